@@ -1,0 +1,42 @@
+# Compiler settings shared by every target.
+option(LEMMA_TESTS "Build the tests" ON)
+option(LEMMA_FUZZ "Build the fuzz targets (clang only)" OFF)
+option(LEMMA_BENCH "Build the benchmarks" OFF)
+option(LEMMA_COVERAGE "Instrument for coverage" OFF)
+set(LEMMA_SANITIZE "" CACHE STRING "Sanitizers, such as address,undefined")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(lemma_options INTERFACE)
+target_compile_options(lemma_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  -Wno-missing-field-initializers  # `{.brief = true}` names what differs from the default
+  -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports uninitialised and dangling members inside std::variant and std::optional copies
+  # that are not there (GCC bug 105562 and kin).
+  target_compile_options(lemma_options INTERFACE -Wno-maybe-uninitialized)
+else()
+  # clang reports what libstdc++ 12 uses inside std::stable_sort.
+  target_compile_options(lemma_options INTERFACE -Wno-deprecated-declarations)
+endif()
+if(LEMMA_SANITIZE)
+  target_compile_options(lemma_options INTERFACE
+    -fsanitize=${LEMMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(lemma_options INTERFACE -fsanitize=${LEMMA_SANITIZE})
+endif()
+if(LEMMA_FUZZ)
+  target_compile_options(lemma_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(LEMMA_COVERAGE)
+  target_compile_options(lemma_options INTERFACE --coverage)
+  target_link_options(lemma_options INTERFACE --coverage)
+endif()

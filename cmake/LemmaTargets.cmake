@@ -1,0 +1,61 @@
+# lemma_library(sknd/eval USES ir LINKS …): the static library lemma_sknd_eval from the sources in
+# src/sknd/eval, and the test program sknd_eval_test from the *_test.cpp beside them.
+function(lemma_library folder)
+  cmake_parse_arguments(ARG "SOURCES_BELOW" "" "USES;LINKS;EXCEPT" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  set(dir ${CMAKE_SOURCE_DIR}/src/${folder})
+  if(ARG_SOURCES_BELOW)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  else()
+    file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  endif()
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  foreach(except ${ARG_EXCEPT})
+    list(REMOVE_ITEM sources ${dir}/${except})
+  endforeach()
+  if(NOT sources)
+    file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
+    set(sources ${CMAKE_BINARY_DIR}/empty.cpp)
+  endif()
+
+  add_library(lemma_${name} STATIC ${sources})
+  target_include_directories(lemma_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(lemma_${name} PUBLIC fmt::fmt PRIVATE lemma_options)
+  foreach(used ${ARG_USES})
+    target_link_libraries(lemma_${name} PUBLIC lemma_${used})
+  endforeach()
+  target_link_libraries(lemma_${name} PRIVATE ${ARG_LINKS})
+
+  if(LEMMA_TESTS AND tests)
+    lemma_test(${name}_test SOURCES ${tests} USES ${name})
+  endif()
+endfunction()
+
+# lemma_test(name SOURCES … USES …): one GoogleTest program, known to ctest under its name.
+function(lemma_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LINKS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE lemma_options GTest::gtest_main ${ARG_LINKS})
+  foreach(used ${ARG_USES})
+    target_link_libraries(${name} PRIVATE lemma_${used})
+  endforeach()
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# lemma_embed(target folder): every *.sknd below the folder becomes part of the library, as
+# lemma::embedded_files() of base/embedded.h.
+function(lemma_embed target folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd)
+  set(output ${CMAKE_BINARY_DIR}/generated/embedded_${folder}.cpp)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed.py
+            --root ${CMAKE_SOURCE_DIR}/${folder} --output ${output} ${files}
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/embed.py
+    COMMENT "Embedding ${folder}/")
+  target_sources(lemma_${target} PRIVATE ${output})
+endfunction()

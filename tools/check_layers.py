@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Checks the rules of the house that a compiler does not: who may include whom (house style, Part 1),
+the length of files, and what only main.cpp may do. Prints `file:line: …` for each violation."""
+import argparse
+import pathlib
+import re
+import sys
+
+# folder -> the folders that it may include, besides itself.
+MAY_INCLUDE = {
+    "base": "",
+    "diag": "base",
+    "tensor": "base diag",
+    "ir": "base diag tensor",
+    "sknd": "base diag tensor ir",
+    "nnef1": "base diag tensor ir",
+    "onnx": "base diag tensor ir",
+    "sonnx": "base diag tensor ir onnx",
+    "loop": "base diag tensor ir",
+    "runtime": "base tensor",
+    "codegen": "base diag tensor loop runtime",
+}
+# Inside a folder: rooms in the order of travel; a room may include itself and the earlier ones.
+ROOMS = {"sknd": ["syntax", "modules", "eval", "types", "compose"]}
+ANYTHING = {"driver"}
+
+MAX_LINES = 800
+MAY_PRINT = {"driver/main.cpp", "base/check.cpp"}
+LLVM_ROOM = "codegen/llvm/"
+
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+PRINT = re.compile(r"std::(cout|cerr|clog)\b|\b(?:f|v|vf)?printf\s*\(|\b(?:f?puts|putchar)\s*\("
+                   r"|\bfmt::print(ln)?\s*\(")
+THROW = re.compile(r"\bthrow\b")
+LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'')
+
+
+def include_fault(file: str, target: str) -> str | None:
+    """Why `file` must not include `target` (both from src/), if it must not."""
+    own, other = file.split("/")[0], target.split("/")[0]
+    if own in ANYTHING:
+        return None
+    if own not in MAY_INCLUDE:
+        return f"folder `{own}` is not in the include table of tools/check_layers.py"
+    if own != other:
+        if other in MAY_INCLUDE[own].split():
+            return None
+        return f"`{own}` may not include `{target}`"
+    rooms = ROOMS.get(own)
+    if rooms is None:
+        return None
+    here, there = file.split("/")[1], target.split("/")[1]
+    for room in (here, there):
+        if room not in rooms:
+            return f"`{own}/{room}` is not in the order of rooms of tools/check_layers.py"
+    if rooms.index(there) > rooms.index(here):
+        return f"`{own}/{here}` may not include `{target}`: {there} comes later"
+    return None
+
+
+def code_of(line: str) -> str:
+    """The line without string literals and // comments."""
+    return LITERAL.sub('""', line).split("//")[0]
+
+
+def check_cpp(src: pathlib.Path, file: str, lines: list[str], report) -> None:
+    test = file.endswith("_test.cpp")
+    for number, line in enumerate(lines, 1):
+        if match := INCLUDE.match(line):
+            quoted, target = match[1] == '"', match[2]
+            if target.startswith(("llvm/", "llvm-c/")):
+                if not file.startswith(LLVM_ROOM):
+                    report(file, number, f"LLVM is included below src/{LLVM_ROOM} only")
+            elif quoted and not (src / target).exists():
+                report(file, number, f'"{target}" is not a path from src/')
+            elif quoted and (fault := include_fault(file, target)):
+                report(file, number, fault)
+            continue
+        code = code_of(line)
+        if not test and file not in MAY_PRINT and PRINT.search(code):
+            report(file, number, "only driver/main.cpp prints: return the text")
+        if THROW.search(code):
+            report(file, number, "our code throws no exceptions: return a Result")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = pathlib.Path(__file__).resolve().parent.parent
+    parser.add_argument("--root", type=pathlib.Path, default=root, help="the repository")
+    src = parser.parse_args().root / "src"
+
+    faults = []
+
+    def report(file: str, line: int, text: str) -> None:
+        faults.append(f"src/{file}:{line}: {text}")
+
+    files = sorted(p for p in src.rglob("*") if p.suffix in {".h", ".cpp", ".def", ".sknd"})
+    for path in files:
+        file = path.relative_to(src).as_posix()
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) > MAX_LINES:
+            report(file, MAX_LINES + 1, f"{len(lines)} lines; split the file at {MAX_LINES}")
+        if path.suffix != ".sknd":
+            check_cpp(src, file, lines, report)
+    print(*faults, sep="\n", end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
