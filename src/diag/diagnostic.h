@@ -1,0 +1,116 @@
+// diag/diagnostic.h — what we tell users: kinds, severities, notes, fix-its, and the list that
+// every step reports into. Nothing is printed here; see render.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "diag/span.h"
+
+namespace lemma::diag {
+
+enum class DiagKind : uint8_t {
+#define LEMMA_KIND(name, id, summary) name,
+#include "diag/kinds.def"
+#undef LEMMA_KIND
+};
+
+struct KindInfo {
+    DiagKind kind;
+    std::string_view id;
+    std::string_view summary;
+};
+const KindInfo& info(DiagKind kind);
+const std::vector<KindInfo>& all_kinds();
+
+enum class Severity : uint8_t { Warning, Error };
+
+struct Note {
+    Span span;  // invalid: the note stands without a place
+    std::string message;
+};
+
+// Replaces the span by the text; an empty span inserts.
+struct FixIt {
+    Span span;
+    std::string replacement;
+};
+
+struct Diagnostic {
+    Severity severity = Severity::Error;
+    DiagKind kind{};
+    Span span;         // invalid when the trouble has no place in a text
+    std::string path;  // a place inside a binary file, such as `graph/node[12]:Conv`
+    std::string message;
+    std::vector<Note> notes;
+    std::vector<FixIt> fixes;
+};
+
+// Adds notes and fix-its to the diagnostic just reported. Chain calls; do not keep it.
+class Report {
+public:
+    explicit Report(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
+    Report& note(Span span, std::string message);
+    Report& note(std::string message) { return note(Span{}, std::move(message)); }
+    // "did you mean `{replacement}`?" as a note, and the edit. Does nothing for an empty text.
+    Report& did_you_mean(Span span, std::string_view replacement);
+    Report& fix(Span span, std::string replacement);
+
+private:
+    Diagnostic* diagnostic_;  // null when it was dropped
+};
+
+// Collects diagnostics in the order they are found. Repeats at the same place with the same kind
+// and message are dropped. After `max_errors` errors further ones are counted, not kept, and
+// likewise warnings; 0 is no limit. Texts longer than kMaxTextBytes are cut.
+class Diagnostics {
+public:
+    static constexpr size_t kDefaultMaxErrors = 100;
+    static constexpr size_t kMaxTextBytes = 4096;
+
+    explicit Diagnostics(size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
+
+    Report error(Span span, DiagKind kind, std::string message);
+    Report warning(Span span, DiagKind kind, std::string message);
+    Report add(Diagnostic diagnostic);
+
+    const std::vector<Diagnostic>& items() const { return items_; }
+    // Those that were kept.
+    size_t error_count() const { return error_count_; }
+    size_t warning_count() const { return warning_count_; }
+    bool has_errors() const { return error_count_ > 0; }
+    // How many were found beyond the limit.
+    size_t dropped_errors() const { return dropped_errors_; }
+    size_t dropped_warnings() const { return dropped_warnings_; }
+    // True once the limit is reached: a step may stop early.
+    bool full() const { return max_errors_ != 0 && error_count_ >= max_errors_; }
+
+    // Orders by file and position (stable), so that the output reads top to bottom; what has no
+    // place comes last.
+    void sort_by_place();
+
+private:
+    std::vector<Diagnostic> items_;
+    std::unordered_set<std::string> seen_;  // place, kind and message of each item
+    size_t max_errors_;
+    size_t error_count_ = 0;
+    size_t warning_count_ = 0;
+    size_t dropped_errors_ = 0;
+    size_t dropped_warnings_ = 0;
+};
+
+// The candidate nearest to `name` if it is near enough to be a likely slip (edit distance with
+// transpositions at most a third of the length, case differences are cheap); empty if none is. The
+// first of equally near ones; never `name` itself.
+std::string_view nearest_name(std::string_view name,
+                              const std::vector<std::string_view>& candidates);
+
+}  // namespace lemma::diag
+
+namespace lemma {
+using diag::DiagKind;
+using diag::Diagnostics;
+}  // namespace lemma

@@ -1,0 +1,29 @@
+// diag/render.h — diagnostics as text: `file:line:col: error: text [kind]`, an excerpt with caret,
+// notes and fix-its; and as one JSON document.
+#pragma once
+
+#include <string>
+
+#include "diag/diagnostic.h"
+#include "diag/source.h"
+
+namespace lemma::diag {
+
+struct RenderOptions {
+    bool brief = false;        // one line per diagnostic: no notes, fix-its or excerpts
+    bool colour = false;       // ANSI colours
+    size_t max_columns = 120;  // excerpts of longer lines are cut around the caret
+};
+
+// Every diagnostic, then a line that counts what was left out, if anything. The text is safe to
+// print: control characters and bytes that are not UTF-8 become visible escapes.
+std::string render(const SourceMap& sources, const Diagnostics& diagnostics, RenderOptions options);
+
+// {"diagnostics": [{severity, kind, message, path, file, line, column, end_line, end_column, begin,
+// end, notes: [{message, place…}], fixes: [{replacement, place…}]}],
+//  "errors": n, "warnings": n, "dropped": n, "dropped_warnings": n}
+// What does not apply (`path`, or the place from `file` to `end`) is left out. Offsets count bytes,
+// columns count characters, both ends are where the span ends (exclusive).
+std::string render_json(const SourceMap& sources, const Diagnostics& diagnostics);
+
+}  // namespace lemma::diag

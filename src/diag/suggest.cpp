@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+
+#include "diag/diagnostic.h"
+
+namespace lemma::diag {
+namespace {
+
+// Distances count quarters of an edit, so that a wrong case costs less than a wrong letter.
+constexpr int kEdit = 4;
+constexpr int kCase = 1;
+// Nobody mistypes a name of this length into another one; and the cost of a comparison is bounded.
+constexpr size_t kMaxLength = 100;
+
+using Row = std::array<int, kMaxLength + 1>;
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+int substitution_cost(char a, char b) {
+    if (a == b) return 0;
+    return lower(a) == lower(b) ? kCase : kEdit;
+}
+
+// Optimal string alignment of two names: edits, and swaps of neighbours that are not edited
+// further. Looks only at cells that the limit can reach; all others hold limit + 1.
+class Alignment {
+public:
+    Alignment(std::string_view a, std::string_view b, int limit)
+        : a_(a), b_(b), over_(limit + 1), band_(static_cast<size_t>(limit / kEdit)) {}
+
+    // At most limit + 1.
+    int distance() {
+        const size_t gap = std::max(a_.size(), b_.size()) - std::min(a_.size(), b_.size());
+        if (gap > band_) return over_;
+        for (Row& row : rows_) row.fill(over_);
+        for (size_t j = 0; j <= std::min(b_.size(), band_); ++j) {
+            rows_[0][j] = static_cast<int>(j) * kEdit;
+        }
+        int previous_best = 0;
+        for (size_t i = 1; i <= a_.size(); ++i) {
+            const int best = fill_row(i);
+            // A swap reaches over one row, so two hopeless ones are needed to give up.
+            if (best == over_ && previous_best == over_) return over_;
+            previous_best = best;
+        }
+        return rows_[a_.size() % 3][b_.size()];
+    }
+
+private:
+    // The distances of a's first `i` letters to each beginning of b; returns the least.
+    int fill_row(size_t i) {
+        const Row& previous = rows_[(i + 2) % 3];
+        const Row& before_swap = rows_[(i + 1) % 3];
+        Row& row = rows_[i % 3];
+        row.fill(over_);
+        if (i <= band_) row[0] = static_cast<int>(i) * kEdit;
+        int best = row[0];
+        const size_t last = std::min(b_.size(), i + band_);
+        for (size_t j = std::max<size_t>(i, band_ + 1) - band_; j <= last; ++j) {
+            int cost = previous[j - 1] + substitution_cost(a_[i - 1], b_[j - 1]);
+            cost = std::min({cost, previous[j] + kEdit, row[j - 1] + kEdit});
+            const bool swap = i > 1 && j > 1 && a_[i - 1] == b_[j - 2] && a_[i - 2] == b_[j - 1];
+            if (swap) cost = std::min(cost, before_swap[j - 2] + kEdit);
+            row[j] = std::min(cost, over_);
+            best = std::min(best, row[j]);
+        }
+        return best;
+    }
+
+    std::string_view a_, b_;
+    int over_;
+    size_t band_;
+    std::array<Row, 3> rows_;  // of the beginnings of a with i, i - 1 and i - 2 letters, at i % 3
+};
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view name,
+                              const std::vector<std::string_view>& candidates) {
+    if (name.empty() || name.size() > kMaxLength) return {};
+    // A third of the length, in quarters: one slip in three letters, a wrong case in any.
+    int limit = static_cast<int>(name.size()) * kEdit / 3;
+    std::string_view nearest;
+    for (const std::string_view candidate : candidates) {
+        if (candidate.empty() || candidate.size() > kMaxLength || candidate == name) continue;
+        const int found = Alignment(name, candidate, limit).distance();
+        if (found > limit) continue;
+        nearest = candidate;
+        limit = found - 1;  // a later one must be nearer
+    }
+    return nearest;
+}
+
+}  // namespace lemma::diag
