@@ -1,0 +1,411 @@
+#include "sknd/syntax/lexer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "diag/utf8.h"
+#include "sknd/syntax/characters.h"
+#include "sknd/syntax/keywords.h"
+
+namespace lemma::sknd {
+namespace {
+
+constexpr size_t kMaxShownBytes = 40;  // of a word quoted in a message
+
+class Lexer {
+public:
+    Lexer(const diag::SourceMap& sources, Span range, size_t max_tokens, Diagnostics& diag)
+        : text_(sources.text(range.file).substr(0, range.end)),
+          pos_(range.begin),
+          max_tokens_(max_tokens),
+          diag_(diag) {
+        list_.file = range.file;
+        list_.tokens.reserve(std::min<size_t>((range.end - range.begin) / 3 + 2, max_tokens));
+    }
+    TokenList run();
+
+private:
+    void skip_byte_order_mark();
+    void lex_token();
+    void lex_word();
+    void lex_number();
+    void lex_string();
+    void lex_builtin();
+    void lex_block();
+    void lex_comment();
+    void lex_punctuation();
+    void lex_less();
+    void lex_greater();
+    void lex_bad_run();
+    void lex_no_operator(uint32_t size, std::string_view instead);
+    void check_integer();
+    void bad_number();
+    bool swallowed_next(uint32_t close, uint32_t line_end) const;
+    void unclosed_string(uint32_t line_end, Span suspect);
+    void check_encoding(uint32_t begin, uint32_t end, std::string_view where);
+
+    uint32_t size() const { return static_cast<uint32_t>(text_.size()); }
+    char at(uint32_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
+    char next(uint32_t ahead = 1) const { return at(pos_ + ahead); }
+    template <class Predicate>
+    uint32_t skip(uint32_t offset, Predicate belongs) const {
+        while (offset < text_.size() && belongs(text_[offset])) ++offset;
+        return offset;
+    }
+    Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
+    std::string shown(uint32_t begin, uint32_t end) const {
+        return diag::shortened(diag::printable(text_.substr(begin, end - begin)), kMaxShownBytes);
+    }
+    // Closes the token that began at pos_.
+    void emit(TokenKind kind, uint32_t end) {
+        list_.tokens.push_back(
+            {.kind = kind, .line_start = line_start_, .begin = pos_, .end = end});
+        line_start_ = false;
+        pos_ = end;
+    }
+
+    std::string_view text_;
+    uint32_t pos_;
+    size_t max_tokens_;
+    Diagnostics& diag_;
+    TokenList list_;
+    bool line_start_ = true;
+    Span first_long_string_;    // the opening quote of the first string that spans lines
+    bool open_single_ = false;  // no ' closes a string from here to the end of the text
+    bool open_double_ = false;  // the same for "
+};
+
+TokenList Lexer::run() {
+    skip_byte_order_mark();
+    while (pos_ < text_.size()) {
+        lex_token();
+        if (list_.tokens.size() <= max_tokens_) continue;
+        diag_
+            .error(span(pos_, pos_),
+                   DiagKind::TooLarge,
+                   fmt::format("the file has more than {} tokens", max_tokens_))
+            .note("split the file into modules");
+        break;
+    }
+    pos_ = size();
+    line_start_ = true;
+    emit(TokenKind::EndOfFile, size());
+    return std::move(list_);
+}
+
+void Lexer::skip_byte_order_mark() {
+    if (pos_ == 0 && text_.starts_with("\xEF\xBB\xBF")) pos_ = 3;
+}
+
+void Lexer::lex_token() {
+    switch (class_of(text_[pos_])) {
+        case CharClass::Space:
+            ++pos_;
+            return;
+        case CharClass::LineEnd:
+            line_start_ = true;
+            ++pos_;
+            return;
+        case CharClass::Word:
+            return lex_word();
+        case CharClass::Digit:
+            return lex_number();
+        case CharClass::Quote:
+            return lex_string();
+        case CharClass::Tick:
+            return lex_builtin();
+        case CharClass::At:
+            return lex_block();
+        case CharClass::Hash:
+            return lex_comment();
+        case CharClass::Punct:
+            return lex_punctuation();
+        case CharClass::Bad:
+            return lex_bad_run();
+    }
+}
+
+void Lexer::lex_word() {
+    const uint32_t end = skip(pos_ + 1, is_word);
+    emit(word_kind(text_.substr(pos_, end - pos_)), end);
+}
+
+// INTEGER ::= digit+
+// REAL ::= digit+ "." digit* [exponent] | digit+ exponent
+// exponent ::= ("e" | "E") ["+" | "-"] digit+
+void Lexer::lex_number() {
+    uint32_t end = skip(pos_, is_digit);
+    bool real = false;
+    if (at(end) == '.') {
+        if (at(end + 1) == '.') {
+            const std::string digits = shown(pos_, end);
+            diag_
+                .error(span(pos_, end + 1),
+                       DiagKind::BadNumber,
+                       fmt::format("`{}.` is a real number, which `.` cannot follow", digits))
+                .note(fmt::format("insert a space: `{} ..(n)`", digits))
+                .fix(span(end, end), " ");
+            return emit(TokenKind::Integer, end);
+        }
+        real = true;
+        end = skip(end + 1, is_digit);
+    }
+    if (at(end) == 'e' || at(end) == 'E') {
+        const bool sign = at(end + 1) == '+' || at(end + 1) == '-';
+        const uint32_t digits = end + 1 + (sign ? 1 : 0);
+        if (is_digit(at(digits))) {
+            real = true;
+            end = skip(digits, is_digit);
+        }
+    }
+    if (is_word(at(end)) || (at(end) == '.' && at(end + 1) != '.')) return bad_number();
+    emit(real ? TokenKind::Real : TokenKind::Integer, end);
+    if (!real) check_integer();
+}
+
+// Reports an integer, just emitted, that does not fit. The token stays: its place is right.
+void Lexer::check_integer() {
+    const Token& token = list_.tokens.back();
+    if (token.end - token.begin <= 18) return;
+    int64_t value = 0;
+    const char* end = text_.data() + token.end;
+    if (std::from_chars(text_.data() + token.begin, end, value).ec == std::errc{}) return;
+    diag_.error(span(token.begin, token.end),
+                DiagKind::IntRange,
+                fmt::format("integer `{}` does not fit 64 bits", shown(token.begin, token.end)));
+}
+
+void Lexer::bad_number() {
+    uint32_t end = pos_;
+    while (is_word(at(end)) || (at(end) == '.' && at(end + 1) != '.')) ++end;
+    diag_.error(span(pos_, end),
+                DiagKind::BadNumber,
+                fmt::format("`{}` is not a number", shown(pos_, end)));
+    emit(TokenKind::Bad, end);
+}
+
+// STRING ::= "'" character* "'" | '"' character* '"', where a backslash escapes what follows
+void Lexer::lex_string() {
+    const char quote = text_[pos_];
+    bool& open = quote == '"' ? open_double_ : open_single_;
+    bool ascii = true;
+    uint32_t line_end = 0;  // of the first line
+    uint32_t i = pos_ + 1;
+    for (; i < text_.size() && text_[i] != quote; ++i) {
+        if (!is_ascii(text_[i])) ascii = false;
+        if (is_line_end(text_[i]) && line_end == 0) {
+            line_end = i;
+            if (open) break;
+        }
+        if (text_[i] == '\\') ++i;
+    }
+    if (line_end == 0) line_end = std::min(i, size());
+    if (at(i) != quote) {
+        open = true;
+        return unclosed_string(line_end, first_long_string_);
+    }
+    if (swallowed_next(i, line_end)) return unclosed_string(line_end, Span{});
+    if (line_end < i && !first_long_string_.valid()) first_long_string_ = span(pos_, pos_ + 1);
+    if (!ascii) check_encoding(pos_, i, "this string");
+    emit(TokenKind::String, i + 1);
+}
+
+// A string that runs over several lines and ends right before a word or a quote: its own closing
+// quote is missing, and what seems to close it opens the next string.
+bool Lexer::swallowed_next(uint32_t close, uint32_t line_end) const {
+    const char behind = at(close + 1);
+    return line_end < close && (is_word(behind) || class_of(behind) == CharClass::Quote);
+}
+
+void Lexer::unclosed_string(uint32_t line_end, Span suspect) {
+    diag::Report report =
+        diag_.error(span(pos_, pos_ + 1), DiagKind::UnclosedString, "this string is never closed");
+    if (suspect.valid()) report.note(suspect, "or is the end of this string missing?");
+    emit(TokenKind::Bad, line_end);
+}
+
+// BUILTIN ::= "`" IDENTIFIER "`"
+void Lexer::lex_builtin() {
+    const uint32_t end = skip(pos_ + 1, is_word);
+    if (end > pos_ + 1 && at(end) == '`') return emit(TokenKind::Builtin, end + 1);
+    diag_
+        .error(
+            span(pos_, end), DiagKind::BadCharacter, "expected a function name between back-ticks")
+        .note("a built-in function is written `` `sin`(x) ``");
+    emit(TokenKind::Bad, end);
+}
+
+// BLOCK ::= "@" IDENTIFIER
+void Lexer::lex_block() {
+    const uint32_t end = skip(pos_ + 1, is_word);
+    if (end > pos_ + 1) return emit(TokenKind::Block, end);
+    diag_.error(span(pos_, end), DiagKind::BadCharacter, "expected the name of a block behind `@`")
+        .note("a block is written without a space: `@input`");
+    emit(TokenKind::Bad, end);
+}
+
+void Lexer::lex_comment() {
+    bool ascii = true;
+    uint32_t end = pos_;
+    for (; end < text_.size() && !is_line_end(text_[end]); ++end) {
+        if (!is_ascii(text_[end])) ascii = false;
+    }
+    if (!ascii) check_encoding(pos_, end, "this comment");
+    list_.comments.push_back({.begin = pos_, .end = end, .own_line = line_start_});
+    pos_ = end;
+}
+
+void Lexer::check_encoding(uint32_t begin, uint32_t end, std::string_view where) {
+    for (uint32_t i = begin; i < end;) {
+        const diag::Character character = diag::character_at(text_, i);
+        if (!character.valid) {
+            const auto byte = static_cast<uint8_t>(text_[i]);
+            diag_.error(span(i, i + 1),
+                        DiagKind::BadEncoding,
+                        fmt::format("byte 0x{:02x} in {} is not UTF-8 text", byte, where));
+            return;
+        }
+        i += character.size;
+    }
+}
+
+// A run of bytes that begin no token: controls, NUL, anything beyond ASCII.
+void Lexer::lex_bad_run() {
+    const uint32_t end = skip(pos_, [](char c) { return class_of(c) == CharClass::Bad; });
+    diag::Report report = diag_.error(span(pos_, end),
+                                      DiagKind::BadCharacter,
+                                      fmt::format("unexpected character `{}`", shown(pos_, end)));
+    if (!is_ascii(text_[pos_])) report.note("names are written in ASCII letters, digits and `_`");
+    emit(TokenKind::Bad, end);
+}
+
+// Something like an operator, of that many characters, that the language does not have.
+void Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
+    diag_
+        .error(span(pos_, pos_ + size),
+               DiagKind::BadCharacter,
+               fmt::format("`{}` is not an operator", text_.substr(pos_, size)))
+        .did_you_mean(span(pos_, pos_ + size), instead);
+    emit(TokenKind::Bad, pos_ + size);
+}
+
+void Lexer::lex_punctuation() {
+    // The token of two characters if the second one fits, else the one of the first.
+    const auto pair = [&](char second, TokenKind two, TokenKind one) {
+        next() == second ? emit(two, pos_ + 2) : emit(one, pos_ + 1);
+    };
+    const auto single = [&](TokenKind kind) { emit(kind, pos_ + 1); };
+    switch (text_[pos_]) {
+        case '(':
+            return single(TokenKind::LParen);
+        case ')':
+            return single(TokenKind::RParen);
+        case '[':
+            return single(TokenKind::LBracket);
+        case ']':
+            return single(TokenKind::RBracket);
+        case '{':
+            return single(TokenKind::LBrace);
+        case '}':
+            return single(TokenKind::RBrace);
+        case ',':
+            return single(TokenKind::Comma);
+        case ';':
+            return single(TokenKind::Semicolon);
+        case '~':
+            return single(TokenKind::Tilde);
+        case '/':
+            return single(TokenKind::Slash);
+        case '\\':
+            return single(TokenKind::Backslash);
+        case '%':
+            return single(TokenKind::Percent);
+        case '^':
+            return single(TokenKind::Caret);
+        case ':':
+            return pair('=', TokenKind::ColonAssign, TokenKind::Colon);
+        case '?':
+            return pair('?', TokenKind::QuestionQuestion, TokenKind::Question);
+        case '+':
+            return pair('=', TokenKind::PlusAssign, TokenKind::Plus);
+        case '-':
+            return pair('>', TokenKind::Arrow, TokenKind::Minus);
+        case '<':
+            return lex_less();
+        case '>':
+            return lex_greater();
+        case '.':
+            if (next() == '.' && next(2) == '.') return emit(TokenKind::Ellipsis, pos_ + 3);
+            return pair('.', TokenKind::DotDot, TokenKind::Dot);
+        case '|':
+            if (next() == '=') return emit(TokenKind::OrAssign, pos_ + 2);
+            return pair('|', TokenKind::OrOr, TokenKind::Bar);
+        case '*':
+            if (next() == '=') return emit(TokenKind::StarAssign, pos_ + 2);
+            return pair('*', TokenKind::StarStar, TokenKind::Star);
+        case '&':
+            if (next() == '=') return emit(TokenKind::AndAssign, pos_ + 2);
+            if (next() == '&') return emit(TokenKind::AndAnd, pos_ + 2);
+            return lex_no_operator(1, "&&");
+        case '=':
+            if (next() == '=' && next(2) == '=') return lex_no_operator(3, "==");
+            if (next() == '>') return emit(TokenKind::Implies, pos_ + 2);
+            return pair('=', TokenKind::EqualEqual, TokenKind::Assign);
+        case '!':
+            if (next() == '=' && next(2) == '=') return lex_no_operator(3, "!=");
+            return pair('=', TokenKind::NotEqual, TokenKind::Bang);
+        default:
+            return lex_bad_run();
+    }
+}
+
+void Lexer::lex_less() {
+    switch (next()) {
+        case '?':
+            if (next(2) == '=') return emit(TokenKind::MinAssign, pos_ + 3);
+            return emit(TokenKind::Min, pos_ + 2);
+        case '<':
+            return emit(TokenKind::Min, pos_ + 2);
+        case '=':
+            return emit(TokenKind::LessEqual, pos_ + 2);
+        case '-':
+            return emit(TokenKind::Substitute, pos_ + 2);
+        case '>':
+            return emit(TokenKind::Remap, pos_ + 2);
+        default:
+            return emit(TokenKind::Less, pos_ + 1);
+    }
+}
+
+void Lexer::lex_greater() {
+    switch (next()) {
+        case '?':
+            if (next(2) == '=') return emit(TokenKind::MaxAssign, pos_ + 3);
+            return emit(TokenKind::Max, pos_ + 2);
+        case '>':
+            return emit(TokenKind::Max, pos_ + 2);
+        case '=':
+            return emit(TokenKind::GreaterEqual, pos_ + 2);
+        default:
+            return emit(TokenKind::Greater, pos_ + 1);
+    }
+}
+
+}  // namespace
+
+TokenList lex(const diag::SourceMap& sources,
+              diag::FileId file,
+              Diagnostics& diag,
+              size_t max_tokens) {
+    const auto size = static_cast<uint32_t>(sources.text(file).size());
+    return Lexer(sources, {file, 0, size}, max_tokens, diag).run();
+}
+
+TokenList lex_range(const diag::SourceMap& sources, Span range, Diagnostics& diag) {
+    return Lexer(sources, range, SIZE_MAX, diag).run();
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,300 @@
+// sknd/syntax/parser_impl.h — the recursive-descent parser behind parser.h. Its parts:
+//   parser_core.cpp     tokens, messages, recovery, limits
+//   parser_module.cpp   imports, definitions, blocks
+//   parser_decl.cpp     declarations, types, left sides, @using, @assert
+//   parser_lower.cpp    @lower
+//   parser_compose.cpp  @compose, @update, @quantize: calls, branches, loops
+//   parser_expr.cpp     operators
+//   parser_primary.cpp  operands: literals, lists, indexing, casts, calls
+//   parser_string.cpp   string literals
+//
+// After an error the parser panics: it reports nothing more and the functions fall through until
+// the loop over statements skips to the next one. A `fail` panics, and is silent if the statement
+// has an error already; a `report` only reports.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.h"
+#include "diag/source.h"
+#include "sknd/syntax/ast.h"
+#include "sknd/syntax/parser.h"
+
+namespace lemma::sknd {
+
+class Parser {
+public:
+    Parser(const diag::SourceMap& sources,
+           diag::FileId file,
+           const ParseLimits& limits,
+           Diagnostics& diag);
+    Module parse();
+
+private:
+    using ExprNode = decltype(Expr::node);
+    using RegionNode = decltype(Region::node);
+
+    // Where we are in a list of tokens that EndOfFile closes.
+    struct Cursor {
+        const Token* tokens = nullptr;
+        size_t last = 0;  // the index of EndOfFile
+        size_t pos = 0;
+        Token previous;  // the last token taken
+    };
+
+    // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
+    class Nest {
+    public:
+        explicit Nest(Parser& parser);
+        ~Nest() { --parser_.depth_; }
+        Nest(const Nest&) = delete;
+        Nest& operator=(const Nest&) = delete;
+        const bool ok;
+
+    private:
+        Parser& parser_;
+    };
+
+    // ---- Tokens -------------------------------------------------------------------------------
+    const Token& peek(size_t ahead = 0) const {
+        return cursor_.tokens[std::min(cursor_.pos + ahead, cursor_.last)];
+    }
+    bool at(TokenKind kind, size_t ahead = 0) const { return peek(ahead).kind == kind; }
+    bool at_word(std::string_view word) const {
+        return at(TokenKind::Identifier) && text(peek()) == word;
+    }
+    Token advance() {
+        cursor_.previous = peek();
+        if (cursor_.pos < cursor_.last) ++cursor_.pos;
+        return cursor_.previous;
+    }
+    bool accept(TokenKind kind) {
+        if (!at(kind)) return false;
+        advance();
+        return true;
+    }
+    std::string_view text(const Token& token) const {
+        return text_.substr(token.begin, token.end - token.begin);
+    }
+    Span span(const Token& token) const { return {module_.file, token.begin, token.end}; }
+    // From there to the end of the last token taken.
+    Span span_from(uint32_t begin) const {
+        return {module_.file, begin, std::max(begin, cursor_.previous.end)};
+    }
+    Span span_from(ExprId expr) const { return span_from(module_.exprs[expr].span.begin); }
+    Name name_of(const Token& token) const { return {std::string(text(token)), span(token)}; }
+    bool at_contextual_keyword() const { return at_word("is") || at_word("in"); }
+    bool at_definition() const;
+    bool at_body_end() const;
+
+    // ---- Messages -----------------------------------------------------------------------------
+    diag::Report report(Span span, DiagKind kind, std::string message);
+    diag::Report fail(Span span, DiagKind kind, std::string message);
+    diag::Report fail_expected(std::string_view wanted);
+    std::string found() const;
+    bool fail_misplaced();
+    bool expect(TokenKind kind);
+    bool close(const Token& open, TokenKind closer, bool list);
+    bool closer_follows(TokenKind closer) const;
+    void too_deep(Span span, int limit);
+
+    // ---- Recovery -----------------------------------------------------------------------------
+    void begin_statement();
+    bool has_error() const { return diag_.error_count() > statement_errors_; }
+    void end_statement();
+    bool statement_may_start() const;
+    void skip_statement();
+    void skip_to_definition();
+    Token open_body(bool fits);
+    bool close_body(const Token& open);
+
+    // body ::= "{" statement* "}", from behind the brace; false if it is not closed. Where `stop`
+    // holds, the closing brace must be missing.
+    template <class Statement, class Stop>
+    bool parse_body(const Token& open, Statement statement, Stop stop) {
+        const size_t outer_errors = statement_errors_;
+        while (!at(TokenKind::RBrace) && !at_body_end() && !stop()) {
+            const size_t before = cursor_.pos;
+            begin_statement();
+            statement();
+            if (panic_) skip_statement();
+            if (diag_.full()) panic_ = fatal_ = true;
+            if (fatal_) return false;
+            if (cursor_.pos == before) advance();
+        }
+        statement_errors_ = outer_errors;
+        return close_body(open);
+    }
+    template <class Statement>
+    bool parse_body(const Token& open, Statement statement) {
+        return parse_body(open, statement, [] { return false; });
+    }
+
+    // item*' closer, from behind the opening bracket.
+    enum class Trailing : uint8_t { No, Comma };
+    template <class Item>
+    void parse_list(const Token& open, TokenKind closer, Trailing trailing, Item item) {
+        if (accept(closer)) return;
+        do {
+            if (trailing == Trailing::Comma && at(closer)) break;
+            item();
+        } while (!panic_ && accept(TokenKind::Comma));
+        if (!panic_) close(open, closer, true);
+    }
+
+    // ---- Modules ------------------------------------------------------------------------------
+    void parse_item_of_module();
+    void parse_import();
+    void parse_definition();
+    void parse_block(Definition& def);
+    void parse_statements(BlockKind kind, const Token& open, Definition& def);
+    void parse_unknown_block(const Token& keyword);
+    void report_unclosed_definition(const Token& open);
+    void collect_generics();
+    uint32_t column(const Token& token) const;
+
+    // ---- Declarations -------------------------------------------------------------------------
+    Name parse_name(std::string_view wanted);
+    QualifiedName parse_qualified_name(std::string_view wanted);
+    DtypeDecl parse_dtype();
+    ParamDecl parse_param();
+    bool at_type_name(size_t ahead = 0) const;
+    Name parse_type_name();
+    Qualifier parse_qualifier();
+    TypeSpec parse_type();
+    ExtentSpec parse_extent();
+    PackSpec parse_pack();
+    LoopBound parse_bound();
+    LValue parse_lvalue();
+    LValueItem parse_lvalue_item();
+    LValueItem::Target parse_target();
+    UsingStmt parse_using();
+    AssertStmt parse_assert();
+    AssertStmt::Printed parse_printed();
+
+    // ---- Lowering -----------------------------------------------------------------------------
+    LowerStmt parse_lower();
+    bool parse_locals(LowerStmt& stmt);
+    LowerStmt::Local parse_local();
+    bool at_bound() const;
+    bool supply_comma();
+    void report_no_target(const LowerStmt& stmt);
+    void parse_lower_target(LowerStmt& stmt);
+    LowerOp parse_lower_op();
+    IterCount parse_count();
+
+    // ---- Composition --------------------------------------------------------------------------
+    Component parse_component();
+    Component parse_stray_yield();
+    RegionId parse_region();
+    RegionNode parse_region_node();
+    Block parse_block_region(const Token& open);
+    void parse_yield(Block& block);
+    void report_late_yield(const Block& block);
+    Branch parse_branch();
+    Loop parse_loop();
+    Loop::Carried parse_carried();
+    Loop::Scan parse_scan();
+    bool at_invocation() const;
+    size_t qualified_name_size() const;
+    bool type_arguments_at(size_t ahead) const;
+    bool is_generic(std::string_view name) const;
+    bool builtin_in_expression() const;
+    Invocation parse_invocation();
+    void parse_type_arguments(std::vector<Name>& types);
+    void parse_attributes(std::vector<AttributeArg>& attributes);
+    AttributeArg parse_attribute();
+    ExprId parse_argument();
+    QuantizeStmt parse_quantize();
+
+    // ---- Expressions --------------------------------------------------------------------------
+    enum class Guards : uint8_t { No, Allowed };  // may `|i|` stand here?
+    ExprId parse_expr(Guards guards = Guards::No);
+    ExprId parse_select();
+    ExprId parse_binary(int min_level);
+    ExprId parse_fold(ExprId operand, const Token& token);
+    void warn_mixed(const Token& op, std::optional<TokenKind>& earlier);
+    ExprId parse_unary();
+    ExprId parse_power();
+    ExprId parse_no_substitution(ExprId lhs);
+
+    // ---- Operands -----------------------------------------------------------------------------
+    enum class Substitutions : uint8_t { No, Allowed };
+    ExprId parse_operand(Substitutions substitutions = Substitutions::Allowed);
+    ExprId parse_primary();
+    ExprId parse_integer();
+    ExprId parse_real();
+    ExprId parse_paren();
+    ExprId parse_zip(const Token& open, ExprId first);
+    ExprId parse_list_expr();
+    enum class Ranges : uint8_t { Closed, Open };  // `b:e`, or with parts missing as in `x[1:]`
+    ExprId parse_list_item(Ranges ranges);
+    ExprId parse_range(ExprId begin, uint32_t offset, Ranges ranges);
+    ExprId parse_range_part(Ranges ranges);
+    ExprId parse_expand(ExprId item);
+    ExprId parse_guard();
+    ExprId parse_index(ExprId base, Substitutions substitutions);
+    bool at_list_assignment() const;
+    bool holds_guard(ExprId expr) const;
+    ExprId parse_member(ExprId base);
+    ExprId parse_named();
+    ExprId parse_cast(const Token& type);
+    ExprId parse_builtin_call(Name function);
+    bool at_call() const;
+    ExprId parse_nested_call();
+    void report_nested_call(const QualifiedName& callee);
+
+    // ---- Strings ------------------------------------------------------------------------------
+    ExprId parse_string();
+    std::string parse_label();
+    void parse_literal(const Token& literal, StringLiteral& result);
+    void append_escape(uint32_t offset, std::string& result);
+    uint32_t parse_format(uint32_t open, uint32_t end, StringLiteral& result);
+    uint32_t format_end(uint32_t open, uint32_t end) const;
+    ExprId parse_format_expr(Span range);
+
+    // ---- Nodes --------------------------------------------------------------------------------
+    // Not inlined: a node of variant size in each frame of the recursion would cost much stack.
+    template <class Node>
+    [[gnu::noinline]] ExprId add(Span span, Node node) {
+        return add_node(span, ExprNode(std::move(node)));
+    }
+    ExprId add_node(Span span, ExprNode node);
+    ExprId bad_expr();
+    int depth_below(const ExprNode& node) const;
+
+    const diag::SourceMap& sources_;
+    std::string_view text_;
+    const ParseLimits& limits_;
+    Diagnostics& diag_;
+    Module module_;
+    std::vector<int> expr_depths_;  // of each expression of module_
+
+    Cursor cursor_;
+    int depth_ = 0;                // living Nests
+    bool panic_ = false;           // an error was reported: silent up to the end of the statement
+    bool fatal_ = false;           // the same up to the end of the definition
+    bool brace_lost_ = false;      // a statement was skipped up to a brace, maybe its own
+    size_t silent_pos_ = -1;       // a body that is unclosed here was reported, or is a consequence
+    size_t statement_errors_ = 0;  // how many there were when this statement began
+    int attribute_braces_ = 0;     // open `{` of the calls in this statement
+
+    std::vector<std::string_view> generics_;  // names of the @dtype block of this definition
+    bool generics_broken_ = false;            // it has errors, so some may be missing
+    std::optional<Token> suspect_brace_;  // opens a block closed by a brace that is indented less
+    size_t zip_pos_ = -1;                 // a `(` here may open a zip
+    Guards guards_ = Guards::No;          // for the expression at hand
+    bool in_lower_ = false;
+    bool in_format_ = false;       // inside `{…}` of a string
+    bool in_nested_call_ = false;  // reported once, at the outermost call
+};
+
+// The functions that may be called without back-ticks.
+bool is_builtin_function(std::string_view name);
+const std::vector<std::string_view>& builtin_functions();
+
+}  // namespace lemma::sknd
