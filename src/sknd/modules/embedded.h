@@ -1,0 +1,17 @@
+// sknd/modules/embedded.h — the standard modules, compiled into the program (tools/embed.py).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lemma::sknd {
+
+struct EmbeddedFile {
+    std::string_view path;  // below stdlib/, such as `nn.sknd` or `onnx/conv.sknd`
+    std::string_view text;
+};
+
+// In the order of their paths.
+std::span<const EmbeddedFile> embedded_files();
+
+}  // namespace lemma::sknd

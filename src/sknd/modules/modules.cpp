@@ -1,0 +1,261 @@
+#include "sknd/modules/modules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sknd/modules/embedded.h"
+#include "sknd/modules/import_cycles.h"
+
+namespace lemma::sknd {
+namespace {
+
+// `onnx/conv.sknd` is the module `onnx.conv`.
+std::string module_name(std::string_view path) {
+    std::string name(path.substr(0, path.rfind('.')));
+    std::replace(name.begin(), name.end(), '/', '.');
+    return name;
+}
+
+// What became of an import. Without a module and without trouble, there is no such module.
+struct Lookup {
+    ModuleId module;
+    std::string trouble;  // why its file cannot be read
+};
+
+// Loads breadth-first: the package itself is the list of work, so that a long chain of imports
+// needs no recursion.
+class Loader {
+public:
+    Loader(diag::SourceMap& sources,
+           const ModuleReader& reader,
+           const LoadOptions& options,
+           Diagnostics& diag)
+        : sources_(sources), reader_(reader), options_(options), diag_(diag) {
+        for (const EmbeddedFile& file : embedded_files()) embedded_[module_name(file.path)] = &file;
+    }
+
+    Package load(diag::FileId main_file, std::string main_name);
+
+private:
+    ModuleId add_module(std::string name, bool standard, diag::FileId file);
+    void index_definitions(LoadedModule& loaded);
+    void resolve_imports(ModuleId importer);
+    void resolve_import(ModuleId importer, const std::string& name, Span span);
+    const Lookup& find_in_model(const std::string& name, Span span);
+    Lookup read_from_model(const std::string& name, Span span);
+    const Lookup& find_standard(const std::string& name);
+    void report_missing(ModuleId importer, const std::string& name, Span span);
+    void report_graphs();
+    void report_no_graph();
+    void report_cycle(const ImportCycle& cycle);
+    size_t errors_so_far() const { return diag_.error_count() + diag_.dropped_errors(); }
+
+    diag::SourceMap& sources_;
+    const ModuleReader& reader_;
+    const LoadOptions& options_;
+    Diagnostics& diag_;
+
+    Package package_;
+    ImportGraph imports_;  // of each module of the package
+    std::map<std::string, const EmbeddedFile*, std::less<>> embedded_;
+    std::map<std::string, Lookup, std::less<>> model_lookups_;
+    std::map<std::string, Lookup, std::less<>> standard_lookups_;
+};
+
+Package Loader::load(diag::FileId main_file, std::string main_name) {
+    const size_t errors_before = errors_so_far();
+    model_lookups_[main_name].module = add_module(main_name, false, main_file);
+    const bool parsed_well = errors_so_far() == errors_before;
+    // Grows while it is walked.
+    for (size_t i = 0; i < package_.modules.size(); ++i) resolve_imports(make_id<ModuleId>(i));
+
+    report_graphs();
+    if (parsed_well && !options_.library) report_no_graph();
+    for (const ImportCycle& cycle : find_import_cycles(imports_)) report_cycle(cycle);
+    return std::move(package_);
+}
+
+ModuleId Loader::add_module(std::string name, bool standard, diag::FileId file) {
+    LoadedModule loaded;
+    loaded.name = std::move(name);
+    loaded.standard = standard;
+    loaded.module = parse_module(sources_, file, options_.limits, diag_);
+    index_definitions(loaded);
+    package_.modules.push_back(std::move(loaded));
+    imports_.emplace_back();
+    return make_id<ModuleId>(package_.modules.size() - 1);
+}
+
+void Loader::index_definitions(LoadedModule& loaded) {
+    const std::vector<Definition>& definitions = loaded.module.definitions;
+    for (size_t i = 0; i < definitions.size(); ++i) {
+        const Name& name = definitions[i].name;
+        if (name.text.empty()) continue;  // the parser has reported it
+        const auto [first, is_new] = loaded.definition_index.emplace(name.text, i);
+        if (is_new) continue;
+        diag_
+            .error(name.span,
+                   DiagKind::DuplicateDefinition,
+                   fmt::format("`{}` is defined twice in this module", name.text))
+            .note(definitions[first->second].name.span, "first defined here");
+    }
+}
+
+void Loader::resolve_imports(ModuleId importer) {
+    struct Written {
+        std::string name;
+        Span span;
+    };
+    // A copy: loading what is imported moves the modules.
+    std::vector<Written> written;
+    for (const Import& import : package_[importer].module.imports) {
+        for (const QualifiedName& name : import.modules) {
+            if (!name.parts.empty()) written.push_back({name.text(), name.span});
+        }
+    }
+    std::map<std::string_view, Span> seen;
+    for (const Written& import : written) {
+        const auto [first, is_new] = seen.emplace(import.name, import.span);
+        if (is_new) {
+            resolve_import(importer, import.name, import.span);
+            continue;
+        }
+        diag_
+            .warning(import.span,
+                     DiagKind::DuplicateImport,
+                     fmt::format("module `{}` is imported twice", import.name))
+            .note(first->second, "first imported here");
+    }
+}
+
+void Loader::resolve_import(ModuleId importer, const std::string& name, Span span) {
+    const bool standard = package_[importer].standard;
+    const Lookup& found = standard ? find_standard(name) : find_in_model(name, span);
+    if (!found.trouble.empty()) {
+        diag_.error(span, DiagKind::UnreadableFile, found.trouble);
+        return;
+    }
+    if (!found.module) {
+        report_missing(importer, name, span);
+        return;
+    }
+    package_.modules[importer.value].imports.emplace(name, found.module);
+    imports_[importer.value].push_back({.span = span, .target = found.module.value});
+}
+
+const Lookup& Loader::find_in_model(const std::string& name, Span span) {
+    const auto known = model_lookups_.find(name);
+    if (known != model_lookups_.end()) return known->second;
+    return model_lookups_[name] = read_from_model(name, span);
+}
+
+Lookup Loader::read_from_model(const std::string& name, Span span) {
+    Result<std::optional<ModuleText>> read = reader_(name);
+    if (!read) return {.module = {}, .trouble = read.error().message};
+    if (!*read) return find_standard(name);
+    ModuleText& found = **read;
+
+    // The same text hides nothing; so the standard modules can be checked where they are written.
+    const auto hidden = embedded_.find(name);
+    if (hidden != embedded_.end() && hidden->second->text != found.text) {
+        diag_
+            .warning(span,
+                     DiagKind::ShadowedModule,
+                     fmt::format("`{}` hides the standard module `{}`", found.file_name, name))
+            .note("rename it, or move it into a subfolder of the model");
+    }
+    const diag::FileId file = sources_.add(std::move(found.file_name), std::move(found.text));
+    return {.module = add_module(name, false, file), .trouble = {}};
+}
+
+const Lookup& Loader::find_standard(const std::string& name) {
+    const auto known = standard_lookups_.find(name);
+    if (known != standard_lookups_.end()) return known->second;
+    Lookup found;
+    const auto embedded = embedded_.find(name);
+    if (embedded != embedded_.end()) {
+        const EmbeddedFile& text = *embedded->second;
+        const diag::FileId file =
+            sources_.add(fmt::format("stdlib/{}", text.path), std::string(text.text));
+        found.module = add_module(name, true, file);
+    }
+    return standard_lookups_[name] = found;
+}
+
+void Loader::report_missing(ModuleId importer, const std::string& name, Span span) {
+    std::vector<std::string_view> candidates;
+    for (const auto& [standard_name, file] : embedded_) candidates.push_back(standard_name);
+    if (!package_[importer].standard) {
+        for (const LoadedModule& loaded : package_.modules) candidates.push_back(loaded.name);
+    }
+    diag_.error(span, DiagKind::NoModule, fmt::format("no module `{}`", name))
+        .did_you_mean(span, diag::nearest_name(name, candidates));
+}
+
+void Loader::report_graphs() {
+    for (size_t i = 1; i < package_.modules.size(); ++i) {
+        const LoadedModule& loaded = package_.modules[i];
+        for (const Definition& definition : loaded.module.definitions) {
+            if (!definition.graph) continue;
+            diag_
+                .error(definition.name.span,
+                       DiagKind::GraphInModule,
+                       fmt::format("graph `{}` in the imported module `{}`",
+                                   definition.name.text,
+                                   loaded.name))
+                .note("only the main module can have graphs");
+        }
+    }
+}
+
+void Loader::report_no_graph() {
+    const LoadedModule& loaded = package_.modules.front();
+    const std::vector<Definition>& definitions = loaded.module.definitions;
+    if (std::any_of(definitions.begin(), definitions.end(), [](const Definition& definition) {
+            return definition.graph;
+        })) {
+        return;
+    }
+    diag_
+        .error({loaded.module.file, 0, 0},
+               DiagKind::NoGraph,
+               fmt::format("the main module `{}` has no graph", loaded.name))
+        .note("`lemma check --module` checks a module of operators");
+}
+
+// The error stands at the first import of the circle, the notes at the others.
+void Loader::report_cycle(const ImportCycle& cycle) {
+    const auto name = [this](const CycleStep& step) { return package_.modules[step.module].name; };
+    const std::string first = name(cycle.front());
+    if (cycle.size() == 1) {
+        diag::Report report = diag_.error(cycle.front().span,
+                                          DiagKind::ImportCycle,
+                                          fmt::format("module `{}` imports itself", first));
+        if (embedded_.contains(first)) report.note("it hides the standard module of that name");
+        return;
+    }
+    std::string circle;
+    for (const CycleStep& step : cycle) circle += name(step) + " -> ";
+    diag::Report report =
+        diag_.error(cycle.front().span,
+                    DiagKind::ImportCycle,
+                    fmt::format("modules import each other in a circle: `{}{}`", circle, first));
+    for (size_t i = 1; i < cycle.size(); ++i) {
+        const std::string next = name(cycle[(i + 1) % cycle.size()]);
+        report.note(cycle[i].span, fmt::format("`{}` imports `{}` here", name(cycle[i]), next));
+    }
+}
+
+}  // namespace
+
+Package load_package(diag::SourceMap& sources,
+                     diag::FileId main_file,
+                     std::string main_name,
+                     const ModuleReader& reader,
+                     const LoadOptions& options,
+                     Diagnostics& diag) {
+    return Loader(sources, reader, options, diag).load(main_file, std::move(main_name));
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "sknd/modules/modules.h"
+
+namespace lemma::sknd {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// `custom.blocks` is `custom/blocks.sknd`. Empty for anything that is not identifiers and dots, so
+// that no name leads out of the folder.
+fs::path path_of(std::string_view module) {
+    char before = '.';
+    for (const char c : module) {
+        const bool allowed = is_name_character(c) || (c == '.' && before != '.');
+        if (!allowed) return {};
+        before = c;
+    }
+    if (before == '.') return {};
+    std::string path(module);
+    std::replace(path.begin(), path.end(), '.', '/');
+    return path + ".sknd";
+}
+
+Result<std::optional<ModuleText>> read_module(const fs::path& folder, std::string_view module) {
+    const fs::path relative = path_of(module);
+    if (relative.empty()) return std::nullopt;
+    const std::string path = (folder / relative).string();
+    std::error_code error;
+    const fs::file_type type = fs::status(path, error).type();
+    if (type == fs::file_type::not_found) return std::nullopt;
+    // A name that no file can have is just not there.
+    if (error == std::errc::filename_too_long) return std::nullopt;
+    // A pipe or device would wait or never end; read_source names the trouble with all else.
+    const bool special = type == fs::file_type::fifo || type == fs::file_type::character ||
+                         type == fs::file_type::block || type == fs::file_type::socket;
+    if (special) return std::unexpected(Error{fmt::format("`{}` is not a regular file", path)});
+    LEMMA_TRY(std::string text, diag::read_source(path));
+    return ModuleText{.file_name = path, .text = std::move(text)};
+}
+
+}  // namespace
+
+ModuleReader folder_reader(std::string folder) {
+    return [folder = fs::path(std::move(folder))](const std::string& module) {
+        return read_module(folder, module);
+    };
+}
+
+ModuleReader no_reader() {
+    return [](const std::string&) { return std::optional<ModuleText>(); };
+}
+
+}  // namespace lemma::sknd
