@@ -1,0 +1,188 @@
+// ir/symbolic_substitute.cpp — looking into expressions: substitution, the symbols they depend on,
+// and whether they are affine. Recursion is bounded by kMaxSymbolicDepth.
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/symbolic_impl.h"
+
+namespace lemma::ir {
+
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+// The product and sum of constants in 128 bits, so that what fits in the end may be large half-way.
+struct WideSum {
+    Wide total = 0;
+    bool valid = true;
+
+    void add(Wide term) { valid = valid && !__builtin_add_overflow(total, term, &total); }
+    std::optional<int64_t> value() const {
+        if (!valid || total < kInt64Min || total > kInt64Max) return std::nullopt;
+        return static_cast<int64_t>(total);
+    }
+};
+
+}  // namespace
+
+struct SymbolPool::Impl::Substitution {
+    Impl& pool;
+    const Replacement& with;
+    std::unordered_map<SymId, SymId, IdHash> done;
+
+    MaybeSym run(SymId id) {
+        const Node n = pool.node(id);
+        if (n.kind <= NodeKind::Str) return id;
+        if (n.kind == NodeKind::Symbol) {
+            const auto at = with.find(id);
+            if (at == with.end()) return id;
+            if (at->second.value < pool.nodes.size() && pool.node(at->second).type == n.type)
+                return at->second;
+            return pool.fail(SymFault::BadOperands);
+        }
+        if (const auto known = done.find(id); known != done.end()) return known->second;
+        const MaybeSym result = n.kind == NodeKind::Sum ? run_sum(id) : run_op(id, n);
+        if (result) done.emplace(id, *result);
+        return result;
+    }
+
+    MaybeSym run_sum(SymId id) {
+        const Terms terms = pool.terms_of(id);
+        std::vector<std::vector<Factor>> factors(terms.size());
+        bool constant = true;
+        for (size_t i = 0; i < terms.size(); ++i) {
+            const auto view = pool.factors(terms[i].mono);
+            factors[i].assign(view.begin(), view.end());
+            for (Factor& factor : factors[i]) {
+                const MaybeSym atom = run(factor.atom);
+                if (!atom) return std::nullopt;
+                factor.atom = *atom;
+                constant = constant && pool.as_int(*atom);
+            }
+        }
+        return constant ? fold(terms, factors) : rebuild(terms, factors);
+    }
+
+    MaybeSym fold(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
+        WideSum sum;
+        for (size_t i = 0; i < terms.size(); ++i) {
+            Wide product = terms[i].coef;
+            for (const Factor& factor : factors[i])
+                for (uint32_t k = 0; k < factor.power; ++k)
+                    sum.valid =
+                        sum.valid &&
+                        !__builtin_mul_overflow(product, Wide{*pool.as_int(factor.atom)}, &product);
+            sum.add(product);
+        }
+        const auto value = sum.value();
+        return value ? pool.integer(*value) : pool.fail(SymFault::Overflow);
+    }
+
+    MaybeSym rebuild(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
+        MaybeSym total = pool.integer(0);
+        Terms pending;  // added up without making a node for each step
+        for (size_t i = 0; i < terms.size(); ++i) {
+            MaybeSym product = pool.integer(terms[i].coef);
+            for (const Factor& factor : factors[i])
+                for (uint32_t k = 0; k < factor.power && product; ++k)
+                    product = pool.multiply(*product, factor.atom);
+            if (!product) return std::nullopt;
+            const auto next = pool.sum(pending, pool.terms_of(*product), 1);
+            if (!next) return std::nullopt;
+            if (next->size() <= kMaxPolynomialTerms) {
+                pending = *next;
+                continue;
+            }
+            const MaybeSym part = pool.from_terms(pending);
+            total = part ? pool.add(*total, *part, 1) : std::nullopt;
+            if (!total) return std::nullopt;
+            pending = pool.terms_of(*product);
+        }
+        const MaybeSym part = pool.from_terms(pending);
+        return part ? pool.add(*total, *part, 1) : std::nullopt;
+    }
+
+    MaybeSym run_op(SymId id, const Node& n) {
+        std::vector<SymId> x = pool.copy_operands(id);
+        if (n.op == SymOp::Select) {
+            const MaybeSym condition = run(x[0]);
+            if (!condition) return std::nullopt;
+            if (const auto value = pool.as_bool(*condition)) return run(*value ? x[1] : x[2]);
+        }
+        if (n.op == SymOp::And || n.op == SymOp::Or) return run_junction(n.op, x);
+        for (SymId& operand : x) {
+            const MaybeSym replaced = run(operand);
+            if (!replaced) return std::nullopt;
+            operand = *replaced;
+        }
+        if (n.op == SymOp::Function) return pool.function(pool.names[n.name], x[0]);
+        if (x.size() == 1 && n.op == SymOp::LessEqual)
+            return pool.at_most_zero(pool.terms_of(x[0]));
+        if (x.size() == 1 && n.op == SymOp::Equal) return pool.equals_zero(pool.terms_of(x[0]));
+        return pool.dispatch(n.op, x);
+    }
+
+    MaybeSym run_junction(SymOp op, std::vector<SymId>& x) {
+        const bool decisive = op == SymOp::Or;
+        SymFault trouble = SymFault::None;
+        for (SymId& operand : x) {
+            const MaybeSym replaced = run(operand);
+            if (!replaced) {
+                trouble = pool.fault;
+                continue;
+            }
+            operand = *replaced;
+            if (pool.as_bool(operand) == decisive) return operand;
+        }
+        if (trouble != SymFault::None) return pool.fail(trouble);
+        return pool.dispatch(op, x);
+    }
+};
+
+std::optional<SymId> SymbolPool::substitute(SymId id, const Impl::Replacement& with) {
+    impl_->fault = SymFault::None;
+    return Impl::Substitution{*impl_, with, {}}.run(id);
+}
+
+std::optional<SymbolPool::Affine> SymbolPool::affine_in(SymId id, SymId symbol) const {
+    if (!impl_->is(symbol, NodeKind::Symbol)) return std::nullopt;
+    if (id == symbol) return Affine{1, 0};
+    if (!impl_->is(id, NodeKind::Sum)) return std::nullopt;
+    Affine result{0, 0};
+    for (const Term& term : impl_->terms_of(id)) {
+        if (term.mono == kUnit)
+            result.offset = term.coef;
+        else if (impl_->linear_atom(term) == symbol)
+            result.factor = term.coef;
+        else
+            return std::nullopt;
+    }
+    return result;
+}
+
+std::vector<SymId> SymbolPool::symbols_of(SymId id) const {
+    std::vector<SymId> found, open = {id};
+    std::unordered_set<SymId, IdHash> seen = {id};
+    const auto visit = [&](SymId next) {
+        if (seen.insert(next).second) open.push_back(next);
+    };
+    while (!open.empty()) {
+        const SymId current = open.back();
+        open.pop_back();
+        switch (impl_->node(current).kind) {
+            case NodeKind::Symbol:
+                found.push_back(current);
+                break;
+            case NodeKind::Sum:
+                for (const Term& term : impl_->terms_of(current))
+                    for (const Factor& factor : impl_->factors(term.mono)) visit(factor.atom);
+                break;
+            default:
+                for (const SymId operand : impl_->operands(current)) visit(operand);
+        }
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+}  // namespace lemma::ir

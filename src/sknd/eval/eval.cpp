@@ -1,0 +1,313 @@
+// sknd/eval/eval.cpp — from a node of the syntax tree to the function that evaluates it; and the
+// expressions that choose: `?:`, `??`, `?x`.
+#include "sknd/eval/eval.h"
+
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "base/match.h"
+#include "sknd/eval/evaluator.h"
+
+namespace lemma::sknd {
+
+std::optional<CompileValue> evaluate(const Module& module,
+                                     ExprId expr,
+                                     const Environment& environment,
+                                     ir::SymbolPool& symbols,
+                                     const EvalLimits& limits,
+                                     Diagnostics& diag) {
+    if (!expr) return std::nullopt;
+    return Evaluator(module, environment, symbols, limits, diag).eval(expr);
+}
+
+MaybeValue Evaluator::eval(ExprId id) {
+    if (depth_ >= limits_.max_depth)
+        return error(expr(id).span,
+                     DiagKind::TooDeep,
+                     fmt::format("expression is nested deeper than {} levels", limits_.max_depth));
+    ++depth_;
+    MaybeValue result = eval_node(id);
+    --depth_;
+    return result;
+}
+
+MaybeValue Evaluator::eval_node(ExprId id) {
+    const Span span = expr(id).span;
+    const auto scalar = [](Scalar value) { return MaybeValue(CompileValue(std::move(value))); };
+    const auto unknown = [] { return MaybeValue(); };
+    const auto misplaced = [&](std::string_view what) -> MaybeValue {
+        return error(
+            span, DiagKind::MisplacedItem, fmt::format("{} outside of a list or index", what));
+    };
+    return match(
+        expr(id).node,
+        [&](const IntLiteral& literal) { return scalar(literal.value); },
+        [&](const RealLiteral& literal) { return scalar(literal.value); },
+        [&](const BoolLiteral& literal) { return scalar(literal.value); },
+        [&](const InfLiteral&) { return scalar(std::numeric_limits<double>::infinity()); },
+        [&](const PiLiteral&) { return scalar(std::numbers::pi); },
+        [&](const StringLiteral& literal) { return eval_string(literal, span); },
+        [&](const Identifier& identifier) -> MaybeValue {
+            const CompileValue* value = env_.lookup(identifier.name);
+            return value ? MaybeValue(*value) : std::nullopt;
+        },
+        [&](const Member& member) { return eval_member(member); },
+        [&](const Paren& paren) { return eval(paren.inner); },
+        [&](const List& list) { return eval_list(list, span); },
+        [&](const Range&) { return misplaced("range"); },
+        [&](const Expand&) { return misplaced("expansion"); },
+        [&](const Zip&) { return misplaced("zip"); },
+        [&](const Index& index) { return eval_index(index, span); },
+        [&](const Substitution& node) { return eval_substitution(node, span); },
+        [&](const Unary& node) { return eval_unary(node, span); },
+        [&](const Binary&) { return eval_binary(id); },
+        [&](const Select& node) { return eval_select(node, span); },
+        [&](const Coalesce& node) -> MaybeValue {
+            MaybeValue value = eval(node.value);
+            return value && is_null(*value) ? eval(node.fallback) : std::move(value);
+        },
+        [&](const NullTest& node) -> MaybeValue {
+            MaybeValue storage;
+            const CompileValue* value = borrow(node.operand, storage);
+            return value ? scalar(!is_null(*value)) : std::nullopt;
+        },
+        [&](const Fold& node) { return eval_fold(node, span); },
+        [&](const Cast& node) { return eval_cast(node, span); },
+        [&](const BuiltinCall& node) { return eval_builtin(node, span); },
+        [&](const Access&) { return env_.access(id); },
+        [&](const Guard&) { return env_.guard(id); },
+        [&](const Omitted&) { return unknown(); },
+        [&](const BadExpr&) { return unknown(); });
+}
+
+// ---- borrowing --------------------------------------------------------------------------------
+
+// The value of an identifier, in any number of parentheses.
+const CompileValue* Evaluator::find(ExprId id) const {
+    while (const auto* paren = std::get_if<Paren>(&expr(id).node)) id = paren->inner;
+    const auto* identifier = std::get_if<Identifier>(&expr(id).node);
+    return identifier ? env_.lookup(identifier->name) : nullptr;
+}
+
+const CompileValue* Evaluator::borrow(ExprId id, MaybeValue& storage) {
+    if (const CompileValue* value = find(id)) return value;
+    storage = eval(id);
+    return storage ? &*storage : nullptr;
+}
+
+MaybeValue Evaluator::eval_member(const Member& member) {
+    ExprId base = member.base;
+    while (const auto* paren = std::get_if<Paren>(&expr(base).node)) base = paren->inner;
+    const auto* identifier = std::get_if<Identifier>(&expr(base).node);
+    const CompileValue* value = identifier ? env_.member(identifier->name, member.member) : nullptr;
+    return value ? MaybeValue(*value) : std::nullopt;
+}
+
+MaybeValue Evaluator::eval_quietly(ExprId id) {
+    const Quiet quiet(*this);
+    return eval(id);
+}
+
+bool Evaluator::packed(ExprId id, int depth) const {
+    if (depth > limits_.max_depth) return false;
+    std::vector<ExprId> open = {id};
+    bool found = false;
+    while (!open.empty() && !found) {
+        const ExprId current = open.back();
+        open.pop_back();
+        if (!current) continue;
+        const auto look = [&](auto... ids) { (open.push_back(ids), ...); };
+        match(
+            expr(current).node,
+            [&](const List&) { found = true; },
+            [&](const Identifier& node) {
+                const CompileValue* value = env_.lookup(node.name);
+                found = value && std::holds_alternative<Pack>(*value);
+            },
+            [&](const Member& node) { found = node.member == MemberKind::Shape; },
+            [&](const Paren& node) { look(node.inner); },
+            [&](const Index& node) {
+                // A string stays a string, whatever its index is.
+                const bool many = std::holds_alternative<Range>(expr(node.index).node);
+                if (packed(node.base, depth + 1)) {
+                    found = many;
+                    look(node.index);
+                }
+            },
+            [&](const Substitution& node) { look(node.base); },
+            [&](const Unary& node) { look(node.operand); },
+            [&](const Binary& node) {
+                look(node.lhs);
+                if (node.op != BinaryOp::In) look(node.rhs);
+            },
+            [&](const Select& node) { look(node.condition, node.consequent, node.alternative); },
+            [&](const Coalesce& node) { look(node.value, node.fallback); },
+            [&](const Fold& node) { found = node.cumulative; },
+            [&](const Cast& node) { look(node.operand); },
+            [&](const BuiltinCall& node) { look(node.operand); },
+            [](const auto&) {});
+    }
+    return found;
+}
+
+// ---- select -----------------------------------------------------------------------------------
+
+MaybeValue Evaluator::eval_select(const Select& select, Span span) {
+    MaybeValue condition = eval(select.condition);
+    if (!condition) return std::nullopt;
+    if (is_null(*condition)) return Null{};
+    const auto type_found = type_of(*condition, symbols_);
+    if (type_found && *type_found != ir::ScalarType::Bool)
+        return error(expr(select.condition).span,
+                     DiagKind::OperandType,
+                     fmt::format("condition is {}, expected bool", type_name(*type_found)));
+    if (auto* pack = std::get_if<Pack>(&*condition))
+        return select_packed(select, std::move(*pack), span);
+    if (const auto known = known_bool(std::get<Scalar>(*condition)))
+        return select_constant(select, *known);
+
+    // Whether `c ? a` is null is not known.
+    if (!select.alternative) return std::nullopt;
+    const MaybeValue consequent = eval(select.consequent);
+    const MaybeValue alternative = eval(select.alternative);
+    if (!consequent || !alternative) return std::nullopt;
+    if (is_null(*consequent) || is_null(*alternative)) return Null{};
+    const auto* a = std::get_if<Pack>(&*consequent);
+    const auto* b = std::get_if<Pack>(&*alternative);
+    // Branches may differ in length, and then so does the result.
+    if (a && b && a->items.size() != b->items.size()) return std::nullopt;
+    return select_items(select, *condition, *consequent, *alternative, span);
+}
+
+// Only the chosen branch counts; the other one says how long a broadcast scalar is.
+MaybeValue Evaluator::select_constant(const Select& select, bool condition) {
+    const ExprId chosen = condition ? select.consequent : select.alternative;
+    const ExprId other = condition ? select.alternative : select.consequent;
+    if (!chosen) return Null{};
+    MaybeValue value = eval(chosen);
+    if (!value || !other || !std::holds_alternative<Scalar>(*value) || !packed(other)) return value;
+    const MaybeValue length = eval_quietly(other);
+    const auto* pack = length ? std::get_if<Pack>(&*length) : nullptr;
+    if (!pack) return value;
+    return repeat(std::get<Scalar>(std::move(*value)), pack->items.size(), symbols_);
+}
+
+MaybeValue Evaluator::select_packed(const Select& select, Pack condition, Span span) {
+    // A branch that no item chooses may fail.
+    const auto chooses = [&](bool branch) {
+        for (const Scalar& item : condition.items)
+            if (known_bool(item) != !branch) return true;
+        return condition.items.empty();
+    };
+    const bool first = chooses(true);
+    bool second = chooses(false);
+    if (!select.alternative && second) {
+        for (const Scalar& item : condition.items)
+            if (known_bool(item) == false) return Null{};
+        if (!condition.items.empty()) return std::nullopt;
+        second = false;
+    }
+    MaybeValue consequent = first ? eval(select.consequent) : eval_quietly(select.consequent);
+    MaybeValue alternative;
+    if (select.alternative)
+        alternative = second ? eval(select.alternative) : eval_quietly(select.alternative);
+    if ((first && !consequent) || (second && !alternative)) return std::nullopt;
+    if ((first && is_null(*consequent)) || (second && is_null(*alternative))) return Null{};
+    // What is not chosen is only a length to compare; without one, the chosen branch stands in.
+    if (!consequent || is_null(*consequent)) consequent = alternative;
+    if (!alternative || is_null(*alternative)) alternative = consequent;
+    return select_items(select, std::move(condition), *consequent, *alternative, span);
+}
+
+MaybeValue Evaluator::select_items(const Select& select,
+                                   const CompileValue& condition,
+                                   const CompileValue& consequent,
+                                   const CompileValue& alternative,
+                                   Span span) {
+    const auto* c = std::get_if<Pack>(&condition);
+    const auto* a = std::get_if<Pack>(&consequent);
+    const auto* b = std::get_if<Pack>(&alternative);
+    if (!c && !a && !b) {
+        auto result = select_scalar(std::get<Scalar>(condition),
+                                    std::get<Scalar>(consequent),
+                                    std::get<Scalar>(alternative),
+                                    span);
+        return result ? MaybeValue(CompileValue(std::move(*result))) : std::nullopt;
+    }
+    const size_t length = (c ? c : a ? a : b)->items.size();
+    for (const auto& [pack, at] : {std::pair{a, select.consequent}, {b, select.alternative}})
+        if (pack && pack->items.size() != length)
+            return length_mismatch(
+                span,
+                "`?:`",
+                {{expr(select.condition).span, length}, {expr(at).span, pack->items.size()}});
+
+    std::vector<Scalar> items;
+    items.reserve(length);
+    for (size_t i = 0; i < length; ++i) {
+        auto item = select_scalar(c ? c->items[i] : std::get<Scalar>(condition),
+                                  a ? a->items[i] : std::get<Scalar>(consequent),
+                                  b ? b->items[i] : std::get<Scalar>(alternative),
+                                  span);
+        if (!item) return std::nullopt;
+        items.push_back(std::move(*item));
+    }
+    std::optional<Scalar> uniform;
+    if (length == 0) {
+        const auto of = [](const CompileValue& value) {
+            const auto* pack = std::get_if<Pack>(&value);
+            return pack ? pack->uniform : std::optional(std::get<Scalar>(value));
+        };
+        const auto x = of(consequent), y = of(alternative), test = of(condition);
+        if (x && y && identical(*x, *y)) uniform = x;
+        if (test && known_bool(*test)) uniform = *known_bool(*test) ? x : y;
+    }
+    auto type_found = type_of(consequent, symbols_);
+    if (!type_found) type_found = type_of(alternative, symbols_);
+    return finish(std::move(items), std::move(uniform), type_found);
+}
+
+MaybeScalar Evaluator::select_scalar(const Scalar& condition,
+                                     const Scalar& consequent,
+                                     const Scalar& alternative,
+                                     Span span) {
+    if (const auto known = known_bool(condition)) return *known ? consequent : alternative;
+    if (type(consequent) != type(alternative))
+        return error(span,
+                     DiagKind::TypeMismatch,
+                     fmt::format("branches of `?:` are {} and {}, expected one type",
+                                 type_name(type(consequent)),
+                                 type_name(type(alternative))));
+    const auto result = symbols_.select(to_symbol(condition, symbols_),
+                                        to_symbol(consequent, symbols_),
+                                        to_symbol(alternative, symbols_));
+    if (!result) return report_fault("?:", {span, span});
+    return to_scalar(*result, symbols_);
+}
+
+// ---- shared -----------------------------------------------------------------------------------
+
+std::optional<int64_t> Evaluator::known_int(const Scalar& scalar) const {
+    if (const auto* value = std::get_if<int64_t>(&scalar)) return *value;
+    const auto* id = std::get_if<ir::SymId>(&scalar);
+    return id ? symbols_.as_int(*id) : std::nullopt;
+}
+
+std::optional<bool> Evaluator::known_bool(const Scalar& scalar) const {
+    if (const auto* value = std::get_if<bool>(&scalar)) return *value;
+    const auto* id = std::get_if<ir::SymId>(&scalar);
+    return id ? symbols_.as_bool(*id) : std::nullopt;
+}
+
+Pack Evaluator::finish(std::vector<Scalar> items,
+                       std::optional<Scalar> uniform_if_empty,
+                       std::optional<ir::ScalarType> type_if_empty) const {
+    Pack pack = make_pack(std::move(items), symbols_);
+    if (!pack.items.empty()) return pack;
+    pack.uniform = std::move(uniform_if_empty);
+    pack.type = type_if_empty;
+    return pack;
+}
+
+}  // namespace lemma::sknd
