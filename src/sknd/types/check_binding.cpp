@@ -1,0 +1,58 @@
+// Whether the shapes of inputs can be bound to the names they declare, whatever tensors a call
+// passes, and whether single defaults of packs know their length (spec 2.6.1).
+#include <fmt/format.h>
+
+#include "sknd/types/checker.h"
+#include "sknd/types/identifiers.h"
+
+namespace lemma::sknd {
+
+std::vector<size_t> DefinitionChecker::check_binding_order() {
+    BindingOrder binding = find_binding_order(module_, def_);
+    for (const size_t i : binding.unbound) {
+        const ParamDecl& decl = def_.inputs[i];
+        error(decl.span,
+              DiagKind::AmbiguousBinding,
+              fmt::format("the shape of `{}` has more than one part of unknown length",
+                          decl.name.text))
+            .note(
+                "at most one can be left open; fix the others by an int attribute (not packed, not "
+                "optional) or by another input");
+    }
+    check_uniform_defaults(std::move(binding.known));
+    return binding.order;
+}
+
+// `a: int..(k) = 0` needs k from somewhere else: a single value does not tell it.
+void DefinitionChecker::check_uniform_defaults(std::set<std::string> known) {
+    std::map<std::string, size_t> mentions;
+    for (const ParamDecl& decl : def_.attribs) {
+        if (!decl.type.pack) {
+            known.insert(decl.name.text);
+            continue;
+        }
+        for_each_identifier(module_, decl.type.pack->length, [&](const std::string& name, ExprId) {
+            ++mentions[name];
+        });
+    }
+    // A list given for another attribute of the same length tells it as well.
+    for (const auto& [name, count] : mentions) {
+        if (count > 1) known.insert(name);
+    }
+    for (const ParamDecl& decl : def_.attribs) {
+        if (!decl.type.pack || !decl.value.valid()) continue;
+        const Type& type = tables_.types[decl.value];
+        if (type.bad() || type.packed) continue;
+        const ExprId length = decl.type.pack->length;
+        if (length.valid() && reads_only(module_, length, known)) continue;
+        error(decl.value,
+              DiagKind::BadDefault,
+              fmt::format("a single default for the pack `{}`, whose length is not known",
+                          decl.name.text))
+            .note(
+                "bind the length by an input shape or an attribute, or write the default as a "
+                "list");
+    }
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,265 @@
+// The check of a whole package: finding definitions by name, checking each, and recursion.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sknd/types/checker.h"
+
+namespace lemma::sknd {
+
+namespace {
+
+std::string module_part(const QualifiedName& name) {
+    std::string text;
+    for (size_t i = 0; i + 1 < name.parts.size(); ++i) {
+        if (i > 0) text += '.';
+        text += name.parts[i].text;
+    }
+    return text;
+}
+
+// Written, but not found: reported at the import.
+bool is_import_of(const Module& module, const std::string& name) {
+    for (const Import& import : module.imports) {
+        for (const QualifiedName& imported : import.modules) {
+            if (imported.text() == name) return true;
+        }
+    }
+    return false;
+}
+
+bool is_private(const std::string& name) { return name.starts_with('_'); }
+
+// Who calls whom, from the callees that the check resolved.
+class CallGraph {
+public:
+    CallGraph(const Package& package, const TypedPackage& typed);
+    void report_cycles(const Package& package, Diagnostics& diag) const;
+    bool is_called(DefRef ref) const { return called_.contains(ref); }
+
+private:
+    struct Call {
+        DefRef callee;
+        Span span;
+    };
+    void add_module(const Package& package, const TypedPackage& typed, ModuleId id);
+
+    std::map<DefRef, std::vector<Call>> calls_;
+    std::set<DefRef> called_;
+};
+
+CallGraph::CallGraph(const Package& package, const TypedPackage& typed) {
+    for (size_t m = 0; m < package.modules.size(); ++m) {
+        add_module(package, typed, make_id<ModuleId>(m));
+    }
+}
+
+void CallGraph::add_module(const Package& package, const TypedPackage& typed, ModuleId id) {
+    const Module& module = package[id].module;
+    // Regions are stored in the order of the text, so that one walk over the definitions finds
+    // the one around each.
+    std::vector<std::pair<uint32_t, uint32_t>> begins;  // position, definition
+    for (uint32_t d = 0; d < module.definitions.size(); ++d) {
+        begins.emplace_back(module.definitions[d].span.begin, d);
+    }
+    std::sort(begins.begin(), begins.end());
+    for (size_t r = 0; r < module.regions.size(); ++r) {
+        const auto region = make_id<RegionId>(r);
+        const auto& callee = typed.modules[id.value].callees[region];
+        if (!callee) continue;
+        const Span span = module.regions[region].span;
+        const auto next =
+            std::upper_bound(begins.begin(), begins.end(), std::pair{span.begin, UINT32_MAX});
+        if (next == begins.begin()) continue;
+        const DefRef caller{id, std::prev(next)->second};
+        calls_[caller].push_back({*callee, span});
+        called_.insert(*callee);
+    }
+}
+
+void CallGraph::report_cycles(const Package& package, Diagnostics& diag) const {
+    struct Visit {
+        DefRef ref;
+        size_t next = 0;
+    };
+    std::map<DefRef, int> state;  // 1: on the path, 2: done
+    for (const auto& [start, unused] : calls_) {
+        if (state[start] != 0) continue;
+        std::vector<Visit> path = {{start}};
+        state[start] = 1;
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            const auto calls = calls_.find(visit.ref);
+            if (calls == calls_.end() || visit.next == calls->second.size()) {
+                state[visit.ref] = 2;
+                path.pop_back();
+                continue;
+            }
+            const Call& call = calls->second[visit.next++];
+            if (state[call.callee] == 0) {
+                state[call.callee] = 1;
+                path.push_back({call.callee});
+            } else if (state[call.callee] == 1) {
+                const auto name = [&](DefRef ref) {
+                    return package[ref.module].module.definitions[ref.definition].name.text;
+                };
+                auto report = diag.error(call.span,
+                                         DiagKind::RecursiveOperator,
+                                         fmt::format("`{}` calls itself", name(call.callee)));
+                const auto begin = std::find_if(
+                    path.begin(), path.end(), [&](const Visit& v) { return v.ref == call.callee; });
+                for (auto step = begin; step + 1 < path.end(); ++step) {
+                    const Call& made = calls_.at(step->ref)[step->next - 1];
+                    report.note(
+                        made.span,
+                        fmt::format("`{}` calls `{}` here", name(step->ref), name(made.callee)));
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+PackageChecker::PackageChecker(const Package& package,
+                               const CheckOptions& options,
+                               const Diagnostics& syntax)
+    : package_(package), options_(options) {
+    for (const LoadedModule& loaded : package.modules) {
+        broken_.emplace_back(loaded.module, syntax.items());
+    }
+}
+
+const Definition& PackageChecker::definition(DefRef ref) const {
+    return package_[ref.module].module.definitions[ref.definition];
+}
+
+const Signature& PackageChecker::signature(DefRef ref) {
+    const auto found = signatures_.find(ref);
+    if (found != signatures_.end()) return found->second;
+    return signatures_.emplace(ref, make_signature(module_of(ref), definition(ref))).first->second;
+}
+
+std::optional<DefRef> PackageChecker::resolve(ModuleId from,
+                                              const QualifiedName& name,
+                                              Diagnostics& diag) {
+    if (name.parts.empty()) return std::nullopt;
+    ModuleId module = from;
+    if (name.parts.size() > 1) {
+        const auto& imports = package_[from].imports;
+        const auto found = imports.find(module_part(name));
+        if (found == imports.end()) {
+            if (!is_import_of(package_[from].module, module_part(name))) {
+                report_unknown_qualified(from, name, diag);
+            }
+            return std::nullopt;
+        }
+        module = found->second;
+    }
+    const std::string& last = name.parts.back().text;
+    const auto& definitions = package_[module].definition_index;
+    const auto found = definitions.find(last);
+    if (found == definitions.end()) {
+        if (!broken_[module.value].names_lost()) report_unknown(module, name, diag);
+        return std::nullopt;
+    }
+    const DefRef ref{module, static_cast<uint32_t>(found->second)};
+    if (module != from && is_private(last)) {
+        diag.error(name.span,
+                   DiagKind::PrivateOperator,
+                   fmt::format("`{}` is private to its module", name.text()))
+            .note(definition(ref).name.span,
+                  "names that begin with `_` can be used in their module only");
+        return std::nullopt;
+    }
+    return ref;
+}
+
+void PackageChecker::report_unknown(ModuleId module, const QualifiedName& name, Diagnostics& diag) {
+    const Name& last = name.parts.back();
+    auto report =
+        diag.error(name.span, DiagKind::NoOperator, fmt::format("no operator `{}`", name.text()));
+    std::vector<std::string_view> names;
+    for (const auto& [candidate, index] : package_[module].definition_index) {
+        if (name.parts.size() == 1 || !is_private(candidate)) names.push_back(candidate);
+    }
+    if (const auto nearest = diag::nearest_name(last.text, names); !nearest.empty()) {
+        report.did_you_mean(last.span, nearest);
+        return;
+    }
+    if (name.parts.size() > 1) return;
+    for (const auto& [imported, id] : package_[module].imports) {
+        if (!id.valid() || !package_[id].definition_index.contains(last.text)) continue;
+        report.did_you_mean(last.span, fmt::format("{}.{}", imported, last.text));
+        return;
+    }
+}
+
+void PackageChecker::report_unknown_qualified(ModuleId from,
+                                              const QualifiedName& name,
+                                              Diagnostics& diag) {
+    const std::string module = module_part(name);
+    const Span span = cover(name.parts.front().span, name.parts[name.parts.size() - 2].span);
+    std::vector<std::string_view> names;
+    for (const auto& [imported, id] : package_[from].imports) names.push_back(imported);
+    auto report = diag.error(
+        span, DiagKind::NotImported, fmt::format("the module `{}` is not imported", module));
+    const std::string_view nearest = diag::nearest_name(module, names);
+    if (!nearest.empty()) {
+        report.did_you_mean(span, nearest);
+    } else {
+        report.note(fmt::format("write `import {};` at the top of the file", module));
+    }
+}
+
+namespace {
+
+// The graphs of the main module that branches and loops invoke.
+std::set<std::string> invoked_names(const Module& module) {
+    std::set<std::string> names;
+    for (const Region& region : module.regions) {
+        const auto* call = std::get_if<Invocation>(&region.node);
+        if (call && call->callee.parts.size() == 1) names.insert(call->callee.parts[0].text);
+    }
+    return names;
+}
+
+void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Diagnostics& diag) {
+    const Module& module = checker.package()[id].module;
+    const std::set<std::string> invoked = invoked_names(module);
+    bool first_graph = true;
+    for (uint32_t d = 0; d < module.definitions.size(); ++d) {
+        const Definition& definition = module.definitions[d];
+        const bool main_graph =
+            definition.graph && (first_graph || !invoked.contains(definition.name.text));
+        first_graph = first_graph && !definition.graph;
+        const DefRef ref{id, d};
+        if (!checker.broken(id).broken(d)) {
+            DefinitionChecker one(checker, ref, typed.modules[id.value], diag);
+            typed.definitions.push_back(one.run(main_graph));
+            continue;
+        }
+        Diagnostics found(0);
+        DefinitionChecker one(checker, ref, typed.modules[id.value], found);
+        typed.definitions.push_back(one.run(main_graph));
+        for (const diag::Diagnostic& error : found.items()) {
+            if (checker.broken(id).independent(definition, d, error)) diag.add(error);
+        }
+    }
+}
+
+}  // namespace
+
+TypedPackage check_types(const Package& package, const CheckOptions& options, Diagnostics& diag) {
+    PackageChecker checker(package, options, diag);
+    TypedPackage typed;
+    typed.modules.resize(package.modules.size());
+    for (size_t m = 0; m < package.modules.size(); ++m) {
+        if (package.modules[m].standard && !options.check_standard_modules) continue;
+        check_module(checker, make_id<ModuleId>(m), typed, diag);
+    }
+    CallGraph(package, typed).report_cycles(package, diag);
+    return typed;
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,226 @@
+// Types as written: base names, shapes, pack lengths; and what the inputs of a main graph need.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sknd/types/checker.h"
+#include "sknd/types/identifiers.h"
+
+namespace lemma::sknd {
+
+Type DefinitionChecker::resolve_base(const Name& name, bool allow_abstract) {
+    Type type = scalar_type(concrete_type(name.text));
+    if (!type.bad()) return type;
+    for (size_t i = 0; i < signature_.generics.size(); ++i) {
+        if (signature_.generics[i].name != name.text) continue;
+        type.base = BaseType::Generic;
+        type.generic = static_cast<uint16_t>(i);
+        return type;
+    }
+    if (name.text.empty() || allow_abstract) return Type{};  // reported by the parser
+    if (is_abstract(name.text)) {
+        error(
+            name.span,
+            DiagKind::AbstractType,
+            fmt::format("`{}` is an abstract type, expected int, real, bool, str or a generic type",
+                        name.text))
+            .note(fmt::format("declare a generic type for it: `@dtype {{ T: {}; }}`", name.text));
+        return Type{};
+    }
+    std::vector<std::string_view> names = {"int", "real", "bool", "str"};
+    for (const GenericType& generic : signature_.generics) names.push_back(generic.name);
+    error(name.span, DiagKind::NoType, fmt::format("no type `{}`", name.text))
+        .did_you_mean(name.span, diag::nearest_name(name.text, names));
+    return Type{};
+}
+
+Type DefinitionChecker::declared_type(const TypeSpec& spec, bool tensor) {
+    Type type = resolve_base(spec.base, false);
+    type.optional = spec.optional;
+    type.tensor = tensor;
+    if (spec.pack) {
+        type.packed = true;
+        type.length = check_pack_length(*spec.pack, spec.base.text);
+    }
+    if (tensor) {
+        if (spec.rank.valid()) scalar_operand(spec.rank);
+        type.rank = check_shape(spec, type);
+    } else if (spec.shape) {
+        error(spec.shape_span, DiagKind::UnexpectedShape, "an attribute has no shape")
+            .note("attributes are compile-time values; declare tensors in `@input`");
+    }
+    return type;
+}
+
+ir::SymId DefinitionChecker::check_pack_length(const PackSpec& pack, std::string_view name) {
+    if (!pack.length.valid()) {
+        return symbols_.symbol(fmt::format("|{}|", name),
+                               ir::ScalarType::Int,
+                               {0, std::numeric_limits<int64_t>::max()});
+    }
+    const Type type = compile_value(pack.length);
+    expect_base(pack.length, type, BaseType::Int, "the length of a pack");
+    expect_single(pack.length, type, "the length of a pack");
+    return symbolic_int(pack.length);
+}
+
+// The rank; not valid where a part of it is not known.
+ir::SymId DefinitionChecker::check_shape(const TypeSpec& spec, const Type& tensor) {
+    if (!spec.shape) return {};
+    ir::SymId rank = sym_const(0);
+    for (const ExtentSpec& extent : *spec.shape) rank = sym_add(rank, check_extent(extent, tensor));
+    return rank;
+}
+
+// How many axes one item of a shape stands for.
+ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& tensor) {
+    if (extent.bound.valid()) {
+        const Type bound = compile_value(extent.bound);
+        expect_base(extent.bound, bound, BaseType::Int, "an upper bound");
+    }
+    ir::SymId count;
+    bool conditional = false;
+    if (extent.pack && extent.pack->length.valid()) {
+        const ExprId length = extent.pack->length;
+        const Type type = compile_value(length);
+        conditional = type.base == BaseType::Bool;
+        if (!conditional) expect_base(length, type, BaseType::Int, "a number of extents");
+        expect_single(length, type, "a number of extents");
+        if (!conditional && !type.optional) count = symbolic_int(length);
+    }
+    if (std::holds_alternative<Omitted>(expr(extent.extent).node)) {
+        return extent.pack ? count : sym_const(1);
+    }
+    Type type = compile_value(extent.extent);
+    expect_base(extent.extent, type, BaseType::Int, "an extent");
+    if (tensor.optional) type.optional = false;  // there when the tensor is
+    if (type.bad()) return {};
+    if (extent.spread) {
+        if (!type.packed || !tensor.packed) {
+            error(extent.span,
+                  DiagKind::PackMismatch,
+                  tensor.packed ? "`..` before an extent wants a pack with one extent per tensor"
+                                : "`..` before an extent is for packs of tensors");
+        }
+        return sym_const(1);
+    }
+    if (!extent.pack) {
+        if (type.packed) {
+            const Span span = expr(extent.extent).span;
+            error(
+                extent.extent, DiagKind::PackMismatch, "a packed extent must be expanded with `..`")
+                .fix({span.file, span.end, span.end}, "..");
+        }
+        return type.optional || type.packed ? ir::SymId{} : sym_const(1);
+    }
+    if (type.packed) {
+        if (surely_differ(count, type.length)) {
+            error(extent.span,
+                  DiagKind::LengthMismatch,
+                  fmt::format("`{}` has {} extents, found the length {}",
+                              source(extent.extent),
+                              symbols_.text(type.length),
+                              symbols_.text(count)));
+        }
+        if (type.optional) return {};
+        return type.length.valid() ? type.length : count;
+    }
+    if (!extent.pack->length.valid() && !type.optional) {
+        error(extent.span, DiagKind::PackMismatch, "`..` after a single extent needs a count")
+            .note(fmt::format("write `{} ..(n)` to repeat it", source(extent.extent)));
+    }
+    return type.optional || conditional ? ir::SymId{} : count;
+}
+
+// Operators need shapes everywhere; graphs may leave out those of sub-graph inputs and of outputs.
+void DefinitionChecker::check_tensor_shape(const ParamDecl& decl, SymbolKind kind) {
+    const bool output = kind == SymbolKind::Output;
+    const bool free_form = def_.graph && (output || kind == SymbolKind::Input);
+    if (!decl.type.shape) {
+        if (free_form) return;
+        error(decl.span, DiagKind::MissingShape, fmt::format("`{}` has no shape", decl.name.text))
+            .note(
+                "a tensor is declared with its extents, as `real[m, n]`; `real[]` is a single "
+                "number");
+        return;
+    }
+    for (const ExtentSpec& extent : *decl.type.shape) {
+        if (!std::holds_alternative<Omitted>(expr(extent.extent).node) || free_form) continue;
+        if (output && extent.bound.valid()) continue;
+        error(extent.span,
+              DiagKind::UnboundedExtent,
+              output ? "a dynamic extent of an operator output needs an upper bound"
+                     : "`~` cannot stand for an extent here")
+            .note(output ? "write it as `~|bound`" : "give the extent a name or a value");
+    }
+}
+
+void DefinitionChecker::check_main_inputs() {
+    std::map<std::string, ExprId> bounds;
+    for (const ParamDecl& decl : def_.inputs) {
+        if (!decl.type.shape) continue;
+        for (const ExtentSpec& extent : *decl.type.shape) {
+            const auto* name = std::get_if<Identifier>(&expr(extent.extent).node);
+            if (!name || !extent.bound.valid()) continue;
+            const auto [it, fresh] = bounds.emplace(name->name, extent.bound);
+            if (fresh) continue;
+            if (surely_differ(symbolic_int(it->second), symbolic_int(extent.bound))) {
+                error(extent.bound,
+                      DiagKind::ExtentMismatch,
+                      fmt::format("`{}` is bounded by {}, expected {} as before",
+                                  name->name,
+                                  source(extent.bound),
+                                  source(it->second)))
+                    .note(expr(it->second).span, "the other bound");
+            }
+        }
+    }
+    for (const ParamDecl& decl : def_.inputs) check_main_input(decl, bounds);
+}
+
+void DefinitionChecker::check_main_input(const ParamDecl& decl,
+                                         const std::map<std::string, ExprId>& bounds) {
+    if (!decl.type.shape) {
+        error(decl.span,
+              DiagKind::MissingShape,
+              fmt::format("the input `{}` of a main graph has no shape", decl.name.text))
+            .note("only graphs that other graphs invoke can leave input shapes out");
+        return;
+    }
+    const auto free_extent = [&](ExprId id) {
+        bool free = false;
+        for_each_identifier(module_, id, [&](const std::string& name, ExprId) {
+            const SymbolId found = scopes_.find(name);
+            free = free || (found.valid() && scopes_[found].kind == SymbolKind::Extent &&
+                            !bounds.contains(name));
+        });
+        return free;
+    };
+    const auto free_length = [&](const std::optional<PackSpec>& pack, ExprId item) {
+        if (!pack) return false;
+        return pack->length.valid() ? free_extent(pack->length) : free_extent(item);
+    };
+    for (const ExtentSpec& extent : *decl.type.shape) {
+        const bool omitted = std::holds_alternative<Omitted>(expr(extent.extent).node);
+        if (extent.pack && (free_length(extent.pack, extent.extent) ||
+                            (omitted && !extent.pack->length.valid()))) {
+            error(extent.span,
+                  DiagKind::UnboundedExtent,
+                  "the rank of a main graph's input must be fixed")
+                .note("write the number of extents, as `s|10 ..(3)`");
+        } else if (!extent.bound.valid() && (omitted || free_extent(extent.extent))) {
+            error(extent.span,
+                  DiagKind::UnboundedExtent,
+                  "a dynamic extent of a main graph's input needs an upper bound")
+                .note(fmt::format("write it as `{}|bound`", source(extent.extent)));
+        }
+    }
+    if (decl.type.pack &&
+        (!decl.type.pack->length.valid() || free_extent(decl.type.pack->length))) {
+        error(decl.type.pack->span,
+              DiagKind::UnboundedExtent,
+              "the number of tensors in a main graph's input must be fixed");
+    }
+}
+
+}  // namespace lemma::sknd

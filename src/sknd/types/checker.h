@@ -1,0 +1,284 @@
+// sknd/types/checker.h — the state of a check. PackageChecker finds definitions; DefinitionChecker
+// walks one of them, block by block in the processing order of spec 2.2.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "diag/diagnostic.h"
+#include "sknd/eval/eval.h"
+#include "sknd/types/binding.h"
+#include "sknd/types/broken.h"
+#include "sknd/types/scope.h"
+#include "sknd/types/types.h"
+
+namespace lemma::sknd {
+
+class PackageChecker {
+public:
+    // `syntax`: what was reported while the package was read.
+    PackageChecker(const Package& package, const CheckOptions& options, const Diagnostics& syntax);
+
+    const BrokenParts& broken(ModuleId id) const { return broken_[id.value]; }
+    bool broken(DefRef ref) const { return broken_[ref.module.value].broken(ref.definition); }
+    const Package& package() const { return package_; }
+    const CheckOptions& options() const { return options_; }
+    const Definition& definition(DefRef ref) const;
+    const Module& module_of(DefRef ref) const { return package_[ref.module].module; }
+    const Signature& signature(DefRef ref);
+
+    // The definition that a name means inside `from`; reports what is wrong with it otherwise.
+    std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name, Diagnostics& diag);
+
+private:
+    void report_unknown(ModuleId from, const QualifiedName& name, Diagnostics& diag);
+    void report_unknown_qualified(ModuleId from, const QualifiedName& name, Diagnostics& diag);
+
+    const Package& package_;
+    const CheckOptions& options_;
+    std::vector<BrokenParts> broken_;
+    std::map<DefRef, Signature> signatures_;
+};
+
+// Where an expression stands decides what tensors may do in it.
+enum class Context : uint8_t {
+    Value,    // compile-time: tensors have only members
+    Lower,    // a formula: tensors are read by access
+    Compose,  // tensors are passed around whole
+};
+
+// A call as @compose and @quantize write it.
+struct CallSite {
+    DefRef callee;
+    Span callee_span;
+    const std::vector<Name>* types = nullptr;
+    const std::vector<AttributeArg>* attributes = nullptr;
+    const std::vector<ExprId>* arguments = nullptr;  // null: no inputs are given (@quantize)
+    Span arguments_span;
+};
+
+class DefinitionChecker : private Environment {
+public:
+    DefinitionChecker(PackageChecker& package, DefRef ref, TypedModule& tables, Diagnostics& diag);
+
+    // `main_graph`: inputs are bound by the user, so every extent needs a bound.
+    TypedDefinition run(bool main_graph);
+
+private:
+    using Results = std::vector<Type>;
+
+    // check_decl.cpp: declarations, block by block
+    void check_blocks();
+    void check_dtypes();
+    void declare_attributes();
+    void declare_inputs();
+    void check_attribute_defaults();
+    void check_default_cycles();
+    void check_default_value(const ParamDecl& decl, const Type& declared, const Type& value);
+    void check_input_defaults();
+    void check_usings();
+    void declare_using(const LValue& lhs,
+                       const Type& type,
+                       const std::optional<CompileValue>& value);
+    void declare_using_list(const LValue& lhs, const Type& type);
+    void declare_helper(const Name& name, Type type, std::optional<CompileValue> value);
+    void check_asserts();
+    void declare_tensors(const std::vector<ParamDecl>& decls, SymbolKind kind);
+    void check_constant_value(const ParamDecl& decl, const Type& type);
+    void collect_later_names();
+
+    // check_shape.cpp: types, shapes and pack lengths
+    Type resolve_base(const Name& name, bool allow_abstract);
+    Type declared_type(const TypeSpec& spec, bool tensor);
+    ir::SymId check_shape(const TypeSpec& spec, const Type& tensor);
+    ir::SymId check_extent(const ExtentSpec& extent, const Type& tensor);
+    ir::SymId check_pack_length(const PackSpec& pack, std::string_view name);
+    void check_tensor_shape(const ParamDecl& decl, SymbolKind kind);
+    void check_main_inputs();
+    void check_main_input(const ParamDecl& decl, const std::map<std::string, ExprId>& bounds);
+
+    // check_extents.cpp: the names that shapes and pack lengths declare (spec 2.6)
+    void declare_extent_names();
+    void declare_input_extents(bool optional);
+    void declare_scalar_extents(const TypeSpec& spec);
+    void declare_packed_extents(const TypeSpec& spec);
+    void declare_output_extents();
+    void declare_fresh(ExprId expr, bool optional = false);
+    void declare_fresh_pack(const ExtentSpec& extent, const TypeSpec& spec);
+    std::optional<Name> fresh_name(ExprId expr) const;
+
+    // check_binding.cpp: spec 2.6.1
+    std::vector<size_t> check_binding_order();
+    void check_uniform_defaults(std::set<std::string> known);
+
+    // check_expr.cpp, check_expr_pack.cpp, check_expr_tensor.cpp: types of expressions
+    Type type_expr(ExprId id);
+    Type type_node(ExprId id);
+    Type type_identifier(ExprId id, const Identifier& node);
+    Type type_string(const StringLiteral& node);
+    Type type_member(ExprId id, const Member& node);
+    Type type_unary(ExprId id, const Unary& node);
+    Type type_binary(ExprId id, const Binary& node);
+    Type type_is(ExprId id, const Binary& node);
+    Type type_in(ExprId id, const Binary& node);
+    Type type_select(ExprId id, const Select& node);
+    Type type_coalesce(ExprId id, const Coalesce& node);
+    Type type_null_test(ExprId id, const NullTest& node);
+    Type type_cast(ExprId id, const Cast& node);
+    Type type_builtin(ExprId id, const BuiltinCall& node);
+    Type type_fold(ExprId id, const Fold& node);
+    Type type_list(ExprId id, const List& node);
+    Type type_list_item(ExprId id);
+    Type type_range(ExprId id, const Range& node);
+    Type type_expand(ExprId id, const Expand& node);
+    Type type_zip(ExprId id, const Zip& node);
+    Type type_index(ExprId id, const Index& node);
+    Type type_substitution(ExprId id, const Substitution& node);
+    Type type_access(ExprId id, const Access& node);
+    Type type_guard(ExprId id, const Guard& node);
+    ir::SymId type_access_index(ExprId id, Type& result);
+    ir::SymId range_length(const Range& range, ir::SymId length);
+    Type index_type(ExprId id);  // int, int.. or bool.. (a mask)
+
+    Type scalar_operand(ExprId id);  // a compile-time value or an element, never a tensor
+    Type any_operand(ExprId id);     // tensors too, in @compose
+    // A top-level compile-time expression: also evaluated, which finds what is wrong for any call.
+    Type compile_value(ExprId id, std::optional<CompileValue>* value = nullptr);
+    void reject_tensor(ExprId id, Type& type);
+    void expect_base(ExprId id, const Type& type, BaseType want, std::string_view what);
+    void expect_single(ExprId id, const Type& type, std::string_view what);
+    void expect_present(ExprId id, const Type& type, std::string_view what);
+    ir::SymId join_lengths(Span span, const Type& a, const Type& b, std::string_view what);
+    bool numeric(const Type& type) const;
+    void report_undeclared(ExprId id, const std::string& name);
+
+    // check_lower.cpp
+    void check_lowers();
+    void check_lower(const LowerStmt& stmt);
+    void declare_bounds(const std::vector<LoopBound>& bounds);
+    void declare_unroll(const IterCount& unroll);
+    SymbolId check_lower_target(const LowerStmt& stmt);
+    void check_lower_value(const LowerStmt& stmt, const Type& target);
+    void check_lower_order(const LowerStmt& stmt, SymbolId output);
+    void check_lower_outputs();
+
+    // check_compose.cpp: components and what stands right of `=`
+    void check_compose();
+    void check_update();
+    void check_components(const std::vector<Component>& components, BlockKind block, bool nested);
+    void check_component(const Component& component, BlockKind block, bool nested);
+    void bind_results(const Component& component,
+                      const Results& results,
+                      BlockKind block,
+                      bool nested);
+    void bind_result(const LValue& lhs, const Type& type, BlockKind block, bool nested);
+    void bind_list(const LValue& lhs, const Type& type, BlockKind block, bool nested);
+    void bind_name(
+        const LValueItem::Target& target, Type type, Span span, BlockKind block, bool nested);
+    void assign(Symbol& symbol, const Name& name, const Type& type, BlockKind block);
+    void check_assigned_type(const Symbol& symbol, const Name& name, const Type& type);
+    void check_label(const Region& region);
+    std::optional<Results> type_region(RegionId id, bool control_flow);
+    std::optional<Results> type_block(const Block& block);
+    std::optional<Results> type_value(const Value& value);
+    void check_all_assigned(const std::vector<ParamDecl>& outputs);
+
+    // check_control.cpp: branches and loops
+    std::optional<Results> type_branch(const Branch& branch);
+    void check_condition(RegionId id, std::string_view what);
+    std::optional<Results> merge_arms(Span span,
+                                      std::optional<Results> a,
+                                      std::optional<Results> b);
+    std::optional<Results> type_loop(const Region& region, const Loop& loop);
+    void check_loop_form(const Region& region, const Loop& loop);
+    void declare_carried(const Loop& loop);
+    ir::SymId declare_scans(const Loop& loop);
+    ir::SymId declare_count(const Loop& loop);
+    std::optional<Results> loop_results(const Region& region, const Loop& loop, ir::SymId length);
+    std::vector<std::string> null_tested_names(ExprId condition) const;
+    void push_promoted(const std::vector<std::string>& names);
+
+    // check_call.cpp: calls of operators
+    std::optional<Results> type_invocation(RegionId id, const Invocation& call, bool control_flow);
+    Results check_call(const CallSite& call);
+    void bind_explicit_types(const CallSite& call, std::vector<Type>& generics);
+    void check_attributes(const CallSite& call, std::vector<Type>& generics);
+    void check_attribute(const AttributeArg& arg,
+                         const Parameter& parameter,
+                         const Signature& callee,
+                         std::vector<Type>& generics);
+    void check_missing_attributes(const CallSite& call);
+    bool default_is_null(const CallSite& call, const Parameter& parameter);
+    void check_arguments(const CallSite& call, std::vector<Type>& generics);
+    void check_argument(ExprId id,
+                        const Parameter& parameter,
+                        const Signature& callee,
+                        std::vector<Type>& generics);
+    void match_type(ExprId id,
+                    const Type& got,
+                    const Parameter& parameter,
+                    const Signature& callee,
+                    std::vector<Type>& generics);
+    bool generic_fits(const Type& type, Bound bound) const;
+    void finish_generics(const CallSite& call, std::vector<Type>& generics);
+    void check_quantizes();
+    void check_quantize(const QuantizeStmt& stmt);
+    void check_quantized_tensor(const QualifiedName& name);
+
+    // Environment: what the evaluator may know
+    const CompileValue* lookup(std::string_view name) const override;
+    const CompileValue* member(std::string_view name, MemberKind member) const override;
+    std::optional<ir::ScalarType> type(std::string_view name) const override;
+
+    // helpers
+    const Expr& expr(ExprId id) const { return module_.exprs[id]; }
+    std::string source(ExprId id) const;
+    std::string text(const Type& type) const { return type_text(type, signature_.generics); }
+    diag::Report error(Span span, DiagKind kind, std::string message) {
+        return diag_.error(span, kind, std::move(message));
+    }
+    diag::Report error(ExprId id, DiagKind kind, std::string message) {
+        return diag_.error(expr(id).span, kind, std::move(message));
+    }
+    // Declares, unless the name is taken in this scope: then reports and returns the old one.
+    SymbolId declare(Symbol symbol);
+    Symbol make_symbol(const Name& name, SymbolKind kind, const Type& type);
+    // A fresh unknown for a scalar that the evaluator can carry along.
+    std::optional<CompileValue> unknown_value(const std::string& name,
+                                              const Type& type,
+                                              bool extent);
+    std::optional<CompileValue> evaluate_quietly(ExprId id);
+    ir::SymId symbolic_int(ExprId id);
+    ir::SymId sym_add(ir::SymId a, ir::SymId b);
+    // A whole number of items or axes; invalid stays invalid.
+    ir::SymId sym_const(int64_t value) { return symbols_.integer(value); }
+    bool surely_differ(ir::SymId a, ir::SymId b);
+
+    PackageChecker& package_;
+    const DefRef ref_;
+    const Module& module_;
+    const Definition& def_;
+    const Signature& signature_;
+    TypedModule& tables_;
+    Diagnostics& diag_;
+    ir::SymbolPool symbols_;
+    Scopes scopes_;
+    Context context_ = Context::Value;
+    bool guard_allowed_ = false;
+    bool access_allowed_ = true;  // false in loop bounds, which cannot read tensors
+    mutable CompileValue member_value_;
+    // Names that blocks further down declare, for messages: name -> "the `@using` block".
+    std::unordered_map<std::string, BlockKind> later_names_;
+    std::vector<std::set<std::string>> pending_names_;   // assigned further down, by open block
+    std::vector<std::set<std::string>> labels_;          // used so far, by open block
+    std::set<std::string> lowered_;                      // outputs with a statement
+    std::map<std::string, Span> initialized_, updated_;  // outputs in @lower
+};
+
+}  // namespace lemma::sknd

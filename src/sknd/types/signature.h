@@ -1,0 +1,45 @@
+// sknd/types/signature.h — what a caller needs to know of an operator or graph: generic types,
+// attributes, inputs and outputs, without looking into its body.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sknd/modules/modules.h"
+#include "sknd/types/type.h"
+
+namespace lemma::sknd {
+
+// A definition of a package.
+struct DefRef {
+    ModuleId module;
+    uint32_t definition = 0;
+    friend bool operator==(const DefRef&, const DefRef&) = default;
+    friend auto operator<=>(const DefRef&, const DefRef&) = default;
+};
+
+struct Parameter {
+    std::string name;
+    Type type;  // without symbolic length and rank
+    bool has_default = false;
+    bool shape_omitted = false;
+    bool length_marked = false;  // `..(n)`: a single value can be repeated
+    // The default reads an optional attribute, so that it may turn out to be null (spec 2.5).
+    bool default_may_be_null = false;
+    Span span;
+};
+
+struct Signature {
+    bool graph = false;
+    std::vector<GenericType> generics;
+    std::vector<Parameter> attributes;
+    std::vector<Parameter> inputs;
+    std::vector<Parameter> outputs;
+
+    const Parameter* attribute(std::string_view name) const;
+};
+
+// Unknown and abstract types become Bad here; the check of the definition itself reports them.
+Signature make_signature(const Module& module, const Definition& definition);
+
+}  // namespace lemma::sknd
