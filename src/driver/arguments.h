@@ -1,0 +1,74 @@
+// driver/arguments.h — the arguments of a command: what it declares, how they are read, and what is
+// said about them. The one file behind it that knows the library is arguments.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/driver.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lemma::driver {
+
+class Command;
+
+struct NumberRange {
+    int64_t low;
+    int64_t high;
+};
+inline constexpr int64_t kAnyNumber = INT64_MAX;
+
+template <class T>
+using Choices = std::vector<std::pair<std::string, T>>;
+
+// What a command declares its arguments to; they are assigned when the line is read.
+class Arguments {
+public:
+    explicit Arguments(CLI::App& app) : app_(app) {}
+
+    // One or more words, such as `MODEL…`.
+    void words(const std::string& name, std::vector<std::string>& values, const std::string& text);
+    void flag(const std::string& names, bool& value, const std::string& text);
+    template <class T>
+    void number(const std::string& name, T& value, NumberRange range, const std::string& text) {
+        add_number(name, [&value](int64_t n) { value = static_cast<T>(n); }, range, text);
+    }
+    // One of a few words: `--color=auto|always|never`.
+    template <class T>
+    void choice(const std::string& name,
+                T& value,
+                const Choices<T>& choices,
+                const std::string& text) {
+        std::vector<std::string> names;
+        for (const auto& [word, choice] : choices) names.push_back(word);
+        add_choice(name, [&value, choices](size_t i) { value = choices[i].second; }, names, text);
+    }
+    // Two options that make no sense together.
+    void exclude(const std::string& one, const std::string& other);
+
+private:
+    void add_number(const std::string& name,
+                    const std::function<void(int64_t)>& assign,
+                    NumberRange range,
+                    const std::string& text);
+    void add_choice(const std::string& name,
+                    const std::function<void(size_t)>& assign,
+                    const std::vector<std::string>& words,
+                    const std::string& text);
+    CLI::App& app_;
+};
+
+// Reads the line and runs the command that it names; answers help, version and bad usage itself.
+Outcome run_line(const std::vector<std::string>& args,
+                 const std::vector<std::unique_ptr<Command>>& commands,
+                 Terminal terminal,
+                 std::istream& input);
+
+}  // namespace lemma::driver

@@ -1,0 +1,36 @@
+// driver/commands/command.h — what every command of `lemma` is: a name, its arguments, and what it
+// does. A new command is a file beside this one and a line in all_commands().
+#pragma once
+
+#include <istream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/arguments.h"
+#include "driver/driver.h"
+
+namespace lemma::driver {
+
+class Command {
+public:
+    virtual ~Command() = default;
+    virtual std::string name() const = 0;
+    virtual std::string summary() const = 0;
+    // The arguments are read into this object.
+    virtual void declare(Arguments& arguments) = 0;
+    virtual Outcome run(Terminal terminal, std::istream& input) const = 0;
+};
+
+enum class Colour { Auto, Always, Never };
+void declare_colour(Arguments& arguments, Colour& colour);
+// Whether to colour what goes to stderr.
+bool colour_errors(Colour colour, Terminal terminal);
+
+std::unique_ptr<Command> check_command();
+std::unique_ptr<Command> fmt_command();
+
+// In the order that the help lists them.
+std::vector<std::unique_ptr<Command>> all_commands();
+
+}  // namespace lemma::driver

@@ -1,0 +1,38 @@
+// driver/driver.h — the command line as a function: arguments in, exit status and texts out. main()
+// prints them; the golden tests compare them (docs/decisions/golden-tests.md).
+#pragma once
+
+#include <istream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lemma::driver {
+
+inline constexpr std::string_view kVersion = "0.1.0";
+
+// The exit status of every command; when several apply, the largest wins.
+enum Status : int {
+    kGood = 0,
+    kWrong = 1,     // the model or the result is wrong
+    kUnusable = 2,  // bad usage, or a file that cannot be read or written
+    kFault = 3,     // our own fault
+};
+
+// What the output goes to: colours are for terminals only.
+struct Terminal {
+    bool out = false;
+    bool err = false;
+    bool no_colour = false;  // the user set NO_COLOR
+};
+
+struct Outcome {
+    int status = kGood;
+    std::string out;
+    std::string err;
+};
+
+// `args` without the program's name; `input` is what the file name `-` stands for.
+Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istream& input);
+
+}  // namespace lemma::driver

@@ -1,0 +1,16 @@
+// driver/dump.h — what a step made, as text for debugging and golden files: `--dump=tokens|tree`.
+#pragma once
+
+#include <string>
+
+#include "diag/source.h"
+#include "driver/pipeline.h"
+
+namespace lemma::driver {
+
+enum class Dump { None, Tokens, Tree };
+
+// Of the main module; empty for Dump::None.
+std::string dump(Dump what, const diag::SourceMap& sources, const CheckedModel& model);
+
+}  // namespace lemma::driver

@@ -1,0 +1,48 @@
+#include "driver/finding.h"
+
+#include <nlohmann/json.hpp>
+
+#include "diag/render.h"
+
+namespace lemma::driver {
+
+namespace {
+
+// Keeps the order of the fields.
+using Json = nlohmann::ordered_json;
+
+Json document_of(const Finding& finding) {
+    if (!finding.unusable) return Json::parse(diag::render_json(finding.sources, finding.diag));
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const diag::FileId file = sources.add(finding.model, "");
+    diag.error({file, 0, 0}, DiagKind::UnreadableFile, finding.unusable->message);
+    return Json::parse(diag::render_json(sources, diag));
+}
+
+}  // namespace
+
+std::string as_json(const std::vector<Finding>& findings) {
+    const std::vector<std::string> counts = {"errors", "warnings", "dropped", "dropped_warnings"};
+    Json all = {{"diagnostics", Json::array()}};
+    for (const std::string& count : counts) all[count] = 0;
+    Json models = Json::array();
+    for (const Finding& finding : findings) {
+        Json one = document_of(finding);
+        for (Json& item : one["diagnostics"]) {
+            item["model"] = finding.model;
+            all["diagnostics"].push_back(std::move(item));
+        }
+        for (const std::string& count : counts) {
+            all[count] = all[count].get<size_t>() + one[count].get<size_t>();
+        }
+        models.push_back({{"model", finding.model},
+                          {"status", finding.status},
+                          {"errors", one["errors"]},
+                          {"warnings", one["warnings"]}});
+    }
+    all["models"] = std::move(models);
+    return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,28 @@
+// driver/finding.h — what a command found out about one model, and a list of these as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "diag/diagnostic.h"
+#include "diag/source.h"
+#include "driver/driver.h"
+
+namespace lemma::driver {
+
+struct Finding {
+    std::string model;  // as the user named it
+    int status = kGood;
+    diag::SourceMap sources;
+    Diagnostics diag;
+    std::optional<Error> unusable;  // why it could not be read at all
+    std::string dump;
+};
+
+// The document of diag/render.h for all models together; `model` says whose each diagnostic is, and
+// `models` lists them all.
+std::string as_json(const std::vector<Finding>& findings);
+
+}  // namespace lemma::driver

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Runs `lemma` over the SkriptND conformance suite and prints counts by part and stage.
+
+Fails when a good program is refused, when a program with a defect of a stage that `lemma check`
+covers is accepted, or when too few of these are reported at the line that the suite lists."""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+
+# The stages that `lemma check` decides today; defects of other stages are counted only.
+CHECKED_STAGES = ["syntax", "name", "type", "semantic"]
+COUNTED_STAGES = ["shape", "assert"]
+MIN_AT_LINE = 0.95
+BATCH = 64
+
+
+def unpack(archive: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
+    """The unpacked suite; unpacked again only when the archive is newer."""
+    stamp = work / (archive.name + ".stamp")
+    if not stamp.exists() or stamp.stat().st_mtime < archive.stat().st_mtime:
+        work.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(archive) as tar:
+            tar.extractall(work)
+        stamp.touch()
+    return work / "sknd"
+
+
+class Lemma:
+    """`lemma check --json` on many files: which are refused, and which lines are named."""
+
+    def __init__(self, program: str):
+        self.program = program
+
+    def check(self, files: list[pathlib.Path]) -> dict[pathlib.Path, "Answer"]:
+        answers: dict[pathlib.Path, Answer] = {}
+        for begin in range(0, len(files), BATCH):
+            batch = files[begin:begin + BATCH]
+            if (found := self.run(batch)) is not None:
+                answers |= found
+                continue
+            for file in batch:  # a crash spoils the batch: find out whose it is
+                answers |= self.run([file]) or {file: Answer.crash(file)}
+        return answers
+
+    def run(self, files: list[pathlib.Path]) -> dict[pathlib.Path, "Answer"] | None:
+        command = [self.program, "check", "--json", *map(str, files)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+            document = json.loads(done.stdout)
+        except (subprocess.TimeoutExpired, ValueError):
+            return None
+        if done.returncode not in (0, 1):
+            return None
+        return {f: Answer(f, m, document["diagnostics"])
+                for f, m in zip(files, document["models"], strict=True)}
+
+
+class Answer:
+    def __init__(self, file: pathlib.Path, model: dict, diagnostics: list[dict]):
+        self.file = str(file)
+        self.refused = model["status"] == 1
+        self.crashed = False
+        self.errors = [d for d in diagnostics
+                       if d["severity"] == "error" and d["model"] == self.file]
+
+    @staticmethod
+    def crash(file: pathlib.Path) -> "Answer":
+        answer = Answer(file, {"status": 3}, [])
+        answer.crashed = True
+        return answer
+
+    def lines(self) -> list[int]:
+        """The lines of the file that an error or one of its notes points to."""
+        places = [p for d in self.errors for p in [d, *d.get("notes", [])]]
+        return [p["line"] for p in places if p.get("file") == self.file]
+
+    def first(self) -> str:
+        if self.crashed:
+            return "crashed"
+        if not self.errors:
+            return "accepted"
+        d = self.errors[0]
+        return f"{d.get('line')}:{d.get('column')}: {d['message']} [{d['kind']}]"
+
+
+class Tally:
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed = 0
+        self.misses: list[str] = []
+
+    def count(self, good: bool, miss: str = "") -> None:
+        self.passed += good
+        self.failed += not good
+        if not good and miss:
+            self.misses.append(miss)
+
+
+def check_good(lemma: Lemma, title: str, files: list[pathlib.Path], tally: Tally) -> None:
+    answers = lemma.check(files)
+    refused = [f for f in files if answers[f].refused or answers[f].crashed]
+    print(f"  {title:<18} {len(files) - len(refused):4} of {len(files):4} accepted")
+    for file in files:
+        name = file.parent.parent.name if file.name == "main.sknd" else file.name
+        tally.count(file not in refused, f"{title} {name}: {answers[file].first()}")
+
+
+def check_bad(lemma: Lemma, folder: pathlib.Path, tally: Tally) -> None:
+    entries = json.loads((folder / "index.json").read_text())
+    answers = lemma.check([folder / e["file"] for e in entries])
+    total = at_line = 0
+    for stage in CHECKED_STAGES + COUNTED_STAGES:
+        rows = [(e, answers[folder / e["file"]]) for e in entries if e["stage"] == stage]
+        refused = [r for r in rows if r[1].refused]
+        placed = [r for r in refused if r[0]["line"] in r[1].lines()]
+        later = "" if stage in CHECKED_STAGES else "  (a later stage: counted only)"
+        print(f"  invalid, {stage:<9} {len(refused):4} of {len(rows):4} refused, "
+              f"{len(placed):4} at the listed line{later}")
+        for entry, answer in rows:
+            if answer.crashed or stage in CHECKED_STAGES:
+                tally.count(answer.refused, f"{stage} {entry['file']}:{entry['line']}: "
+                            f"{answer.first()} ({entry['rule']})")
+        if stage not in CHECKED_STAGES:
+            continue
+        total += len(rows)
+        at_line += len(placed)
+        for entry, answer in refused:
+            if (entry, answer) not in placed:
+                print(f"    elsewhere: {entry['file']}, listed line {entry['line']}: "
+                      f"{answer.first()}")
+    print(f"  at the listed line {at_line} of {total} ({at_line / max(total, 1):.1%})")
+    tally.count(at_line >= MIN_AT_LINE * total, f"fewer than {MIN_AT_LINE:.0%} at the listed line")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lemma", required=True, help="the program")
+    parser.add_argument("--archive", type=pathlib.Path, required=True, help="sknd-open.tar.xz")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="where to unpack")
+    args = parser.parse_args()
+
+    suite = unpack(args.archive, args.work)
+    lemma = Lemma(os.path.abspath(args.lemma))
+    tally = Tally()
+    print("conformance, SkriptND:")
+    check_good(lemma, "valid", sorted((suite / "valid").glob("*.sknd")), tally)
+    check_good(lemma, "cases", sorted((suite / "cases").glob("*/model/main.sknd")), tally)
+    check_bad(lemma, suite / "invalid", tally)
+    for miss in tally.misses:
+        print(f"    MISS {miss}")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
