@@ -1,0 +1,127 @@
+// ir/program.h — a composed model: tensors with symbolic shapes, operations with formulas, and the
+// graphs that order them (design D3). Operations keep the hierarchy of compound calls.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/store.h"
+#include "diag/span.h"
+#include "ir/formula.h"
+#include "ir/value.h"
+#include "tensor/dtype.h"
+
+namespace lemma::ir {
+
+using tensor::DType;
+
+struct OpId : Id<OpId> {};
+struct GraphId : Id<GraphId> {};
+
+struct Attribute {
+    std::string name;
+    Value value;
+};
+
+enum class TensorRole : uint8_t { Input, Constant, Variable, Intermediate };
+
+struct Quantizer {
+    std::string op;
+    std::vector<Attribute> attributes;
+};
+
+struct Tensor {
+    std::string name;  // scoped by labels: `first.w`; unique in a program
+    DType dtype{};
+    std::vector<SymId> shape;
+    TensorRole role = TensorRole::Intermediate;
+    SymId identity;  // what `x is y` compares
+    // Constants: one item for all elements, or each element in row-major order.
+    std::vector<Scalar> items;
+    std::optional<Quantizer> quantizer;
+};
+
+// What an operation takes or gives at one place: nothing, a tensor, or a pack of tensors.
+struct Operand {
+    bool packed = false;
+    std::vector<TensorId> items;  // a single tensor: one item; null: none and not packed
+    SymId length;                 // of a pack whose length only a run tells; items are the most
+
+    bool null() const { return !packed && items.empty(); }
+    static Operand single(TensorId id) { return {false, {id}, {}}; }
+};
+struct Port {
+    std::string name;
+    Operand operand;
+};
+
+// A condition that could not be decided at compile time; checked when the shapes are known.
+struct Assertion {
+    SymId condition;
+    std::string message;
+};
+
+// The arms are tried in order; each yields what the operation's outputs are.
+struct Branch {
+    struct Arm {
+        GraphId condition;  // one bool tensor
+        GraphId consequent;
+    };
+    std::vector<Arm> arms;
+    GraphId alternative;
+};
+struct Loop {
+    std::vector<TensorId> carried;  // as the body sees them; their initial values are inputs
+    std::vector<TensorId> items;    // scan items as the body sees them; the packs are inputs
+    TensorId index;                 // may be missing
+    SymId static_count;             // the count, or the bound of a dynamic one
+    TensorId dynamic_count;         // may be missing
+    GraphId pre_condition;          // may be missing
+    GraphId body;                   // gives the carried values, then the scan outputs
+    GraphId post_condition;         // may be missing
+};
+
+struct Operation {
+    std::string op;  // `nn.conv`; `if` and `loop` for control flow; `constant` for index formulas
+    std::string label;  // path of labels
+    std::vector<std::pair<std::string, DType>> dtypes;
+    std::vector<Attribute> attributes;
+    std::vector<Port> inputs;
+    std::vector<Port> outputs;
+    std::vector<Formula> formulas;  // of a primitive; none for intrinsics
+    std::vector<OpId> parts;        // of a compound, in order
+    std::vector<Assertion> assertions;
+    std::variant<std::monostate, Branch, Loop> control;
+    Span span;  // the call in the user's text
+
+    bool compound() const { return !parts.empty(); }
+};
+
+struct Graph {
+    std::string name;
+    std::vector<Port> inputs;
+    std::vector<Port> outputs;
+    std::vector<OpId> operations;  // in an order in which they can run
+};
+
+// After a run of the main graph the variable takes the value of the other tensor.
+struct Update {
+    TensorId variable;
+    TensorId value;
+};
+
+struct Program {
+    std::string name;
+    SymbolPool symbols;
+    Store<TensorId, Tensor> tensors;
+    Store<OpId, Operation> operations;
+    Store<GraphId, Graph> graphs;
+    GraphId main;
+    std::vector<Update> updates;
+    std::vector<Assertion> assertions;  // on the inputs of the main graph
+};
+
+}  // namespace lemma::ir

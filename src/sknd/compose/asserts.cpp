@@ -1,0 +1,186 @@
+// Helper symbols and conditions of a call, interleaved so that a condition protects the helpers
+// that come after it (spec 2.8, 2.9).
+#include <fmt/format.h>
+
+#include "sknd/compose/composer.h"
+#include "sknd/syntax/printer.h"
+#include "sknd/types/identifiers.h"
+
+namespace lemma::sknd {
+
+// Tensors count as known once they are bound: their members can be read.
+bool Composer::all_known(const Frame& frame, ExprId expr) const {
+    bool all = true;
+    for_each_identifier(frame.module(), expr, [&](const std::string& name, ExprId) {
+        all = all && (frame.known(name) || frame.find(name));
+    });
+    return all;
+}
+
+bool Composer::evaluate_helpers(Frame& frame) {
+    std::vector<bool> done(frame.definition().asserts.size(), false);
+    for (const UsingStmt& stmt : frame.definition().usings) {
+        if (!check_asserts(frame, done, false)) return false;
+        const size_t errors = diag_.error_count();
+        const auto value = evaluate_in(frame, stmt.rhs);
+        if (!value) {
+            if (diag_.error_count() == errors) {
+                inner_error(frame,
+                            stmt.span,
+                            DiagKind::TypeMismatch,
+                            "this value depends on extents that only a run can tell");
+            }
+            return false;
+        }
+        if (!set_helper(frame, stmt, *value)) return false;
+    }
+    return check_asserts(frame, done, true);
+}
+
+bool Composer::set_helper(Frame& frame, const UsingStmt& stmt, const CompileValue& value) {
+    if (stmt.lhs.list) {
+        if (const auto* pack = std::get_if<Pack>(&value)) return split_helper(frame, stmt, *pack);
+        for (const LValueItem& item : stmt.lhs.items) {
+            for (const auto& target : item.targets) frame.set(target.name.text, Null{});
+        }
+        return true;
+    }
+    const LValueItem& item = stmt.lhs.items.front();
+    const auto* pack = std::get_if<Pack>(&value);
+    if (pack && item.pack && item.pack->length.valid()) {
+        const auto length = evaluate_count(frame, item.pack->length, "the length of a pack");
+        if (!length) return false;
+        if (*length != static_cast<int64_t>(pack->items.size())) {
+            inner_error(frame,
+                        stmt.span,
+                        DiagKind::LengthMismatch,
+                        fmt::format("`{}` has {} items, expected {}",
+                                    item.targets[0].name.text,
+                                    pack->items.size(),
+                                    *length));
+            return false;
+        }
+    }
+    frame.set(item.targets[0].name.text, value);
+    return true;
+}
+
+// [a, b..(n), (e, f)..] = pack
+bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pack) {
+    const auto total = static_cast<int64_t>(pack.items.size());
+    std::vector<int64_t> lengths;  // of each target of the item
+    int64_t stated = 0;
+    std::optional<size_t> open;
+    for (const LValueItem& item : stmt.lhs.items) {
+        int64_t length = 1;
+        if (item.pack && item.pack->length.valid()) {
+            const auto count = evaluate_count(frame, item.pack->length, "the length of a pack");
+            if (!count) return false;
+            length = *count;
+        } else if (item.pack) {
+            open = lengths.size();
+            length = 0;
+        }
+        lengths.push_back(length);
+        stated += length * static_cast<int64_t>(std::max<size_t>(item.targets.size(), 1));
+    }
+    const auto width =
+        open ? static_cast<int64_t>(stmt.lhs.items[*open].targets.size()) : int64_t{1};
+    const bool fits = open ? stated <= total && (total - stated) % width == 0 : stated == total;
+    if (!fits) {
+        inner_error(frame,
+                    stmt.span,
+                    DiagKind::LengthMismatch,
+                    fmt::format("a pack of {} items is taken apart into {}{}",
+                                total,
+                                open ? "at least " : "",
+                                stated));
+        return false;
+    }
+    if (open) lengths[*open] = (total - stated) / width;
+    size_t at = 0;
+    for (size_t i = 0; i < stmt.lhs.items.size(); ++i) {
+        const LValueItem& item = stmt.lhs.items[i];
+        std::vector<Pack> parts(item.targets.size());
+        for (int64_t k = 0; k < lengths[i]; ++k) {
+            for (Pack& part : parts) part.items.push_back(pack.items[at++]);
+        }
+        if (item.omitted) at += 1;
+        for (size_t t = 0; t < parts.size(); ++t) {
+            const std::string& name = item.targets[t].name.text;
+            if (item.pack) {
+                frame.set(name, parts[t]);
+            } else {
+                frame.set(name, parts[t].items.front());
+            }
+        }
+    }
+    return true;
+}
+
+bool Composer::check_asserts(Frame& frame, std::vector<bool>& done, bool last) {
+    const auto& asserts = frame.definition().asserts;
+    bool good = true;
+    for (size_t i = 0; i < asserts.size(); ++i) {
+        if (done[i] || (!last && !all_known(frame, asserts[i].condition))) continue;
+        done[i] = true;
+        // Behind a condition that failed, another one may have no value at all.
+        good = check_assert(frame, asserts[i], !good) && good;
+    }
+    return good;
+}
+
+bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) {
+    const size_t errors = diag_.error_count();
+    const auto value =
+        quietly ? evaluate_quietly(frame, stmt.condition) : evaluate_in(frame, stmt.condition);
+    if (!value) return diag_.error_count() == errors;
+    std::vector<Scalar> conditions;
+    if (const auto* scalar = std::get_if<Scalar>(&*value)) conditions = {*scalar};
+    if (const auto* pack = std::get_if<Pack>(&*value)) conditions = pack->items;
+    for (const Scalar& condition : conditions) {
+        const ir::SymId id = to_sym(condition);
+        const auto holds = program_.symbols.prove(id);
+        if (holds && *holds) continue;
+        const std::string message = assert_message(frame, stmt);
+        if (!holds) {
+            pending_assertions_.push_back({id, message});
+            continue;
+        }
+        if (!frame.caller) {
+            diag_.error(stmt.span, DiagKind::AssertFailed, message);
+            return false;
+        }
+        call_error(frame, DiagKind::AssertFailed, message)
+            .note(stmt.span, fmt::format("`{}` asks for this", frame.definition().name.text));
+        return false;
+    }
+    return true;
+}
+
+std::string Composer::assert_message(Frame& frame, const AssertStmt& stmt) {
+    const Module& module = frame.module();
+    const auto text_of = [&](ExprId expr) -> std::string {
+        const auto value = evaluate_quietly(frame, expr);
+        return value ? to_text(*value, program_.symbols) : "?";
+    };
+    std::string message = stmt.message.valid()
+                              ? text_of(stmt.message)
+                              : fmt::format("`{}` does not hold", print(module, stmt.condition));
+    std::string values;
+    const auto add = [&](const std::string& label, ExprId expr) {
+        values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", label, text_of(expr));
+    };
+    for (const auto& printed : stmt.printed) {
+        add(printed.label ? *printed.label : print(module, printed.value), printed.value);
+    }
+    if (!stmt.message.valid() && stmt.printed.empty()) {
+        std::set<std::string> names;
+        for_each_identifier(module, stmt.condition, [&](const std::string& name, ExprId id) {
+            if (frame.known(name) && names.insert(name).second) add(name, id);
+        });
+    }
+    return values.empty() ? message : fmt::format("{} ({})", message, values);
+}
+
+}  // namespace lemma::sknd

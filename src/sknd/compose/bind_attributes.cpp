@@ -1,0 +1,207 @@
+// Generic types and attributes of a call: given values, defaults, deferred defaults, and the
+// lengths of packs (spec 2.5, 2.6.1, 2.13).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sknd/compose/composer.h"
+#include "sknd/types/identifiers.h"
+
+namespace lemma::sknd {
+
+namespace {
+
+bool is_closed(const Module& module, ExprId expr) {
+    bool closed = true;
+    for_each_identifier(module, expr, [&](const std::string&, ExprId) { closed = false; });
+    return closed;
+}
+
+}  // namespace
+
+ir::DType Composer::dtype_of(const Scalar& value) const {
+    switch (value.index()) {
+        case 0:
+            return options_.integer;
+        case 1:
+            return options_.real;
+        case 2:
+            return ir::DType::Bool;
+        case 3:
+            return ir::DType::Str;
+        default:
+            break;
+    }
+    switch (program_.symbols.type(std::get<ir::SymId>(value))) {
+        case ir::ScalarType::Int:
+            return options_.integer;
+        case ir::ScalarType::Real:
+            return options_.real;
+        case ir::ScalarType::Bool:
+            return ir::DType::Bool;
+        case ir::ScalarType::Str:
+            return ir::DType::Str;
+    }
+    return options_.real;
+}
+
+ir::DType Composer::dtype_of(const Frame& frame, const std::string& name) const {
+    if (name == "real") return options_.real;
+    if (name == "int") return options_.integer;
+    if (name == "bool") return ir::DType::Bool;
+    if (name == "str") return ir::DType::Str;
+    return frame.dtype(name).value_or(options_.real);
+}
+
+bool Composer::bind_types(Frame& frame, const CallArgs& args) {
+    const Definition& definition = frame.definition();
+    const auto deduce = [&](const std::string& type_name, ir::DType dtype) {
+        const bool generic = std::any_of(
+            definition.dtypes.begin(), definition.dtypes.end(), [&](const DtypeDecl& d) {
+                return d.name.text == type_name;
+            });
+        if (!generic || frame.dtype(type_name)) return;
+        frame.set_dtype(type_name, dtype);
+    };
+    for (size_t i = 0; i < args.types.size() && i < definition.dtypes.size(); ++i) {
+        deduce(definition.dtypes[i].name.text, args.types[i]);
+    }
+    for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
+        const ir::Operand& operand = args.inputs[i].operand;
+        if (operand.items.empty()) continue;
+        deduce(definition.inputs[i].type.base.text, program_.tensors[operand.items[0]].dtype);
+    }
+    for (const ir::Attribute& attribute : args.attributes) {
+        const auto decl = std::find_if(
+            definition.attribs.begin(), definition.attribs.end(), [&](const ParamDecl& d) {
+                return d.name.text == attribute.name;
+            });
+        if (decl == definition.attribs.end()) continue;
+        const auto* scalar = std::get_if<Scalar>(&attribute.value);
+        const auto* pack = std::get_if<Pack>(&attribute.value);
+        if (scalar) deduce(decl->type.base.text, dtype_of(*scalar));
+        if (pack && !pack->items.empty()) deduce(decl->type.base.text, dtype_of(pack->items[0]));
+    }
+    for (const DtypeDecl& dtype : definition.dtypes) {
+        if (dtype.fallback) deduce(dtype.name.text, dtype_of(frame, dtype.fallback->text));
+    }
+    return true;
+}
+
+bool Composer::bind_attributes(Frame& frame, const CallArgs& args) {
+    for (const ParamDecl& decl : frame.definition().attribs) {
+        const auto given = std::find_if(
+            args.attributes.begin(), args.attributes.end(), [&](const ir::Attribute& a) {
+                return a.name == decl.name.text;
+            });
+        if (given != args.attributes.end()) {
+            frame.set(decl.name.text, given->value);
+        } else if (!decl.value.valid()) {
+            if (!decl.type.optional) {
+                call_error(frame,
+                           DiagKind::MissingAttribute,
+                           fmt::format("`{}` needs the attribute `{}`",
+                                       frame.definition().name.text,
+                                       decl.name.text));
+                return false;
+            }
+            frame.set(decl.name.text, Null{});
+        } else if (is_closed(frame.module(), decl.value)) {
+            if (!bind_default(frame, decl)) return false;
+        }
+    }
+    return true;
+}
+
+bool Composer::bind_default(Frame& frame, const ParamDecl& decl) {
+    auto value = evaluate_in(frame, decl.value);
+    if (!value) return false;
+    if (std::holds_alternative<Null>(*value)) {
+        call_error(
+            frame,
+            DiagKind::MissingAttribute,
+            fmt::format(
+                "`{}` needs the attribute `{}`", frame.definition().name.text, decl.name.text))
+            .note("its default is null when the attribute that it reads is not given")
+            .note(decl.name.span, "declared here");
+        return false;
+    }
+    frame.set(decl.name.text, std::move(*value));
+    return true;
+}
+
+// Defaults that read other names, each as soon as all of them are known.
+bool Composer::bind_deferred(Frame& frame) {
+    std::vector<const ParamDecl*> waiting;
+    for (const ParamDecl& decl : frame.definition().attribs) {
+        if (decl.value.valid() && !frame.known(decl.name.text)) waiting.push_back(&decl);
+    }
+    while (!waiting.empty()) {
+        const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](const ParamDecl* decl) {
+            return all_known(frame, decl->value);
+        });
+        if (ready == waiting.end()) {
+            call_error(frame,
+                       DiagKind::MissingAttribute,
+                       fmt::format("the default of `{}` reads names that this call does not bind",
+                                   waiting.front()->name.text))
+                .note(waiting.front()->name.span, "declared here");
+            return false;
+        }
+        if (!bind_default(frame, **ready)) return false;
+        waiting.erase(ready);
+    }
+    return true;
+}
+
+// Lists tell the lengths of packs; single values are repeated once these are known.
+bool Composer::bind_lengths(Frame& frame, bool lists) {
+    for (const ParamDecl& decl : frame.definition().attribs) {
+        const CompileValue* value = frame.value(decl.name.text);
+        if (!decl.type.pack || !value) continue;
+        if (const auto* pack = std::get_if<Pack>(value)) {
+            if (lists && !bind_length(frame, decl, *pack)) return false;
+        } else if (const auto* scalar = std::get_if<Scalar>(value)) {
+            if (!lists && !repeat_value(frame, decl, Scalar(*scalar))) return false;
+        }
+    }
+    return true;
+}
+
+bool Composer::bind_length(Frame& frame, const ParamDecl& decl, const Pack& pack) {
+    const ExprId length = decl.type.pack->length;
+    if (!length.valid()) return true;
+    const ir::SymId count = program_.symbols.integer(static_cast<int64_t>(pack.items.size()));
+    return bind_value(frame, decl, length, {count}, false);
+}
+
+bool Composer::repeat_value(Frame& frame, const ParamDecl& decl, const Scalar& value) {
+    const ExprId length = decl.type.pack->length;
+    if (!length.valid() || !all_known(frame, length)) {
+        call_error(frame,
+                   DiagKind::LengthMismatch,
+                   fmt::format("a single value for the pack `{}`, whose length is not known here",
+                               decl.name.text))
+            .note("write it as a list")
+            .note(decl.name.span, "declared here");
+        return false;
+    }
+    const auto count = evaluate_count(frame, length, "the length of a pack");
+    if (!count) return false;
+    if (*count < 0 || static_cast<uint64_t>(*count) > options_.limits.max_pack_length) {
+        call_error(
+            frame,
+            DiagKind::TooLarge,
+            fmt::format("the pack `{}` would have {} items (--max-pack-length raises the limit)",
+                        decl.name.text,
+                        *count));
+        return false;
+    }
+    Pack pack;
+    pack.items.assign(static_cast<size_t>(*count), value);
+    pack.uniform = value;
+    frame.set(decl.name.text, std::move(pack));
+    return true;
+}
+
+}  // namespace lemma::sknd

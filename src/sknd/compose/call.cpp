@@ -1,0 +1,207 @@
+// One call: the definition is instantiated, and becomes an operation with formulas or parts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sknd/compose/composer.h"
+#include "sknd/compose/formula_builder.h"
+
+namespace lemma::sknd {
+
+namespace {
+
+std::string qualified(const Package& package, DefRef ref) {
+    const LoadedModule& module = package[ref.module];
+    const std::string& name = module.module.definitions[ref.definition].name.text;
+    return ref.module == package.main() ? name : module.name + "." + name;
+}
+
+// The component that assigns an output.
+Span assignment_of(const Definition& definition, const ParamDecl& output) {
+    for (const Component& component : definition.composes) {
+        for (const LValue& lhs : component.results) {
+            for (const LValueItem& item : lhs.items) {
+                for (const auto& target : item.targets) {
+                    if (target.name.text == output.name.text) return component.span;
+                }
+            }
+        }
+    }
+    return output.span;
+}
+
+}  // namespace
+
+const Signature& Composer::signature(DefRef ref) {
+    const auto found = signatures_.find(ref);
+    if (found != signatures_.end()) return found->second;
+    const Module& module = package_[ref.module].module;
+    return signatures_.emplace(ref, make_signature(module, module.definitions[ref.definition]))
+        .first->second;
+}
+
+std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name) const {
+    ModuleId module = from;
+    if (name.parts.size() > 1) {
+        QualifiedName prefix = name;
+        prefix.parts.pop_back();
+        const auto found = package_[from].imports.find(prefix.text());
+        if (found == package_[from].imports.end()) return std::nullopt;
+        module = found->second;
+    }
+    const auto& index = package_[module].definition_index;
+    const auto found = index.find(name.parts.back().text);
+    if (found == index.end()) return std::nullopt;
+    return DefRef{module, static_cast<uint32_t>(found->second)};
+}
+
+std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
+    Frame frame(program_, package_, args.callee);
+    frame.caller = &caller;
+    frame.call_span = args.span;
+    frame.depth = caller.depth + 1;
+    frame.scope = args.scope;
+    if (frame.depth > options_.max_call_depth) {
+        call_error(
+            frame,
+            DiagKind::TooDeep,
+            fmt::format("operators call each other {} levels deep", options_.max_call_depth));
+        return std::nullopt;
+    }
+    if (program_.operations.size() >= options_.max_operations) {
+        call_error(
+            frame,
+            DiagKind::TooLarge,
+            fmt::format("the graph has more than {} operations (--max-operations raises the limit)",
+                        options_.max_operations));
+        return std::nullopt;
+    }
+    pending_assertions_.clear();
+    if (!enter(frame, args)) return std::nullopt;
+    const ir::OpId op = start_operation(frame, args);
+    program_.operations[op].assertions = std::move(pending_assertions_);
+    pending_assertions_.clear();
+    const bool compound = frame.definition().block(BlockKind::Compose) != nullptr;
+    auto results = compound ? compose_body(frame, op) : finish_primitive(frame, op);
+    if (frame.definition().is_public && results) expose(frame);
+    return results;
+}
+
+// The inputs and outputs of a public operator can be named from outside (spec 2.10).
+void Composer::expose(const Frame& frame) {
+    for (const auto* decls : {&frame.definition().inputs, &frame.definition().outputs}) {
+        for (const ParamDecl& decl : *decls) {
+            const Binding* binding = frame.find(decl.name.text);
+            if (binding) scoped_[join_scope(frame.scope, decl.name.text)] = binding->operand;
+        }
+    }
+}
+
+// Everything up to the body: all names of the definition get their values.
+bool Composer::enter(Frame& frame, const CallArgs& args) {
+    return bind_types(frame, args) && bind_attributes(frame, args) && bind_inputs(frame, args) &&
+           bind_lengths(frame, true) && bind_deferred(frame) && bind_lengths(frame, true) &&
+           bind_lengths(frame, false) && evaluate_helpers(frame) && declare_locals(frame);
+}
+
+ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {
+    ir::Operation op;
+    op.op = qualified(package_, args.callee);
+    op.label = frame.scope;
+    op.span = args.span;
+    const Definition& definition = frame.definition();
+    for (const DtypeDecl& dtype : definition.dtypes) {
+        op.dtypes.emplace_back(dtype.name.text, dtype_of(frame, dtype.name.text));
+    }
+    for (const ParamDecl& decl : definition.attribs) {
+        const CompileValue* value = frame.value(decl.name.text);
+        op.attributes.push_back({decl.name.text, value ? *value : CompileValue(Null{})});
+    }
+    for (const ParamDecl& decl : definition.inputs) {
+        const Binding* binding = frame.find(decl.name.text);
+        op.inputs.push_back({decl.name.text, binding ? binding->operand : ir::Operand{}});
+    }
+    const ir::OpId id = program_.operations.add(std::move(op));
+    op_lists_.back().push_back(id);
+    return id;
+}
+
+std::optional<Results> Composer::finish_primitive(Frame& frame, ir::OpId op) {
+    if (!declare_outputs(frame)) return std::nullopt;
+    auto results = take_outputs(frame);
+    if (!results) return std::nullopt;
+    const Definition& definition = frame.definition();
+    for (size_t i = 0; i < definition.outputs.size(); ++i) {
+        program_.operations[op].outputs.push_back(
+            {definition.outputs[i].name.text, (*results)[i].operand});
+    }
+    if (definition.block(BlockKind::Lower)) {
+        FormulaBuilder builder(*this, frame);
+        auto formulas = builder.build();
+        if (!formulas) return std::nullopt;
+        program_.operations[op].formulas = std::move(*formulas);
+    }
+    return results;
+}
+
+std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {
+    op_lists_.emplace_back();
+    const bool good = compose_components(frame, frame.definition().composes);
+    compose_update(frame);
+    compose_quantize(frame);
+    program_.operations[op].parts = std::move(op_lists_.back());
+    op_lists_.pop_back();
+    if (!good) return std::nullopt;
+    auto results = take_outputs(frame);
+    if (!results) return std::nullopt;
+    const Definition& definition = frame.definition();
+    for (size_t i = 0; i < definition.outputs.size(); ++i) {
+        if (!check_output(frame, definition.outputs[i], (*results)[i])) return std::nullopt;
+        program_.operations[op].outputs.push_back(
+            {definition.outputs[i].name.text, (*results)[i].operand});
+    }
+    return results;
+}
+
+std::optional<Results> Composer::take_outputs(Frame& frame) {
+    Results results;
+    for (const ParamDecl& decl : frame.definition().outputs) {
+        const Binding* binding = frame.find(decl.name.text);
+        if (!binding || binding->poison) return std::nullopt;
+        results.push_back(*binding);
+    }
+    return results;
+}
+
+// The composed tensors must have the declared shapes; what cannot be decided is left to the run.
+bool Composer::check_output(Frame& frame, const ParamDecl& decl, const Binding& binding) {
+    if (!decl.type.shape) return true;
+    const std::vector<ir::TensorId>& items = binding.operand.items;
+    const auto shapes = declared_shapes(frame, decl.type, items.size());
+    if (!shapes) return false;
+    for (size_t i = 0; i < items.size(); ++i) {
+        const std::vector<ir::SymId>& got = program_.tensors[items[i]].shape;
+        const std::vector<ir::SymId>& want = (*shapes)[i];
+        bool fits = got.size() == want.size();
+        for (size_t axis = 0; fits && axis < got.size(); ++axis) {
+            const bool open = std::holds_alternative<Omitted>(
+                frame.module()
+                    .exprs[(*decl.type.shape)[std::min(axis, decl.type.shape->size() - 1)].extent]
+                    .node);
+            fits = open || !surely_differ(got[axis], want[axis]);
+        }
+        if (fits) continue;
+        inner_error(frame,
+                    assignment_of(frame.definition(), decl),
+                    got.size() == want.size() ? DiagKind::ExtentMismatch : DiagKind::RankMismatch,
+                    fmt::format("`{}` is composed with the shape {}, expected {}",
+                                decl.name.text,
+                                shape_text(got),
+                                shape_text(want)))
+            .note(decl.span, "declared here");
+        return false;
+    }
+    return true;
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,246 @@
+// The main graph: which one, its attributes, inputs, body, updates and outputs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sknd/compose/composer.h"
+
+namespace lemma::sknd {
+
+std::optional<ir::Program> compose(const Package& package,
+                                   const ComposeOptions& options,
+                                   Diagnostics& diag) {
+    return Composer(package, options, diag).run();
+}
+
+Composer::Composer(const Package& package, const ComposeOptions& options, Diagnostics& diag)
+    : package_(package), options_(options), diag_(diag) {}
+
+std::optional<ir::Program> Composer::run() {
+    const auto graph = pick_graph();
+    if (!graph || !compose_main(*graph)) return std::nullopt;
+    make_names_unique();
+    return std::move(program_);
+}
+
+// The first tensor of a name keeps it, and variables always do: their data is found by it.
+void Composer::make_names_unique() {
+    std::map<std::string, size_t> used;
+    for (const std::string& name : variable_names_) used.emplace(name, 1);
+    for (ir::Tensor& tensor : program_.tensors) {
+        if (tensor.role == ir::TensorRole::Variable) continue;
+        const std::string base = tensor.name;
+        for (size_t& count = used[base]; count++ > 0;) {
+            std::string candidate = fmt::format("{}#{}", base, count);
+            if (used.contains(candidate)) continue;
+            tensor.name = std::move(candidate);
+            used.emplace(tensor.name, 1);
+            break;
+        }
+    }
+}
+
+std::optional<DefRef> Composer::pick_graph() {
+    const Module& main = package_[package_.main()].module;
+    std::vector<std::string_view> names;
+    for (uint32_t d = 0; d < main.definitions.size(); ++d) {
+        if (!main.definitions[d].graph) continue;
+        names.push_back(main.definitions[d].name.text);
+        if (options_.graph.empty() || options_.graph == names.back()) {
+            return DefRef{package_.main(), d};
+        }
+    }
+    if (!options_.graph.empty()) {
+        auto report = diag_.error(Span{main.file, 0, 0},
+                                  DiagKind::NoGraph,
+                                  fmt::format("no graph `{}` in the main module", options_.graph));
+        if (!names.empty()) report.note(fmt::format("it has {}", fmt::join(names, ", ")));
+    }
+    return std::nullopt;
+}
+
+bool Composer::compose_main(DefRef graph) {
+    Frame frame(program_, package_, graph);
+    const Definition& definition = frame.definition();
+    program_.name = definition.name.text;
+    op_lists_.emplace_back();
+    if (!set_graph_attributes(frame) || !declare_graph_inputs(frame) || !bind_deferred(frame) ||
+        !bind_lengths(frame, true) || !bind_lengths(frame, false) || !evaluate_helpers(frame) ||
+        !declare_locals(frame)) {
+        return false;
+    }
+    program_.assertions = std::move(pending_assertions_);
+    pending_assertions_.clear();
+    bool good = compose_components(frame, definition.composes);
+    if (good) {
+        for (const ParamDecl& decl : definition.outputs) {
+            const Binding* binding = frame.find(decl.name.text);
+            if (!binding || binding->poison || !check_output(frame, decl, *binding)) good = false;
+        }
+    }
+    compose_update(frame);
+    compose_quantize(frame);
+    if (good) collect_ports(frame);
+    return good && !diag_.has_errors();
+}
+
+bool Composer::set_graph_attributes(Frame& frame) {
+    const Definition& definition = frame.definition();
+    CallArgs args;
+    args.callee = frame.ref();
+    for (const ir::Attribute& attribute : options_.attributes) {
+        const auto decl = std::find_if(
+            definition.attribs.begin(), definition.attribs.end(), [&](const ParamDecl& d) {
+                return d.name.text == attribute.name;
+            });
+        if (decl == definition.attribs.end()) {
+            std::vector<std::string_view> names;
+            for (const ParamDecl& d : definition.attribs) names.push_back(d.name.text);
+            auto report = diag_.error(
+                definition.name.span,
+                DiagKind::NoAttribute,
+                fmt::format(
+                    "the graph `{}` has no attribute `{}`", definition.name.text, attribute.name));
+            if (!names.empty()) report.note(fmt::format("it has {}", fmt::join(names, ", ")));
+            return false;
+        }
+        auto value = fit_attribute(frame, *decl, attribute.value);
+        if (!value) return false;
+        args.attributes.push_back({attribute.name, std::move(*value)});
+    }
+    return bind_types(frame, args) && bind_attributes(frame, args);
+}
+
+// Values from outside have the declared type; an int where a real is wanted is converted.
+std::optional<CompileValue> Composer::fit_attribute(Frame& frame,
+                                                    const ParamDecl& decl,
+                                                    const CompileValue& value) {
+    const std::string& type = decl.type.base.text;
+    const auto fit = [&](const Scalar& scalar) -> std::optional<Scalar> {
+        if (type == "real" && std::holds_alternative<int64_t>(scalar)) {
+            return Scalar(static_cast<double>(std::get<int64_t>(scalar)));
+        }
+        const bool fits = (type == "int" && std::holds_alternative<int64_t>(scalar)) ||
+                          (type == "real" && std::holds_alternative<double>(scalar)) ||
+                          (type == "bool" && std::holds_alternative<bool>(scalar)) ||
+                          (type == "str" && std::holds_alternative<std::string>(scalar)) ||
+                          concrete_type(type) == BaseType::Bad;
+        return fits ? std::optional(scalar) : std::nullopt;
+    };
+    std::optional<CompileValue> result;
+    if (const auto* scalar = std::get_if<Scalar>(&value)) {
+        if (auto fitted = fit(*scalar)) result = std::move(*fitted);
+    } else if (const auto* pack = std::get_if<Pack>(&value); pack && decl.type.pack) {
+        Pack fitted;
+        for (const Scalar& item : pack->items) {
+            if (auto one = fit(item)) fitted.items.push_back(std::move(*one));
+        }
+        if (fitted.items.size() == pack->items.size()) result = std::move(fitted);
+    } else if (std::holds_alternative<Null>(value)) {
+        result = value;
+    }
+    if (!result) {
+        diag_.error(decl.name.span,
+                    DiagKind::TypeMismatch,
+                    fmt::format("the attribute `{}` is given {}, expected {}{}",
+                                decl.name.text,
+                                to_text(value, program_.symbols),
+                                type,
+                                decl.type.pack ? ".." : ""));
+    }
+    static_cast<void>(frame);
+    return result;
+}
+
+bool Composer::declare_graph_inputs(Frame& frame) {
+    bool good = true;
+    for (const ParamDecl& decl : frame.definition().inputs) {
+        good = declare_graph_input(frame, decl) && good;
+    }
+    return good;
+}
+
+bool Composer::declare_graph_input(Frame& frame, const ParamDecl& decl) {
+    auto operand = declare_tensor(frame, decl, ir::TensorRole::Input);
+    if (!operand) return false;
+    frame.bind(decl.name.text, {*operand, false});
+    scoped_[decl.name.text] = *operand;
+    return true;
+}
+
+void Composer::collect_ports(Frame& frame) {
+    ir::Graph graph;
+    const Definition& definition = frame.definition();
+    graph.name = definition.name.text;
+    for (const ParamDecl& decl : definition.inputs) {
+        graph.inputs.push_back({decl.name.text, frame.find(decl.name.text)->operand});
+    }
+    for (const ParamDecl& decl : definition.outputs) {
+        graph.outputs.push_back({decl.name.text, frame.find(decl.name.text)->operand});
+    }
+    graph.operations = std::move(op_lists_.back());
+    program_.main = program_.graphs.add(std::move(graph));
+}
+
+// @update runs after @compose; variables take their new values when the step is over.
+void Composer::compose_update(Frame& frame) {
+    const Definition& definition = frame.definition();
+    if (definition.updates.empty()) return;
+    frame.push();
+    compose_components(frame, definition.updates);
+    std::vector<ir::Update> updates;
+    for (const ParamDecl& decl : definition.variables) {
+        const Binding* after = frame.find_here(decl.name.text);
+        if (!after || after->poison) continue;
+        const Binding before = *frame.find_outer(decl.name.text);
+        for (size_t i = 0; i < before.operand.items.size(); ++i) {
+            const ir::Tensor& variable = program_.tensors[before.operand.items[i]];
+            const ir::Tensor& value = program_.tensors[after->operand.items[i]];
+            bool same = variable.shape.size() == value.shape.size();
+            for (size_t axis = 0; same && axis < value.shape.size(); ++axis) {
+                same = !surely_differ(variable.shape[axis], value.shape[axis]);
+            }
+            if (!same) {
+                inner_error(frame,
+                            decl.span,
+                            DiagKind::ExtentMismatch,
+                            fmt::format("the variable `{}` has the shape {}, its new value {}",
+                                        decl.name.text,
+                                        shape_text(variable.shape),
+                                        shape_text(value.shape)));
+                continue;
+            }
+            updates.push_back({before.operand.items[i], after->operand.items[i]});
+        }
+    }
+    program_.updates.insert(program_.updates.end(), updates.begin(), updates.end());
+    frame.pop();
+}
+
+void Composer::compose_quantize(Frame& frame) {
+    for (const QuantizeStmt& stmt : frame.definition().quantizes) {
+        const std::string path = join_scope(frame.scope, stmt.tensor.text());
+        const Binding* local =
+            stmt.tensor.parts.size() == 1 ? frame.find(stmt.tensor.text()) : nullptr;
+        const auto scoped = scoped_.find(path);
+        if (!local && scoped == scoped_.end()) {
+            inner_error(frame,
+                        stmt.tensor.span,
+                        DiagKind::UndeclaredName,
+                        fmt::format("no tensor `{}` to quantise", stmt.tensor.text()));
+            continue;
+        }
+        ir::Quantizer quantizer;
+        quantizer.op = stmt.callee.text();
+        for (const AttributeArg& attribute : stmt.attributes) {
+            auto value = evaluate_in(frame, attribute.value);
+            if (value) quantizer.attributes.push_back({attribute.name.text, std::move(*value)});
+        }
+        for (const ir::TensorId id : local ? local->operand.items : scoped->second.items) {
+            program_.tensors[id].quantizer = quantizer;
+        }
+    }
+}
+
+}  // namespace lemma::sknd

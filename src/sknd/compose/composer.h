@@ -1,0 +1,246 @@
+// sknd/compose/composer.h — the state of composing one graph. The steps of a call follow spec 2.6.1
+// and chapter 3: types, attributes, input shapes, helpers and asserts, outputs, body.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sknd/compose/compose.h"
+#include "sknd/compose/frame.h"
+
+namespace lemma::sknd {
+
+// A call with everything evaluated in the caller's frame.
+struct CallArgs {
+    DefRef callee;
+    Span span;
+    std::string scope;             // label path of the callee
+    std::vector<ir::DType> types;  // given explicitly, in order
+    std::vector<ir::Attribute> attributes;
+    std::vector<Binding> inputs;  // may be fewer than declared
+};
+using Results = std::vector<Binding>;
+
+// `first` and `w` make `first.w`; an empty part adds nothing.
+std::string join_scope(const std::string& scope, const std::string& label);
+
+class Composer {
+public:
+    Composer(const Package& package, const ComposeOptions& options, Diagnostics& diag);
+    std::optional<ir::Program> run();
+
+private:
+    friend class FormulaBuilder;
+
+    // compose_main.cpp: the main graph
+    std::optional<DefRef> pick_graph();
+    bool compose_main(DefRef graph);
+    bool set_graph_attributes(Frame& frame);
+    std::optional<CompileValue> fit_attribute(Frame& frame,
+                                              const ParamDecl& decl,
+                                              const CompileValue& value);
+    bool declare_graph_inputs(Frame& frame);
+    bool declare_graph_input(Frame& frame, const ParamDecl& decl);
+    void collect_ports(Frame& frame);
+    void make_names_unique();
+    void compose_update(Frame& frame);
+    void compose_quantize(Frame& frame);
+
+    // call.cpp: one call
+    std::optional<Results> call(Frame& caller, CallArgs args);
+    void expose(const Frame& frame);
+    bool enter(Frame& frame, const CallArgs& args);
+    std::optional<Results> finish_primitive(Frame& frame, ir::OpId op);
+    std::optional<Results> compose_body(Frame& frame, ir::OpId op);
+    std::optional<Results> take_outputs(Frame& frame);
+    bool check_output(Frame& frame, const ParamDecl& decl, const Binding& binding);
+    ir::OpId start_operation(Frame& frame, const CallArgs& args);
+    const Signature& signature(DefRef ref);
+    std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
+
+    // bind_types.cpp, bind_attributes.cpp, bind_shapes.cpp
+    bool bind_types(Frame& frame, const CallArgs& args);
+    bool bind_attributes(Frame& frame, const CallArgs& args);
+    bool bind_default(Frame& frame, const ParamDecl& decl);
+    bool bind_deferred(Frame& frame);
+    bool bind_lengths(Frame& frame, bool lists);
+    bool bind_length(Frame& frame, const ParamDecl& decl, const Pack& pack);
+    bool repeat_value(Frame& frame, const ParamDecl& decl, const Scalar& value);
+    bool bind_inputs(Frame& frame, const CallArgs& args);
+    bool bind_input(Frame& frame, const ParamDecl& decl, const Binding& binding);
+    bool bind_default_input(Frame& frame, const ParamDecl& decl);
+    void bind_null(Frame& frame, const ParamDecl& decl);
+    bool bind_pack_size(Frame& frame, const ParamDecl& decl, const ir::Operand& operand);
+    bool bind_shape(Frame& frame, const ParamDecl& decl, const ir::Operand& operand);
+    std::optional<std::vector<int64_t>> split_axes(Frame& frame,
+                                                   const ParamDecl& decl,
+                                                   int64_t rank);
+    bool bind_extents(Frame& frame,
+                      const ParamDecl& decl,
+                      const ExtentSpec& extent,
+                      const std::vector<ir::SymId>& axes);
+    bool bind_spread(Frame& frame,
+                     const ParamDecl& decl,
+                     const ExtentSpec& extent,
+                     const std::vector<ir::SymId>& axes);
+    // Binds the one unknown name of the expression so that it equals the value, or checks it.
+    bool bind_value(Frame& frame,
+                    const ParamDecl& decl,
+                    ExprId expr,
+                    const std::vector<ir::SymId>& values,
+                    bool packed);
+    std::optional<ir::SymId> solve(
+        Frame& frame, const ParamDecl& decl, ExprId expr, const std::string& name, ir::SymId value);
+    bool require_equal(
+        Frame& frame, const ParamDecl& decl, ExprId expr, ir::SymId got, ir::SymId want);
+    std::optional<std::string> unknown_name(const Frame& frame, ExprId expr) const;
+
+    // asserts.cpp: helpers and conditions, interleaved (spec 2.9)
+    bool evaluate_helpers(Frame& frame);
+    bool check_asserts(Frame& frame, std::vector<bool>& done, bool last);
+    bool check_assert(Frame& frame, const AssertStmt& stmt, bool quietly);
+    std::string assert_message(Frame& frame, const AssertStmt& stmt);
+    bool set_helper(Frame& frame, const UsingStmt& stmt, const CompileValue& value);
+    bool split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pack);
+    bool all_known(const Frame& frame, ExprId expr) const;
+
+    // tensors.cpp: declared tensors of a definition
+    bool declare_locals(Frame& frame);
+    bool declare_constant(Frame& frame, const ParamDecl& decl);
+    bool declare_outputs(Frame& frame);
+    std::optional<ir::Operand> declare_tensor(Frame& frame,
+                                              const ParamDecl& decl,
+                                              ir::TensorRole role);
+    std::optional<std::vector<std::vector<ir::SymId>>> declared_shapes(Frame& frame,
+                                                                       const TypeSpec& spec,
+                                                                       size_t count);
+    bool append_extent(Frame& frame,
+                       const ExtentSpec& extent,
+                       std::vector<std::vector<ir::SymId>>& shapes);
+    std::optional<ir::SymId> pack_length(Frame& frame, const PackSpec& pack);
+    std::optional<ir::SymId> dynamic_extent(Frame& frame, const ExtentSpec& extent);
+    ir::TensorId add_tensor(ir::Tensor tensor);
+    ir::TensorId add_scalar(Frame& frame, const Scalar& value);
+    ir::DType dtype_of(const Frame& frame, const std::string& name) const;
+    ir::DType dtype_of(const Scalar& value) const;
+
+    // components.cpp: @compose
+    bool compose_components(Frame& frame, const std::vector<Component>& components);
+    std::optional<Results> compose_region(Frame& frame, RegionId id, const std::string& scope);
+    std::optional<Results> compose_invocation(Frame& frame,
+                                              const Invocation& call,
+                                              Span span,
+                                              const std::string& scope);
+    std::optional<Results> compose_block(Frame& frame,
+                                         const Block& block,
+                                         const std::string& scope);
+    std::optional<Binding> tensor_value(Frame& frame, ExprId expr);
+    std::optional<Binding> tensor_list(Frame& frame, const List& list);
+    std::optional<Binding> tensor_index(Frame& frame, ExprId id, const Index& index);
+    std::optional<Binding> as_tensors(Frame& frame, const CompileValue& value);
+    bool is_tensor_expr(const Frame& frame, ExprId expr) const;
+    // `made_here`: tensors from this number on are new and take the name of the result.
+    void bind_results(Frame& frame,
+                      const Component& component,
+                      const Results& results,
+                      size_t made_here);
+    void bind_result(Frame& frame, const LValue& lhs, const Binding& result, size_t made_here);
+    bool check_result_length(Frame& frame, const LValueItem& item, const Binding& result);
+    void name_tensors(Frame& frame,
+                      const std::string& name,
+                      const ir::Operand& operand,
+                      size_t made_here);
+    std::string component_scope(const Frame& frame, const Component& component) const;
+
+    // control.cpp: branches and loops
+    std::optional<Results> compose_branch(Frame& frame,
+                                          RegionId id,
+                                          const Branch& branch,
+                                          const std::string& scope);
+    std::optional<bool> static_condition(Frame& frame, RegionId condition);
+    bool is_static(const Frame& frame, RegionId condition) const;
+    std::optional<Results> compose_dynamic_branch(Frame& frame,
+                                                  const Region& region,
+                                                  const Branch& branch,
+                                                  size_t first,
+                                                  const std::string& scope);
+    std::optional<Results> compose_loop(Frame& frame,
+                                        RegionId id,
+                                        const Loop& loop,
+                                        const std::string& scope);
+    std::optional<Results> compose_unrolled(Frame& frame,
+                                            const Region& region,
+                                            const Loop& loop,
+                                            const std::string& scope);
+    std::optional<Results> compose_dynamic_loop(Frame& frame,
+                                                const Region& region,
+                                                const Loop& loop,
+                                                const std::string& scope);
+    std::optional<ir::GraphId> compose_subgraph(Frame& frame,
+                                                RegionId id,
+                                                const std::string& name,
+                                                const std::string& scope);
+    std::string labelled_scope(const Frame& frame, RegionId id, const std::string& scope) const;
+    std::optional<Results> compose_labelled(Frame& frame, RegionId id, const std::string& scope);
+    bool check_condition(Frame& frame, RegionId region, ir::GraphId graph);
+    std::optional<Binding> merge_outputs(Frame& frame,
+                                         const Region& region,
+                                         const std::vector<ir::GraphId>& arms,
+                                         size_t index,
+                                         const std::string& scope);
+    ir::TensorId bind_inner(Frame& frame,
+                            const std::string& name,
+                            const Binding& outer,
+                            const std::string& scope);
+    bool set_loop_count(Frame& frame,
+                        const Loop& loop,
+                        const std::vector<Binding>& packs,
+                        ir::Loop& control,
+                        ir::Operation& op);
+    std::optional<Results> loop_outputs(Frame& frame,
+                                        const Region& region,
+                                        const Loop& loop,
+                                        const ir::Loop& control,
+                                        ir::Operation& op);
+    std::optional<std::vector<Binding>> initial_values(Frame& frame, const Loop& loop);
+    std::optional<std::vector<Binding>> scanned_packs(Frame& frame, const Loop& loop);
+
+    // report.cpp: errors with the call stack
+    std::optional<CompileValue> evaluate_in(const Frame& frame,
+                                            const Environment& environment,
+                                            ExprId expr);
+    std::optional<CompileValue> evaluate_in(const Frame& frame, ExprId expr) {
+        return evaluate_in(frame, frame, expr);
+    }
+    std::optional<CompileValue> evaluate_quietly(const Frame& frame, ExprId expr);
+    // An int that may be symbolic; empty and reported when it is anything else.
+    std::optional<ir::SymId> evaluate_extent(const Frame& frame, ExprId expr);
+    std::optional<int64_t> evaluate_count(const Frame& frame, ExprId expr, std::string_view what);
+    // At the call: the arguments do not fit the definition.
+    diag::Report call_error(const Frame& frame, DiagKind kind, std::string message);
+    // Inside the definition, or at the user's call when the definition is a standard one.
+    diag::Report inner_error(const Frame& frame, Span span, DiagKind kind, std::string message);
+    void add_call_notes(const Frame& frame, diag::Report& report);
+    ir::SymId to_sym(const Scalar& value);
+    bool surely_differ(ir::SymId a, ir::SymId b);
+    std::string shape_text(const std::vector<ir::SymId>& shape) const;
+
+    const Package& package_;
+    const ComposeOptions& options_;
+    Diagnostics& diag_;
+    ir::Program program_;
+    std::map<DefRef, Signature> signatures_;
+    std::map<DefRef, std::vector<size_t>> binding_orders_;
+    std::vector<std::vector<ir::OpId>>
+        op_lists_;  // where operations go: graphs and compounds, nested
+    // Equalities of extents that only a run can decide; they go to the operation being made.
+    std::vector<ir::Assertion> pending_assertions_;
+    std::set<std::string> variable_names_;
+    std::map<ir::SymId, ir::TensorId> tensor_by_identity_;
+    std::map<std::string, ir::Operand> scoped_;  // tensors that @quantize can name, by path
+};
+
+}  // namespace lemma::sknd

@@ -1,0 +1,355 @@
+#include "sknd/compose/formula_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/match.h"
+#include "sknd/types/identifiers.h"
+
+namespace lemma::sknd {
+
+namespace {
+
+ir::FormulaOp formula_op(LowerOp op) {
+    switch (op) {
+        case LowerOp::Assign:
+            return ir::FormulaOp::Assign;
+        case LowerOp::Sum:
+            return ir::FormulaOp::Sum;
+        case LowerOp::Product:
+            return ir::FormulaOp::Product;
+        case LowerOp::All:
+            return ir::FormulaOp::All;
+        case LowerOp::Any:
+            return ir::FormulaOp::Any;
+        case LowerOp::Min:
+            return ir::FormulaOp::Min;
+        case LowerOp::Max:
+            return ir::FormulaOp::Max;
+        case LowerOp::Update:
+            return ir::FormulaOp::Update;
+    }
+    return ir::FormulaOp::Assign;
+}
+
+}  // namespace
+
+FormulaBuilder::FormulaBuilder(Composer& composer, Frame& frame)
+    : composer_(composer), frame_(frame) {}
+
+std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
+    for (const LowerStmt& stmt : frame_.definition().lowers) {
+        if (!build_statement(stmt)) return std::nullopt;
+    }
+    add_implicit_initializers();
+    return std::move(formulas_);
+}
+
+std::optional<ir::Formula> FormulaBuilder::build_constant(const ParamDecl& decl,
+                                                          ir::TensorId tensor) {
+    if (!declare_bounds(decl.bounds)) return std::nullopt;
+    const auto value = evaluate(decl.value);
+    const auto* scalar = value ? std::get_if<Scalar>(&*value) : nullptr;
+    if (!scalar) return std::nullopt;
+    ir::Write write{tensor, {}, composer_.to_sym(*scalar)};
+    // The bounds run over the axes in order (notes, A63).
+    for (const ir::Bound& bound : formula_.bounds)
+        write.indices.push_back({bound.index, {}, {}, {}});
+    if (!settle_indices(tensor, write.indices, decl.span)) return std::nullopt;
+    formula_.writes.push_back(std::move(write));
+    return std::move(formula_);
+}
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+bool FormulaBuilder::build_statement(const LowerStmt& stmt) {
+    locals_.clear();
+    if (!stmt.unroll) return build_unrolled(stmt, names_to_unroll(stmt), 0);
+    const auto count =
+        composer_.evaluate_count(frame_, stmt.unroll->count, "the count of `unroll`");
+    if (!count) return false;
+    if (*count > composer_.options_.max_unroll) {
+        composer_.inner_error(
+            frame_,
+            stmt.unroll->span,
+            DiagKind::TooLarge,
+            fmt::format("`unroll` with {} iterations (--max-unroll raises the limit)", *count));
+        return false;
+    }
+    for (int64_t i = 0; i < *count; ++i) {
+        locals_.clear();
+        if (stmt.unroll->index) locals_[stmt.unroll->index->text] = Scalar(i);
+        if (!build_unrolled(stmt, names_to_unroll(stmt), 0)) return false;
+    }
+    return true;
+}
+
+// Indices that pick tensors of a pack, or that bounds of other indices read, take their values
+// here, one formula each: formulas have no packs.
+bool FormulaBuilder::build_unrolled(const LowerStmt& stmt,
+                                    const std::vector<std::string>& names,
+                                    size_t next) {
+    if (next == names.size()) return build_once(stmt);
+    const auto bound =
+        std::find_if(stmt.bounds.begin(), stmt.bounds.end(), [&](const LoopBound& b) {
+            return b.index.text == names[next];
+        });
+    const auto extent = evaluate(bound->bound);
+    const auto* scalar = extent ? std::get_if<Scalar>(&*extent) : nullptr;
+    if (!scalar) return false;
+    const ir::SymId symbol = composer_.to_sym(*scalar);
+    const int64_t most = symbols().range(symbol).high;
+    if (most > composer_.options_.max_unroll) {
+        composer_.inner_error(
+            frame_,
+            bound->span,
+            DiagKind::TooLarge,
+            fmt::format(
+                "`{}` takes {} values, each a formula of its own (--max-unroll raises the limit)",
+                bound->index.text,
+                symbols().text(symbol)));
+        return false;
+    }
+    for (int64_t i = 0; i < most; ++i) {
+        locals_[names[next]] = Scalar(i);
+        if (!build_unrolled(stmt, names, next + 1)) return false;
+    }
+    return true;
+}
+
+std::vector<std::string> FormulaBuilder::names_to_unroll(const LowerStmt& stmt) const {
+    std::set<std::string> loop_names;
+    for (const LoopBound& bound : stmt.bounds) loop_names.insert(bound.index.text);
+    std::set<std::string> found;
+    for (const LoopBound& bound : stmt.bounds) {
+        for_each_identifier(frame_.module(), bound.bound, [&](const std::string& name, ExprId) {
+            if (loop_names.contains(name)) found.insert(name);
+        });
+    }
+    for (const auto& local : stmt.locals) find_pack_indices(local.value, loop_names, found);
+    find_pack_indices(stmt.target, loop_names, found);
+    find_pack_indices(stmt.value, loop_names, found);
+    if (stmt.condition.valid()) find_pack_indices(stmt.condition, loop_names, found);
+    std::vector<std::string> ordered;
+    for (const LoopBound& bound : stmt.bounds) {
+        if (found.contains(bound.index.text)) ordered.push_back(bound.index.text);
+    }
+    return ordered;
+}
+
+void FormulaBuilder::find_pack_indices(ExprId root,
+                                       const std::set<std::string>& loop_names,
+                                       std::set<std::string>& found) const {
+    std::vector<ExprId> open = {root};
+    while (!open.empty()) {
+        const ExprId id = open.back();
+        open.pop_back();
+        if (const auto* index = std::get_if<Index>(&expr(id).node)) {
+            const auto* base = std::get_if<Identifier>(&expr(index->base).node);
+            const auto* name = std::get_if<Identifier>(&expr(index->index).node);
+            const Binding* tensor = base ? frame_.find(base->name) : nullptr;
+            if (tensor && tensor->operand.packed && name && loop_names.contains(name->name)) {
+                found.insert(name->name);
+            }
+        }
+        append_operands(frame_.module(), id, open);
+    }
+}
+
+bool FormulaBuilder::build_once(const LowerStmt& stmt) {
+    formula_ = ir::Formula{};
+    formula_.op = formula_op(stmt.op);
+    guards_.clear();
+    dropped_ = false;
+    const auto outer = locals_;
+    bool good = declare_bounds(stmt.bounds);
+    if (good && !dropped_) good = declare_locals(stmt);
+    if (good && !dropped_) {
+        const auto value = evaluate(stmt.value);
+        good = value.has_value();
+        if (value && !std::holds_alternative<Null>(*value)) {
+            good = add_writes(stmt, *value) && add_condition(stmt);
+            if (good && !dropped_) finish_statement(stmt);
+        }
+    }
+    locals_ = outer;
+    return good;
+}
+
+bool FormulaBuilder::declare_bounds(const std::vector<LoopBound>& bounds) {
+    for (const LoopBound& bound : bounds) {
+        if (!declare_bound(bound)) return false;
+    }
+    return true;
+}
+
+bool FormulaBuilder::declare_bound(const LoopBound& bound) {
+    if (const auto it = locals_.find(bound.index.text); it != locals_.end()) {
+        // Unrolled; an item of a pack of dynamic length is there only below that length.
+        const auto extent = evaluate(bound.bound);
+        const auto* scalar = extent ? std::get_if<Scalar>(&*extent) : nullptr;
+        if (!scalar) return extent.has_value();
+        const auto inside = symbols().apply(
+            ir::SymOp::Less,
+            {composer_.to_sym(std::get<Scalar>(it->second)), composer_.to_sym(*scalar)});
+        if (!inside) return false;
+        const auto holds = symbols().prove(*inside);
+        if (holds && !*holds) dropped_ = true;
+        if (!holds) formula_.condition = *inside;
+        return true;
+    }
+    const auto extent = evaluate(bound.bound);
+    if (!extent) return false;
+    const auto add = [&](const Scalar& value, const std::string& name) -> Scalar {
+        const ir::SymId size = composer_.to_sym(value);
+        const int64_t high = symbols().range(size).high;
+        const ir::SymId index =
+            symbols().symbol(name, ir::ScalarType::Int, {0, std::max<int64_t>(high, 1) - 1});
+        formula_.bounds.push_back({index, size});
+        return index;
+    };
+    if (const auto* scalar = std::get_if<Scalar>(&*extent)) {
+        locals_[bound.index.text] = add(*scalar, bound.index.text);
+    } else if (const auto* pack = std::get_if<Pack>(&*extent)) {
+        Pack indices;
+        for (size_t i = 0; i < pack->items.size(); ++i) {
+            indices.items.push_back(add(pack->items[i], fmt::format("{}{}", bound.index.text, i)));
+        }
+        locals_[bound.index.text] = std::move(indices);
+    } else {
+        dropped_ = true;
+    }
+    return true;
+}
+
+bool FormulaBuilder::declare_locals(const LowerStmt& stmt) {
+    for (const auto& local : stmt.locals) {
+        auto value = evaluate(local.value);
+        if (!value) return false;
+        locals_[local.name.text] = std::move(*value);
+    }
+    return true;
+}
+
+bool FormulaBuilder::add_condition(const LowerStmt& stmt) {
+    if (!stmt.condition.valid()) return true;
+    const auto value = evaluate(stmt.condition);
+    if (!value) return false;
+    const auto* scalar = std::get_if<Scalar>(&*value);
+    if (!scalar) {
+        dropped_ = true;
+        return true;
+    }
+    ir::SymId condition = composer_.to_sym(*scalar);
+    if (formula_.condition.valid()) {
+        const auto both = symbols().apply(ir::SymOp::And, {formula_.condition, condition});
+        if (!both) return false;
+        condition = *both;
+    }
+    const auto holds = symbols().prove(condition);
+    if (holds && !*holds) dropped_ = true;
+    formula_.condition = holds ? ir::SymId{} : condition;
+    return true;
+}
+
+bool FormulaBuilder::add_writes(const LowerStmt& stmt, const CompileValue& value) {
+    const auto* target = std::get_if<Access>(&expr(stmt.target).node);
+    if (!target) return false;
+    const auto element = this->element(target->base);
+    if (!element || element->null || element->items.empty()) return false;
+    const auto* scalar = std::get_if<Scalar>(&value);
+    const auto* pack = std::get_if<Pack>(&value);
+    for (size_t i = 0; i < element->items.size(); ++i) {
+        const ir::TensorId tensor = element->items[i];
+        auto indices = build_indices(target->indices, composer_.program_.tensors[tensor]);
+        if (!indices || indices->variants.size() != 1) return false;
+        auto& terms = indices->variants.front();
+        if (!settle_indices(tensor, terms, expr(stmt.target).span)) return false;
+        const Scalar item = scalar ? *scalar : pack->items[std::min(i, pack->items.size() - 1)];
+        formula_.writes.push_back({tensor, std::move(terms), composer_.to_sym(item)});
+    }
+    return true;
+}
+
+void FormulaBuilder::finish_statement(const LowerStmt& stmt) {
+    for (const ir::Write& write : formula_.writes) {
+        if (stmt.op == LowerOp::Assign) {
+            initialized_.insert(write.tensor);
+        } else {
+            accumulated_.emplace(write.tensor, formula_.op);
+        }
+        for (const ir::IndexTerm& term : write.indices) {
+            // The append form: an output extent as an index (notes, A62).
+            const auto& shape = composer_.program_.tensors[write.tensor].shape;
+            const bool counts = std::find(shape.begin(), shape.end(), term.value) != shape.end() &&
+                                !symbols().as_int(term.value);
+            if (counts) formula_.counter = term.value;
+        }
+    }
+    formulas_.push_back(std::move(formula_));
+}
+
+// ---- Initialisation -----------------------------------------------------------------------------
+
+std::optional<Scalar> FormulaBuilder::null_element(ir::FormulaOp op, ir::DType dtype) const {
+    const bool real = tensor::is_real(dtype);
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    const auto number = [&](int64_t value) {
+        return real ? Scalar(static_cast<double>(value)) : Scalar(value);
+    };
+    switch (op) {
+        case ir::FormulaOp::Sum:
+            return number(0);
+        case ir::FormulaOp::Product:
+            return number(1);
+        case ir::FormulaOp::All:
+            return Scalar(true);
+        case ir::FormulaOp::Any:
+            return Scalar(false);
+        case ir::FormulaOp::Min:
+            return real ? Scalar(kInf) : Scalar(std::numeric_limits<int64_t>::max());
+        case ir::FormulaOp::Max:
+            return real ? Scalar(-kInf) : Scalar(std::numeric_limits<int64_t>::min());
+        case ir::FormulaOp::Assign:
+        case ir::FormulaOp::Update:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+ir::Formula FormulaBuilder::fill(ir::TensorId tensor, const Scalar& value) {
+    ir::Formula formula;
+    ir::Write write{tensor, {}, composer_.to_sym(value)};
+    const auto& shape = composer_.program_.tensors[tensor].shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const int64_t high = symbols().range(shape[axis]).high;
+        const ir::SymId index = symbols().symbol(
+            fmt::format("i{}", axis), ir::ScalarType::Int, {0, std::max<int64_t>(high, 1) - 1});
+        formula.bounds.push_back({index, shape[axis]});
+        write.indices.push_back({index, {}, {}, {}});
+    }
+    formula.writes.push_back(std::move(write));
+    return formula;
+}
+
+void FormulaBuilder::add_implicit_initializers() {
+    std::vector<ir::Formula> all;
+    for (const auto& [tensor, op] : accumulated_) {
+        if (initialized_.contains(tensor)) continue;
+        const auto value = null_element(op, composer_.program_.tensors[tensor].dtype);
+        if (value) all.push_back(fill(tensor, *value));
+    }
+    all.insert(all.end(),
+               std::make_move_iterator(formulas_.begin()),
+               std::make_move_iterator(formulas_.end()));
+    formulas_ = std::move(all);
+}
+
+const CompileValue* FormulaBuilder::lookup(std::string_view name) const {
+    const auto it = locals_.find(name);
+    return it != locals_.end() ? &it->second : frame_.lookup(name);
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,99 @@
+// sknd/compose/formula_builder.h — @lower statements of one call become formulas (design D6). The
+// evaluator does the work: index symbols are unknowns, and the elements of tensors are unknowns
+// that the formula's accesses explain.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sknd/compose/composer.h"
+
+namespace lemma::sknd {
+
+class FormulaBuilder : private Environment {
+public:
+    FormulaBuilder(Composer& composer, Frame& frame);
+
+    // All statements of the definition, with the initialisations that they leave out.
+    std::optional<std::vector<ir::Formula>> build();
+    // The one formula of a constant that is filled by index symbols.
+    std::optional<ir::Formula> build_constant(const ParamDecl& decl, ir::TensorId tensor);
+
+private:
+    struct Element {  // a tensor of a pack, or the tensor
+        std::vector<ir::TensorId> items;
+        bool packed = false;
+        bool null = false;
+        ir::SymId chooser;  // which item, when only a run can tell
+    };
+
+    bool build_statement(const LowerStmt& stmt);
+    bool build_unrolled(const LowerStmt& stmt, const std::vector<std::string>& names, size_t next);
+    bool build_once(const LowerStmt& stmt);
+    std::vector<std::string> names_to_unroll(const LowerStmt& stmt) const;
+    void find_pack_indices(ExprId root,
+                           const std::set<std::string>& loop_names,
+                           std::set<std::string>& found) const;
+    bool declare_bounds(const std::vector<LoopBound>& bounds);
+    bool declare_bound(const LoopBound& bound);
+    bool declare_locals(const LowerStmt& stmt);
+    bool add_writes(const LowerStmt& stmt, const CompileValue& value);
+    bool add_condition(const LowerStmt& stmt);
+    void finish_statement(const LowerStmt& stmt);
+    void add_implicit_initializers();
+    ir::Formula fill(ir::TensorId tensor, const Scalar& value);
+    std::optional<Scalar> null_element(ir::FormulaOp op, ir::DType dtype) const;
+
+    // accesses
+    std::optional<CompileValue> access(ExprId id) const override;
+    std::optional<CompileValue> guard(ExprId id) const override;
+    std::optional<Scalar> item(const Pack& pack, ir::SymId index) const override;
+    std::optional<CompileValue> build_access(ExprId id, const Access& node);
+    std::optional<CompileValue> build_guard(ExprId id, const Guard& node);
+    std::optional<Element> element(ExprId base);
+    // Indices of an access; a pack among them that is not expanded makes several accesses.
+    struct Indices {
+        std::vector<std::vector<ir::IndexTerm>> variants;
+        bool packed = false;
+        bool null = false;
+    };
+    std::optional<Indices> build_indices(const std::vector<ExprId>& indices,
+                                         const ir::Tensor& tensor);
+    bool append_index(ExprId id, const ir::Tensor& tensor, Indices& indices);
+    std::optional<std::vector<Scalar>> range_positions(ExprId id, int64_t extent);
+    ir::IndexTerm index_term(const Scalar& value) const;
+    std::optional<Scalar> read(ir::TensorId tensor, std::vector<ir::IndexTerm> indices, Span span);
+    bool settle_indices(ir::TensorId tensor, std::vector<ir::IndexTerm>& indices, Span span);
+    std::optional<Scalar> choose(ir::SymId chooser, const std::vector<Scalar>& items) const;
+
+    // Environment
+    const CompileValue* lookup(std::string_view name) const override;
+    const CompileValue* member(std::string_view name, MemberKind member) const override {
+        return frame_.member(name, member);
+    }
+    std::optional<ir::ScalarType> type(std::string_view name) const override {
+        return frame_.type(name);
+    }
+
+    std::optional<CompileValue> evaluate(ExprId id) {
+        return composer_.evaluate_in(frame_, *this, id);
+    }
+    ir::SymbolPool& symbols() const { return composer_.program_.symbols; }
+    const Expr& expr(ExprId id) const { return frame_.module().exprs[id]; }
+
+    Composer& composer_;
+    Frame& frame_;
+    std::vector<ir::Formula> formulas_;
+    std::set<ir::TensorId> initialized_;
+    std::map<ir::TensorId, ir::FormulaOp> accumulated_;  // by the first statement
+    // the statement being built
+    ir::Formula formula_;
+    std::map<std::string, CompileValue, std::less<>> locals_;  // index symbols and local values
+    std::map<ir::SymId, ir::IndexTerm> guards_;
+    bool dropped_ = false;  // a null bound or an empty loop: the statement does nothing
+};
+
+}  // namespace lemma::sknd

@@ -1,0 +1,109 @@
+#include "sknd/compose/frame.h"
+
+namespace lemma::sknd {
+
+Frame::Frame(const ir::Program& program, const Package& package, DefRef ref)
+    : program_(program),
+      package_(package),
+      ref_(ref),
+      module_(package[ref.module].module),
+      definition_(module_.definitions[ref.definition]) {
+    push();
+}
+
+void Frame::set(const std::string& name, CompileValue value) {
+    values_.insert_or_assign(name, std::move(value));
+}
+
+const CompileValue* Frame::value(std::string_view name) const {
+    const auto it = values_.find(name);
+    return it == values_.end() ? nullptr : &it->second;
+}
+
+void Frame::bind(const std::string& name, Binding binding) {
+    const ir::Operand& operand = binding.operand;
+    if (operand.packed) {
+        Pack pack;
+        for (const ir::TensorId id : operand.items) {
+            pack.items.emplace_back(program_.tensors[id].identity);
+        }
+        binding.identity = std::move(pack);
+    } else if (!operand.items.empty()) {
+        binding.identity = Scalar(program_.tensors[operand.items[0]].identity);
+    }
+    tensors_.back().insert_or_assign(name, std::move(binding));
+}
+
+const Binding* Frame::find_here(std::string_view name) const {
+    const auto it = tensors_.back().find(name);
+    return it == tensors_.back().end() ? nullptr : &it->second;
+}
+
+const Binding* Frame::find_outer(std::string_view name) const {
+    for (size_t i = tensors_.size() - 1; i-- > 0;) {
+        if (const auto it = tensors_[i].find(name); it != tensors_[i].end()) return &it->second;
+    }
+    return nullptr;
+}
+
+const Binding* Frame::find(std::string_view name) const {
+    for (auto names = tensors_.rbegin(); names != tensors_.rend(); ++names) {
+        if (const auto it = names->find(name); it != names->end()) return &it->second;
+    }
+    return nullptr;
+}
+
+CompileValue extent_value(const ir::SymbolPool& symbols, ir::SymId extent) {
+    if (const auto constant = symbols.as_int(extent)) return Scalar(*constant);
+    return Scalar(extent);
+}
+
+const CompileValue* Frame::member(std::string_view name, MemberKind member) const {
+    const Binding* binding = find(name);
+    if (!binding || binding->poison) return nullptr;
+    const ir::Operand& operand = binding->operand;
+    if (operand.null()) {
+        member_ = Null{};
+        return &member_;
+    }
+    if (member == MemberKind::Size) {
+        member_ = operand.length.valid() ? extent_value(program_.symbols, operand.length)
+                                         : Scalar(static_cast<int64_t>(operand.items.size()));
+        return &member_;
+    }
+    const std::vector<ir::SymId>& shape = program_.tensors[operand.items[0]].shape;
+    if (member == MemberKind::Rank) {
+        member_ = Scalar(static_cast<int64_t>(shape.size()));
+        return &member_;
+    }
+    Pack extents;
+    for (const ir::SymId extent : shape) {
+        extents.items.push_back(std::get<Scalar>(extent_value(program_.symbols, extent)));
+    }
+    member_ = std::move(extents);
+    return &member_;
+}
+
+const CompileValue* Frame::lookup(std::string_view name) const {
+    if (const CompileValue* known = value(name)) return known;
+    const Binding* binding = find(name);
+    return binding && !binding->poison ? &binding->identity : nullptr;
+}
+
+std::optional<ir::DType> Frame::dtype(std::string_view name) const {
+    const auto it = dtypes_.find(name);
+    return it == dtypes_.end() ? std::nullopt : std::optional(it->second);
+}
+
+ir::ScalarType scalar_type_of(ir::DType dtype) {
+    if (dtype == ir::DType::Bool) return ir::ScalarType::Bool;
+    if (dtype == ir::DType::Str) return ir::ScalarType::Str;
+    return tensor::is_real(dtype) ? ir::ScalarType::Real : ir::ScalarType::Int;
+}
+
+std::optional<ir::ScalarType> Frame::type(std::string_view name) const {
+    const auto bound = dtype(name);
+    return bound ? std::optional(scalar_type_of(*bound)) : std::nullopt;
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,134 @@
+// Evaluation and errors while composing: an error is told where the user can act on it, with the
+// calls that led there as notes.
+#include <fmt/format.h>
+
+#include "sknd/compose/composer.h"
+
+namespace lemma::sknd {
+
+void Composer::add_call_notes(const Frame& frame, diag::Report& report) {
+    constexpr int kMostNotes = 8;
+    int notes = 0;
+    for (const Frame* at = &frame; at->caller; at = at->caller) {
+        if (++notes > kMostNotes) {
+            report.note("… and further calls");
+            return;
+        }
+        report.note(at->call_span, fmt::format("in `{}`, called here", at->definition().name.text));
+    }
+}
+
+diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string message) {
+    // The call that is to blame: the innermost one that is written in the user's text.
+    const Frame* at = &frame;
+    while (at->caller && at->caller->standard()) at = at->caller;
+    const Span span = at->caller ? at->call_span : at->definition().name.span;
+    auto report = diag_.error(span, kind, std::move(message));
+    for (const Frame* inner = &frame; inner != at; inner = inner->caller) {
+        report.note(inner->call_span,
+                    fmt::format("in `{}`, called here", inner->definition().name.text));
+    }
+    if (at->caller) add_call_notes(*at->caller, report);
+    return report;
+}
+
+diag::Report Composer::inner_error(const Frame& frame,
+                                   Span span,
+                                   DiagKind kind,
+                                   std::string message) {
+    if (!frame.standard()) {
+        auto report = diag_.error(span, kind, std::move(message));
+        add_call_notes(frame, report);
+        return report;
+    }
+    auto report = call_error(frame, kind, std::move(message));
+    report.note(span, "found here");
+    return report;
+}
+
+std::optional<CompileValue> Composer::evaluate_in(const Frame& frame,
+                                                  const Environment& environment,
+                                                  ExprId expr) {
+    Diagnostics found(8);
+    auto value =
+        evaluate(frame.module(), expr, environment, program_.symbols, options_.limits, found);
+    for (const diag::Diagnostic& item : found.items()) {
+        auto report = inner_error(frame, item.span, item.kind, item.message);
+        for (const diag::Note& note : item.notes) report.note(note.span, note.message);
+    }
+    return value;
+}
+
+std::optional<CompileValue> Composer::evaluate_quietly(const Frame& frame, ExprId expr) {
+    Diagnostics sink(1);
+    return evaluate(frame.module(), expr, frame, program_.symbols, options_.limits, sink);
+}
+
+ir::SymId Composer::to_sym(const Scalar& value) {
+    return std::visit(
+        [&](const auto& v) -> ir::SymId {
+            using T = std::decay_t<decltype(v)>;
+            if constexpr (std::is_same_v<T, int64_t>) return program_.symbols.integer(v);
+            if constexpr (std::is_same_v<T, double>) return program_.symbols.real(v);
+            if constexpr (std::is_same_v<T, bool>) return program_.symbols.boolean(v);
+            if constexpr (std::is_same_v<T, std::string>) return program_.symbols.string(v);
+            if constexpr (std::is_same_v<T, ir::SymId>) return v;
+        },
+        value);
+}
+
+std::optional<ir::SymId> Composer::evaluate_extent(const Frame& frame, ExprId expr) {
+    const size_t errors = diag_.error_count();
+    const auto value = evaluate_in(frame, expr);
+    if (value) {
+        if (const auto* scalar = std::get_if<Scalar>(&*value)) {
+            const ir::SymId id = to_sym(*scalar);
+            if (program_.symbols.type(id) == ir::ScalarType::Int) return id;
+        }
+    }
+    if (diag_.error_count() == errors) {
+        inner_error(frame,
+                    frame.module().exprs[expr].span,
+                    DiagKind::TypeMismatch,
+                    "this is not an int that is known when the graph is composed");
+    }
+    return std::nullopt;
+}
+
+std::optional<int64_t> Composer::evaluate_count(const Frame& frame,
+                                                ExprId expr,
+                                                std::string_view what) {
+    const size_t errors = diag_.error_count();
+    const auto value = evaluate_in(frame, expr);
+    const auto* scalar = value ? std::get_if<Scalar>(&*value) : nullptr;
+    if (scalar) {
+        if (const auto* count = std::get_if<int64_t>(scalar)) return *count;
+        if (const auto* flag = std::get_if<bool>(scalar)) return *flag ? 1 : 0;
+    }
+    if (diag_.error_count() == errors) {
+        inner_error(frame,
+                    frame.module().exprs[expr].span,
+                    DiagKind::TypeMismatch,
+                    fmt::format("{} must be known when the graph is composed", what));
+    }
+    return std::nullopt;
+}
+
+bool Composer::surely_differ(ir::SymId a, ir::SymId b) {
+    if (a == b) return false;
+    const auto difference = program_.symbols.apply(ir::SymOp::Sub, {a, b});
+    if (!difference) return false;
+    const ir::Interval range = program_.symbols.range(*difference);
+    return range.low > 0 || range.high < 0;
+}
+
+std::string Composer::shape_text(const std::vector<ir::SymId>& shape) const {
+    std::string text = "[";
+    for (size_t i = 0; i < shape.size(); ++i) {
+        if (i > 0) text += ", ";
+        text += program_.symbols.text(shape[i]);
+    }
+    return text + "]";
+}
+
+}  // namespace lemma::sknd

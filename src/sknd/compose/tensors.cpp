@@ -1,0 +1,263 @@
+// Tensors that a definition declares: constants, variables, outputs, and their shapes
+// (spec 2.6, 2.7).
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sknd/compose/composer.h"
+#include "sknd/compose/formula_builder.h"
+
+namespace lemma::sknd {
+
+ir::TensorId Composer::add_tensor(ir::Tensor tensor) {
+    tensor.identity = program_.symbols.symbol(tensor.name, ir::ScalarType::Str);
+    const ir::SymId identity = tensor.identity;
+    const ir::TensorId id = program_.tensors.add(std::move(tensor));
+    tensor_by_identity_.emplace(identity, id);
+    return id;
+}
+
+ir::TensorId Composer::add_scalar(Frame& frame, const Scalar& value) {
+    ir::Tensor tensor;
+    tensor.name = join_scope(frame.scope, "const");
+    tensor.dtype = dtype_of(value);
+    tensor.role = ir::TensorRole::Constant;
+    tensor.items = {value};
+    return add_tensor(std::move(tensor));
+}
+
+bool Composer::declare_locals(Frame& frame) {
+    for (const ParamDecl& decl : frame.definition().constants) {
+        if (!declare_constant(frame, decl)) return false;
+    }
+    for (const ParamDecl& decl : frame.definition().variables) {
+        auto operand = declare_tensor(frame, decl, ir::TensorRole::Variable);
+        if (!operand) return false;
+        for (const ir::TensorId id : operand->items) {
+            const std::string& name = program_.tensors[id].name;
+            if (variable_names_.insert(name).second) continue;
+            call_error(
+                frame, DiagKind::DuplicateLabel, fmt::format("two variables are named `{}`", name))
+                .note("give the calls different labels, as `label: op(…)`");
+            return false;
+        }
+        frame.bind(decl.name.text, {*operand, false});
+        scoped_[program_.tensors[operand->items.empty() ? ir::TensorId{} : operand->items[0]]
+                    .name] = *operand;
+    }
+    return true;
+}
+
+bool Composer::declare_outputs(Frame& frame) {
+    for (const ParamDecl& decl : frame.definition().outputs) {
+        auto operand = declare_tensor(frame, decl, ir::TensorRole::Intermediate);
+        if (!operand) return false;
+        frame.bind(decl.name.text, {std::move(*operand), false});
+    }
+    return true;
+}
+
+bool Composer::declare_constant(Frame& frame, const ParamDecl& decl) {
+    auto operand = declare_tensor(frame, decl, ir::TensorRole::Constant);
+    if (!operand) return false;
+    frame.bind(decl.name.text, {*operand, false});
+    if (!decl.bounds.empty()) {
+        // Filled by index symbols: an operation with one formula and no inputs.
+        FormulaBuilder builder(*this, frame);
+        auto formula = builder.build_constant(decl, operand->items[0]);
+        if (!formula) return false;
+        program_.tensors[operand->items[0]].role = ir::TensorRole::Intermediate;
+        ir::Operation op;
+        op.op = "constant";
+        op.label = frame.scope;
+        op.outputs.push_back({decl.name.text, *operand});
+        op.formulas.push_back(std::move(*formula));
+        op.span = decl.span;
+        op_lists_.back().push_back(program_.operations.add(std::move(op)));
+        return true;
+    }
+    const auto value = evaluate_in(frame, decl.value);
+    if (!value) return false;
+    std::vector<Scalar> items;
+    if (const auto* scalar = std::get_if<Scalar>(&*value)) items = {*scalar};
+    if (const auto* pack = std::get_if<Pack>(&*value)) items = pack->items;
+    if (operand->packed) {
+        if (items.size() != operand->items.size()) {
+            inner_error(
+                frame,
+                decl.span,
+                DiagKind::LengthMismatch,
+                fmt::format("{} values for {} constants", items.size(), operand->items.size()));
+            return false;
+        }
+        for (size_t i = 0; i < items.size(); ++i) {
+            program_.tensors[operand->items[i]].items = {items[i]};
+        }
+        return true;
+    }
+    ir::Tensor& tensor = program_.tensors[operand->items[0]];
+    if (std::holds_alternative<Pack>(*value)) {
+        ir::SymId volume = program_.symbols.integer(1);
+        for (const ir::SymId extent : tensor.shape) {
+            volume = program_.symbols.apply(ir::SymOp::Mul, {volume, extent}).value_or(volume);
+        }
+        const auto count = program_.symbols.integer(static_cast<int64_t>(items.size()));
+        if (surely_differ(volume, count)) {
+            inner_error(frame,
+                        decl.span,
+                        DiagKind::LengthMismatch,
+                        fmt::format("{} values for a constant of shape {}",
+                                    items.size(),
+                                    shape_text(tensor.shape)));
+            return false;
+        }
+    }
+    tensor.items = std::move(items);
+    return true;
+}
+
+std::optional<ir::Operand> Composer::declare_tensor(Frame& frame,
+                                                    const ParamDecl& decl,
+                                                    ir::TensorRole role) {
+    ir::Operand operand;
+    operand.packed = decl.type.pack.has_value();
+    size_t count = 1;
+    if (operand.packed) {
+        if (!decl.type.pack->length.valid()) {
+            inner_error(
+                frame, decl.span, DiagKind::LengthMismatch, "this pack of tensors has no length");
+            return std::nullopt;
+        }
+        const auto length = pack_length(frame, *decl.type.pack);
+        if (!length) return std::nullopt;
+        const int64_t most = program_.symbols.range(*length).high;
+        if (!program_.symbols.as_int(*length)) operand.length = *length;
+        if (most < 0 || static_cast<uint64_t>(most) > options_.limits.max_pack_length) {
+            inner_error(
+                frame,
+                decl.span,
+                DiagKind::TooLarge,
+                fmt::format(
+                    "the pack `{}` would have {} tensors (--max-pack-length raises the limit)",
+                    decl.name.text,
+                    program_.symbols.text(*length)));
+            return std::nullopt;
+        }
+        count = static_cast<size_t>(most);
+    }
+    const auto shapes = declared_shapes(frame, decl.type, count);
+    if (!shapes) return std::nullopt;
+    for (size_t i = 0; i < count; ++i) {
+        ir::Tensor tensor;
+        tensor.name = join_scope(frame.scope, decl.name.text);
+        if (operand.packed) tensor.name += fmt::format(".{}", i);
+        tensor.dtype = dtype_of(frame, decl.type.base.text);
+        tensor.shape = (*shapes)[i];
+        tensor.role = role;
+        operand.items.push_back(add_tensor(std::move(tensor)));
+    }
+    return operand;
+}
+
+// The shapes of the tensors of a pack, or of one tensor.
+std::optional<std::vector<std::vector<ir::SymId>>> Composer::declared_shapes(Frame& frame,
+                                                                             const TypeSpec& spec,
+                                                                             size_t count) {
+    std::vector<std::vector<ir::SymId>> shapes(count);
+    if (!spec.shape) return shapes;
+    for (const ExtentSpec& extent : *spec.shape) {
+        if (!append_extent(frame, extent, shapes)) return std::nullopt;
+    }
+    for (const auto& shape : shapes) {
+        for (const ir::SymId extent : shape) {
+            if (program_.symbols.range(extent).high >= 0) continue;
+            inner_error(frame,
+                        spec.shape_span,
+                        DiagKind::ExtentMismatch,
+                        fmt::format("the extent {} is negative", program_.symbols.text(extent)));
+            return std::nullopt;
+        }
+    }
+    return shapes;
+}
+
+bool Composer::append_extent(Frame& frame,
+                             const ExtentSpec& extent,
+                             std::vector<std::vector<ir::SymId>>& shapes) {
+    std::vector<Scalar> items;
+    bool packed = false;
+    if (const auto dynamic = dynamic_extent(frame, extent)) {
+        items = {*dynamic};
+    } else {
+        const size_t errors = diag_.error_count();
+        const auto value = evaluate_in(frame, extent.extent);
+        if (!value) {
+            if (diag_.error_count() == errors) {
+                inner_error(frame,
+                            extent.span,
+                            DiagKind::UnboundedExtent,
+                            "this extent cannot be told before a run");
+            }
+            return false;
+        }
+        if (std::holds_alternative<Null>(*value)) return true;  // left out (spec 2.6)
+        if (const auto* scalar = std::get_if<Scalar>(&*value)) items = {*scalar};
+        if (const auto* pack = std::get_if<Pack>(&*value)) {
+            items = pack->items;
+            packed = true;
+        }
+    }
+    if (extent.spread) {
+        for (size_t i = 0; i < shapes.size() && i < items.size(); ++i)
+            shapes[i].push_back(to_sym(items[i]));
+        return items.size() >= shapes.size();
+    }
+    if (extent.pack && extent.pack->length.valid() && !packed) {
+        const auto count = evaluate_count(frame, extent.pack->length, "a number of extents");
+        if (!count) return false;
+        if (*count < 0 || static_cast<uint64_t>(*count) > options_.limits.max_pack_length) {
+            inner_error(frame, extent.span, DiagKind::TooLarge, fmt::format("{} extents", *count));
+            return false;
+        }
+        items.assign(static_cast<size_t>(*count), items.front());
+    }
+    for (auto& shape : shapes) {
+        for (const Scalar& item : items) shape.push_back(to_sym(item));
+    }
+    return true;
+}
+
+// `..(s|5)` is a number of tensors that only a run tells.
+std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pack) {
+    const auto* name = std::get_if<Identifier>(&frame.module().exprs[pack.length].node);
+    if (!name || !pack.bound.valid() || frame.known(name->name)) {
+        return evaluate_extent(frame, pack.length);
+    }
+    const auto bound = evaluate_extent(frame, pack.bound);
+    if (!bound) return std::nullopt;
+    const int64_t high = std::max<int64_t>(program_.symbols.range(*bound).high, 0);
+    const ir::SymId symbol = program_.symbols.symbol(name->name, ir::ScalarType::Int, {0, high});
+    frame.set(name->name, Scalar(symbol));
+    return symbol;
+}
+
+// `~|bound` and `s|bound`: an unknown of its own.
+std::optional<ir::SymId> Composer::dynamic_extent(Frame& frame, const ExtentSpec& extent) {
+    const Expr& expr = frame.module().exprs[extent.extent];
+    const auto* name = std::get_if<Identifier>(&expr.node);
+    const bool omitted = std::holds_alternative<Omitted>(expr.node);
+    if (!omitted && !(name && extent.bound.valid() && !frame.known(name->name)))
+        return std::nullopt;
+    int64_t high = std::numeric_limits<int64_t>::max();
+    if (extent.bound.valid()) {
+        const auto bound = evaluate_extent(frame, extent.bound);
+        if (bound) high = program_.symbols.range(*bound).high;
+    }
+    const std::string text = name ? name->name : "~";
+    const ir::SymId symbol =
+        program_.symbols.symbol(text, ir::ScalarType::Int, {0, std::max<int64_t>(high, 0)});
+    if (name) frame.set(name->name, Scalar(symbol));
+    return symbol;
+}
+
+}  // namespace lemma::sknd

@@ -1,0 +1,57 @@
+// tensor/tensor.h — an array on the host: dtype, shape, elements in row-major order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace lemma::tensor {
+
+// At most this many bytes in one array, unless a reader is told otherwise.
+inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 36;
+
+class Tensor {
+public:
+    Tensor() = default;
+    // All elements zero, false or empty. An error when the shape is too large.
+    static Result<Tensor> zeros(DType dtype, Shape shape, int64_t max_bytes = kMaxTensorBytes);
+
+    DType dtype() const { return dtype_; }
+    const Shape& shape() const { return shape_; }
+    int64_t size() const { return size_; }
+
+    // The elements as bytes; empty for strings.
+    std::span<std::byte> bytes() { return bytes_; }
+    std::span<const std::byte> bytes() const { return bytes_; }
+    std::vector<std::string>& strings() { return strings_; }
+    const std::vector<std::string>& strings() const { return strings_; }
+
+    // Elements as numbers, whatever the dtype is; bool counts as 0 and 1.
+    double real(int64_t index) const;
+    int64_t integer(int64_t index) const;
+    // Stores with rounding to the dtype; integers wrap to its width.
+    void set_real(int64_t index, double value);
+    void set_integer(int64_t index, int64_t value);
+
+private:
+    DType dtype_ = DType::F32;
+    Shape shape_;
+    int64_t size_ = 1;
+    std::vector<std::byte> bytes_ = std::vector<std::byte>(4);
+    std::vector<std::string> strings_;
+};
+
+// The nearest value that a dtype of reals has; integers are left alone.
+double round_to(DType dtype, double value);
+// Half precision formats, by their bits.
+double from_f16(uint16_t bits);
+uint16_t to_f16(double value);
+double from_bf16(uint16_t bits);
+uint16_t to_bf16(double value);
+
+}  // namespace lemma::tensor
