@@ -53,7 +53,8 @@ std::string left_side(const CLI::Option& option) {
     for (const std::string& name : option.get_snames()) names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
     const std::string& value = option.get_option_text();
-    return fmt::format("{}{}{}", fmt::join(names, ", "), value.empty() ? "" : "=", value);
+    const char* join = value.empty() ? "" : option.get_lnames().empty() ? " " : "=";
+    return fmt::format("{}{}{}", fmt::join(names, ", "), join, value);
 }
 
 std::string row(const std::string& left, const std::string& right) {
@@ -169,6 +170,37 @@ void Arguments::words(const std::string& name,
                       std::vector<std::string>& values,
                       const std::string& text) {
     app_.add_option(name, values, text)->option_text(name + "…")->required();
+}
+
+void Arguments::optional_words(const std::string& name,
+                               std::vector<std::string>& values,
+                               const std::string& text) {
+    app_.add_option(name, values, text)->option_text(fmt::format("[{}…]", name));
+}
+
+void Arguments::word(const std::string& name, std::string& value, const std::string& text) {
+    app_.add_option(name, value, text)->option_text(name)->required();
+}
+
+void Arguments::text(const std::string& name,
+                     std::string& value,
+                     const std::string& placeholder,
+                     const std::string& text) {
+    app_.add_option(name, value, text)->option_text(placeholder);
+}
+
+void Arguments::pairs(const std::string& name,
+                      std::vector<std::string>& values,
+                      const std::string& text) {
+    const auto validate = [](std::string& word) {
+        const size_t middle = word.find('=');
+        const bool good = middle != std::string::npos && middle > 0;
+        return good ? "" : fmt::format("`{}` is not of the form NAME=VALUE", word);
+    };
+    app_.add_option(name, values, text)
+        ->option_text("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(validate, ""));
 }
 
 void Arguments::flag(const std::string& names, bool& value, const std::string& text) {

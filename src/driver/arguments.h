@@ -35,6 +35,17 @@ public:
 
     // One or more words, such as `MODEL…`.
     void words(const std::string& name, std::vector<std::string>& values, const std::string& text);
+    // None or more, such as `[NAME…]`.
+    void optional_words(const std::string& name,
+                        std::vector<std::string>& values,
+                        const std::string& text);
+    void word(const std::string& name, std::string& value, const std::string& text);
+    // `--graph=NAME`, and `-a NAME=VALUE` as often as wanted.
+    void text(const std::string& name,
+              std::string& value,
+              const std::string& placeholder,
+              const std::string& text);
+    void pairs(const std::string& name, std::vector<std::string>& values, const std::string& text);
     void flag(const std::string& names, bool& value, const std::string& text);
     template <class T>
     void number(const std::string& name, T& value, NumberRange range, const std::string& text) {

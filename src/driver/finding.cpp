@@ -1,5 +1,7 @@
 #include "driver/finding.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "diag/render.h"
@@ -20,7 +22,32 @@ Json document_of(const Finding& finding) {
     return Json::parse(diag::render_json(sources, diag));
 }
 
+Json remarks_of(const Finding& finding) {
+    Json remarks = Json::array();
+    for (const diag::Note& remark : finding.remarks) {
+        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
+        remarks.push_back({{"message", remark.message},
+                           {"file", finding.sources.name(remark.span.file)},
+                           {"line", place.line},
+                           {"column", place.column}});
+    }
+    return remarks;
+}
+
 }  // namespace
+
+std::string remarks_text(const Finding& finding) {
+    std::string text;
+    for (const diag::Note& remark : finding.remarks) {
+        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
+        text += fmt::format("{}:{}:{}: note: {}\n",
+                            finding.sources.name(remark.span.file),
+                            place.line,
+                            place.column,
+                            remark.message);
+    }
+    return text;
+}
 
 std::string as_json(const std::vector<Finding>& findings) {
     const std::vector<std::string> counts = {"errors", "warnings", "dropped", "dropped_warnings"};
@@ -40,6 +67,7 @@ std::string as_json(const std::vector<Finding>& findings) {
                           {"status", finding.status},
                           {"errors", one["errors"]},
                           {"warnings", one["warnings"]}});
+        if (!finding.remarks.empty()) models.back()["remarks"] = remarks_of(finding);
     }
     all["models"] = std::move(models);
     return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -17,9 +17,13 @@ struct Finding {
     int status = kGood;
     diag::SourceMap sources;
     Diagnostics diag;
-    std::optional<Error> unusable;  // why it could not be read at all
+    std::optional<Error> unusable;    // why it could not be read at all
+    std::vector<diag::Note> remarks;  // what is worth knowing and no fault
     std::string dump;
 };
+
+// `file:line:column: note: …`, a line each.
+std::string remarks_text(const Finding& finding);
 
 // The document of diag/render.h for all models together; `model` says whose each diagnostic is, and
 // `models` lists them all.

@@ -1,5 +1,10 @@
 #include "driver/pipeline.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "driver/files.h"
 
 namespace lemma::driver {
@@ -19,6 +24,59 @@ sknd::Package main_module_only(const ModelFile& model,
     return package;
 }
 
+const sknd::Module& main_module(const CheckedModel& model) {
+    return model.package[model.package.main()].module;
+}
+
+// `a`, `b` and `c`
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) {
+        const char* join = i == 0 ? "" : i + 1 < names.size() ? ", " : " and ";
+        text += fmt::format("{}`{}`", join, names[i]);
+    }
+    return text;
+}
+
+// A graph that another one invokes is composed there.
+void drop_invoked(const CheckedModel& model, GraphList& graphs) {
+    const sknd::Module& main = main_module(model);
+    const auto& callees = model.types.modules[model.package.main().value].callees;
+    std::vector<bool> invoked(main.definitions.size());
+    for (uint32_t region = 0; region < main.regions.size(); ++region) {
+        const auto& callee = callees[make_id<sknd::RegionId>(region)];
+        if (callee && callee->module == model.package.main()) invoked[callee->definition] = true;
+    }
+    std::erase_if(graphs, [&](const sknd::Definition* graph) {
+        return invoked[static_cast<size_t>(graph - main.definitions.data())];
+    });
+}
+
+std::optional<ir::Program> compose(const CheckedModel& model,
+                                   const CheckOptions& options,
+                                   const sknd::Definition& graph,
+                                   std::vector<ir::Attribute> attributes,
+                                   Diagnostics& diag) {
+    sknd::ComposeOptions compose = options.graph.compose;
+    compose.graph = graph.name.text;
+    compose.attributes = std::move(attributes);
+    compose.limits = options.eval;
+    return sknd::compose(model.package, compose, diag);
+}
+
+void report_missing(const sknd::Definition& graph,
+                    const std::vector<std::string>& missing,
+                    Diagnostics& diag) {
+    std::vector<std::string> flags;
+    for (const std::string& name : missing) flags.push_back(fmt::format("-a {}=…", name));
+    diag.error(graph.name.span,
+               DiagKind::MissingAttribute,
+               fmt::format("the graph `{}` needs values for its attributes {}",
+                           graph.name.text,
+                           listed(missing)))
+        .note(fmt::format("give them as `{}`", fmt::join(flags, " ")));
+}
+
 }  // namespace
 
 Result<CheckedModel> check_sknd(const ModelFile& model,
@@ -36,6 +94,55 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
     const sknd::ModuleReader reader = sknd::folder_reader(model.folder);
     result.package = sknd::load_package(sources, file, model.name, reader, load, diag);
     result.types = sknd::check_types(result.package, {.limits = options.eval}, diag);
+    return result;
+}
+
+Composed compose_graph(const CheckedModel& model,
+                       const CheckOptions& options,
+                       diag::SourceMap& sources,
+                       Diagnostics& diag) {
+    const sknd::Module& main = main_module(model);
+    auto graphs = named_graphs(main, options.graph, sources, diag);
+    if (!graphs || graphs->empty()) return {.program = std::nullopt, .bad_usage = !graphs};
+    graphs->resize(1);
+    auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
+    if (!attributes) return {.program = std::nullopt, .bad_usage = true};
+    const sknd::Definition& graph = *graphs->front();
+    const auto missing = missing_attributes(main, graph, attributes->front());
+    if (!missing.empty()) {
+        report_missing(graph, missing, diag);
+        return {.program = std::nullopt, .bad_usage = true};
+    }
+    return {.program = compose(model, options, graph, std::move(attributes->front()), diag)};
+}
+
+ComposeCheck check_graphs(const CheckedModel& model,
+                          const CheckOptions& options,
+                          diag::SourceMap& sources,
+                          Diagnostics& diag) {
+    const sknd::Module& main = main_module(model);
+    auto graphs = named_graphs(main, options.graph, sources, diag);
+    if (!graphs) return {.remarks = {}, .bad_usage = true};
+    if (options.graph.graph.empty()) drop_invoked(model, *graphs);
+    auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
+    if (!attributes) return {.remarks = {}, .bad_usage = true};
+    ComposeCheck result;
+    for (size_t i = 0; i < graphs->size() && !diag.full(); ++i) {
+        const sknd::Definition& graph = *(*graphs)[i];
+        const auto missing = missing_attributes(main, graph, (*attributes)[i]);
+        if (missing.empty()) {
+            compose(model, options, graph, std::move((*attributes)[i]), diag);
+            continue;
+        }
+        const char* verb = missing.size() == 1 ? "has" : "have";
+        result.remarks.push_back(
+            {graph.name.span,
+             fmt::format("the graph `{}` is checked without composing it: {} {} no default "
+                         "(`-a NAME=VALUE` gives a value)",
+                         graph.name.text,
+                         listed(missing),
+                         verb)});
+    }
     return result;
 }
 

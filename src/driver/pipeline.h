@@ -2,10 +2,15 @@
 // made, and reports into one list.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "base/result.h"
 #include "diag/diagnostic.h"
 #include "diag/source.h"
+#include "driver/graph_options.h"
 #include "driver/model.h"
+#include "ir/program.h"
 #include "sknd/modules/modules.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/types/types.h"
@@ -17,9 +22,11 @@ inline constexpr int kMaxDepth = 2000;
 
 struct CheckOptions {
     bool syntax_only = false;  // the main file alone, without its imports
+    bool types_only = false;   // no composing
     bool library = false;      // a module that needs no graph
     sknd::ParseLimits parse;
     sknd::EvalLimits eval;
+    GraphOptions graph;
 };
 
 struct CheckedModel {
@@ -33,5 +40,27 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,
                                 Diagnostics& diag);
+
+// The graph that `--graph` names, or the first one, with the attributes of `-a`; the model was
+// checked without errors.
+struct Composed {
+    std::optional<ir::Program> program;  // empty: reported
+    bool bad_usage = false;              // it is the command line that does not fit the model
+};
+Composed compose_graph(const CheckedModel& model,
+                       const CheckOptions& options,
+                       diag::SourceMap& sources,
+                       Diagnostics& diag);
+
+// Composes every graph that no other one invokes, or the one that `--graph` names, to find what is
+// wrong with it. Graphs that lack attributes are left out, which is remarked.
+struct ComposeCheck {
+    std::vector<diag::Note> remarks;
+    bool bad_usage = false;
+};
+ComposeCheck check_graphs(const CheckedModel& model,
+                          const CheckOptions& options,
+                          diag::SourceMap& sources,
+                          Diagnostics& diag);
 
 }  // namespace lemma::driver

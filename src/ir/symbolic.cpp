@@ -127,8 +127,8 @@ MaybeSym SymbolPool::Impl::make(SymOp op,
     if (type == ScalarType::Bool) candidate.range = {0, 1};
     // A division or power may have no value at all, so a single possible value is not enough there.
     const bool total = op != SymOp::Div && op != SymOp::Mod && op != SymOp::Pow;
-    if (type == ScalarType::Int && total && candidate.range.low == candidate.range.high)
-        return integer(candidate.range.low);
+    if (type == ScalarType::Int && total)
+        if (const auto value = only_value(candidate.range)) return integer(*value);
     return intern(candidate, operand_list, {});
 }
 

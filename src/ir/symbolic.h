@@ -68,6 +68,27 @@ enum class SymFault : uint8_t {
     BadOperands,       // a type or number of operands that the operation does not take
 };
 
+// How one expression is made, for printers and back ends: a read-only copy.
+enum class SymKind : uint8_t { Constant, Symbol, Polynomial, Operation };
+struct SymFactor {
+    SymId atom;  // a symbol or an operation
+    uint32_t power;
+};
+struct SymTerm {  // coefficient * factors; no factors: the constant term
+    int64_t coefficient;
+    std::vector<SymFactor> factors;
+};
+struct SymNode {
+    SymKind kind{};
+    ScalarType type{};
+    std::string name;            // of a symbol, or of the function
+    std::vector<SymTerm> terms;  // of a polynomial, which is Int
+    // An operation. LessEqual and Equal with one operand, an Int, compare it with zero; CeilDiv,
+    // Neg and Sub are of reals only. Constants are asked for their value by as_int and the like.
+    SymOp op{};
+    std::vector<SymId> operands;
+};
+
 // Expressions nested deeper than this are not built: `apply` gives nothing, with TooDeep. Sums,
 // products, minima, conjunctions and the like are flat, however long they are.
 inline constexpr uint32_t kMaxSymbolicDepth = 2000;
@@ -109,6 +130,7 @@ public:
     std::optional<double> as_real(SymId id) const;
     std::optional<bool> as_bool(SymId id) const;
     std::optional<std::string> as_string(SymId id) const;
+    SymNode node(SymId id) const;
 
     // What the value can be, by interval arithmetic over the ranges of the symbols.
     Interval range(SymId id) const;

@@ -84,9 +84,8 @@ MaybeSym SymbolPool::Impl::floor_div(SymId a, SymId b) {
             whole = std::move(split->quotient);
             numerator = std::move(split->rest);
         }
-        const Interval value = interval_div(range_of(numerator), range_of(divisor));
-        if (value.low == value.high) {
-            const auto total = sum(whole, Terms{{kUnit, value.low}}, 1);
+        if (const auto value = only_value(interval_div(range_of(numerator), range_of(divisor)))) {
+            const auto total = sum(whole, Terms{{kUnit, *value}}, 1);
             return total ? from_terms(*total) : std::nullopt;
         }
     }

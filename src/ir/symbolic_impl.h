@@ -243,5 +243,7 @@ Interval interval_div(Interval a, Interval b);
 Interval interval_mod(Interval a, Interval b);
 Interval interval_abs(Interval a);
 bool excludes_zero(Interval a);
+// The one value of an interval that has no other; an extreme may stand for more.
+std::optional<int64_t> only_value(Interval a);
 
 }  // namespace lemma::ir

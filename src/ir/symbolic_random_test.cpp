@@ -262,7 +262,7 @@ TEST_P(SymbolicRandom, AgreesWithPlainArithmetic) {
     EXPECT_GT(compared, 1'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SymbolicRandom, testing::Range(1u, 41u));
+INSTANTIATE_TEST_SUITE_P(Seeds, SymbolicRandom, testing::Range(1u, 13u));
 
 }  // namespace
 }  // namespace lemma::ir

@@ -1,8 +1,8 @@
-// ir/symbolic_range.cpp — interval arithmetic. INT64_MIN and INT64_MAX as ends mean "no bound" and
-// stay so through every operation; an end that does not fit becomes one of them.
+// ir/symbolic_range.cpp — interval arithmetic. A low end of INT64_MIN and a high end of INT64_MAX
+// mean "no bound"; inside the operations they are infinite, so that no end is taken for a number
+// that it is not, and an end that does not fit becomes one of them again.
 #include <algorithm>
 
-#include "base/checked.h"
 #include "ir/scalar_math.h"
 #include "ir/symbolic_impl.h"
 
@@ -10,99 +10,121 @@ namespace lemma::ir {
 
 namespace {
 
-bool endless(int64_t end) { return end == kInt64Min || end == kInt64Max; }
+__extension__ typedef __int128 Wide;
 
-// Both ends are of the same side, so that two open ends never disagree.
-int64_t add_ends(int64_t a, int64_t b) {
-    if (endless(a)) return a;
-    if (endless(b)) return b;
-    if (const auto total = checked_add(a, b)) return *total;
-    return a < 0 ? kInt64Min : kInt64Max;
+// As large as any product of two numbers; whatever reaches it stays there.
+constexpr Wide kInfinite = Wide{1} << 126;
+
+struct Ends {
+    Wide low, high;
+};
+
+Ends open(Interval a) {
+    return {a.low == kInt64Min ? -kInfinite : Wide{a.low},
+            a.high == kInt64Max ? kInfinite : Wide{a.high}};
 }
 
-int64_t mul_ends(int64_t a, int64_t b) {
+int64_t clamp(Wide end) {
+    return static_cast<int64_t>(std::clamp(end, Wide{kInt64Min}, Wide{kInt64Max}));
+}
+
+Interval close(Ends a) { return {clamp(a.low), clamp(a.high)}; }
+
+bool infinite(Wide a) { return a >= kInfinite || a <= -kInfinite; }
+
+// Infinite ends of two signs do not meet: low ends are added to low ends.
+Wide add(Wide a, Wide b) { return infinite(a) ? a : infinite(b) ? b : a + b; }
+
+Wide multiply(Wide a, Wide b) {
     if (a == 0 || b == 0) return 0;
-    const bool negative = (a < 0) != (b < 0);
-    const auto product = endless(a) || endless(b) ? std::nullopt : checked_mul(a, b);
-    return product ? *product : negative ? kInt64Min : kInt64Max;
+    if (infinite(a) || infinite(b)) return (a < 0) != (b < 0) ? -kInfinite : kInfinite;
+    const Wide limit = Wide{1} << 63;
+    if (a > limit || a < -limit || b > limit || b < -limit)
+        return (a < 0) != (b < 0) ? -kInfinite : kInfinite;
+    return a * b;
 }
 
 // b is positive.
-int64_t div_ends(int64_t a, int64_t b) {
-    if (endless(a)) return a;
-    if (endless(b)) return a < 0 ? -1 : 0;
-    return *floor_div(a, b);
+Wide divide(Wide a, Wide b) {
+    if (infinite(a)) return a;
+    if (infinite(b)) return a < 0 ? -1 : 0;
+    return a / b - (a % b < 0 ? 1 : 0);
 }
 
-int64_t minus_end(int64_t a) {
-    if (a == kInt64Min) return kInt64Max;
-    return a == kInt64Max ? kInt64Min : -a;
-}
-
-Interval minus(Interval a) { return {minus_end(a.high), minus_end(a.low)}; }
+Ends minus(Ends a) { return {-a.high, -a.low}; }
 
 Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-Interval div_by_positive(Interval a, Interval b) {
-    return {std::min(div_ends(a.low, b.low), div_ends(a.low, b.high)),
-            std::max(div_ends(a.high, b.low), div_ends(a.high, b.high))};
+Ends absolute(Ends a) {
+    if (a.low >= 0) return a;
+    if (a.high <= 0) return minus(a);
+    return {0, std::max(-a.low, a.high)};
+}
+
+Interval div_by_positive(Ends a, Ends b) {
+    return close({std::min(divide(a.low, b.low), divide(a.low, b.high)),
+                  std::max(divide(a.high, b.low), divide(a.high, b.high))});
 }
 
 }  // namespace
 
 Interval interval_add(Interval a, Interval b) {
-    return {add_ends(a.low, b.low), add_ends(a.high, b.high)};
+    const Ends x = open(a), y = open(b);
+    return close({add(x.low, y.low), add(x.high, y.high)});
 }
 
 Interval interval_mul(Interval a, Interval b) {
-    const auto [low, high] = std::minmax({mul_ends(a.low, b.low),
-                                          mul_ends(a.low, b.high),
-                                          mul_ends(a.high, b.low),
-                                          mul_ends(a.high, b.high)});
-    return {low, high};
+    const Ends x = open(a), y = open(b);
+    const auto [low, high] = std::minmax({multiply(x.low, y.low),
+                                          multiply(x.low, y.high),
+                                          multiply(x.high, y.low),
+                                          multiply(x.high, y.high)});
+    return close({low, high});
 }
 
 Interval interval_pow(Interval a, uint32_t power) {
     if (power == 0) return {1, 1};
-    if (power % 2 == 0) a = interval_abs(a);
+    const Ends x = power % 2 == 0 ? absolute(open(a)) : open(a);
     // Monotonic from here on.
-    const auto raise = [&](int64_t end) {
-        const int64_t base = end < 0 ? minus_end(end) : end;
-        int64_t value = base;
-        for (uint32_t i = 1; i < power; ++i) value = mul_ends(value, base);
-        return end < 0 ? minus_end(value) : value;
+    const auto raise = [&](Wide end) {
+        Wide value = end;
+        for (uint32_t i = 1; i < power; ++i) value = multiply(value, end);
+        return value;
     };
-    return {raise(a.low), raise(a.high)};
+    return close({raise(x.low), raise(x.high)});
 }
 
 Interval interval_div(Interval a, Interval b) {
     // Division by zero has no value, so zero is left out of the divisor.
+    const Ends x = open(a), y = open(b);
     std::optional<Interval> result;
-    if (b.high > 0) result = div_by_positive(a, {std::max<int64_t>(b.low, 1), b.high});
-    if (b.low < 0) {
-        const Interval mirrored = minus({b.low, std::min<int64_t>(b.high, -1)});
-        const Interval other = div_by_positive(minus(a), mirrored);
+    if (y.high > 0) result = div_by_positive(x, {std::max<Wide>(y.low, 1), y.high});
+    if (y.low < 0) {
+        const Interval other =
+            div_by_positive(minus(x), minus({y.low, std::min<Wide>(y.high, -1)}));
         result = result ? hull(*result, other) : other;
     }
     return result.value_or(kAnyInt);
 }
 
 Interval interval_mod(Interval a, Interval b) {
-    Interval result{0, 0};
-    if (b.high > 0) result.high = endless(b.high) ? b.high : b.high - 1;
-    if (b.low < 0) result.low = endless(b.low) ? b.low : b.low + 1;
-    if (b.low >= 0 && a.low >= 0) result.high = std::min(result.high, a.high);
-    if (b.high <= 0 && a.high <= 0) result.low = std::max(result.low, a.low);
-    return result;
+    const Ends x = open(a), y = open(b);
+    Ends result{0, 0};
+    if (y.high > 0) result.high = y.high - 1;
+    if (y.low < 0) result.low = y.low + 1;
+    if (y.low >= 0 && x.low >= 0) result.high = std::min(result.high, x.high);
+    if (y.high <= 0 && x.high <= 0) result.low = std::max(result.low, x.low);
+    return close(result);
 }
 
-Interval interval_abs(Interval a) {
-    if (a.low >= 0) return a;
-    if (a.high <= 0) return minus(a);
-    return {0, std::max(minus_end(a.low), a.high)};
-}
+Interval interval_abs(Interval a) { return close(absolute(open(a))); }
 
 bool excludes_zero(Interval a) { return a.low > 0 || a.high < 0; }
+
+std::optional<int64_t> only_value(Interval a) {
+    if (a.low != a.high || a.low == kInt64Min || a.low == kInt64Max) return std::nullopt;
+    return a.low;
+}
 
 Interval SymbolPool::Impl::range_of(const Terms& terms) const {
     Interval total{0, 0};

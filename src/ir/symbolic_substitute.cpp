@@ -46,24 +46,62 @@ struct SymbolPool::Impl::Substitution {
         return result;
     }
 
-    MaybeSym run_sum(SymId id) {
-        const Terms terms = pool.terms_of(id);
-        std::vector<std::vector<Factor>> factors(terms.size());
+    struct Replaced {
+        Terms terms;
+        std::vector<std::vector<Factor>> factors;  // with the new atoms
         bool constant = true;
-        for (size_t i = 0; i < terms.size(); ++i) {
-            const auto view = pool.factors(terms[i].mono);
-            factors[i].assign(view.begin(), view.end());
-            for (Factor& factor : factors[i]) {
+    };
+
+    std::optional<Replaced> replace_atoms(SymId id) {
+        Replaced result{pool.terms_of(id), {}};
+        result.factors.resize(result.terms.size());
+        for (size_t i = 0; i < result.terms.size(); ++i) {
+            const auto view = pool.factors(result.terms[i].mono);
+            result.factors[i].assign(view.begin(), view.end());
+            for (Factor& factor : result.factors[i]) {
                 const MaybeSym atom = run(factor.atom);
                 if (!atom) return std::nullopt;
                 factor.atom = *atom;
-                constant = constant && pool.as_int(*atom);
+                result.constant = result.constant && pool.as_int(*atom);
             }
         }
-        return constant ? fold(terms, factors) : rebuild(terms, factors);
+        return result;
+    }
+
+    MaybeSym run_sum(SymId id) {
+        const auto replaced = replace_atoms(id);
+        if (!replaced) return std::nullopt;
+        return replaced->constant ? fold(replaced->terms, replaced->factors)
+                                  : rebuild(replaced->terms, replaced->factors);
+    }
+
+    // The operand of a comparison or division can pass 64 bits where the result does not: in
+    // canonical form n < 2**62 is a difference, and n \ 2**62 has a raised numerator.
+    MaybeSym run_wide(SymId id, const Node& n) {
+        const SymId inner = pool.operand(id, 0);
+        const bool test = (n.op == SymOp::LessEqual || n.op == SymOp::Equal) && n.count == 1;
+        const bool division = n.op == SymOp::Div || n.op == SymOp::Mod;
+        if ((!test && !division) || !pool.is(inner, NodeKind::Sum)) return std::nullopt;
+        const auto divisor = division ? pool.as_int(pool.operand(id, 1)) : 1;
+        const auto replaced = divisor && *divisor > 0 ? replace_atoms(inner) : std::nullopt;
+        if (!replaced || !replaced->constant) return std::nullopt;
+        WideSum sum = wide_sum(replaced->terms, replaced->factors);
+        if (!sum.valid) return std::nullopt;
+        if (n.op == SymOp::LessEqual) return pool.boolean(sum.total <= 0);
+        if (n.op == SymOp::Equal) return pool.boolean(sum.total == 0);
+        Wide quotient = sum.total / *divisor, remainder = sum.total % *divisor;
+        if (remainder < 0) --quotient, remainder += *divisor;
+        sum.total = n.op == SymOp::Div ? quotient : remainder;
+        const auto value = sum.value();
+        return value ? pool.integer(*value) : pool.fail(SymFault::Overflow);
     }
 
     MaybeSym fold(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
+        const auto value = wide_sum(terms, factors).value();
+        return value ? pool.integer(*value) : pool.fail(SymFault::Overflow);
+    }
+
+    WideSum wide_sum(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
         WideSum sum;
         for (size_t i = 0; i < terms.size(); ++i) {
             Wide product = terms[i].coef;
@@ -74,8 +112,7 @@ struct SymbolPool::Impl::Substitution {
                         !__builtin_mul_overflow(product, Wide{*pool.as_int(factor.atom)}, &product);
             sum.add(product);
         }
-        const auto value = sum.value();
-        return value ? pool.integer(*value) : pool.fail(SymFault::Overflow);
+        return sum;
     }
 
     MaybeSym rebuild(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
@@ -110,6 +147,7 @@ struct SymbolPool::Impl::Substitution {
             if (const auto value = pool.as_bool(*condition)) return run(*value ? x[1] : x[2]);
         }
         if (n.op == SymOp::And || n.op == SymOp::Or) return run_junction(n.op, x);
+        if (const MaybeSym result = run_wide(id, n)) return result;
         for (SymId& operand : x) {
             const MaybeSym replaced = run(operand);
             if (!replaced) return std::nullopt;

@@ -183,6 +183,15 @@ struct SymbolPool::Impl::Printer {
         const auto constant = [](const std::vector<SignedTerm>& side) {
             return side.empty() || side[0].mono == kUnit;
         };
+        // `n >= -8` rather than `n + 8 >= 0`
+        for (auto* side : {&left, &right}) {
+            auto& other = side == &left ? right : left;
+            if (other.empty() && side->size() > 1 && side->back().mono == kUnit) {
+                other.push_back(side->back());
+                other[0].negative = true;
+                side->pop_back();
+            }
+        }
         const bool swap = constant(left) && !constant(right);
         print_sum(swap ? right : left);
         out += swap ? backward : forward;

@@ -18,13 +18,14 @@ enum class Dialect { Strict, Khronos, Tract };
 class Check final : public Command {
 public:
     std::string name() const override { return "check"; }
-    std::string summary() const override { return "checks models: syntax, names and types"; }
+    std::string summary() const override { return "checks models: syntax, types and graphs"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
     Finding check(const std::string& model) const;
     Result<CheckedModel> read(const std::string& model, Finding& finding) const;
+    void compose(const CheckedModel& model, Finding& finding) const;
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
@@ -43,6 +44,7 @@ private:
 void Check::declare(Arguments& arguments) {
     arguments.words("MODEL", models_, "a .sknd file, or a folder with main.sknd");
     arguments.flag("--syntax-only", options_.syntax_only, "no further than the syntax of the file");
+    arguments.flag("--types-only", options_.types_only, "check types, but compose no graph");
     arguments.flag("--module", options_.library, "a library module: it needs no graph");
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
@@ -52,6 +54,7 @@ void Check::declare(Arguments& arguments) {
         {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
     arguments.choice("--dialect", dialect_, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
     declare_colour(arguments, colour_);
+    declare_graph_options(arguments, options_.graph);
     arguments.number(
         "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
     arguments.number(
@@ -68,6 +71,13 @@ void Check::declare(Arguments& arguments) {
 Result<CheckedModel> Check::read(const std::string& model, Finding& finding) const {
     LEMMA_TRY(const ModelFile file, find_model(model));
     return check_sknd(file, options_, finding.sources, finding.diag);
+}
+
+void Check::compose(const CheckedModel& model, Finding& finding) const {
+    if (options_.syntax_only || options_.types_only || finding.diag.has_errors()) return;
+    ComposeCheck result = check_graphs(model, options_, finding.sources, finding.diag);
+    finding.remarks = std::move(result.remarks);
+    if (result.bad_usage) finding.status = kUnusable;
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.
@@ -89,16 +99,18 @@ Finding Check::check(const std::string& model) const {
         finding.unusable = checked.error();
         return finding;
     }
+    compose(*checked, finding);
     finding.dump = dump(dump_, finding.sources, *checked);
     finding.diag.sort_by_place();
     apply_werror(finding.diag);
-    finding.status = finding.diag.has_errors() ? kWrong : kGood;
+    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
     return finding;
 }
 
 std::string Check::as_text(const Finding& finding, bool colour) const {
     if (finding.unusable) return unreadable_line(*finding.unusable);
-    return diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
+    return diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour}) +
+           remarks_text(finding);
 }
 
 Outcome Check::run(Terminal terminal, std::istream&) const {

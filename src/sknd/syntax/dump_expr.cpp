@@ -13,6 +13,7 @@ ExprId Dumper::without_parens(ExprId id) const {
 
 // Long chains lean to the left: that side is walked in a loop, the others are short.
 void Dumper::expr(ExprId id) {
+    if (!id) return word("bad");  // could not be parsed
     std::vector<ExprId> opened;
     for (id = without_parens(id); id; id = first_operand(id)) {
         const std::string text = head(id);

@@ -9,7 +9,7 @@ constexpr size_t kManyResults = 3;
 
 template <class T>
 const T* as(const Module& module, RegionId id) {
-    return std::get_if<T>(&module.regions[id].node);
+    return id ? std::get_if<T>(&module.regions[id].node) : nullptr;
 }
 
 }  // namespace
@@ -45,8 +45,7 @@ void Printer::component(const Component& component) {
 }
 
 void Printer::assigned_region(RegionId id) {
-    const Region& region = module_.regions[id];
-    if (!region.label) {
+    if (id && !module_.regions[id].label) {
         const auto* value = as<Value>(module_, id);
         if (value && !reads_as_invocation(value->expr)) return assigned_expr(value->expr);
         if (const auto* loop = as<Loop>(module_, id)) return assigned_loop(*loop);
@@ -59,6 +58,7 @@ void Printer::assigned_region(RegionId id) {
 }
 
 void Printer::region(RegionId id) {
+    if (!id) return out_.text("~bad~");
     const Region& region = module_.regions[id];
     if (region.label) {
         out_.text(region.label->text);
@@ -85,6 +85,7 @@ void Printer::region_of(const Invocation& invocation, const Region&) {
 
 void Printer::arguments(const std::vector<ExprId>& arguments) {
     if (arguments.empty()) return out_.text("()");
+    if (arguments.size() == 1) return parens(arguments[0]);
     bracketed("(", ")", [&] { side_by_side_if_short(arguments, [&](ExprId id) { expr(id); }); });
 }
 
@@ -167,9 +168,7 @@ void Printer::region_of(const Block& block, const Region& region) {
 
 void Printer::yields(const Block& block) {
     if (block.yields.empty() && !block.yield_span.valid()) return;
-    Span span = block.yield_span;
-    for (const ExprId id : block.yields) span = cover(span, module_.exprs[id].span);
-    const Extent extent = statement_extent(span);
+    const Extent extent = statement_extent(block.yield_span);
     begin_item(extent, Gap::Keep);
     out_.text("yield ");
     out_.nest([&] { out_.fill([&] { separated(block.yields, [&](ExprId id) { expr(id); }); }); });

@@ -1,15 +1,22 @@
 #include <algorithm>
 
 #include "base/match.h"
+#include "sknd/syntax/parser_impl.h"  // is_builtin_function
 #include "sknd/syntax/printer_impl.h"
 
 namespace lemma::sknd {
 
 namespace {
 
+// What an expression is; one that could not be parsed may be missing.
+const decltype(Expr::node)& node_at(const Module& module, ExprId id) {
+    static const Expr kBad{};
+    return id ? module.exprs[id].node : kBad.node;
+}
+
 template <class T>
 const T* as(const Module& module, ExprId id) {
-    return std::get_if<T>(&module.exprs[id].node);
+    return std::get_if<T>(&node_at(module, id));
 }
 
 // True when `..` right behind this text would be read with it: `1..` is `1.` and a dot.
@@ -28,7 +35,7 @@ bool swallows_dots(std::string_view text) {
 // What an expression begins with, if that is an expression.
 ExprId first_operand(const Module& module, ExprId id) {
     return match(
-        module.exprs[id].node,
+        node_at(module, id),
         [](const Binary& n) { return n.lhs; },
         [](const Fold& n) { return n.operand; },
         [](const Select& n) { return n.condition; },
@@ -72,18 +79,21 @@ void Printer::assigned_expr(ExprId id) {
 }
 
 void Printer::parens(ExprId id) {
-    bracketed("(", ")", [&] { flush_expr(id); });
+    if (!opens_bracket(id)) return bracketed("(", ")", [&] { flush_expr(id); });
+    out_.text("(");  // `([` opens two brackets with one step
+    node(id);
+    out_.text(")");
 }
 
 void Printer::node(ExprId id) {
-    std::visit([&](const auto& node) { node_of(node, id); }, module_.exprs[id].node);
+    std::visit([&](const auto& node) { node_of(node, id); }, node_at(module_, id));
 }
 
 // ---- When parentheses are needed ----
 
 Level Printer::level_of(ExprId id) const {
     return match(
-        module_.exprs[id].node,
+        node_at(module_, id),
         [](const IntLiteral& n) { return n.value < 0 ? Level::Unary : Level::Primary; },
         [](const RealLiteral& n) { return n.value < 0 ? Level::Unary : Level::Primary; },
         [](const Unary&) { return Level::Unary; },
@@ -153,7 +163,7 @@ bool Printer::opens_bracket(ExprId id) const {
 
 bool Printer::is_short(ExprId id) const {
     return match(
-        module_.exprs[id].node,
+        node_at(module_, id),
         [&](const Unary& n) { return is_short(n.operand); },
         [&](const Expand& n) { return is_short(n.item); },
         [&](const Range& n) {
@@ -280,7 +290,7 @@ void Printer::postfix(ExprId id) {
     postfix_base(id);
     for (; !chain.empty(); chain.pop_back()) {
         match(
-            module_.exprs[chain.back()].node,
+            node_at(module_, chain.back()),
             [&](const Member& n) {
                 out_.text(".");
                 out_.text(symbol(n.member));
@@ -325,7 +335,9 @@ void Printer::node_of(const Cast& cast, ExprId) {
 }
 
 void Printer::node_of(const BuiltinCall& call, ExprId) {
-    const std::string_view tick = khronos() ? "" : "`";
+    // A function that does not exist keeps its ticks: without them it would be an operator.
+    const bool plain = khronos() && is_builtin_function(call.function.text);
+    const std::string_view tick = plain ? "" : "`";
     out_.text(tick);
     out_.text(call.function.text);
     out_.text(tick);

@@ -32,11 +32,11 @@ private:
     CompileValue null_ = Null{};
 };
 
+}  // namespace
+
 std::string plural(size_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
-
-}  // namespace
 
 std::optional<DefinitionChecker::Results> DefinitionChecker::type_invocation(RegionId id,
                                                                              const Invocation& call,
@@ -62,7 +62,8 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::type_invocation(Reg
                        .types = &call.types,
                        .attributes = &call.attributes,
                        .arguments = &call.arguments,
-                       .arguments_span = call.arguments_span});
+                       .arguments_span = call.arguments_span,
+                       .quantized_span = {}});
 }
 
 DefinitionChecker::Results DefinitionChecker::check_call(const CallSite& call) {
@@ -70,6 +71,9 @@ DefinitionChecker::Results DefinitionChecker::check_call(const CallSite& call) {
     std::vector<Type> generics(callee.generics.size());
     bind_explicit_types(call, generics);
     if (call.arguments) check_arguments(call, generics);
+    if (call.quantized) {
+        match_type(call.quantized_span, *call.quantized, callee.inputs[0], callee, generics);
+    }
     check_attributes(call, generics);
     check_missing_attributes(call);
     finish_generics(call, generics);
@@ -122,7 +126,7 @@ void DefinitionChecker::bind_explicit_types(const CallSite& call, std::vector<Ty
 }
 
 // Checks the base type of a value against a parameter, binding a generic type on the way.
-void DefinitionChecker::match_type(ExprId id,
+void DefinitionChecker::match_type(Span span,
                                    const Type& got,
                                    const Parameter& parameter,
                                    const Signature& callee,
@@ -131,7 +135,7 @@ void DefinitionChecker::match_type(ExprId id,
     Type want = parameter.type;
     if (want.base != BaseType::Generic) {
         if (same_base(got, want)) return;
-        auto report = error(id,
+        auto report = error(span,
                             DiagKind::TypeMismatch,
                             fmt::format("`{}` is {}, expected {}",
                                         parameter.name,
@@ -147,7 +151,7 @@ void DefinitionChecker::match_type(ExprId id,
     const GenericType& generic = callee.generics[want.generic];
     Type& bound = generics[want.generic];
     if (!generic_fits(got, generic.bound)) {
-        error(id,
+        error(span,
               DiagKind::GenericType,
               fmt::format("`{}` is {}, expected a type of base `{}`",
                           parameter.name,
@@ -158,7 +162,7 @@ void DefinitionChecker::match_type(ExprId id,
         bound = scalar_type(got.base);
         bound.generic = got.generic;
     } else if (!same_base(bound, got)) {
-        error(id,
+        error(span,
               DiagKind::TypeMismatch,
               fmt::format("`{}` is {}, but `{}` is {} already",
                           parameter.name,
@@ -172,8 +176,8 @@ void DefinitionChecker::match_type(ExprId id,
 void DefinitionChecker::finish_generics(const CallSite& call, std::vector<Type>& generics) {
     const Signature& callee = package_.signature(call.callee);
     for (size_t i = 0; i < generics.size(); ++i) {
-        if (!generics[i].bad()) continue;
         const GenericType& generic = callee.generics[i];
+        if (!generics[i].bad() || generic.bad) continue;
         if (generic.fallback != BaseType::Bad) {
             generics[i] = scalar_type(generic.fallback);
             continue;
@@ -232,7 +236,7 @@ void DefinitionChecker::check_attribute(const AttributeArg& arg,
                                         std::vector<Type>& generics) {
     const Type value = compile_value(arg.value);
     if (value.bad()) return;
-    match_type(arg.value, value, parameter, callee, generics);
+    match_type(expr(arg.value).span, value, parameter, callee, generics);
     if (value.packed && !parameter.type.packed) {
         error(arg.value,
               DiagKind::PackMismatch,
@@ -334,7 +338,7 @@ void DefinitionChecker::check_argument(ExprId id,
     }
     const Type type = type_expr(id);
     if (type.bad()) return;
-    match_type(id, type, parameter, callee, generics);
+    match_type(expr(id).span, type, parameter, callee, generics);
     if (type.packed != parameter.type.packed) {
         auto report =
             error(id,

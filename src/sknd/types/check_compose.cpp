@@ -77,9 +77,8 @@ void DefinitionChecker::bind_results(const Component& component,
     if (component.results.size() != results.size()) {
         error(component.span,
               DiagKind::ResultCount,
-              fmt::format("{} result{} on the left, found {} on the right",
-                          component.results.size(),
-                          component.results.size() == 1 ? "" : "s",
+              fmt::format("{} on the left, found {} on the right",
+                          plural(component.results.size(), "result"),
                           results.size()))
             .note("`~` takes a result that is not needed");
     }
@@ -109,8 +108,8 @@ void DefinitionChecker::bind_result(const LValue& lhs,
             if (surely_differ(stated, type.length)) {
                 error(item.pack->span,
                       DiagKind::LengthMismatch,
-                      fmt::format("a result of {} tensors, expected {}",
-                                  symbols_.text(type.length),
+                      fmt::format("a result of {}, expected {}",
+                                  count_text(type.length, "tensor"),
                                   symbols_.text(stated)));
             }
             if (stated.valid()) bound.length = stated;
@@ -146,8 +145,8 @@ void DefinitionChecker::bind_list(const LValue& lhs,
     if (surely_differ(total, type.length)) {
         error(lhs.span,
               DiagKind::LengthMismatch,
-              fmt::format("a pack of {} tensors is taken apart into {}",
-                          symbols_.text(type.length),
+              fmt::format("a pack of {} is taken apart into {}",
+                          count_text(type.length, "tensor"),
                           symbols_.text(total)));
     }
 }
@@ -155,7 +154,7 @@ void DefinitionChecker::bind_list(const LValue& lhs,
 void DefinitionChecker::bind_name(
     const LValueItem::Target& target, Type type, Span span, BlockKind block, bool nested) {
     if (target.type) {
-        const Type declared = declared_type(*target.type, true);
+        const Type declared = declared_type(*target.type, target.name.text);
         if (!declared.bad() && !type.bad() &&
             (!same_base(declared, type) || declared.packed != type.packed)) {
             error(
@@ -171,7 +170,7 @@ void DefinitionChecker::bind_name(
     // A block has its own names, which may hide those outside.
     const SymbolId existing =
         nested ? scopes_.find_here(target.name.text) : scopes_.find(target.name.text);
-    if (existing.valid()) {
+    if (existing.valid() && !scopes_[existing].placeholder) {
         assign(scopes_[existing], target.name, type, block);
         return;
     }

@@ -23,6 +23,8 @@ std::vector<std::string> DefinitionChecker::null_tested_names(ExprId condition) 
             if (name) names.push_back(name->name);
         }
     }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
@@ -39,15 +41,16 @@ void DefinitionChecker::push_promoted(const std::vector<std::string>& names) {
     for (Symbol& symbol : promoted) scopes_.declare(std::move(symbol));
 }
 
-void DefinitionChecker::check_condition(RegionId id, std::string_view what) {
+// True if only a run can decide it.
+bool DefinitionChecker::check_condition(RegionId id, std::string_view what) {
     const auto results = type_region(id, true);
-    if (!results) return;
+    if (!results) return false;
     const Span span = module_.regions[id].span;
     if (results->size() != 1) {
         error(span,
               DiagKind::ResultCount,
-              fmt::format("{} has {} results, expected one", what, results->size()));
-        return;
+              fmt::format("{} has {}, expected one", what, plural(results->size(), "result")));
+        return false;
     }
     const Type& type = results->front();
     if (!same_base(type, scalar_type(BaseType::Bool))) {
@@ -60,50 +63,63 @@ void DefinitionChecker::check_condition(RegionId id, std::string_view what) {
     } else if (type.optional) {
         error(span, DiagKind::OptionalValue, fmt::format("{} may be null", what));
     }
+    return type.tensor;
 }
 
 std::optional<DefinitionChecker::Results> DefinitionChecker::type_branch(const Branch& branch) {
     std::optional<Results> results;
-    bool first = true;
+    bool dynamic = false;  // the choice between the arms before and the next one
+    bool good = true;
     const auto merge = [&](RegionId id) {
         auto arm = type_region(id, true);
-        const Span span = module_.regions[id].span;
-        results = first ? std::move(arm) : merge_arms(span, std::move(results), std::move(arm));
-        first = false;
+        if (!arm) return;
+        if (!results) {
+            results = std::move(arm);
+        } else if (good) {
+            good = merge_arms(module_.regions[id].span, dynamic, *results, *arm);
+        }
     };
     for (const Branch::Arm& arm : branch.arms) {
-        check_condition(arm.condition, "the condition of a branch");
+        const bool test_at_run = check_condition(arm.condition, "the condition of a branch");
         const auto* test = arm.condition.valid()
                                ? std::get_if<Value>(&module_.regions[arm.condition].node)
                                : nullptr;
         push_promoted(test ? null_tested_names(test->expr) : std::vector<std::string>{});
         merge(arm.consequent);
         scopes_.pop();
+        dynamic = test_at_run;
     }
     merge(branch.alternative);
-    return results;
+    return good ? results : std::nullopt;
 }
 
-std::optional<DefinitionChecker::Results> DefinitionChecker::merge_arms(Span span,
-                                                                        std::optional<Results> a,
-                                                                        std::optional<Results> b) {
-    if (!a || !b) return a ? a : b;
-    if (a->size() != b->size()) {
-        error(
-            span,
-            DiagKind::ResultCount,
-            fmt::format("this branch has {} results, the one before it {}", b->size(), a->size()));
-        return a;
+// Makes of `results` what holds for both arms; false when they do not agree, which is reported.
+bool DefinitionChecker::merge_arms(Span span, bool dynamic, Results& results, const Results& arm) {
+    if (results.size() != arm.size()) {
+        error(span,
+              DiagKind::ResultCount,
+              fmt::format("this branch has {}, the one before it {}",
+                          plural(arm.size(), "result"),
+                          results.size()));
+        return false;
     }
-    for (size_t i = 0; i < a->size(); ++i) {
-        Type& type = (*a)[i];
-        const Type& other = (*b)[i];
+    for (size_t i = 0; i < arm.size(); ++i) {
+        Type& type = results[i];
+        const Type& other = arm[i];
         if (!same_base(type, other) ||
             (type.packed != other.packed && !type.bad() && !other.bad())) {
             error(
                 span,
                 DiagKind::TypeMismatch,
                 fmt::format("this branch gives {}, the one before it {}", text(other), text(type)));
+            return false;
+        }
+        if (dynamic && surely_differ(type.rank, other.rank)) {
+            error(span,
+                  DiagKind::RankMismatch,
+                  fmt::format("this branch gives a tensor of rank {}, the one before it {}",
+                              symbols_.text(other.rank),
+                              symbols_.text(type.rank)));
         }
         refine_base(type, other);
         type.optional = type.optional || other.optional;
@@ -111,7 +127,7 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::merge_arms(Span spa
         if (type.rank != other.rank) type.rank = {};
         if (type.length != other.length) type.length = {};
     }
-    return a;
+    return true;
 }
 
 // ---- Loops --------------------------------------------------------------------------------------
@@ -133,14 +149,13 @@ void DefinitionChecker::check_loop_form(const Region& region, const Loop& loop) 
     }
 }
 
-void DefinitionChecker::declare_carried(const Loop& loop) {
-    // Initial values are read outside of the loop, so all of them before any name is declared.
+std::vector<Symbol> DefinitionChecker::carried_symbols(const Loop& loop) {
     std::vector<Symbol> symbols;
     for (const Loop::Carried& carried : loop.carried) {
         Type type = type_expr(carried.initial);
         expect_present(carried.initial, type, "the initial value of a loop variable");
         if (carried.type) {
-            const Type declared = declared_type(*carried.type, true);
+            const Type declared = declared_type(*carried.type, carried.name.text);
             if (!same_base(declared, type)) {
                 error(carried.initial,
                       DiagKind::TypeMismatch,
@@ -148,6 +163,15 @@ void DefinitionChecker::declare_carried(const Loop& loop) {
                                   carried.name.text,
                                   text(type),
                                   base_text(declared, signature_.generics)));
+            }
+            const bool broadcasts = !surely_differ(type.rank, sym_const(0));
+            if (type.tensor && !broadcasts && surely_differ(type.rank, declared.rank)) {
+                error(carried.initial,
+                      DiagKind::RankMismatch,
+                      fmt::format("`{}` starts as a tensor of rank {}, expected {}",
+                                  carried.name.text,
+                                  symbols_.text(type.rank),
+                                  symbols_.text(declared.rank)));
             }
             type = declared;
         } else if (!type.tensor) {
@@ -157,13 +181,12 @@ void DefinitionChecker::declare_carried(const Loop& loop) {
         type.optional = false;
         symbols.push_back(make_symbol(carried.name, SymbolKind::Carried, type));
     }
-    for (Symbol& symbol : symbols) declare(std::move(symbol));
+    return symbols;
 }
 
-// The common length of what is scanned.
-ir::SymId DefinitionChecker::declare_scans(const Loop& loop) {
+// The common length of what is scanned; the items are added to `symbols`.
+ir::SymId DefinitionChecker::scan_symbols(const Loop& loop, std::vector<Symbol>& symbols) {
     ir::SymId length;
-    std::vector<Symbol> symbols;
     for (const Loop::Scan& scan : loop.scans) {
         Type type = type_expr(scan.pack);
         if (!type.packed && !type.bad()) {
@@ -176,22 +199,23 @@ ir::SymId DefinitionChecker::declare_scans(const Loop& loop) {
         if (surely_differ(length, type.length)) {
             error(scan.pack,
                   DiagKind::LengthMismatch,
-                  fmt::format("scanned packs of {} and {} tensors, expected equal lengths",
+                  fmt::format("scanned packs of {} and {}, expected equal lengths",
                               symbols_.text(length),
-                              symbols_.text(type.length)));
+                              count_text(type.length, "tensor")));
         }
         if (!length.valid()) length = type.length;
+        if (!type.tensor) type.rank = sym_const(0);
         type.packed = false;
+        type.optional = false;
         type.length = {};
         type.tensor = true;
         symbols.push_back(make_symbol(scan.name, SymbolKind::ScanItem, type));
     }
-    for (Symbol& symbol : symbols) declare(std::move(symbol));
     return length;
 }
 
-// The count when it is known at compile time.
-ir::SymId DefinitionChecker::declare_count(const Loop& loop) {
+// The count when it is known at compile time; the index is added to `symbols`.
+ir::SymId DefinitionChecker::count_symbols(const Loop& loop, std::vector<Symbol>& symbols) {
     if (!loop.count) return {};
     ir::SymId value;
     if (loop.count->count.valid()) {
@@ -214,7 +238,7 @@ ir::SymId DefinitionChecker::declare_count(const Loop& loop) {
         if (index.tensor) index.rank = sym_const(0);
         Symbol symbol = make_symbol(*loop.count->index, SymbolKind::LoopIndex, index);
         if (loop.unroll) symbol.value = unknown_value(symbol.name, index, true);
-        declare(std::move(symbol));
+        symbols.push_back(std::move(symbol));
     }
     return value;
 }
@@ -222,13 +246,17 @@ ir::SymId DefinitionChecker::declare_count(const Loop& loop) {
 std::optional<DefinitionChecker::Results> DefinitionChecker::type_loop(const Region& region,
                                                                        const Loop& loop) {
     check_loop_form(region, loop);
-    scopes_.push();
-    declare_carried(loop);
-    scopes_.push();  // scan items may hide loop variables
+    // What a loop starts from is read outside of it, so all of that before any name is declared.
+    std::vector<Symbol> variables = carried_symbols(loop);
+    std::vector<Symbol> items;
     const size_t errors = diag_.error_count();
-    const ir::SymId scan_length = declare_scans(loop);
+    const ir::SymId scan_length = scan_symbols(loop, items);
     const bool good = diag_.error_count() == errors;
-    const ir::SymId count = declare_count(loop);
+    const ir::SymId count = count_symbols(loop, items);
+    scopes_.push();
+    for (Symbol& symbol : variables) declare(std::move(symbol));
+    scopes_.push();  // scan items may hide loop variables
+    for (Symbol& symbol : items) declare(std::move(symbol));
     if (loop.pre_condition.valid()) check_condition(loop.pre_condition, "the condition of a loop");
     const bool counted = loop.count && loop.count->count.valid();
     const bool stops = loop.pre_condition.valid() || loop.post_condition.valid();
@@ -249,15 +277,22 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::loop_results(const 
     if (results->size() < loop.carried.size()) {
         error(region.span,
               DiagKind::ResultCount,
-              fmt::format("the loop has {} variables, but its body gives {} results",
-                          loop.carried.size(),
-                          results->size()))
+              fmt::format("the loop has {}, but its body gives {}",
+                          plural(loop.carried.size(), "variable"),
+                          plural(results->size(), "result")))
             .note("the first results of the body are the new values of the loop variables");
         return std::nullopt;
     }
     for (size_t i = 0; i < results->size(); ++i) {
         Type& type = (*results)[i];
         if (i >= loop.carried.size()) {
+            if (type.packed && !type.bad()) {
+                error(module_.regions[loop.body].span,
+                      DiagKind::PackMismatch,
+                      "each iteration gives a pack, expected a single tensor")
+                    .note("the results of all iterations form a pack, and packs do not nest");
+                type = Type{};
+            }
             type.packed = true;
             type.length = length;
             continue;
@@ -271,6 +306,13 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::loop_results(const 
                               loop.carried[i].name.text,
                               text(type),
                               text(want)));
+        } else if (!loop.unroll && surely_differ(want.rank, type.rank)) {
+            error(module_.regions[loop.body].span,
+                  DiagKind::RankMismatch,
+                  fmt::format("the new value of `{}` has rank {}, expected {} as before",
+                              loop.carried[i].name.text,
+                              symbols_.text(type.rank),
+                              symbols_.text(want.rank)));
         }
     }
     return results;

@@ -17,10 +17,11 @@ void DefinitionChecker::check_blocks() {
                   DiagKind::BadBlock,
                   "a graph has no `@lower`; it is composed of operators");
         }
-        if (def_.composes.empty()) {
+        if (def_.composes.empty() && !lower) {
             error(def_.name.span,
                   DiagKind::MissingBody,
-                  fmt::format("the graph `{}` has no `@compose`", def_.name.text))
+                  compose ? fmt::format("the `@compose` of the graph `{}` is empty", def_.name.text)
+                          : fmt::format("the graph `{}` has no `@compose`", def_.name.text))
                 .note("a graph is composed of operators; an operator alone may be without body");
         }
         return;
@@ -109,7 +110,7 @@ void DefinitionChecker::declare_inputs() {
 void DefinitionChecker::declare_tensors(const std::vector<ParamDecl>& decls, SymbolKind kind) {
     for (const ParamDecl& decl : decls) {
         check_tensor_shape(decl, kind);
-        const Type type = declared_type(decl.type, true);
+        const Type type = declared_type(decl.type, decl.name.text);
         Symbol symbol = make_symbol(decl.name, kind, type);
         symbol.assigned = kind != SymbolKind::Output;
         declare(std::move(symbol));
@@ -165,9 +166,9 @@ void DefinitionChecker::check_default_value(const ParamDecl& decl,
     } else if (value.packed && surely_differ(value.length, declared.length)) {
         error(decl.value,
               DiagKind::LengthMismatch,
-              fmt::format("the default of `{}` has {} items, expected {}",
+              fmt::format("the default of `{}` has {}, expected {}",
                           decl.name.text,
-                          symbols_.text(value.length),
+                          count_text(value.length),
                           symbols_.text(declared.length)));
     }
 }
@@ -218,6 +219,23 @@ void DefinitionChecker::check_input_defaults() {
     }
 }
 
+// Index symbols run over the axes of the constant, one for each.
+void DefinitionChecker::check_constant_bounds(const ParamDecl& decl, const Type& type) {
+    ir::SymId count = sym_const(0);
+    for (const LoopBound& bound : decl.bounds) {
+        const Type& index = tables_.types[bound.bound];
+        if (index.bad()) return;
+        count = sym_add(count, index.packed ? index.length : sym_const(1));
+    }
+    if (decl.bounds.empty() || !surely_differ(count, type.rank)) return;
+    error(cover(decl.bounds.front().span, decl.bounds.back().span),
+          DiagKind::RankMismatch,
+          fmt::format("`{}` has rank {}, found {}",
+                      decl.name.text,
+                      symbols_.text(type.rank),
+                      count_text(count, "index symbol")));
+}
+
 void DefinitionChecker::check_constant_value(const ParamDecl& decl, const Type& type) {
     if (!decl.value.valid()) {
         error(decl.span,
@@ -227,6 +245,7 @@ void DefinitionChecker::check_constant_value(const ParamDecl& decl, const Type& 
     }
     scopes_.push();
     declare_bounds(decl.bounds);
+    check_constant_bounds(decl, type);
     const Type value = compile_value(decl.value);
     scopes_.pop();
     if (value.bad() || type.bad()) return;

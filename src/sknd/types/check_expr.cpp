@@ -68,6 +68,20 @@ OperatorRule rule_of(BinaryOp op) {
     return {"?", Operands::Anything, false};
 }
 
+std::string_view operands_text(Operands operands) {
+    switch (operands) {
+        case Operands::Numbers:
+            return "int or real";
+        case Operands::NumbersOrStrings:
+            return "int, real or str";
+        case Operands::Bools:
+            return "bool";
+        case Operands::Anything:
+            return "any type";
+    }
+    return "any type";
+}
+
 // The built-in functions that take reals alone (notes, A20); `abs` and `sign` take int too.
 constexpr std::array<std::string_view, 20> kRealFunctions = {
     "sqrt", "exp",  "log",   "sin",   "cos",   "tan", "asin",  "acos",  "atan", "sinh",
@@ -184,7 +198,9 @@ void DefinitionChecker::report_undeclared(ExprId id, const std::string& name) {
     }
     report.did_you_mean(expr(id).span, diag::nearest_name(name, scopes_.visible_names()));
     // Once is enough: from here on the name agrees with everything.
-    scopes_.declare(make_symbol({name, expr(id).span}, SymbolKind::Extent, Type{}));
+    Symbol placeholder = make_symbol({name, expr(id).span}, SymbolKind::Extent, Type{});
+    placeholder.placeholder = true;
+    scopes_.declare(std::move(placeholder));
 }
 
 Type DefinitionChecker::type_string(const StringLiteral& node) {
@@ -210,6 +226,12 @@ void DefinitionChecker::reject_tensor(ExprId id, Type& type) {
                 .note(fmt::format("a tensor has `{0}.shape` and `{0}.rank` at compile time", name));
             break;
         case Context::Lower:
+            if (!static_part_.empty()) {
+                error(id,
+                      DiagKind::TensorMismatch,
+                      fmt::format("{} cannot depend on tensor data", static_part_));
+                break;
+            }
             error(id,
                   DiagKind::TensorMismatch,
                   fmt::format("`{}` is a whole tensor, expected one of its elements", name))
@@ -306,7 +328,12 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     if (node.op == BinaryOp::In) return type_in(id, node);
     const OperatorRule rule = rule_of(node.op);
     const Type lhs = scalar_operand(node.lhs);
+    // The right side of `&&` counts only where the left one holds: `?x && x > 0`.
+    const auto tested = node.op == BinaryOp::And ? null_tested_names(node.lhs)
+                                                 : std::vector<std::string>{};
+    if (!tested.empty()) push_promoted(tested);
     const Type rhs = scalar_operand(node.rhs);
+    if (!tested.empty()) scopes_.pop();
     if (lhs.bad() || rhs.bad()) return Type{};
     const auto fits = [&](const Type& type) {
         switch (rule.operands) {
@@ -328,7 +355,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
               fmt::format("`{}` applied to {}, expected {}",
                           rule.text,
                           text(*type),
-                          rule.operands == Operands::Bools ? "bool" : "int or real"));
+                          operands_text(rule.operands)));
         return Type{};
     }
     // Two generic types may turn out to be one; a call decides.
@@ -417,6 +444,7 @@ Type DefinitionChecker::type_select(ExprId id, const Select& node) {
     Type type = consequent;
     refine_base(type, alternative);
     type.tensor = consequent.tensor || alternative.tensor;
+    if (type.rank != alternative.rank) type.rank = {};
     type.optional =
         condition.optional || consequent.optional || alternative.optional || !has_alternative;
     type.packed = condition.packed || consequent.packed || alternative.packed;

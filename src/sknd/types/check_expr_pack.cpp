@@ -60,6 +60,11 @@ bool DefinitionChecker::surely_differ(ir::SymId a, ir::SymId b) {
     return range.low > 0 || range.high < 0;
 }
 
+std::string DefinitionChecker::count_text(ir::SymId count, std::string_view noun) const {
+    return fmt::format(
+        "{} {}{}", symbols_.text(count), noun, symbols_.as_int(count) == 1 ? "" : "s");
+}
+
 ir::SymId DefinitionChecker::join_lengths(Span span,
                                           const Type& a,
                                           const Type& b,
@@ -67,10 +72,10 @@ ir::SymId DefinitionChecker::join_lengths(Span span,
     if (a.packed && b.packed && surely_differ(a.length, b.length)) {
         error(span,
               DiagKind::LengthMismatch,
-              fmt::format("`{}` between packs of {} and {} items, expected equal lengths",
+              fmt::format("`{}` between packs of {} and {}, expected equal lengths",
                           what,
                           symbols_.text(a.length),
-                          symbols_.text(b.length)));
+                          count_text(b.length)));
     }
     if (!a.packed) return b.length;
     return b.packed && !a.length.valid() ? b.length : a.length;
@@ -88,11 +93,13 @@ Type DefinitionChecker::type_list(ExprId, const List& node) {
         }
         const bool known = !list.bad() && list.base != BaseType::Any;
         if (!mixed && known && (!same_base(list, type) || list.tensor != type.tensor)) {
+            Type single = type, before = list;
+            single.packed = before.packed = single.optional = before.optional = false;
             error(item,
                   DiagKind::MixedList,
                   fmt::format("a list item is {}, the items before it are {}",
-                              base_text(type, signature_.generics),
-                              base_text(list, signature_.generics)))
+                              text(single),
+                              text(before)))
                 .note("all items of a list have one type; there is no implicit conversion");
             mixed = true;
         }
@@ -203,9 +210,9 @@ Type DefinitionChecker::type_zip(ExprId id, const Zip& node) {
         if (surely_differ(common, type.length)) {
             error(item,
                   DiagKind::LengthMismatch,
-                  fmt::format("zipped packs of {} and {} items, expected equal lengths",
+                  fmt::format("zipped packs of {} and {}, expected equal lengths",
                               symbols_.text(common),
-                              symbols_.text(type.length)));
+                              count_text(type.length)));
         }
         if (!common.valid()) common = type.length;
         refine_base(zip, type);
@@ -263,8 +270,8 @@ Type DefinitionChecker::type_index(ExprId id, const Index& node) {
         if (surely_differ(base.length, index.length)) {
             error(node.index,
                   DiagKind::LengthMismatch,
-                  fmt::format("a mask of {} items over a pack of {}",
-                              symbols_.text(index.length),
+                  fmt::format("a mask of {} over a pack of {}, expected equal lengths",
+                              count_text(index.length),
                               symbols_.text(base.length)));
         }
         base.length = {};
@@ -348,8 +355,8 @@ Type DefinitionChecker::type_substitution(ExprId id, const Substitution& node) {
     if (index.packed && value.packed && surely_differ(length, value.length)) {
         error(id,
               DiagKind::LengthMismatch,
-              fmt::format("`<-` replaces {} items by {}",
-                          symbols_.text(length),
+              fmt::format("`<-` replaces {} by {}, expected equal lengths",
+                          count_text(length),
                           symbols_.text(value.length)));
     }
     base.optional = base.optional || index.optional || value.optional;

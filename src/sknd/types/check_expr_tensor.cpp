@@ -57,8 +57,10 @@ Type DefinitionChecker::type_access(ExprId id, const Access& node) {
         error(id, DiagKind::TensorMismatch, "elements of tensors can be read in `@lower` only");
         return Type{};
     }
-    if (!access_allowed_) {
-        error(id, DiagKind::TensorMismatch, "the bound of an index cannot depend on tensor data");
+    if (!static_part_.empty()) {
+        error(id,
+              DiagKind::TensorMismatch,
+              fmt::format("{} cannot depend on tensor data", static_part_));
     }
     if (surely_differ(count, base.rank)) {
         error(id,

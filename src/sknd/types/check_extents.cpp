@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/checked.h"
 #include "base/match.h"
 #include "sknd/types/checker.h"
 #include "sknd/types/identifiers.h"
@@ -12,30 +13,83 @@ namespace lemma::sknd {
 
 namespace {
 
-// a*x + b with literal a and b: the one identifier, or null.
-const Expr* affine_identifier(const Module& module, ExprId id) {
+// factor * name + offset, where the name may be missing.
+struct Affine {
+    const Expr* name = nullptr;
+    int64_t factor = 0;
+    int64_t offset = 0;
+};
+
+std::optional<Affine> negate(const Affine& a) {
+    const auto factor = checked_sub(0, a.factor);
+    const auto offset = checked_sub(0, a.offset);
+    if (!factor || !offset) return std::nullopt;
+    return Affine{a.name, *factor, *offset};
+}
+
+std::optional<Affine> add(const Affine& a, const Affine& b) {
+    const auto offset = checked_add(a.offset, b.offset);
+    if ((a.name && b.name) || !offset) return std::nullopt;
+    return Affine{a.name ? a.name : b.name, a.name ? a.factor : b.factor, *offset};
+}
+
+std::optional<Affine> multiply(const Affine& a, const Affine& b) {
+    const auto& [named, scale] = a.name ? std::pair{a, b} : std::pair{b, a};
+    const auto factor = checked_mul(named.factor, scale.offset);
+    const auto offset = checked_mul(named.offset, scale.offset);
+    if (scale.name || !factor || !offset) return std::nullopt;
+    return Affine{named.name, *factor, *offset};
+}
+
+// Only where nothing is rounded, so that the name can be found from the result.
+std::optional<Affine> divide(const Affine& a, const Affine& b) {
+    const int64_t by = b.offset;
+    if (b.name || by <= 0 || a.factor % by != 0 || a.offset % by != 0) return std::nullopt;
+    return Affine{a.name, a.factor / by, a.offset / by};
+}
+
+// Of constant expressions alone.
+class NoNames : public Environment {
+public:
+    const CompileValue* lookup(std::string_view) const override { return nullptr; }
+    const CompileValue* member(std::string_view, MemberKind) const override { return nullptr; }
+    std::optional<ir::ScalarType> type(std::string_view) const override { return std::nullopt; }
+};
+
+std::optional<Affine> constant(const Module& module, ExprId id) {
+    Diagnostics scratch(1);
+    ir::SymbolPool symbols;
+    const auto value = evaluate(module, id, NoNames(), symbols, {}, scratch);
+    const auto* scalar = value ? std::get_if<Scalar>(&*value) : nullptr;
+    const auto* number = scalar ? std::get_if<int64_t>(scalar) : nullptr;
+    return number ? std::optional(Affine{nullptr, 0, *number}) : std::nullopt;
+}
+
+// Empty when the expression is anything else.
+std::optional<Affine> affine(const Module& module, ExprId id) {
     const Expr& expr = module.exprs[id];
-    const auto is_literal = [&](ExprId operand) {
-        bool literal = true;
-        for_each_identifier(module, operand, [&](const std::string&, ExprId) { literal = false; });
-        return literal;
-    };
     return match(
         expr.node,
-        [&](const Identifier&) { return &expr; },
-        [&](const Paren& p) { return affine_identifier(module, p.inner); },
-        [&](const Unary& u) {
-            return u.op == UnaryOp::Not ? nullptr : affine_identifier(module, u.operand);
+        [&](const Identifier&) { return std::optional(Affine{&expr, 1, 0}); },
+        [&](const IntLiteral& n) { return std::optional(Affine{nullptr, 0, n.value}); },
+        [&](const Paren& p) { return affine(module, p.inner); },
+        [&](const Unary& u) -> std::optional<Affine> {
+            const auto operand =
+                u.op == UnaryOp::Not ? std::optional<Affine>{} : affine(module, u.operand);
+            return operand && u.op == UnaryOp::Minus ? negate(*operand) : operand;
         },
-        [&](const Binary& b) -> const Expr* {
-            const bool linear = b.op == BinaryOp::Add || b.op == BinaryOp::Sub ||
-                                b.op == BinaryOp::Mul || b.op == BinaryOp::Div;
-            if (!linear) return nullptr;
-            if (is_literal(b.rhs)) return affine_identifier(module, b.lhs);
-            if (is_literal(b.lhs) && b.op != BinaryOp::Div) return affine_identifier(module, b.rhs);
-            return nullptr;
+        [&](const Binary& b) -> std::optional<Affine> {
+            if (b.op > BinaryOp::Div) return constant(module, id);
+            const auto lhs = affine(module, b.lhs);
+            const auto rhs = lhs ? affine(module, b.rhs) : std::nullopt;
+            if (!rhs) return std::nullopt;
+            if (b.op == BinaryOp::Add) return add(*lhs, *rhs);
+            if (b.op == BinaryOp::Mul) return multiply(*lhs, *rhs);
+            if (b.op == BinaryOp::Div) return divide(*lhs, *rhs);
+            const auto opposite = negate(*rhs);
+            return opposite ? add(*lhs, *opposite) : std::nullopt;
         },
-        [](const auto&) -> const Expr* { return nullptr; });
+        [&](const auto&) { return constant(module, id); });
 }
 
 bool is_bool_test(const Module& module, ExprId id) {
@@ -53,11 +107,12 @@ bool is_bool_test(const Module& module, ExprId id) {
 
 std::optional<Name> DefinitionChecker::fresh_name(ExprId id) const {
     if (!id.valid()) return std::nullopt;
-    const Expr* found = affine_identifier(module_, id);
-    if (!found) return std::nullopt;
-    const std::string& name = std::get<Identifier>(found->node).name;
-    if (scopes_.find(name).valid()) return std::nullopt;
-    return Name{name, found->span};
+    const auto found = affine(module_, id);
+    if (!found || !found->name || found->factor == 0) return std::nullopt;
+    const std::string& name = std::get<Identifier>(found->name->node).name;
+    // A name that another block declares is meant, though it is not visible here.
+    if (scopes_.find(name).valid() || later_names_.contains(name)) return std::nullopt;
+    return Name{name, found->name->span};
 }
 
 void DefinitionChecker::declare_fresh(ExprId id, bool optional) {

@@ -53,9 +53,10 @@ void DefinitionChecker::check_lower(const LowerStmt& stmt) {
         declare(make_symbol(local.name, SymbolKind::LoopLocal, type));
     }
     if (!stmt.target.valid()) return;
+    const size_t errors = diag_.error_count();
     const SymbolId output = check_lower_target(stmt);
-    const Type target = type_expr(stmt.target);
-    check_lower_value(stmt, target);
+    const bool good = diag_.error_count() == errors;
+    check_lower_value(stmt, good ? type_expr(stmt.target) : Type{});
     if (stmt.condition.valid()) {
         const Type condition = scalar_operand(stmt.condition);
         expect_base(stmt.condition, condition, BaseType::Bool, "the condition of an assignment");
@@ -64,14 +65,22 @@ void DefinitionChecker::check_lower(const LowerStmt& stmt) {
     if (output.valid()) check_lower_order(stmt, output);
 }
 
+// What is known before the loop runs.
+Type DefinitionChecker::static_operand(ExprId id, std::string_view what) {
+    const std::string_view outside = static_part_;
+    static_part_ = what;
+    const Type type = scalar_operand(id);
+    static_part_ = outside;
+    return type;
+}
+
 void DefinitionChecker::declare_unroll(const IterCount& unroll) {
     if (unroll.count.valid()) {
-        const bool access_allowed = access_allowed_;
-        access_allowed_ = false;
-        const Type count = scalar_operand(unroll.count);
-        access_allowed_ = access_allowed;
-        expect_base(unroll.count, count, BaseType::Int, "the count of `unroll`");
-        expect_single(unroll.count, count, "the count of `unroll`");
+        constexpr std::string_view kWhat = "the count of `unroll`";
+        const Type count = static_operand(unroll.count, kWhat);
+        expect_base(unroll.count, count, BaseType::Int, kWhat);
+        expect_single(unroll.count, count, kWhat);
+        expect_present(unroll.count, count, kWhat);
     }
     if (!unroll.index) return;
     declare(make_symbol(*unroll.index, SymbolKind::LoopIndex, scalar_type(BaseType::Int)));
@@ -79,15 +88,12 @@ void DefinitionChecker::declare_unroll(const IterCount& unroll) {
 
 void DefinitionChecker::declare_bounds(const std::vector<LoopBound>& bounds) {
     for (const LoopBound& bound : bounds) {
-        const bool access_allowed = access_allowed_;
-        access_allowed_ = false;
-        const Type type = scalar_operand(bound.bound);
-        access_allowed_ = access_allowed;
-        expect_base(bound.bound, type, BaseType::Int, "the bound of an index");
-        expect_present(bound.bound, type, "the bound of an index");
-        Type index = scalar_type(BaseType::Int);
-        index.packed = type.packed;
-        index.length = type.length;
+        constexpr std::string_view kWhat = "the bound of an index";
+        Type index = static_operand(bound.bound, kWhat);
+        expect_base(bound.bound, index, BaseType::Int, kWhat);
+        expect_present(bound.bound, index, kWhat);
+        if (!same_base(index, scalar_type(BaseType::Int))) index = Type{};
+        index.optional = false;
         declare(make_symbol(bound.index, SymbolKind::LoopIndex, index));
     }
 }

@@ -77,23 +77,36 @@ void DefinitionChecker::check_quantize(const QuantizeStmt& stmt) {
     const auto callee = package_.resolve(ref_.module, stmt.callee, diag_);
     if (!callee || package_.broken(*callee)) return;
     const Signature& signature = package_.signature(*callee);
+    if (signature.graph) {
+        error(stmt.callee.span,
+              DiagKind::BadQuantizer,
+              fmt::format("`{}` is a graph, expected an operator to quantise a tensor",
+                          stmt.callee.text()))
+            .note(package_.definition(*callee).name.span, "defined here");
+        return;
+    }
     if (signature.inputs.size() != 1 || signature.outputs.size() != 1) {
         error(stmt.callee.span,
               DiagKind::BadQuantizer,
               fmt::format(
-                  "`{}` has {} inputs and {} outputs, expected one of each to quantise a tensor",
+                  "`{}` has {} and {}, expected one of each to quantise a tensor",
                   stmt.callee.text(),
-                  signature.inputs.size(),
-                  signature.outputs.size()))
+                  plural(signature.inputs.size(), "input"),
+                  plural(signature.outputs.size(), "output")))
             .note(package_.definition(*callee).name.span, "defined here");
         return;
     }
+    const SymbolId tensor =
+        stmt.tensor.parts.size() == 1 ? scopes_.find(stmt.tensor.parts[0].text) : SymbolId{};
+    const bool known = tensor.valid() && scopes_[tensor].type.tensor;
     check_call({.callee = *callee,
                 .callee_span = stmt.callee.span,
                 .types = &stmt.types,
                 .attributes = &stmt.attributes,
                 .arguments = nullptr,
-                .arguments_span = {}});
+                .arguments_span = {},
+                .quantized = known ? &scopes_[tensor].type : nullptr,
+                .quantized_span = stmt.tensor.span});
 }
 
 }  // namespace lemma::sknd

@@ -13,6 +13,7 @@ Type DefinitionChecker::resolve_base(const Name& name, bool allow_abstract) {
     if (!type.bad()) return type;
     for (size_t i = 0; i < signature_.generics.size(); ++i) {
         if (signature_.generics[i].name != name.text) continue;
+        if (signature_.generics[i].bad) return type;
         type.base = BaseType::Generic;
         type.generic = static_cast<uint16_t>(i);
         return type;
@@ -34,22 +35,31 @@ Type DefinitionChecker::resolve_base(const Name& name, bool allow_abstract) {
     return Type{};
 }
 
-Type DefinitionChecker::declared_type(const TypeSpec& spec, bool tensor) {
+Type DefinitionChecker::declared_type(const TypeSpec& spec, std::string_view name) {
     Type type = resolve_base(spec.base, false);
     type.optional = spec.optional;
-    type.tensor = tensor;
+    type.tensor = true;
     if (spec.pack) {
         type.packed = true;
-        type.length = check_pack_length(*spec.pack, spec.base.text);
+        type.length = check_pack_length(*spec.pack, name);
     }
-    if (tensor) {
-        if (spec.rank.valid()) scalar_operand(spec.rank);
-        type.rank = check_shape(spec, type);
-    } else if (spec.shape) {
-        error(spec.shape_span, DiagKind::UnexpectedShape, "an attribute has no shape")
-            .note("attributes are compile-time values; declare tensors in `@input`");
-    }
+    type.rank = check_shape(spec, type);
+    if (spec.rank.valid()) check_rank(spec.rank, type);
     return type;
+}
+
+// The r of `real^(r)[…]`.
+void DefinitionChecker::check_rank(ExprId id, const Type& tensor) {
+    const Type type = compile_value(id);
+    expect_base(id, type, BaseType::Int, "a rank");
+    expect_single(id, type, "a rank");
+    const ir::SymId rank = symbolic_int(id);
+    if (!surely_differ(rank, tensor.rank)) return;
+    error(id,
+          DiagKind::RankMismatch,
+          fmt::format("the rank is {}, found {}",
+                      symbols_.text(rank),
+                      count_text(tensor.rank, "extent")));
 }
 
 ir::SymId DefinitionChecker::check_pack_length(const PackSpec& pack, std::string_view name) {
@@ -57,6 +67,10 @@ ir::SymId DefinitionChecker::check_pack_length(const PackSpec& pack, std::string
         return symbols_.symbol(fmt::format("|{}|", name),
                                ir::ScalarType::Int,
                                {0, std::numeric_limits<int64_t>::max()});
+    }
+    if (pack.bound.valid()) {
+        const Type bound = compile_value(pack.bound);
+        expect_base(pack.bound, bound, BaseType::Int, "an upper bound");
     }
     const Type type = compile_value(pack.length);
     expect_base(pack.length, type, BaseType::Int, "the length of a pack");
@@ -117,9 +131,9 @@ ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& 
         if (surely_differ(count, type.length)) {
             error(extent.span,
                   DiagKind::LengthMismatch,
-                  fmt::format("`{}` has {} extents, found the length {}",
+                  fmt::format("`{}` has {}, found the length {}",
                               source(extent.extent),
-                              symbols_.text(type.length),
+                              count_text(type.length, "extent"),
                               symbols_.text(count)));
         }
         if (type.optional) return {};
@@ -155,14 +169,14 @@ void DefinitionChecker::check_tensor_shape(const ParamDecl& decl, SymbolKind kin
     }
 }
 
-void DefinitionChecker::check_main_inputs() {
-    std::map<std::string, ExprId> bounds;
-    for (const ParamDecl& decl : def_.inputs) {
+// A dynamic extent has one upper bound, wherever it is written (spec 2.6).
+void DefinitionChecker::check_bounds(const std::vector<ParamDecl>& decls) {
+    for (const ParamDecl& decl : decls) {
         if (!decl.type.shape) continue;
         for (const ExtentSpec& extent : *decl.type.shape) {
             const auto* name = std::get_if<Identifier>(&expr(extent.extent).node);
             if (!name || !extent.bound.valid()) continue;
-            const auto [it, fresh] = bounds.emplace(name->name, extent.bound);
+            const auto [it, fresh] = bounds_.emplace(name->name, extent.bound);
             if (fresh) continue;
             if (surely_differ(symbolic_int(it->second), symbolic_int(extent.bound))) {
                 error(extent.bound,
@@ -175,11 +189,9 @@ void DefinitionChecker::check_main_inputs() {
             }
         }
     }
-    for (const ParamDecl& decl : def_.inputs) check_main_input(decl, bounds);
 }
 
-void DefinitionChecker::check_main_input(const ParamDecl& decl,
-                                         const std::map<std::string, ExprId>& bounds) {
+void DefinitionChecker::check_main_input(const ParamDecl& decl) {
     if (!decl.type.shape) {
         error(decl.span,
               DiagKind::MissingShape,
@@ -192,7 +204,7 @@ void DefinitionChecker::check_main_input(const ParamDecl& decl,
         for_each_identifier(module_, id, [&](const std::string& name, ExprId) {
             const SymbolId found = scopes_.find(name);
             free = free || (found.valid() && scopes_[found].kind == SymbolKind::Extent &&
-                            !bounds.contains(name));
+                            !bounds_.contains(name));
         });
         return free;
     };
@@ -215,7 +227,7 @@ void DefinitionChecker::check_main_input(const ParamDecl& decl,
                 .note(fmt::format("write it as `{}|bound`", source(extent.extent)));
         }
     }
-    if (decl.type.pack &&
+    if (decl.type.pack && !decl.type.pack->bound.valid() &&
         (!decl.type.pack->length.valid() || free_extent(decl.type.pack->length))) {
         error(decl.type.pack->span,
               DiagKind::UnboundedExtent,

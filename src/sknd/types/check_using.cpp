@@ -41,9 +41,9 @@ void DefinitionChecker::declare_using(const LValue& lhs,
             if (surely_differ(hint, type.length)) {
                 error(item.pack->span,
                       DiagKind::LengthMismatch,
-                      fmt::format("`{}` has {} items, expected {}",
+                      fmt::format("`{}` has {}, expected {}",
                                   item.targets[0].name.text,
-                                  symbols_.text(type.length),
+                                  count_text(type.length),
                                   symbols_.text(hint)));
             }
             if (!declared.length.valid()) declared.length = hint;
@@ -97,8 +97,8 @@ void DefinitionChecker::declare_using_list(const LValue& lhs, const Type& type) 
     if (open_items == 0 ? surely_differ(stated, type.length) : too_short) {
         error(lhs.span,
               DiagKind::LengthMismatch,
-              fmt::format("a pack of {} items is taken apart into {}{}",
-                          symbols_.text(type.length),
+              fmt::format("a pack of {} is taken apart into {}{}",
+                          count_text(type.length),
                           open_items == 0 ? "" : "at least ",
                           symbols_.text(stated)));
     }

@@ -54,12 +54,16 @@ TypedDefinition DefinitionChecker::run(bool main_graph) {
     check_attribute_defaults();
     check_input_defaults();
     result.binding_order = check_binding_order();
-    if (main_graph) check_main_inputs();
+    check_bounds(def_.inputs);
+    if (main_graph) {
+        for (const ParamDecl& decl : def_.inputs) check_main_input(decl);
+    }
     check_usings();
     declare_tensors(def_.constants, SymbolKind::Constant);
     declare_tensors(def_.variables, SymbolKind::Variable);
     declare_output_extents();
     declare_tensors(def_.outputs, SymbolKind::Output);
+    check_bounds(def_.outputs);
     check_asserts();
     check_lowers();
     check_compose();
@@ -91,12 +95,23 @@ SymbolId DefinitionChecker::declare(Symbol symbol) {
         error(symbol.span, DiagKind::ReservedName, "`_` is reserved; choose another name");
     }
     const SymbolId existing = scopes_.find_here(symbol.name);
-    if (!existing.valid()) return scopes_.declare(std::move(symbol));
+    if (!existing.valid() || scopes_[existing].placeholder) {
+        return scopes_.declare(std::move(symbol));
+    }
+    if (symbol.name == "_") return existing;
+    const Type& before = scopes_[existing].type;
+    const bool alike = same_base(before, symbol.type) && before.tensor == symbol.type.tensor &&
+                       before.packed == symbol.type.packed;
     error(symbol.span,
           DiagKind::DuplicateName,
           fmt::format(
               "`{}` is already the name of {}", symbol.name, kind_text(scopes_[existing].kind)))
         .note(scopes_[existing].span, "declared here");
+    // Which of the two is meant further down is not known, so that it agrees with everything.
+    if (!alike) {
+        scopes_[existing].type = Type{};
+        scopes_[existing].value.reset();
+    }
     return existing;
 }
 

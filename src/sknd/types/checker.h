@@ -53,6 +53,8 @@ enum class Context : uint8_t {
     Compose,  // tensors are passed around whole
 };
 
+std::string plural(size_t count, std::string_view noun);  // "1 input", "2 inputs"
+
 // A call as @compose and @quantize write it.
 struct CallSite {
     DefRef callee;
@@ -61,6 +63,8 @@ struct CallSite {
     const std::vector<AttributeArg>* attributes = nullptr;
     const std::vector<ExprId>* arguments = nullptr;  // null: no inputs are given (@quantize)
     Span arguments_span;
+    const Type* quantized = nullptr;  // the tensor that @quantize passes, if it is known
+    Span quantized_span;
 };
 
 class DefinitionChecker : private Environment {
@@ -90,18 +94,20 @@ private:
     void declare_helper(const Name& name, Type type, std::optional<CompileValue> value);
     void check_asserts();
     void declare_tensors(const std::vector<ParamDecl>& decls, SymbolKind kind);
+    void check_constant_bounds(const ParamDecl& decl, const Type& type);
     void check_constant_value(const ParamDecl& decl, const Type& type);
     void collect_later_names();
 
     // check_shape.cpp: types, shapes and pack lengths
     Type resolve_base(const Name& name, bool allow_abstract);
-    Type declared_type(const TypeSpec& spec, bool tensor);
+    Type declared_type(const TypeSpec& spec, std::string_view name);
+    void check_rank(ExprId id, const Type& tensor);
     ir::SymId check_shape(const TypeSpec& spec, const Type& tensor);
     ir::SymId check_extent(const ExtentSpec& extent, const Type& tensor);
     ir::SymId check_pack_length(const PackSpec& pack, std::string_view name);
     void check_tensor_shape(const ParamDecl& decl, SymbolKind kind);
-    void check_main_inputs();
-    void check_main_input(const ParamDecl& decl, const std::map<std::string, ExprId>& bounds);
+    void check_bounds(const std::vector<ParamDecl>& decls);
+    void check_main_input(const ParamDecl& decl);
 
     // check_extents.cpp: the names that shapes and pack lengths declare (spec 2.6)
     void declare_extent_names();
@@ -161,6 +167,7 @@ private:
     // check_lower.cpp
     void check_lowers();
     void check_lower(const LowerStmt& stmt);
+    Type static_operand(ExprId id, std::string_view what);
     void declare_bounds(const std::vector<LoopBound>& bounds);
     void declare_unroll(const IterCount& unroll);
     SymbolId check_lower_target(const LowerStmt& stmt);
@@ -191,15 +198,13 @@ private:
 
     // check_control.cpp: branches and loops
     std::optional<Results> type_branch(const Branch& branch);
-    void check_condition(RegionId id, std::string_view what);
-    std::optional<Results> merge_arms(Span span,
-                                      std::optional<Results> a,
-                                      std::optional<Results> b);
+    bool check_condition(RegionId id, std::string_view what);
+    bool merge_arms(Span span, bool dynamic, Results& results, const Results& arm);
     std::optional<Results> type_loop(const Region& region, const Loop& loop);
     void check_loop_form(const Region& region, const Loop& loop);
-    void declare_carried(const Loop& loop);
-    ir::SymId declare_scans(const Loop& loop);
-    ir::SymId declare_count(const Loop& loop);
+    std::vector<Symbol> carried_symbols(const Loop& loop);
+    ir::SymId scan_symbols(const Loop& loop, std::vector<Symbol>& symbols);
+    ir::SymId count_symbols(const Loop& loop, std::vector<Symbol>& symbols);
     std::optional<Results> loop_results(const Region& region, const Loop& loop, ir::SymId length);
     std::vector<std::string> null_tested_names(ExprId condition) const;
     void push_promoted(const std::vector<std::string>& names);
@@ -220,7 +225,7 @@ private:
                         const Parameter& parameter,
                         const Signature& callee,
                         std::vector<Type>& generics);
-    void match_type(ExprId id,
+    void match_type(Span span,
                     const Type& got,
                     const Parameter& parameter,
                     const Signature& callee,
@@ -259,6 +264,8 @@ private:
     // A whole number of items or axes; invalid stays invalid.
     ir::SymId sym_const(int64_t value) { return symbols_.integer(value); }
     bool surely_differ(ir::SymId a, ir::SymId b);
+    // "1 item", "k + 1 items"
+    std::string count_text(ir::SymId count, std::string_view noun = "item") const;
 
     PackageChecker& package_;
     const DefRef ref_;
@@ -271,7 +278,7 @@ private:
     Scopes scopes_;
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
-    bool access_allowed_ = true;  // false in loop bounds, which cannot read tensors
+    std::string_view static_part_;  // in a part of a formula that cannot read tensors: which
     mutable CompileValue member_value_;
     // Names that blocks further down declare, for messages: name -> "the `@using` block".
     std::unordered_map<std::string, BlockKind> later_names_;
@@ -279,6 +286,7 @@ private:
     std::vector<std::set<std::string>> labels_;          // used so far, by open block
     std::set<std::string> lowered_;                      // outputs with a statement
     std::map<std::string, Span> initialized_, updated_;  // outputs in @lower
+    std::map<std::string, ExprId> bounds_;               // of dynamic extents, `s|bound`
 };
 
 }  // namespace lemma::sknd

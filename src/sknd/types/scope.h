@@ -40,7 +40,8 @@ struct Symbol {
     // What the name stands for in compile-time expressions, possibly an unknown of ir/symbolic.h;
     // empty when nothing can be said (packs of unknown length, optional values, tensors).
     std::optional<CompileValue> value;
-    bool assigned = true;  // false for outputs until their component
+    bool assigned = true;      // false for outputs until their component
+    bool placeholder = false;  // for a name that is not declared, once that is reported
 };
 
 class Scopes {

@@ -12,7 +12,7 @@ Type base_type(const Signature& signature, const std::string& name) {
     Type type = scalar_type(concrete_type(name));
     if (!type.bad()) return type;
     for (size_t i = 0; i < signature.generics.size(); ++i) {
-        if (signature.generics[i].name == name) {
+        if (signature.generics[i].name == name && !signature.generics[i].bad) {
             type.base = BaseType::Generic;
             type.generic = static_cast<uint16_t>(i);
         }
@@ -59,7 +59,8 @@ Signature make_signature(const Module& module, const Definition& definition) {
         signature.generics.push_back(
             {.name = dtype.name.text,
              .bound = abstract_bound(dtype.base.text),
-             .fallback = dtype.fallback ? concrete_type(dtype.fallback->text) : BaseType::Bad});
+             .fallback = dtype.fallback ? concrete_type(dtype.fallback->text) : BaseType::Bad,
+             .bad = !is_abstract(dtype.base.text)});
     }
     for (const ParamDecl& decl : definition.attribs) {
         Parameter parameter = make_parameter(signature, decl, false);
