@@ -247,7 +247,10 @@ bool Parser::builtin_in_expression() const {
         if (kind == TokenKind::Semicolon) return false;
         if (kind == TokenKind::LParen) ++depth;
         if (kind == TokenKind::RParen && --depth == 0) {
-            return continues_expr(cursor_.tokens[i + 1].kind);
+            const Token& next = cursor_.tokens[i + 1];
+            const bool word =
+                next.kind == TokenKind::Identifier && (text(next) == "is" || text(next) == "in");
+            return word || continues_expr(next.kind);
         }
     }
     return false;

@@ -305,7 +305,9 @@ bool Parser::at_call() const {
     if (at(TokenKind::LBrace, size)) {
         return at(TokenKind::Identifier, size + 1) && at(TokenKind::Assign, size + 2);
     }
-    return type_arguments_at(size);
+    // `x < y, z > (w)` are two comparisons, unless it is a type that stands there.
+    const bool type = !at(TokenKind::Identifier, size + 1) || is_generic(text(peek(size + 1)));
+    return type && type_arguments_at(size);
 }
 
 // cast-expr ::= type-expr "(" [rvalue-expr] ")", from behind the type

@@ -204,6 +204,16 @@ TEST(Parser, WantsOneYieldAtTheEndOfABlock) {
     EXPECT_EQ(parse_in("@compose", "yield x;").findings(), "4:1 misplaced-yield");
 }
 
+TEST(Parser, TellsComparisonsFromTypeArguments) {
+    EXPECT_EQ(parse_in("@using", "u = [x < y, z > (w + 1)];").findings(), "");
+    EXPECT_EQ(parse_in("@using", "u = x < y && z > (w);").findings(), "");
+}
+
+TEST(Parser, ReadsABuiltInBeforeIsAndIn) {
+    EXPECT_EQ(region("abs(x) is k"), "(call abs(x) is k)");
+    EXPECT_EQ(region("abs(x) in ks"), "(call abs(x) in ks)");
+}
+
 TEST(Parser, ReadsQuantizations) {
     const Parsed parsed = parse_in("@quantize", "a.b: quant.q<real>{bits=8};\nc: q;");
     ASSERT_EQ(parsed.findings(), "");
