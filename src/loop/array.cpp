@@ -1,0 +1,96 @@
+#include "loop/array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 33;
+
+int64_t wrap(tensor::DType dtype, int64_t value) {
+    switch (dtype) {
+        case tensor::DType::I8:
+            return static_cast<int8_t>(value);
+        case tensor::DType::I16:
+            return static_cast<int16_t>(value);
+        case tensor::DType::I32:
+            return static_cast<int32_t>(value);
+        case tensor::DType::U8:
+            return static_cast<uint8_t>(value);
+        case tensor::DType::U16:
+            return static_cast<uint16_t>(value);
+        case tensor::DType::U32:
+            return static_cast<uint32_t>(value);
+        case tensor::DType::Bool:
+            return value != 0;
+        default:
+            return value;
+    }
+}
+
+}  // namespace
+
+Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
+    const auto count = tensor::volume(shape);
+    if (!count || *count > kMaxElements) {
+        return std::unexpected(
+            Error{fmt::format("a tensor of shape {} is too large", tensor::shape_text(shape))});
+    }
+    Array array;
+    array.dtype = dtype;
+    array.shape = std::move(shape);
+    array.size = *count;
+    const auto size = static_cast<size_t>(*count);
+    if (dtype == tensor::DType::Str) {
+        array.strings.resize(size);
+    } else if (tensor::is_real(dtype)) {
+        array.reals.resize(size);
+    } else {
+        array.integers.resize(size);
+    }
+    return array;
+}
+
+void Array::round() {
+    if (dtype != tensor::DType::F64) {
+        for (double& value : reals) value = tensor::round_to(dtype, value);
+    }
+    if (dtype != tensor::DType::I64) {
+        for (int64_t& value : integers) value = wrap(dtype, value);
+    }
+}
+
+Result<Array> to_array(const tensor::Tensor& tensor) {
+    LEMMA_TRY(Array array, Array::zeros(tensor.dtype(), tensor.shape()));
+    if (tensor.dtype() == tensor::DType::Str) {
+        array.strings = tensor.strings();
+    } else if (tensor::is_real(tensor.dtype())) {
+        for (int64_t i = 0; i < array.size; ++i)
+            array.reals[static_cast<size_t>(i)] = tensor.real(i);
+    } else {
+        for (int64_t i = 0; i < array.size; ++i) {
+            array.integers[static_cast<size_t>(i)] = tensor.integer(i);
+        }
+    }
+    return array;
+}
+
+Result<tensor::Tensor> to_tensor(const Array& array) {
+    LEMMA_TRY(tensor::Tensor tensor, tensor::Tensor::zeros(array.dtype, array.shape));
+    if (array.dtype == tensor::DType::Str) {
+        tensor.strings() = array.strings;
+    } else if (tensor::is_real(array.dtype)) {
+        for (int64_t i = 0; i < array.size; ++i)
+            tensor.set_real(i, array.reals[static_cast<size_t>(i)]);
+    } else {
+        for (int64_t i = 0; i < array.size; ++i) {
+            tensor.set_integer(i, array.integers[static_cast<size_t>(i)]);
+        }
+    }
+    return tensor;
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,209 @@
+// The interpreter on composed programs: every kind of formula, control flow, dynamic extents,
+// state. Expected numbers are worked out by hand in the comments.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "diag/render.h"
+#include "loop/interpret.h"
+#include "sknd/compose/compose.h"
+
+namespace lemma {
+namespace {
+
+using loop::Array;
+using loop::Interpreter;
+using loop::NamedArrays;
+
+Interpreter load(const std::string& text) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto file = sources.add("test.sknd", text);
+    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
+    sknd::check_types(package, {}, diag);
+    auto program = sknd::compose(package, {}, diag);
+    EXPECT_EQ(diag::render(sources, diag, {}), "");
+    return Interpreter(program ? std::move(*program) : ir::Program{});
+}
+
+std::vector<Array> real(tensor::Shape shape, std::initializer_list<double> values) {
+    Array array = *Array::zeros(tensor::DType::F32, std::move(shape));
+    array.reals = values;
+    return {array};
+}
+
+std::vector<Array> flag(bool value) {
+    Array array = *Array::zeros(tensor::DType::Bool, {});
+    array.integers = {value};
+    return {array};
+}
+
+std::vector<double> reals(const Result<NamedArrays>& result, const std::string& name) {
+    if (!result) return {};
+    return result->at(name).at(0).reals;
+}
+
+std::vector<int64_t> integers(const Result<NamedArrays>& result, const std::string& name) {
+    if (!result) return {};
+    return result->at(name).at(0).integers;
+}
+
+TEST(Interpreter, SumsProducts) {
+    Interpreter matmul = load(R"(
+operator matmul {
+    @input { A: real[m, k]; B: real[k, n]; }
+    @output { C: real[m, n]; }
+    @lower { C[i, j] += A[i, l] * B[l, j], i < m, j < n, l < k; }
+}
+graph G {
+    @input { a: real[2, 2]; b: real[2, 1]; }
+    @output { c: real[2, 1]; }
+    @compose { c = matmul(a, b); }
+})");
+    const auto result =
+        matmul.run({{"a", real({2, 2}, {1, 2, 3, 4})}, {"b", real({2, 1}, {5, 6})}});
+    EXPECT_EQ(reals(result, "c"), (std::vector<double>{17, 39}));
+}
+
+constexpr const char* kSmooth = R"(
+operator smooth {
+    @attrib { w: int; }
+    @input { x: real[s]; }
+    @output { y: real[s]; z: real[s]; }
+    @lower {
+        y[i,] += x[|i + j - w / 2|,], i < s, j < w;
+        z[i,] = x[|i - 1 <> 0 : s - 1|,], i < s;
+    }
+}
+graph G {
+    @input { x: real[4]; }
+    @output { y: real[4]; z: real[4]; }
+    @compose { y, z = smooth{w=3}(x); }
+})";
+
+TEST(Interpreter, SkipsAndRemapsIndicesOutOfBounds) {
+    Interpreter smooth = load(kSmooth);
+    const auto result = smooth.run({{"x", real({4}, {1, 2, 3, 4})}});
+    // 1+2, 1+2+3, 2+3+4, 3+4
+    EXPECT_EQ(reals(result, "y"), (std::vector<double>{3, 6, 9, 7}));
+    // index -1 becomes 0
+    EXPECT_EQ(reals(result, "z"), (std::vector<double>{1, 1, 2, 3}));
+}
+
+TEST(Interpreter, UpdatesWhereTheConditionHolds) {
+    Interpreter argmax = load(R"(
+operator max_idx {
+    @input { x: real[n]; }
+    @output { idx: int[]; }
+    @lower {
+        idx[] = 0;
+        idx[] := i, i < n | x[i,] > x[idx[],];
+    }
+}
+graph G {
+    @input { x: real[4]; }
+    @output { i: int[]; }
+    @compose { i = max_idx(x); }
+})");
+    EXPECT_EQ(integers(argmax.run({{"x", real({4}, {1, 7, 3, 7})}}), "i"), std::vector<int64_t>{1});
+}
+
+TEST(Interpreter, ReadsOnlyTheBranchThatASelectTakes) {
+    Interpreter join = load(R"(
+operator join {
+    @input { x: real[n]; y: real[m]; }
+    @output { z: real[n + m]; }
+    @lower { z[i,] = i < n ? x[i,] : y[i - n,], i < n + m; }
+}
+graph G {
+    @input { x: real[2]; y: real[1]; }
+    @output { z: real[3]; }
+    @compose { z = join(x, y); }
+})");
+    const auto result = join.run({{"x", real({2}, {1, 2})}, {"y", real({1}, {3})}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(reals(result, "z"), (std::vector<double>{1, 2, 3}));
+}
+
+TEST(Interpreter, RefusesADataDependentIndexOutOfRange) {
+    Interpreter pick = load(R"(
+operator pick {
+    @input { x: real[n]; i: int[]; }
+    @output { y: real[]; }
+    @lower { y[] = x[i[],]; }
+}
+graph G {
+    @input { x: real[2]; i: int[]; }
+    @output { y: real[]; }
+    @compose { y = pick(x, i); }
+})");
+    Array five = *Array::zeros(tensor::DType::I64, {});
+    five.integers = {5};
+    const auto result = pick.run({{"x", real({2}, {1, 2})}, {"i", {five}}});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().message.find("index 5 of `x` is outside of its extent 2"),
+              std::string::npos)
+        << result.error().message;
+}
+
+TEST(Interpreter, TakesDynamicExtentsFromTheInputs) {
+    Interpreter twice = load(R"(
+import math;
+graph G {
+    @input { x: real[n|8]; }
+    @output { y: real[n]; }
+    @compose { y = math.add(x, x); }
+})");
+    EXPECT_EQ(reals(twice.run({{"x", real({3}, {1, 2, 3})}}), "y"), (std::vector<double>{2, 4, 6}));
+    EXPECT_EQ(reals(twice.run({{"x", real({1}, {5})}}), "y"), (std::vector<double>{10}));
+    EXPECT_FALSE(twice.run({{"x", real({9}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}}));
+}
+
+TEST(Interpreter, BranchesAndLoops) {
+    Interpreter control = load(R"(
+import math;
+graph G {
+    @input { x: real[]; c: bool[]; }
+    @output { y: real[]; z: real[]; }
+    @compose {
+        y = if c then math.neg(x) else math.add(x, 1.0);
+        z = with t = x while math.lt(t, 10.0) do math.mul(t, 2.0);
+    }
+})");
+    const auto yes = control.run({{"x", real({}, {3})}, {"c", flag(true)}});
+    EXPECT_EQ(reals(yes, "y"), (std::vector<double>{-3}));
+    EXPECT_EQ(reals(yes, "z"), (std::vector<double>{12}));
+    EXPECT_EQ(reals(control.run({{"x", real({}, {3})}, {"c", flag(false)}}), "y"),
+              (std::vector<double>{4}));
+}
+
+TEST(Interpreter, KeepsVariablesBetweenSteps) {
+    Interpreter sum = load(R"(
+import math;
+graph G {
+    @input { x: real[2]; }
+    @output { y: real[2]; }
+    @variable { w: real[2]; }
+    @compose { y = math.add(x, w); }
+    @update { w = math.iden(y); }
+})");
+    ASSERT_TRUE(sum.set_variable("w", real({2}, {10, 20}).front()));
+    EXPECT_FALSE(sum.set_variable("v", real({2}, {0, 0}).front()));
+    const NamedArrays input = {{"x", real({2}, {1, 2})}};
+    EXPECT_EQ(reals(sum.run(input), "y"), (std::vector<double>{11, 22}));
+    EXPECT_EQ(reals(sum.run(input), "y"), (std::vector<double>{12, 24}));
+}
+
+TEST(Interpreter, RoundsToTheDtypeWhenAnOperationIsDone) {
+    Interpreter third = load(R"(
+import math;
+graph G {
+    @input { x: real[]; }
+    @output { y: real[]; }
+    @compose { y = math.div(x, 3.0); }
+})");
+    EXPECT_EQ(reals(third.run({{"x", real({}, {1})}}), "y"), (std::vector<double>{1.0f / 3.0f}));
+}
+
+}  // namespace
+}  // namespace lemma
