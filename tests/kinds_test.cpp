@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "diag/diagnostic.h"
 #include "support/golden_file.h"
@@ -14,11 +13,6 @@ namespace lemma::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Kinds that no command can show yet. An entry that is shown by a golden file must go.
-const std::set<std::string_view> kNotReachableYet = {
-    "assert-failed",  // composing evaluates asserts
-};
 
 // The text of all CHECK lines of all golden files.
 std::string all_checks() {
@@ -36,9 +30,7 @@ TEST(Kinds, EachIsShownByAGoldenFile) {
     const std::string checks = all_checks();
     for (const diag::KindInfo& kind : diag::all_kinds()) {
         const bool shown = checks.find("[" + std::string(kind.id) + "]") != std::string::npos;
-        const bool excused = kNotReachableYet.contains(kind.id);
-        EXPECT_TRUE(shown || excused) << "no golden file has a CHECK line with [" << kind.id << "]";
-        EXPECT_FALSE(shown && excused) << "take " << kind.id << " out of kNotReachableYet";
+        EXPECT_TRUE(shown) << "no golden file has a CHECK line with [" << kind.id << "]";
     }
 }
 

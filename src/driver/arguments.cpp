@@ -90,6 +90,7 @@ std::string help_text(const CLI::App* app, const std::string& name, CLI::AppForm
     if (!positionals.empty()) text += "\n" + positionals;
     if (!commands.empty()) text += "\nCommands:\n" + commands;
     text += "\nOptions:\n" + options;
+    if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
     if (!commands.empty()) text += "\n`lemma COMMAND --help` explains a command.\n";
     return text;
 }
@@ -210,6 +211,12 @@ void Arguments::flag(const std::string& names, bool& value, const std::string& t
 void Arguments::exclude(const std::string& one, const std::string& other) {
     app_.get_option(one)->excludes(app_.get_option(other));
 }
+
+void Arguments::need(const std::string& one, const std::string& other) {
+    app_.get_option(one)->needs(app_.get_option(other));
+}
+
+void Arguments::remark(const std::string& text) { app_.footer(text); }
 
 void Arguments::add_number(const std::string& name,
                            const std::function<void(int64_t)>& assign,

@@ -63,6 +63,10 @@ public:
     }
     // Two options that make no sense together.
     void exclude(const std::string& one, const std::string& other);
+    // An option that makes sense only with another one.
+    void need(const std::string& one, const std::string& other);
+    // What the help says below the options.
+    void remark(const std::string& text);
 
 private:
     void add_number(const std::string& name,

@@ -44,11 +44,11 @@ void report_unknown(const Assignment& given,
         }
     }
     const std::string subject = graphs.size() == 1
-                                    ? fmt::format("the graph `{}` has", graphs[0]->name.text)
-                                    : "none of the graphs has";
+                                    ? fmt::format("the graph `{}` has no", graphs[0]->name.text)
+                                    : "none of the graphs has an";
     auto report = diag.error(given.name_span,
                              DiagKind::NoAttribute,
-                             fmt::format("{} no attribute `{}`", subject, given.name));
+                             fmt::format("{} attribute `{}`", subject, given.name));
     if (graphs.size() != 1) return;
     const std::string_view nearest = diag::nearest_name(given.name, names);
     if (!nearest.empty()) {

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "diag/source.h"
+#include "driver/files.h"
+
 namespace lemma::driver {
 
 namespace {
@@ -36,16 +39,40 @@ bool is_there(const fs::path& path) {
     return fs::exists(path, ignored);
 }
 
-ModelFile skriptnd(const fs::path& path) {
+constexpr const char* kMainFile = "main.sknd";
+
+// A single file is a model whose other files lie beside it. The folder may be anything, so it is
+// not searched through.
+ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    return {.path = path.string(), .folder = folder.string(), .name = path.stem().string()};
+    return {.path = path.string(),
+            .name = path.stem().string(),
+            .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Flat, limits)};
 }
 
-Result<ModelFile> find_in_folder(const fs::path& folder, const std::string& argument) {
-    if (is_there(folder / "main.sknd")) return skriptnd(folder / "main.sknd");
+Result<ModelFile> find_in_folder(const fs::path& folder,
+                                 const std::string& argument,
+                                 const tensor::SourceLimits& limits) {
+    if (is_there(folder / kMainFile)) {
+        return ModelFile{
+            .path = (folder / kMainFile).string(),
+            .name = "main",
+            .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
+    }
     if (is_there(folder / "graph.nnef")) return std::unexpected(unsupported(argument, "NNEF 1.0"));
     return std::unexpected(
         Error{fmt::format("cannot read `{}`: the folder has no `main.sknd`", argument)});
+}
+
+Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
+    LEMMA_TRY(const auto source, tensor::open_archive(argument, limits));
+    if (source->has(kMainFile)) {
+        return ModelFile{
+            .path = source->path_of(kMainFile), .name = "main", .archived = true, .source = source};
+    }
+    if (source->has("graph.nnef")) return std::unexpected(unsupported(argument, "NNEF 1.0"));
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: the archive has no `{}`", argument, kMainFile)});
 }
 
 }  // namespace
@@ -57,14 +84,45 @@ std::optional<Error> unsupported_format(const std::string& path) {
     return unsupported(path, later != kLaterFormats.end() ? later->name : "a file of this kind");
 }
 
-Result<ModelFile> find_model(const std::string& argument) {
+Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits) {
     const fs::path path(argument);
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return find_in_folder(path, argument);
+    if (fs::is_directory(path, ignored)) return find_in_folder(path, argument, limits);
     // A file that does not exist is reported by whoever reads it.
-    if (!is_there(path)) return skriptnd(path);
+    if (!is_there(path)) return single_file(path, limits);
+    if (tensor::is_archive_name(argument)) return find_in_archive(argument, limits);
     if (auto unsupported = unsupported_format(argument)) return std::unexpected(*unsupported);
-    return skriptnd(path);
+    return single_file(path, limits);
+}
+
+Result<std::string> read_main(const ModelFile& model) {
+    if (!model.archived) return read_text(model.path);
+    return model.source->read_all(kMainFile, diag::kMaxSourceBytes);
+}
+
+sknd::ModuleReader module_reader(const ModelFile& model) {
+    return [source = model.source](
+               const std::string& module) -> Result<std::optional<sknd::ModuleText>> {
+        std::string name = module;
+        std::ranges::replace(name, '.', '/');
+        name += ".sknd";
+        if (!source->has(name)) return std::nullopt;
+        LEMMA_TRY(std::string text, source->read_all(name, diag::kMaxSourceBytes));
+        return sknd::ModuleText{.file_name = source->path_of(name), .text = std::move(text)};
+    };
+}
+
+void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits) {
+    const NumberRange range = {1, kAnyNumber};
+    arguments.number("--max-files", limits.max_files, range, "files of a model (100000)");
+    arguments.number("--max-file-bytes",
+                     limits.max_file_bytes,
+                     range,
+                     "bytes of one of them (4 GiB and a little)");
+    arguments.number("--max-archive-bytes",
+                     limits.max_archive_bytes,
+                     range,
+                     "bytes of an archive, unpacked (1 GiB, or 100 times its size)");
 }
 
 }  // namespace lemma::driver

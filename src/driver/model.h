@@ -1,10 +1,15 @@
-// driver/model.h — what a MODEL argument names: a file or a folder, in a format found by looking.
+// driver/model.h — what a MODEL argument names: a file, a folder or an archive, in a format found
+// by looking.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "driver/arguments.h"
+#include "sknd/modules/modules.h"
+#include "tensor/archive.h"
 
 namespace lemma::driver {
 
@@ -12,15 +17,24 @@ enum class Format { SkriptND };
 
 struct ModelFile {
     Format format = Format::SkriptND;
-    std::string path;    // of the main file, as diagnostics print it
-    std::string folder;  // where its other modules lie
-    std::string name;    // of the main module: the file's stem
+    std::string path;  // of the main file, as diagnostics print it
+    std::string name;  // of the main module: the file's stem
+    bool archived = false;
+    std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
 };
+
+// The limits of folders and archives: --max-files and the like.
+void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits);
 
 // What a file's name says about a format that this version does not read; empty for .sknd.
 std::optional<Error> unsupported_format(const std::string& path);
 
 // The error says what is there instead of a model that this version reads.
-Result<ModelFile> find_model(const std::string& argument);
+Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits = {});
+
+// The text of the main file.
+Result<std::string> read_main(const ModelFile& model);
+// The other modules of the model: `a.b` is `a/b.sknd`.
+sknd::ModuleReader module_reader(const ModelFile& model);
 
 }  // namespace lemma::driver

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "driver/files.h"
-
 namespace lemma::driver {
 
 namespace {
@@ -77,21 +75,34 @@ void report_missing(const sknd::Definition& graph,
         .note(fmt::format("give them as `{}`", fmt::join(flags, " ")));
 }
 
+// After all graphs are composed: composing stops where there are errors. `whole` when these are all
+// graphs of the model, so that a file without a variable is one too many.
+void check_data(const CheckedModel& model,
+                const CheckOptions& options,
+                const std::vector<ir::Program>& programs,
+                bool whole,
+                Diagnostics& diag) {
+    if (options.data == DataMode::Ignore || programs.empty()) return;
+    DataCheck data(model.model, model.package, options.data, diag);
+    for (const ir::Program& program : programs) data.check(program);
+    if (whole) data.report_unused();
+}
+
 }  // namespace
 
 Result<CheckedModel> check_sknd(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,
                                 Diagnostics& diag) {
-    LEMMA_TRY(std::string text, read_text(model.path));
+    LEMMA_TRY(std::string text, read_main(model));
     const diag::FileId file = sources.add(model.path, std::move(text));
-    CheckedModel result{.file = file};
+    CheckedModel result{.file = file, .model = model};
     if (options.syntax_only) {
         result.package = main_module_only(model, options, file, sources, diag);
         return result;
     }
     const sknd::LoadOptions load = {.limits = options.parse, .library = options.library};
-    const sknd::ModuleReader reader = sknd::folder_reader(model.folder);
+    const sknd::ModuleReader reader = module_reader(model);
     result.package = sknd::load_package(sources, file, model.name, reader, load, diag);
     result.types = sknd::check_types(result.package, {.limits = options.eval}, diag);
     return result;
@@ -127,11 +138,13 @@ ComposeCheck check_graphs(const CheckedModel& model,
     auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
     if (!attributes) return {.remarks = {}, .bad_usage = true};
     ComposeCheck result;
+    std::vector<ir::Program> programs;
     for (size_t i = 0; i < graphs->size() && !diag.full(); ++i) {
         const sknd::Definition& graph = *(*graphs)[i];
         const auto missing = missing_attributes(main, graph, (*attributes)[i]);
         if (missing.empty()) {
-            compose(model, options, graph, std::move((*attributes)[i]), diag);
+            auto program = compose(model, options, graph, std::move((*attributes)[i]), diag);
+            if (program) programs.push_back(std::move(*program));
             continue;
         }
         const char* verb = missing.size() == 1 ? "has" : "have";
@@ -143,6 +156,8 @@ ComposeCheck check_graphs(const CheckedModel& model,
                          listed(missing),
                          verb)});
     }
+    const bool whole = options.graph.graph.empty() && programs.size() == graphs->size();
+    check_data(model, options, programs, whole, diag);
     return result;
 }
 

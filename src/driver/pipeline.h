@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "diag/diagnostic.h"
 #include "diag/source.h"
+#include "driver/data_files.h"
 #include "driver/graph_options.h"
 #include "driver/model.h"
 #include "ir/program.h"
@@ -27,12 +28,14 @@ struct CheckOptions {
     sknd::ParseLimits parse;
     sknd::EvalLimits eval;
     GraphOptions graph;
+    DataMode data = DataMode::Auto;
 };
 
 struct CheckedModel {
     diag::FileId file;      // of the main module
     sknd::Package package;  // with syntax_only: the main module alone
     sknd::TypedPackage types;
+    ModelFile model;
 };
 
 // An error is trouble with the file itself; what is wrong inside it goes to `diag`.
@@ -53,7 +56,8 @@ Composed compose_graph(const CheckedModel& model,
                        Diagnostics& diag);
 
 // Composes every graph that no other one invokes, or the one that `--graph` names, to find what is
-// wrong with it. Graphs that lack attributes are left out, which is remarked.
+// wrong with it, and checks the data of the variables. Graphs that lack attributes are left out,
+// which is remarked.
 struct ComposeCheck {
     std::vector<diag::Note> remarks;
     bool bad_usage = false;

@@ -188,6 +188,19 @@ std::vector<ExprScope::SideTerm> ExprScope::side_terms(SymId id) {
     return result;
 }
 
+std::vector<ExprScope::SideTerm> ExprScope::opposite_terms(SymId id) {
+    std::vector<SideTerm> terms = side_terms(id);
+    if (terms.empty() || terms.back().degree > 0) terms.push_back(SideTerm{});
+    for (SideTerm& side : terms) {
+        int64_t& value = side.term.coefficient;
+        if (value == INT64_MIN || (side.degree == 0 && value == -INT64_MAX)) return {};
+        value = (side.degree == 0 ? 1 : 0) - value;
+        side.negative = value < 0;
+    }
+    if (terms.back().term.coefficient == 0) terms.pop_back();
+    return terms;
+}
+
 void ExprScope::print_sum(std::vector<SideTerm> terms) {
     if (terms.empty()) out_ += '0';
     // `4 - n` rather than `-n + 4`
@@ -215,18 +228,28 @@ void ExprScope::print_term(const SideTerm& side, bool led_by_minus) {
     }
 }
 
-// p <= 0 and p == 0 with every term on the side where it is positive.
+// p <= 0 and p == 0 with every term on the side where it is positive; the negation of p <= 0 is
+// 1 - p <= 0.
 void ExprScope::print_comparison(SymId polynomial, SymOp op, bool negated) {
-    std::vector<SideTerm> all = side_terms(polynomial), left, right;
+    const bool opposite = negated && op == SymOp::LessEqual;
+    std::vector<SideTerm> all = opposite ? opposite_terms(polynomial) : side_terms(polynomial);
     const bool whole =
         std::ranges::any_of(all, [](const SideTerm& t) { return t.term.coefficient == INT64_MIN; });
-    for (SideTerm& side : all) {
-        const bool moves = side.negative && !whole;
-        if (moves) {
-            side.term.coefficient = -side.term.coefficient;
-            side.negative = false;
-        }
-        (moves ? right : left).push_back(std::move(side));
+    if (whole)
+        return print_sides(all, op == SymOp::LessEqual ? " <= " : negated ? " != " : " == ", {});
+    std::vector<SideTerm> left, right;
+    for (SideTerm& side : all) (side.negative ? right : left).push_back(std::move(side));
+    turn_signs(right);
+    const bool one = op == SymOp::LessEqual && !left.empty() && left.back().degree == 0 &&
+                     left.back().term.coefficient == 1;
+    if (one) left.pop_back();  // a + 1 <= b is a < b
+    // `x >= -8` rather than `x + 8 >= 0`
+    std::vector<SideTerm>& full = left.empty() ? right : left;
+    std::vector<SideTerm>& empty = left.empty() ? left : right;
+    if (empty.empty() && full.size() > 1 && full.back().degree == 0) {
+        empty.push_back(std::move(full.back()));
+        full.pop_back();
+        turn_signs(empty);
     }
     const auto constant = [](const std::vector<SideTerm>& side) {
         return side.empty() || side[0].degree == 0;
@@ -235,10 +258,15 @@ void ExprScope::print_comparison(SymId polynomial, SymOp op, bool negated) {
         const bool swap = !constant(right) && (constant(left) || right[0].key < left[0].key);
         return print_sides(swap ? right : left, negated ? " != " : " == ", swap ? left : right);
     }
-    const bool one = !left.empty() && left.back().degree == 0 && left.back().term.coefficient == 1;
-    if (one && !whole) left.pop_back();  // a + 1 <= b is a < b
     if (constant(left) && !constant(right)) return print_sides(right, one ? " > " : " >= ", left);
-    print_sides(left, one && !whole ? " < " : " <= ", right);
+    print_sides(left, one ? " < " : " <= ", right);
+}
+
+void ExprScope::turn_signs(std::vector<SideTerm>& terms) {
+    for (SideTerm& side : terms) {
+        side.term.coefficient = -side.term.coefficient;
+        side.negative = !side.negative;
+    }
 }
 
 void ExprScope::print_sides(const std::vector<SideTerm>& left,
@@ -277,17 +305,22 @@ void ExprScope::print_operation(const SymNode& node, Level least) {
             if (unequal)
                 return wrapped(kCompare < least,
                                [&] { print_infix(ordered(inner), inner.op, " != "); });
+            if (inner.kind == SymKind::Operation && inner.op == SymOp::Xor)
+                return print_exclusive(inner, true, least);
             return wrapped(kUnary < least, [&] { out_ += '!', print(x[0], kPower); });
         }
+        case SymOp::Xor:
+            return print_exclusive(node, false, least);
         case SymOp::Neg:
             return wrapped(kUnary < least, [&] { out_ += '-', print(x[0], kPower); });
         case SymOp::Select:
             return wrapped(kSelect < least, [&] {
-                print(x[0], kLogic);
+                const bool turned = turns(x[0]);
+                print_turned(x[0], kLogic, turned);
                 out_ += " ? ";
-                print(x[1], kLogic);
+                print(turned ? x[2] : x[1], kLogic);
                 out_ += " : ";
-                print(x[2], kSelect);
+                print(turned ? x[1] : x[2], kSelect);
             });
         case SymOp::Min:
         case SymOp::Max:
@@ -308,6 +341,33 @@ void ExprScope::print_operation(const SymNode& node, Level least) {
     if (node.type == ScalarType::Real && node.op == SymOp::Mul) sign = " * ";
     if (node.type == ScalarType::Real && node.op == SymOp::Div) sign = " / ";
     wrapped(level < least, [&] { print_infix(ordered(node), node.op, sign); });
+}
+
+bool ExprScope::turns(SymId comparison) {
+    if (info(comparison).let && !info(comparison).name.empty()) return false;
+    const SymNode node = pool_.node(comparison);
+    if (node.kind != SymKind::Operation || node.op != SymOp::LessEqual || node.operands.size() > 1)
+        return false;
+    return side_terms(node.operands[0])[0].negative && !opposite_terms(node.operands[0]).empty();
+}
+
+void ExprScope::print_turned(SymId comparison, Level least, bool turned) {
+    if (!turned) return print(comparison, least);
+    wrapped(kCompare < least,
+            [&] { print_comparison(pool_.node(comparison).operands[0], SymOp::LessEqual, true); });
+}
+
+// a ^ b is !(a ^ !b).
+void ExprScope::print_exclusive(const SymNode& node, bool negated, Level least) {
+    const std::vector<SymId> operands = ordered(node);
+    for (const SymId id : operands) negated = negated != turns(id);
+    if (negated) out_ += '!';
+    wrapped(negated || kLogic < least, [&] {
+        for (const SymId id : operands) {
+            if (id != operands[0]) out_ += " ^ ";
+            print_turned(id, kCompare, turns(id));
+        }
+    });
 }
 
 // Sums and products of reals bind to the left. Those of ints that have operands of their own were

@@ -94,6 +94,10 @@ private:
     void print_constant(SymId id, Level least);
     void print_symbol(SymId id, const SymNode& node);
     void print_operation(const SymNode& node, Level least);
+    void print_exclusive(const SymNode& node, bool negated, Level least);
+    // What the pool turns around by the numbers of nodes is turned by the order of the text.
+    bool turns(SymId comparison);
+    void print_turned(SymId comparison, Level least, bool turned);
     void print_comparison(SymId polynomial, SymOp op, bool negated);
     void print_sides(const std::vector<SideTerm>& left,
                      std::string_view op,
@@ -103,8 +107,11 @@ private:
     void print_index(const IndexTerm& term);
     void print_indices(const std::vector<IndexTerm>& indices);
     void print_sum(std::vector<SideTerm> terms);
+    static void turn_signs(std::vector<SideTerm>& terms);
     void print_term(const SideTerm& term, bool led_by_minus);
     std::vector<SideTerm> side_terms(SymId id);
+    // Of 1 - p, for p > 0; empty where that overflows.
+    std::vector<SideTerm> opposite_terms(SymId id);
     std::vector<SymId> ordered(const SymNode& node);
     template <class Body>
     void wrapped(bool parentheses, Body body);

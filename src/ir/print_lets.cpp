@@ -101,7 +101,8 @@ std::vector<SymId> ExprScope::structural_operands(const SymNode& node, SymId id)
     return operands;
 }
 
-// A comparison with zero prints the terms of its operand, and `!` of `==` prints `!=`.
+// A comparison with zero prints the terms of its operand, and `!` of `==` prints `!=`; `!` of `^`
+// is one thing as well.
 std::vector<SymId> ExprScope::printed_operands(const SymNode& node, SymId id) const {
     const bool comparison = node.op == SymOp::LessEqual || node.op == SymOp::Equal;
     if (node.kind == SymKind::Operation && comparison && node.operands.size() == 1) {
@@ -111,7 +112,8 @@ std::vector<SymId> ExprScope::printed_operands(const SymNode& node, SymId id) co
     }
     if (node.kind == SymKind::Operation && node.op == SymOp::Not) {
         const SymNode inner = pool_.node(node.operands[0]);
-        if (inner.kind == SymKind::Operation && inner.op == SymOp::Equal)
+        if (inner.kind == SymKind::Operation &&
+            (inner.op == SymOp::Equal || inner.op == SymOp::Xor))
             return printed_operands(inner, node.operands[0]);
     }
     return structural_operands(node, id);

@@ -86,6 +86,7 @@ std::string ProgramPrinter::type_text(const Tensor& tensor) {
 
 // One item is written alone: it stands for all elements.
 std::string ProgramPrinter::items_text(const Tensor& tensor) {
+    if (tensor.role == TensorRole::Intermediate) return "";
     if (tensor.items.size() == 1) return " = " + scalar_text(tensor.items[0]);
     if (tensor.items.empty() && tensor.role != TensorRole::Constant) return "";
     std::string text = " = [";

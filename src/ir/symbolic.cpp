@@ -3,6 +3,7 @@
 #include "ir/symbolic.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/checked.h"
@@ -66,6 +67,7 @@ SymId SymbolPool::Impl::intern(Node candidate,
     });
     if (found != InternTable::kNone) return make_id<SymId>(found);
 
+    set_order(candidate, operand_list, term_list);
     if (candidate.kind == NodeKind::Sum) {
         candidate.begin = static_cast<uint32_t>(term_arena.size());
         candidate.count = static_cast<uint32_t>(term_list.size());
@@ -91,6 +93,7 @@ SymId SymbolPool::Impl::integer(int64_t value) {
 }
 
 SymId SymbolPool::Impl::real(double value) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();  // one of them all
     return intern(
         {.kind = NodeKind::Real, .type = ScalarType::Real, .bits = std::bit_cast<int64_t>(value)},
         {},
@@ -135,10 +138,10 @@ MaybeSym SymbolPool::Impl::make(SymOp op,
 MaybeSym SymbolPool::Impl::int_op(SymOp op, std::span<const SymId> x) {
     switch (op) {
         case SymOp::Add:
+            return x.size() == 2 ? add(x[0], x[1], 1) : add_all(x);
         case SymOp::Mul: {
             MaybeSym result = x[0];
-            for (size_t i = 1; i < x.size() && result; ++i)
-                result = op == SymOp::Add ? add(*result, x[i], 1) : multiply(*result, x[i]);
+            for (size_t i = 1; i < x.size() && result; ++i) result = multiply(*result, x[i]);
             return result;
         }
         case SymOp::Sub:

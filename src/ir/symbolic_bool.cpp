@@ -30,8 +30,8 @@ MaybeSym SymbolPool::Impl::compare(SymOp op, SymId a, SymId b) {
         return op == SymOp::Equal ? equals_zero(std::move(*difference))
                                   : at_most_zero(std::move(*difference));
     if (a == b) return boolean(op != SymOp::Less);
-    if (op == SymOp::Equal && b < a) std::swap(a, b);
-    const SymId operand_list[] = {a, b};
+    SymId operand_list[] = {a, b};
+    if (op == SymOp::Equal) arrange(operand_list);
     return make(op, ScalarType::Bool, operand_list);
 }
 
@@ -118,6 +118,7 @@ MaybeSym SymbolPool::Impl::junction(SymOp op, std::span<const SymId> operand_lis
         if (opposite && std::ranges::binary_search(all, *opposite)) return boolean(decisive);
     }
     fault = SymFault::None;
+    arrange(all);
     return make(op, ScalarType::Bool, all);
 }
 
@@ -170,8 +171,8 @@ MaybeSym SymbolPool::Impl::exclusive(SymId a, SymId b) {
     const MaybeSym p = strip(a), q = strip(b);
     if (!p || !q) return std::nullopt;
     if (*p == *q) return boolean(odd);
-    const auto [first, second] = std::minmax(*p, *q);
-    const SymId operand_list[] = {first, second};
+    SymId operand_list[] = {*p, *q};
+    arrange(operand_list);
     const MaybeSym result = make(SymOp::Xor, ScalarType::Bool, operand_list);
     return result && odd ? negation(*result) : result;
 }

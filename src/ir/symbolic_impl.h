@@ -59,6 +59,9 @@ struct Node {
     uint32_t name = 0;
     int64_t bits = 0;
     Interval range = kAnyInt;
+    // For the order of symbolic_order.cpp.
+    uint32_t first_symbol = UINT32_MAX;
+    uint64_t key = 0;
 };
 
 // Open addressing over (hash, index) pairs; equality is the caller's.
@@ -151,15 +154,23 @@ struct SymbolPool::Impl {
     static void set_constant(Terms& terms, int64_t value);
     // The greatest common divisor of all coefficients but the constant's; 0 without any.
     static uint64_t content(const Terms& terms);
-    // The sign of the first coefficient that is not the constant's.
-    static bool leads_negative(const Terms& terms);
     // The atom of a term that is coef * atom ** 1; an invalid id for any other.
     SymId linear_atom(const Term& term) const;
     MaybeSym add(SymId a, SymId b, int64_t factor_of_b);
+    MaybeSym add_all(std::span<const SymId> operands);
     MaybeSym multiply(SymId a, SymId b);
     MaybeSym negate(SymId a);
     MaybeSym add_constant(SymId a, int64_t value);
     MaybeSym power(SymId base, SymId exponent);
+
+    // ---- symbolic_order.cpp ----
+    void set_order(Node& node, std::span<const SymId> operands, std::span<const Term> terms) const;
+    bool before(SymId a, SymId b) const;
+    bool before(MonoId a, MonoId b) const;
+    void arrange(std::span<SymId> ids) const;
+    std::vector<Factor> arranged_factors(MonoId id) const;
+    // The sign of the first coefficient in this order.
+    bool leads_negative(const Terms& terms) const;
 
     // ---- symbolic_div.cpp ----
     MaybeSym floor_div(SymId a, SymId b);

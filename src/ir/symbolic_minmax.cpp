@@ -43,6 +43,8 @@ MaybeSym SymbolPool::Impl::extremum(SymOp op, std::span<const SymId> operand_lis
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());
 
+    arrange(all);
+
     // x beats y in a minimum when x - y <= 0.
     const auto beats = [&](SymId x, SymId y) {
         const auto difference = op == SymOp::Min ? sum(terms_of(x), terms_of(y), -1)

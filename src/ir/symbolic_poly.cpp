@@ -159,12 +159,6 @@ uint64_t SymbolPool::Impl::content(const Terms& terms) {
     return divisor;
 }
 
-bool SymbolPool::Impl::leads_negative(const Terms& terms) {
-    for (const Term& term : terms)
-        if (term.mono != kUnit) return term.coef < 0;
-    return false;
-}
-
 SymId SymbolPool::Impl::linear_atom(const Term& term) const {
     const auto view = factors(term.mono);
     return view.size() == 1 && view[0].power == 1 ? view[0].atom : SymId{};
@@ -185,9 +179,30 @@ MaybeSym SymbolPool::Impl::add(SymId a, SymId b, int64_t factor_of_b) {
 
     const MaybeSym right = factor_of_b == 1 ? b : negate(b);
     if (!right) return std::nullopt;
-    const auto [first, second] = std::minmax(a, *right);
-    const SymId operand_list[] = {first, second};
+    SymId operand_list[] = {a, *right};
+    arrange(operand_list);
     return make(SymOp::Add, ScalarType::Int, operand_list);
+}
+
+// Without a node for each step; what passes the limit is set aside as a sum of its own.
+MaybeSym SymbolPool::Impl::add_all(std::span<const SymId> operand_list) {
+    MaybeSym total = integer(0);
+    Terms pending;
+    for (const SymId id : operand_list) {
+        const Terms terms = terms_of(id);
+        auto next = sum(pending, terms, 1);
+        if (!next) return std::nullopt;
+        if (next->size() <= kMaxPolynomialTerms) {
+            pending = std::move(*next);
+            continue;
+        }
+        const MaybeSym part = from_terms(pending);
+        total = part ? add(*total, *part, 1) : std::nullopt;
+        if (!total) return std::nullopt;
+        pending = terms;
+    }
+    const MaybeSym part = from_terms(pending);
+    return part ? add(*total, *part, 1) : std::nullopt;
 }
 
 MaybeSym SymbolPool::Impl::multiply(SymId a, SymId b) {
@@ -201,8 +216,8 @@ MaybeSym SymbolPool::Impl::multiply(SymId a, SymId b) {
         return terms ? from_terms(*terms) : std::nullopt;
     }
     const auto opaque = [&]() -> MaybeSym {
-        const auto [first, second] = std::minmax(a, b);
-        const SymId operand_list[] = {first, second};
+        SymId operand_list[] = {a, b};
+        arrange(operand_list);
         return make(SymOp::Mul, ScalarType::Int, operand_list);
     };
     const Terms left = terms_of(a), right = terms_of(b);

@@ -229,7 +229,7 @@ TEST_P(SymbolicRandom, AgreesWithPlainArithmetic) {
     SCOPED_TRACE(testing::Message() << "seed " << GetParam());
     std::map<SymId, std::vector<Value>> seen;
     int compared = 0;
-    for (int round = 0; round < 400; ++round) {
+    for (int round = 0; round < 200; ++round) {
         const bool wants_number = make.pick(0, 1) == 0;
         const int depth = static_cast<int>(make.pick(1, 4));
         const Tree tree = wants_number ? make.number(depth) : make.truth(depth);
@@ -259,7 +259,7 @@ TEST_P(SymbolicRandom, AgreesWithPlainArithmetic) {
             }
         }
     }
-    EXPECT_GT(compared, 1'000);
+    EXPECT_GT(compared, 500);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SymbolicRandom, testing::Range(1u, 13u));

@@ -59,7 +59,7 @@ MaybeSym SymbolPool::Impl::real_op(SymOp op, std::span<const SymId> x) {
         if (a && b) return boolean(holds(op, *a, *b));
         if (op == SymOp::Less && x[0] == x[1]) return boolean(false);
         SymId operand_list[] = {x[0], x[1]};
-        if (op == SymOp::Equal) std::ranges::sort(operand_list);
+        if (op == SymOp::Equal) arrange(operand_list);
         return make(op, ScalarType::Bool, operand_list);
     }
     SymId left = x[0];
@@ -70,7 +70,7 @@ MaybeSym SymbolPool::Impl::real_op(SymOp op, std::span<const SymId> x) {
             continue;
         }
         SymId operand_list[] = {left, right};
-        if (op == SymOp::Add || op == SymOp::Mul) std::ranges::sort(operand_list);
+        if (op == SymOp::Add || op == SymOp::Mul) arrange(operand_list);
         const bool idempotent = op == SymOp::Min || op == SymOp::Max;
         const MaybeSym next =
             idempotent && left == right ? left : make(op, ScalarType::Real, operand_list);
@@ -91,7 +91,7 @@ MaybeSym SymbolPool::Impl::string_op(SymOp op, std::span<const SymId> x) {
             return boolean(holds(op, text(x[0]), text(x[1])));
         if (x[0] == x[1]) return boolean(op != SymOp::Less);
         SymId operand_list[] = {x[0], x[1]};
-        if (op == SymOp::Equal) std::ranges::sort(operand_list);
+        if (op == SymOp::Equal) arrange(operand_list);
         return make(op, ScalarType::Bool, operand_list);
     }
     if (op != SymOp::Add) return fail(SymFault::BadOperands);

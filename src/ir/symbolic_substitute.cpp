@@ -116,27 +116,16 @@ struct SymbolPool::Impl::Substitution {
     }
 
     MaybeSym rebuild(const Terms& terms, const std::vector<std::vector<Factor>>& factors) {
-        MaybeSym total = pool.integer(0);
-        Terms pending;  // added up without making a node for each step
+        std::vector<SymId> products;
         for (size_t i = 0; i < terms.size(); ++i) {
             MaybeSym product = pool.integer(terms[i].coef);
             for (const Factor& factor : factors[i])
                 for (uint32_t k = 0; k < factor.power && product; ++k)
                     product = pool.multiply(*product, factor.atom);
             if (!product) return std::nullopt;
-            const auto next = pool.sum(pending, pool.terms_of(*product), 1);
-            if (!next) return std::nullopt;
-            if (next->size() <= kMaxPolynomialTerms) {
-                pending = *next;
-                continue;
-            }
-            const MaybeSym part = pool.from_terms(pending);
-            total = part ? pool.add(*total, *part, 1) : std::nullopt;
-            if (!total) return std::nullopt;
-            pending = pool.terms_of(*product);
+            products.push_back(*product);
         }
-        const MaybeSym part = pool.from_terms(pending);
-        return part ? pool.add(*total, *part, 1) : std::nullopt;
+        return pool.add_all(products);
     }
 
     MaybeSym run_op(SymId id, const Node& n) {

@@ -290,6 +290,9 @@ TEST(Symbolic, PrintsReadably) {
     EXPECT_EQ(k.text(k.less(k.i(0), k.x)), "x >= 1");
     EXPECT_EQ(k.text(k.at_most(k.x, k.add(k.y, k.i(2)))), "x <= y + 2");
     EXPECT_EQ(k.text(k.equal(k.x, k.i(5))), "x == 5");
+    EXPECT_EQ(k.text(k.equal(k.x, k.i(-5))), "x == -5");
+    EXPECT_EQ(k.text(k.less(k.i(-9), k.x)), "x >= -8");
+    EXPECT_EQ(k.text(k.at_most(k.add(k.x, k.y), k.i(-5))), "x + y <= -5");
     EXPECT_EQ(k.text(k.op(SymOp::NotEqual, k.x, k.mul(k.i(2), k.y))), "x != 2*y");
     EXPECT_EQ(k.text(k.both(k.p, k.no(k.q))), "p && !q");
     EXPECT_EQ(k.text(k.either(k.both(k.p, k.q), k.less(k.x, k.i(5)))), "x <= 4 || (p && q)");
@@ -302,6 +305,20 @@ TEST(Symbolic, PrintsReadably) {
     EXPECT_EQ(real_text(1e300), "1e+300");
     EXPECT_EQ(real_text(0.1), "0.1");
     EXPECT_EQ(real_text(-HUGE_VAL), "-inf");
+}
+
+// The ends of an interval that mean "no bound" are numbers, too.
+TEST(Symbolic, TakesTheExtremesForNumbers) {
+    Pool k;
+    const SymId least = k.i(std::numeric_limits<int64_t>::min());
+    const SymId most = k.i(std::numeric_limits<int64_t>::max());
+    EXPECT_FALSE(k.is_constant(k.min(k.add(k.x, least), k.y)));
+    EXPECT_EQ(
+        k.range(k.add(k.n, least)),
+        (Interval{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::min() + 100}));
+    EXPECT_FALSE(k.is_constant(k.ceil(most, k.min(k.x, k.i(-8)))));
+    EXPECT_EQ(k.min(k.x, least), least);
+    EXPECT_EQ(k.max(k.x, most), most);
 }
 
 // ---- limits -----------------------------------------------------------------------------------
@@ -319,6 +336,10 @@ TEST(Symbolic, TakesLongSums) {
         many = k.add(many, symbols.back());
     }
     EXPECT_EQ(k.symbols_of(many).size(), 2'000u);
+    // In one go, with nothing kept of the steps.
+    const size_t before = k.size();
+    EXPECT_EQ(k.symbols_of(*k.apply(SymOp::Add, symbols)).size(), 2'000u);
+    EXPECT_LT(k.size(), before + 100);
     std::unordered_map<SymId, SymId, IdHash> ones;
     for (const SymId id : symbols) ones.emplace(id, k.i(1));
     EXPECT_EQ(k.as_int(*k.substitute(many, ones)), 2'000);

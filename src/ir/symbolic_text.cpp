@@ -135,12 +135,7 @@ struct SymbolPool::Impl::Printer {
             result.push_back({term.mono, term.coef < 0 ? 0 - bits : bits, term.coef < 0});
         }
         std::ranges::sort(result, [&](const SignedTerm& a, const SignedTerm& b) {
-            const uint32_t x = pool.monos[a.mono.value].degree, y = pool.monos[b.mono.value].degree;
-            if (x != y) return x > y;
-            return std::ranges::lexicographical_compare(
-                pool.factors(a.mono), pool.factors(b.mono), [](const Factor& s, const Factor& t) {
-                    return s.atom != t.atom ? s.atom < t.atom : s.power > t.power;
-                });
+            return pool.before(a.mono, b.mono);
         });
         return result;
     }
@@ -158,7 +153,7 @@ struct SymbolPool::Impl::Printer {
     }
 
     void print_term(const SignedTerm& term, bool after_minus) {
-        const auto factors = pool.factors(term.mono);
+        const auto factors = pool.arranged_factors(term.mono);
         const bool alone = term.size == 1 && factors.size() == 1;
         if (term.size != 1 || factors.empty()) out += fmt::to_string(term.size);
         for (size_t i = 0; i < factors.size(); ++i) {

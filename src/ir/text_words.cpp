@@ -46,7 +46,9 @@ bool is_symbol_word(std::string_view text) {
            std::ranges::find(kExpressionWords, text) == kExpressionWords.end();
 }
 
-bool is_tensor_char(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '/'; }
+bool is_tensor_char(char c) {
+    return is_letter(c) || is_digit(c) || c == '.' || c == '/' || c == '#';
+}
 
 std::string quoted(std::string_view text) {
     std::string result = "\"";

@@ -32,7 +32,9 @@ public:
     }
 
     int64_t variables[kVariables];
-    bool identity = false;  // the last case asked what is known at compile time: `is`, `:=`
+    // The last case asked what is known at compile time (`is`, `:=`, a null branch), so that its
+    // value may change when less is known.
+    bool identity = false;
 
     int64_t pick(int64_t low, int64_t high) {
         return std::uniform_int_distribution<int64_t>(low, high)(random_);
@@ -291,6 +293,8 @@ private:
     Case select(const Case& c, const Case& a, const Case& b) {
         const std::string written = fmt::format("({} ? {} : {})", c.text, a.text, b.text);
         if (const auto done = model::settled({&c.value})) return {written, *done};
+        // As long as the condition is open, one null branch makes the whole null.
+        if (a.value.null || b.value.null) identity = true;
         if (!c.value.pack) {
             const bool chosen = std::get<bool>(c.value.items[0]);
             return {written, (chosen ? a : b).value};
@@ -639,7 +643,6 @@ TEST_P(EvalModel, AgreesWithThePlainModel) {
             << c.text << "\n  gave " << to_text(*answer.value, symbols);
         ++compared;
 
-        // What is null or known at compile time may differ when less is known.
         if (generator.identity || c.value.null) continue;
         const Answer open = run(module, unknown);
         if (!open.error.empty() || is_null(*open.value)) continue;

@@ -36,13 +36,14 @@ void say(const std::string& text) {
     std::fflush(stdout);
 }
 
+// Below golden/, or with `stdlib/` in front.
 std::string name_of(const fs::path& path) {
-    return fs::relative(path, LEMMA_GOLDEN_DIR).generic_string();
+    const std::string name = fs::relative(path, LEMMA_GOLDEN_DIR).generic_string();
+    return name.starts_with("../") ? name.substr(3) : name;
 }
 
-std::vector<fs::path> find_files(const Arguments& args) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(LEMMA_GOLDEN_DIR)) {
+void find_files(const fs::path& root, const Arguments& args, std::vector<fs::path>& files) {
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
         const fs::path& path = entry.path();
         if (!entry.is_regular_file() || path.extension() == ".out") continue;
         const bool wanted = args.filters.empty() ||
@@ -51,6 +52,12 @@ std::vector<fs::path> find_files(const Arguments& args) {
                             });
         if (wanted && read_golden(path)) files.push_back(path);
     }
+}
+
+std::vector<fs::path> find_files(const Arguments& args) {
+    std::vector<fs::path> files;
+    find_files(LEMMA_GOLDEN_DIR, args, files);
+    find_files(LEMMA_STDLIB_TESTS_DIR, args, files);
     std::ranges::sort(files);
     return files;
 }

@@ -31,6 +31,7 @@ private:
 
     std::vector<std::string> models_;
     CheckOptions options_;
+    tensor::SourceLimits source_limits_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
     Dialect dialect_ = Dialect::Strict;
     Dump dump_ = Dump::None;
@@ -42,7 +43,7 @@ private:
 };
 
 void Check::declare(Arguments& arguments) {
-    arguments.words("MODEL", models_, "a .sknd file, or a folder with main.sknd");
+    arguments.words("MODEL", models_, "a .sknd file, or a folder or archive with main.sknd");
     arguments.flag("--syntax-only", options_.syntax_only, "no further than the syntax of the file");
     arguments.flag("--types-only", options_.types_only, "check types, but compose no graph");
     arguments.flag("--module", options_.library, "a library module: it needs no graph");
@@ -53,6 +54,9 @@ void Check::declare(Arguments& arguments) {
     const Choices<Dialect> dialects = {
         {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
     arguments.choice("--dialect", dialect_, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
+    const Choices<DataMode> modes = {
+        {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
+    arguments.choice("--data", options_.data, modes, "the .dat files: as they are there, or all");
     declare_colour(arguments, colour_);
     declare_graph_options(arguments, options_.graph);
     arguments.number(
@@ -63,13 +67,14 @@ void Check::declare(Arguments& arguments) {
                      options_.eval.max_pack_length,
                      {1, kAnyNumber},
                      "items of a pack (1048576)");
+    declare_source_limits(arguments, source_limits_);
     const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
     arguments.choice("--dump", dump_, dumps, "print what was read, for debugging");
     arguments.exclude("--dump", "--json");
 }
 
 Result<CheckedModel> Check::read(const std::string& model, Finding& finding) const {
-    LEMMA_TRY(const ModelFile file, find_model(model));
+    LEMMA_TRY(const ModelFile file, find_model(model, source_limits_));
     return check_sknd(file, options_, finding.sources, finding.diag);
 }
 

@@ -16,7 +16,9 @@ bool colour_errors(Colour colour, Terminal terminal) {
 std::vector<std::unique_ptr<Command>> all_commands() {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(check_command());
+    commands.push_back(show_command());
     commands.push_back(fmt_command());
+    commands.push_back(ops_command());
     return commands;
 }
 

@@ -28,7 +28,9 @@ void declare_colour(Arguments& arguments, Colour& colour);
 bool colour_errors(Colour colour, Terminal terminal);
 
 std::unique_ptr<Command> check_command();
+std::unique_ptr<Command> show_command();
 std::unique_ptr<Command> fmt_command();
+std::unique_ptr<Command> ops_command();
 
 // In the order that the help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();

@@ -18,9 +18,8 @@ bool Composer::all_known(const Frame& frame, ExprId expr) const {
 }
 
 bool Composer::evaluate_helpers(Frame& frame) {
-    std::vector<bool> done(frame.definition().asserts.size(), false);
     for (const UsingStmt& stmt : frame.definition().usings) {
-        if (!check_asserts(frame, done, false)) return false;
+        if (!check_asserts(frame, false)) return false;
         const size_t errors = diag_.error_count();
         const auto value = evaluate_in(frame, stmt.rhs);
         if (!value) {
@@ -34,7 +33,7 @@ bool Composer::evaluate_helpers(Frame& frame) {
         }
         if (!set_helper(frame, stmt, *value)) return false;
     }
-    return check_asserts(frame, done, true);
+    return check_asserts(frame, true);
 }
 
 bool Composer::set_helper(Frame& frame, const UsingStmt& stmt, const CompileValue& value) {
@@ -118,16 +117,33 @@ bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pac
     return true;
 }
 
-bool Composer::check_asserts(Frame& frame, std::vector<bool>& done, bool last) {
+// Conditions are looked at as soon as their names are known, so that they speak before anything
+// that depends on what they ask for.
+bool Composer::check_asserts(Frame& frame, bool last) {
     const auto& asserts = frame.definition().asserts;
+    frame.asserts_done.resize(asserts.size(), false);
     bool good = true;
     for (size_t i = 0; i < asserts.size(); ++i) {
-        if (done[i] || (!last && !all_known(frame, asserts[i].condition))) continue;
-        done[i] = true;
+        if (frame.asserts_done[i] || (!last && !can_check(frame, asserts[i].condition))) continue;
+        frame.asserts_done[i] = true;
         // Behind a condition that failed, another one may have no value at all.
         good = check_assert(frame, asserts[i], !good) && good;
     }
     return good;
+}
+
+// Packed attributes that were given a single value get their length late.
+bool Composer::can_check(const Frame& frame, ExprId condition) const {
+    if (!all_known(frame, condition)) return false;
+    bool ready = true;
+    for_each_identifier(frame.module(), condition, [&](const std::string& name, ExprId) {
+        for (const ParamDecl& decl : frame.definition().attribs) {
+            if (decl.name.text != name || !decl.type.pack) continue;
+            const CompileValue* value = frame.value(name);
+            ready = ready && value && !std::holds_alternative<Scalar>(*value);
+        }
+    });
+    return ready;
 }
 
 bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) {

@@ -126,6 +126,7 @@ bool Composer::bind_shape(Frame& frame, const ParamDecl& decl, const ir::Operand
         !bind_value(frame, decl, decl.type.rank, {program_.symbols.integer(rank)}, false)) {
         return false;
     }
+    if (!check_asserts(frame, false)) return false;
     const auto counts = split_axes(frame, decl, rank);
     if (!counts) return false;
     size_t axis = 0;

@@ -99,9 +99,10 @@ void Composer::expose(const Frame& frame) {
 
 // Everything up to the body: all names of the definition get their values.
 bool Composer::enter(Frame& frame, const CallArgs& args) {
-    return bind_types(frame, args) && bind_attributes(frame, args) && bind_inputs(frame, args) &&
-           bind_lengths(frame, true) && bind_deferred(frame) && bind_lengths(frame, true) &&
-           bind_lengths(frame, false) && evaluate_helpers(frame) && declare_locals(frame);
+    return bind_types(frame, args) && bind_attributes(frame, args) && check_asserts(frame, false) &&
+           bind_inputs(frame, args) && bind_lengths(frame, true) && bind_deferred(frame) &&
+           bind_lengths(frame, true) && bind_lengths(frame, false) && evaluate_helpers(frame) &&
+           declare_locals(frame);
 }
 
 ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {

@@ -19,7 +19,16 @@ Composer::Composer(const Package& package, const ComposeOptions& options, Diagno
 
 std::optional<ir::Program> Composer::run() {
     const auto graph = pick_graph();
-    if (!graph || !compose_main(*graph)) return std::nullopt;
+    if (!graph) return std::nullopt;
+    if (!compose_main(*graph)) {
+        // Whatever went wrong is told somewhere; never nothing.
+        if (!diag_.has_errors()) {
+            diag_.error(package_[graph->module].module.definitions[graph->definition].name.span,
+                        DiagKind::BadArgument,
+                        "this graph cannot be composed");
+        }
+        return std::nullopt;
+    }
     make_names_unique();
     return std::move(program_);
 }

@@ -100,7 +100,8 @@ private:
 
     // asserts.cpp: helpers and conditions, interleaved (spec 2.9)
     bool evaluate_helpers(Frame& frame);
-    bool check_asserts(Frame& frame, std::vector<bool>& done, bool last);
+    bool check_asserts(Frame& frame, bool last);
+    bool can_check(const Frame& frame, ExprId condition) const;
     bool check_assert(Frame& frame, const AssertStmt& stmt, bool quietly);
     std::string assert_message(Frame& frame, const AssertStmt& stmt);
     bool set_helper(Frame& frame, const UsingStmt& stmt, const CompileValue& value);
@@ -121,7 +122,8 @@ private:
                        const ExtentSpec& extent,
                        std::vector<std::vector<ir::SymId>>& shapes);
     std::optional<ir::SymId> pack_length(Frame& frame, const PackSpec& pack);
-    std::optional<ir::SymId> dynamic_extent(Frame& frame, const ExtentSpec& extent);
+    bool is_dynamic(const Frame& frame, const ExtentSpec& extent) const;
+    std::optional<std::vector<Scalar>> dynamic_extents(Frame& frame, const ExtentSpec& extent);
     ir::TensorId add_tensor(ir::Tensor tensor);
     ir::TensorId add_scalar(Frame& frame, const Scalar& value);
     ir::DType dtype_of(const Frame& frame, const std::string& name) const;

@@ -18,7 +18,28 @@ std::optional<CompileValue> FormulaBuilder::guard(ExprId id) const {
 }
 
 std::optional<Scalar> FormulaBuilder::item(const Pack& pack, ir::SymId index) const {
-    return choose(index, pack.items);
+    constexpr size_t kFewItems = 8;
+    const bool constant =
+        std::none_of(pack.items.begin(), pack.items.end(), [](const Scalar& item) {
+            return std::holds_alternative<ir::SymId>(item);
+        });
+    if (!constant || pack.items.size() <= kFewItems) return choose(index, pack.items);
+    return const_cast<FormulaBuilder*>(this)->read_table(pack, index);
+}
+
+// Many values are kept as a constant tensor that the formula reads.
+std::optional<Scalar> FormulaBuilder::read_table(const Pack& pack, ir::SymId index) {
+    ir::TensorId& table = tables_[pack.items];
+    if (!table.valid()) {
+        ir::Tensor tensor;
+        tensor.name = join_scope(frame_.scope, "table");
+        tensor.dtype = composer_.dtype_of(pack.items.front());
+        tensor.role = ir::TensorRole::Constant;
+        tensor.shape = {symbols().integer(static_cast<int64_t>(pack.items.size()))};
+        tensor.items = pack.items;
+        table = composer_.add_tensor(std::move(tensor));
+    }
+    return read(table, {{index, ir::Guard::None, {}, {}}}, {});
 }
 
 // items[chooser] as a chain of selects; the last item needs no test.

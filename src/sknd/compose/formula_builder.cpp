@@ -41,7 +41,15 @@ FormulaBuilder::FormulaBuilder(Composer& composer, Frame& frame)
 
 std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
     for (const LowerStmt& stmt : frame_.definition().lowers) {
-        if (!build_statement(stmt)) return std::nullopt;
+        const size_t errors = composer_.diag_.error_count();
+        if (build_statement(stmt)) continue;
+        if (composer_.diag_.error_count() == errors) {
+            composer_.inner_error(frame_,
+                                  stmt.span,
+                                  DiagKind::BadArgument,
+                                  "this formula cannot be worked out for the call");
+        }
+        return std::nullopt;
     }
     add_implicit_initializers();
     return std::move(formulas_);

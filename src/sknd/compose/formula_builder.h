@@ -67,6 +67,7 @@ private:
     ir::IndexTerm index_term(const Scalar& value) const;
     std::optional<Scalar> read(ir::TensorId tensor, std::vector<ir::IndexTerm> indices, Span span);
     bool settle_indices(ir::TensorId tensor, std::vector<ir::IndexTerm>& indices, Span span);
+    std::optional<Scalar> read_table(const Pack& pack, ir::SymId index);
     std::optional<Scalar> choose(ir::SymId chooser, const std::vector<Scalar>& items) const;
 
     // Environment
@@ -88,7 +89,8 @@ private:
     Frame& frame_;
     std::vector<ir::Formula> formulas_;
     std::set<ir::TensorId> initialized_;
-    std::map<ir::TensorId, ir::FormulaOp> accumulated_;  // by the first statement
+    std::map<ir::TensorId, ir::FormulaOp> accumulated_;   // by the first statement
+    std::map<std::vector<Scalar>, ir::TensorId> tables_;  // packs that are read by index
     // the statement being built
     ir::Formula formula_;
     std::map<std::string, CompileValue, std::less<>> locals_;  // index symbols and local values

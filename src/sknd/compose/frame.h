@@ -38,6 +38,8 @@ public:
     const Module& module() const { return module_; }
     const Definition& definition() const { return definition_; }
 
+    std::vector<bool> asserts_done;  // conditions of the definition that were looked at
+
     // ---- compile-time names
     void set(const std::string& name, CompileValue value);
     void forget(const std::string& name) { values_.erase(name); }

@@ -186,8 +186,11 @@ bool Composer::append_extent(Frame& frame,
                              std::vector<std::vector<ir::SymId>>& shapes) {
     std::vector<Scalar> items;
     bool packed = false;
-    if (const auto dynamic = dynamic_extent(frame, extent)) {
-        items = {*dynamic};
+    if (is_dynamic(frame, extent)) {
+        auto unknowns = dynamic_extents(frame, extent);
+        if (!unknowns) return false;
+        items = std::move(*unknowns);
+        packed = extent.pack.has_value();
     } else {
         const size_t errors = diag_.error_count();
         const auto value = evaluate_in(frame, extent.extent);
@@ -242,22 +245,47 @@ std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pac
 }
 
 // `~|bound` and `s|bound`: an unknown of its own.
-std::optional<ir::SymId> Composer::dynamic_extent(Frame& frame, const ExtentSpec& extent) {
+bool Composer::is_dynamic(const Frame& frame, const ExtentSpec& extent) const {
     const Expr& expr = frame.module().exprs[extent.extent];
+    if (std::holds_alternative<Omitted>(expr.node)) return true;
     const auto* name = std::get_if<Identifier>(&expr.node);
-    const bool omitted = std::holds_alternative<Omitted>(expr.node);
-    if (!omitted && !(name && extent.bound.valid() && !frame.known(name->name)))
-        return std::nullopt;
+    return name && extent.bound.valid() && !frame.known(name->name);
+}
+
+// One unknown for each axis: `s|10 ..(3)` makes three.
+std::optional<std::vector<Scalar>> Composer::dynamic_extents(Frame& frame,
+                                                             const ExtentSpec& extent) {
     int64_t high = std::numeric_limits<int64_t>::max();
     if (extent.bound.valid()) {
         const auto bound = evaluate_extent(frame, extent.bound);
-        if (bound) high = program_.symbols.range(*bound).high;
+        if (!bound) return std::nullopt;
+        high = std::max<int64_t>(program_.symbols.range(*bound).high, 0);
     }
-    const std::string text = name ? name->name : "~";
-    const ir::SymId symbol =
-        program_.symbols.symbol(text, ir::ScalarType::Int, {0, std::max<int64_t>(high, 0)});
-    if (name) frame.set(name->name, Scalar(symbol));
-    return symbol;
+    int64_t count = 1;
+    if (extent.pack && extent.pack->length.valid()) {
+        const auto given = evaluate_count(frame, extent.pack->length, "a number of extents");
+        if (!given) return std::nullopt;
+        count = *given;
+    }
+    constexpr int64_t kMaxRank = 1024;
+    if (count < 0 || count > kMaxRank) {
+        inner_error(frame, extent.span, DiagKind::TooLarge, fmt::format("{} extents", count));
+        return std::nullopt;
+    }
+    const auto* name = std::get_if<Identifier>(&frame.module().exprs[extent.extent].node);
+    std::vector<Scalar> unknowns;
+    for (int64_t i = 0; i < count; ++i) {
+        std::string text = name ? name->name : "~";
+        if (name && extent.pack) text += std::to_string(i);
+        unknowns.emplace_back(
+            program_.symbols.symbol(std::move(text), ir::ScalarType::Int, {0, high}));
+    }
+    if (name && extent.pack) {
+        frame.set(name->name, Pack{unknowns, {}, ir::ScalarType::Int});
+    } else if (name) {
+        frame.set(name->name, unknowns.front());
+    }
+    return unknowns;
 }
 
 }  // namespace lemma::sknd

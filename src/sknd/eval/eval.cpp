@@ -110,45 +110,35 @@ MaybeValue Evaluator::eval_quietly(ExprId id) {
 }
 
 bool Evaluator::packed(ExprId id, int depth) const {
-    if (depth > limits_.max_depth) return false;
-    std::vector<ExprId> open = {id};
-    bool found = false;
-    while (!open.empty() && !found) {
-        const ExprId current = open.back();
-        open.pop_back();
-        if (!current) continue;
-        const auto look = [&](auto... ids) { (open.push_back(ids), ...); };
-        match(
-            expr(current).node,
-            [&](const List&) { found = true; },
-            [&](const Identifier& node) {
-                const CompileValue* value = env_.lookup(node.name);
-                found = value && std::holds_alternative<Pack>(*value);
-            },
-            [&](const Member& node) { found = node.member == MemberKind::Shape; },
-            [&](const Paren& node) { look(node.inner); },
-            [&](const Index& node) {
-                // A string stays a string, whatever its index is.
-                const bool many = std::holds_alternative<Range>(expr(node.index).node);
-                if (packed(node.base, depth + 1)) {
-                    found = many;
-                    look(node.index);
-                }
-            },
-            [&](const Substitution& node) { look(node.base); },
-            [&](const Unary& node) { look(node.operand); },
-            [&](const Binary& node) {
-                look(node.lhs);
-                if (node.op != BinaryOp::In) look(node.rhs);
-            },
-            [&](const Select& node) { look(node.condition, node.consequent, node.alternative); },
-            [&](const Coalesce& node) { look(node.value, node.fallback); },
-            [&](const Fold& node) { found = node.cumulative; },
-            [&](const Cast& node) { look(node.operand); },
-            [&](const BuiltinCall& node) { look(node.operand); },
-            [](const auto&) {});
+    // Chains of binary operators are walked, as in eval_binary.
+    while (const auto* node = id ? std::get_if<Binary>(&expr(id).node) : nullptr) {
+        if (node->op != BinaryOp::In && packed(node->rhs, depth + 1)) return true;
+        id = node->lhs;
     }
-    return found;
+    if (!id || depth > limits_.max_depth) return false;
+    const auto any = [&](auto... ids) { return (packed(ids, depth + 1) || ...); };
+    return match(
+        expr(id).node,
+        [&](const List&) { return true; },
+        [&](const Identifier& node) {
+            const CompileValue* value = env_.lookup(node.name);
+            return value && std::holds_alternative<Pack>(*value);
+        },
+        [&](const Member& node) { return node.member == MemberKind::Shape; },
+        [&](const Paren& node) { return any(node.inner); },
+        [&](const Index& node) {
+            // A string stays a string, whatever its index is.
+            const bool many = std::holds_alternative<Range>(expr(node.index).node);
+            return any(node.base) && (many || any(node.index));
+        },
+        [&](const Substitution& node) { return any(node.base); },
+        [&](const Unary& node) { return any(node.operand); },
+        [&](const Select& node) { return any(node.condition, node.consequent, node.alternative); },
+        [&](const Coalesce& node) { return any(node.value, node.fallback); },
+        [&](const Fold& node) { return node.cumulative; },
+        [&](const Cast& node) { return any(node.operand); },
+        [&](const BuiltinCall& node) { return any(node.operand); },
+        [](const auto&) { return false; });
 }
 
 // ---- select -----------------------------------------------------------------------------------

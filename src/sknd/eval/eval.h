@@ -34,7 +34,7 @@ public:
 struct EvalLimits {
     size_t max_pack_length = size_t{1} << 20;   // --max-pack-length
     size_t max_string_bytes = size_t{1} << 24;  // --max-string-bytes: a string, or all of a pack
-    int max_depth = 512;  // nested expressions; chains like a + b + c are flat
+    int max_depth = 640;  // nested expressions; chains like a + b + c are flat
 };
 
 // The value of `expr`; empty when something is unknown, or wrong and reported. Operand types are

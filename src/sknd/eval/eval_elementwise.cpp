@@ -17,7 +17,7 @@ namespace {
 // Chains of binary operators that are longer than this take memory from the heap.
 constexpr size_t kShortChain = 16;
 // Comparisons of symbolic items that one `in` may cost.
-constexpr size_t kMaxSymbolicTests = size_t{1} << 20;
+constexpr size_t kMaxSymbolicTests = size_t{1} << 16;
 // From here on a sorted copy is faster than looking at each item.
 constexpr size_t kMaxLinearTests = 1024;
 
@@ -210,6 +210,13 @@ MaybeValue Evaluator::apply_in(const Binary& node,
                      DiagKind::PackMismatch,
                      fmt::format("right side of `in` is a single {}, expected a pack",
                                  type_name(*type_of(rhs, symbols_))));
+    const auto found = type_of(lhs, symbols_), wanted = type_of(rhs, symbols_);
+    if (found && wanted && *found != *wanted)
+        return error(node.op_span,
+                     DiagKind::OperandType,
+                     fmt::format("`in` looks for {} in a pack of {}, expected one type",
+                                 type_name(*found),
+                                 type_name(*wanted)));
     if (const auto* item = std::get_if<Scalar>(&lhs))
         return value_of(contains(*pack, *item, where));
 
@@ -218,20 +225,19 @@ MaybeValue Evaluator::apply_in(const Binary& node,
                           std::ranges::any_of(needles.items, is_symbolic);
     const size_t tests = needles.items.size() * pack->items.size();
     if (symbolic && tests > kMaxSymbolicTests) return std::nullopt;
-    std::vector<Scalar> sorted;
-    if (!symbolic && tests > kMaxLinearTests && type_of(lhs, symbols_) == type_of(rhs, symbols_))
-        sorted = sorted_constants(*pack);
+    const bool search = !symbolic && tests > kMaxLinearTests;
+    const std::vector<Scalar> sorted = search ? sorted_constants(*pack) : std::vector<Scalar>();
 
     std::vector<Scalar> items;
     items.reserve(needles.items.size());
     for (const Scalar& needle : needles.items) {
-        if (!sorted.empty()) {
+        if (search) {
             items.push_back(needle == needle && std::ranges::binary_search(sorted, needle));
             continue;
         }
-        MaybeScalar found = contains(*pack, needle, where);
-        if (!found) return std::nullopt;
-        items.push_back(std::move(*found));
+        MaybeScalar item = contains(*pack, needle, where);
+        if (!item) return std::nullopt;
+        items.push_back(std::move(*item));
     }
     MaybeScalar uniform;
     if (items.empty() && needles.uniform) {

@@ -12,7 +12,7 @@ using ir::ScalarType;
 namespace {
 
 // Pairs of symbolic items that one `!= ..` may compare.
-constexpr size_t kMaxSymbolicPairs = size_t{1} << 20;
+constexpr size_t kMaxSymbolicPairs = size_t{1} << 16;
 
 BinaryOp binary_op(FoldOp op) {
     switch (op) {
@@ -100,6 +100,19 @@ MaybeValue Evaluator::fold_arithmetic(FoldOp op, const Pack& pack, const Where& 
         const auto found = type_of(pack, symbols_);
         if (found == ScalarType::Real) return CompileValue(Scalar(static_cast<double>(neutral)));
         return CompileValue(Scalar(neutral));
+    }
+    // The pool adds up many at once without a node for each step. The order of reals is kept.
+    const bool whole = type(pack.items[0]) == ScalarType::Int;
+    if (whole && op != FoldOp::Product && std::ranges::any_of(pack.items, is_symbolic)) {
+        std::vector<ir::SymId> terms;
+        terms.reserve(pack.items.size());
+        for (const Scalar& item : pack.items) terms.push_back(to_symbol(item, symbols_));
+        const auto result = symbols_.apply(op == FoldOp::Sum   ? ir::SymOp::Add
+                                           : op == FoldOp::Min ? ir::SymOp::Min
+                                                               : ir::SymOp::Max,
+                                           terms);
+        if (!result) return report_fault(operator_text(op), where);
+        return CompileValue(to_scalar(*result, symbols_));
     }
     Scalar total = pack.items[0];
     for (size_t i = 1; i < pack.items.size(); ++i) {

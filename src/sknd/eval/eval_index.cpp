@@ -38,11 +38,11 @@ MaybeValue Evaluator::eval_index(const Index& index, Span span) {
     const auto chosen = positions(index.index, {pack.items.size()});
     if (!chosen) return item_at_unknown(pack, index.index);
     if (chosen->null) return Null{};
-    if (chosen->single) return CompileValue(pack.items[chosen->at[0]]);
+    if (chosen->single) return CompileValue(pack.items[chosen->one]);
     std::vector<Scalar> items;
-    items.reserve(chosen->at.size());
+    items.reserve(chosen->many.size());
     uint64_t bytes = 0;
-    for (const size_t at : chosen->at) {
+    for (const size_t at : chosen->many) {
         if (const auto* text = std::get_if<std::string>(&pack.items[at]))
             if (!check_bytes(bytes += text->size(), span)) return std::nullopt;
         items.push_back(pack.items[at]);
@@ -74,7 +74,7 @@ std::optional<Evaluator::Positions> Evaluator::positions(ExprId index, Indexed b
     if (const auto* pack = std::get_if<Pack>(value)) return pack_positions(*pack, span, base);
     const auto at = position(std::get<Scalar>(*value), span, base);
     if (!at) return std::nullopt;
-    return Positions{.at = {*at}, .single = true};
+    return Positions{.one = *at, .single = true};
 }
 
 std::nullopt_t Evaluator::out_of_range(std::string_view what,
@@ -106,11 +106,11 @@ std::optional<Evaluator::Positions> Evaluator::pack_positions(const Pack& pack,
     Positions result;
     const auto found = pack.items.empty() ? pack.type : std::optional(type(pack.items[0]));
     if (found != ScalarType::Bool) {
-        result.at.reserve(pack.items.size());
+        result.many.reserve(pack.items.size());
         for (const Scalar& item : pack.items) {
             const auto at = position(item, span, base);
             if (!at) return std::nullopt;
-            result.at.push_back(*at);
+            result.many.push_back(*at);
         }
         return result;
     }
@@ -124,7 +124,7 @@ std::optional<Evaluator::Positions> Evaluator::pack_positions(const Pack& pack,
     for (size_t i = 0; i < pack.items.size(); ++i) {
         const auto known = known_bool(pack.items[i]);
         if (!known) return std::nullopt;
-        if (*known) result.at.push_back(i);
+        if (*known) result.many.push_back(i);
     }
     return result;
 }
@@ -177,7 +177,7 @@ std::optional<Evaluator::Positions> Evaluator::range_positions(const Range& rang
     const int64_t limit = forward ? last - first : first - last;
     int64_t at = first;
     for (int64_t distance = 0; distance < limit;) {
-        result.at.push_back(static_cast<size_t>(at));
+        result.many.push_back(static_cast<size_t>(at));
         if (stride > length || stride < -length) break;
         at += stride;
         distance += forward ? stride : -stride;
@@ -208,15 +208,16 @@ MaybeValue Evaluator::eval_substitution(const Substitution& node, Span span) {
                      "index of a substitution is a pack of bool, expected int");
 
     const auto* values = std::get_if<Pack>(value);
+    const auto at = chosen->at();
     if (values && chosen->single)
         return error(expr(node.value).span,
                      DiagKind::PackMismatch,
                      "pack for a single index, expected a single value");
-    if (values && values->items.size() != chosen->at.size())
-        return length_mismatch(span,
-                               "a substitution",
-                               {{expr(node.index).span, chosen->at.size()},
-                                {expr(node.value).span, values->items.size()}});
+    if (values && values->items.size() != at.size())
+        return length_mismatch(
+            span,
+            "a substitution",
+            {{expr(node.index).span, at.size()}, {expr(node.value).span, values->items.size()}});
     const auto found = type_of(*value, symbols_), wanted = type_of(*base, symbols_);
     if (found && wanted && *found != *wanted)
         return error(
@@ -225,11 +226,11 @@ MaybeValue Evaluator::eval_substitution(const Substitution& node, Span span) {
             fmt::format(
                 "substituted value is {}, expected {}", type_name(*found), type_name(*wanted)));
     uint64_t bytes = 0;
-    for (size_t i = 0; i < chosen->at.size(); ++i) {
+    for (size_t i = 0; i < at.size(); ++i) {
         const Scalar& item = values ? values->items[i] : std::get<Scalar>(*value);
         if (const auto* text = std::get_if<std::string>(&item))
             if (!check_bytes(bytes += text->size(), span)) return std::nullopt;
-        pack->items[chosen->at[i]] = item;
+        pack->items[at[i]] = item;
     }
     return finish(std::move(pack->items), std::move(pack->uniform), wanted);
 }

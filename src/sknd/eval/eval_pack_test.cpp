@@ -81,7 +81,7 @@ TEST(Eval, IsAndIn) {
         {"1 in 2", "pack-mismatch", "right side of `in` is a single int, expected a pack", "2"},
         {"1 in [1.0]",
          "operand-type",
-         "`==` takes two operands of one type, found int and real",
+         "`in` looks for int in a pack of real, expected one type",
          "in"},
         {"[1, 2] is [1]",
          "length-mismatch",

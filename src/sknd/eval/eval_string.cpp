@@ -35,7 +35,7 @@ MaybeValue Evaluator::index_string(const std::string& text, const Index& index, 
     if (chosen->null) return Null{};
     begins.push_back(text.size());
     std::string result;
-    for (const size_t at : chosen->at) {
+    for (const size_t at : chosen->at()) {
         result.append(text, begins[at], begins[at + 1] - begins[at]);
         if (!check_bytes(result.size(), span)) return std::nullopt;
     }

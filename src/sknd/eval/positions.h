@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "sknd/eval/evaluator.h"
@@ -9,10 +10,15 @@
 namespace lemma::sknd {
 
 struct Evaluator::Positions {
-    std::vector<size_t> at;
+    std::vector<size_t> many;
+    size_t one = 0;
     bool single = false;  // x[i]: one item, not a pack of one
     bool null = false;    // the index is null
     bool mask = false;    // by a pack of bool
+
+    std::span<const size_t> at() const {
+        return single ? std::span(&one, 1) : std::span<const size_t>(many);
+    }
 };
 
 }  // namespace lemma::sknd

@@ -22,15 +22,21 @@ NameSet names_known_first(const Module& module, const Definition& definition) {
 // At most one packed item may have a length that is not known yet.
 bool can_bind(const Module& module, const ParamDecl& decl, const NameSet& known) {
     if (!decl.type.shape) return true;
-    NameSet names = known;
+    NameSet captured;  // the rank of a given tensor is known
     for_each_identifier(module, decl.type.rank, [&](const std::string& name, ExprId) {
-        names.insert(name);  // the rank of a given tensor is known
+        captured.insert(name);
     });
     size_t flexible = 0;
     for (const ExtentSpec& extent : *decl.type.shape) {
         if (!extent.pack || extent.spread) continue;
         const ExprId length = extent.pack->length;
-        if (!reads_only(module, length.valid() ? length : extent.extent, names)) ++flexible;
+        bool open = false;
+        for_each_identifier(module,
+                            length.valid() ? length : extent.extent,
+                            [&](const std::string& name, ExprId) {
+                                open = open || (!known.contains(name) && !captured.contains(name));
+                            });
+        if (open) ++flexible;
     }
     return flexible <= 1;
 }

@@ -72,7 +72,9 @@ DefinitionChecker::Results DefinitionChecker::check_call(const CallSite& call) {
     bind_explicit_types(call, generics);
     if (call.arguments) check_arguments(call, generics);
     if (call.quantized) {
-        match_type(call.quantized_span, *call.quantized, callee.inputs[0], callee, generics);
+        Parameter input = callee.inputs[0];
+        input.name = call.quantized->name;
+        match_type(call.quantized_span, call.quantized->type, input, callee, generics);
     }
     check_attributes(call, generics);
     check_missing_attributes(call);
@@ -141,7 +143,10 @@ void DefinitionChecker::match_type(Span span,
                                         parameter.name,
                                         text(got),
                                         base_text(want, callee.generics)));
-        if (want.base == BaseType::Real && got.base == BaseType::Int) {
+        if (got.tensor && got.base != BaseType::Str) {
+            report.note(fmt::format("there is no implicit conversion; `layout.cast<{}>` converts",
+                                    base_text(want, callee.generics)));
+        } else if (want.base == BaseType::Real && got.base == BaseType::Int) {
             report.note(
                 "there is no implicit conversion; write the number with a point, or `real(…)`");
         }
@@ -177,7 +182,8 @@ void DefinitionChecker::finish_generics(const CallSite& call, std::vector<Type>&
     const Signature& callee = package_.signature(call.callee);
     for (size_t i = 0; i < generics.size(); ++i) {
         const GenericType& generic = callee.generics[i];
-        if (!generics[i].bad() || generic.bad) continue;
+        const bool given_badly = i < call.types->size();
+        if (!generics[i].bad() || generic.bad || given_badly) continue;
         if (generic.fallback != BaseType::Bad) {
             generics[i] = scalar_type(generic.fallback);
             continue;

@@ -82,8 +82,28 @@ void DefinitionChecker::bind_results(const Component& component,
                           results.size()))
             .note("`~` takes a result that is not needed");
     }
+    const bool called =
+        std::holds_alternative<Invocation>(module_.regions[component.body].node);
     for (size_t i = 0; i < component.results.size(); ++i) {
+        if (called && i < results.size()) check_stated_length(component.results[i], results[i]);
         bind_result(component.results[i], i < results.size() ? results[i] : Type{}, block, nested);
+    }
+}
+
+// The pack that a call returns has a length that the definition does not tell, so that it is
+// written; an output has its own (spec 2.10).
+void DefinitionChecker::check_stated_length(const LValue& lhs, const Type& type) {
+    if (lhs.list || !type.packed || type.length.valid()) return;
+    for (const LValueItem& item : lhs.items) {
+        const bool stated = item.pack && item.pack->length.valid();
+        if (stated || item.targets.size() != 1 || item.targets[0].type) continue;
+        const std::string& name = item.targets[0].name.text;
+        const SymbolId existing = scopes_.find(name);
+        if (existing.valid() && !scopes_[existing].placeholder) continue;
+        error(item.span,
+              DiagKind::PackMismatch,
+              fmt::format("`{}` is a pack of unknown length", name))
+            .note(fmt::format("write how many tensors it has, as `{}..(n)`", name));
     }
 }
 
@@ -184,8 +204,9 @@ void DefinitionChecker::assign(Symbol& symbol,
     const bool updates = symbol.kind == SymbolKind::Variable && block == BlockKind::Update;
     const bool produces = symbol.kind == SymbolKind::Output && block == BlockKind::Compose;
     if (symbol.kind == SymbolKind::Intermediate || (produces && symbol.assigned)) {
+        const bool output = symbol.kind == SymbolKind::Output;
         error(name.span, DiagKind::AssignedTwice, fmt::format("`{}` is assigned twice", name.text))
-            .note(symbol.span, symbol.kind == SymbolKind::Output ? "declared here" : "first here");
+            .note(output ? initialized_[name.text] : symbol.span, "first here");
         return;
     }
     if (updates && !updated_.emplace(name.text, name.span).second) {
@@ -206,6 +227,7 @@ void DefinitionChecker::assign(Symbol& symbol,
         return;
     }
     symbol.assigned = true;
+    if (produces) initialized_.emplace(name.text, name.span);
     check_assigned_type(symbol, name, type);
 }
 

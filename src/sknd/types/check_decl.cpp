@@ -1,8 +1,6 @@
 // Declarations: @dtype, @attrib, @input, @constant, @variable, @output, and their values.
 #include <fmt/format.h>
 
-#include <functional>
-
 #include "sknd/types/checker.h"
 #include "sknd/types/identifiers.h"
 
@@ -36,12 +34,15 @@ void DefinitionChecker::check_blocks() {
 
 void DefinitionChecker::collect_later_names() {
     const auto add = [&](const std::vector<ParamDecl>& decls, BlockKind block) {
-        for (const ParamDecl& decl : decls) later_names_.emplace(decl.name.text, block);
+        for (const ParamDecl& decl : decls) {
+            later_names_.emplace(decl.name.text, LaterName{block, decl.name.span});
+        }
     };
     for (const UsingStmt& stmt : def_.usings) {
         for (const LValueItem& item : stmt.lhs.items) {
             for (const auto& target : item.targets) {
-                later_names_.emplace(target.name.text, BlockKind::Using);
+                later_names_.emplace(target.name.text,
+                                     LaterName{BlockKind::Using, target.name.span});
             }
         }
     }
@@ -93,6 +94,7 @@ void DefinitionChecker::declare_attributes() {
 }
 
 void DefinitionChecker::declare_inputs() {
+    declaring_ = true;
     // Attribute packs first: their lengths may be the names that shapes share.
     for (const ParamDecl& decl : def_.attribs) {
         const SymbolId id = scopes_.find(decl.name.text);
@@ -105,6 +107,7 @@ void DefinitionChecker::declare_inputs() {
         }
     }
     declare_tensors(def_.inputs, SymbolKind::Input);
+    declaring_ = false;
 }
 
 void DefinitionChecker::declare_tensors(const std::vector<ParamDecl>& decls, SymbolKind kind) {
@@ -173,31 +176,52 @@ void DefinitionChecker::check_default_value(const ParamDecl& decl,
     }
 }
 
+// Depth-first, with a path of its own instead of recursion.
 void DefinitionChecker::check_default_cycles() {
+    struct Read {
+        std::string name;
+        ExprId id;
+    };
+    struct Visit {
+        std::string name;
+        std::vector<Read> reads;
+        size_t next = 0;
+    };
     std::map<std::string, const ParamDecl*, std::less<>> with_default;
     for (const ParamDecl& decl : def_.attribs) {
         if (decl.value.valid()) with_default.emplace(decl.name.text, &decl);
     }
-    std::map<std::string, int> state;  // 1: being visited, 2: done
-    const std::function<void(const ParamDecl&)> visit = [&](const ParamDecl& decl) {
+    std::map<std::string, int> state;  // 1: on the path, 2: done
+    std::vector<Visit> path;
+    const auto enter = [&](const ParamDecl& decl) {
         state[decl.name.text] = 1;
+        Visit visit{.name = decl.name.text, .reads = {}};
         for_each_identifier(module_, decl.value, [&](const std::string& name, ExprId id) {
-            const auto next = with_default.find(name);
-            if (next == with_default.end()) return;
-            if (state[name] == 1) {
-                error(id,
-                      DiagKind::CyclicDefault,
-                      fmt::format("the default of `{}` depends on itself through `{}`",
-                                  name,
-                                  decl.name.text));
-            } else if (state[name] == 0) {
-                visit(*next->second);
-            }
+            if (with_default.contains(name)) visit.reads.push_back({name, id});
         });
-        state[decl.name.text] = 2;
+        path.push_back(std::move(visit));
     };
-    for (const auto& [name, decl] : with_default) {
-        if (state[name] == 0) visit(*decl);
+    for (const auto& [start, decl] : with_default) {
+        if (state[start] == 0) enter(*decl);
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            if (visit.next == visit.reads.size()) {
+                state[visit.name] = 2;
+                path.pop_back();
+                continue;
+            }
+            const Read& read = visit.reads[visit.next++];
+            if (state[read.name] == 1) {
+                error(read.id,
+                      DiagKind::CyclicDefault,
+                      fmt::format(
+                          "the default of `{}` depends on itself{}",
+                          read.name,
+                          read.name == visit.name ? "" : fmt::format(" through `{}`", visit.name)));
+            } else if (state[read.name] == 0) {
+                enter(*with_default.at(read.name));
+            }
+        }
     }
 }
 

@@ -87,6 +87,17 @@ constexpr std::array<std::string_view, 20> kRealFunctions = {
     "sqrt", "exp",  "log",   "sin",   "cos",   "tan", "asin",  "acos",  "atan", "sinh",
     "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "round", "floor", "ceil", "frac"};
 
+bool is_division(BinaryOp op) {
+    return op == BinaryOp::Div || op == BinaryOp::CeilDiv || op == BinaryOp::Mod;
+}
+
+// Formulas are not evaluated here, so that this is all that is seen of their divisions.
+bool is_zero(const Expr& expr) {
+    const auto* whole = std::get_if<IntLiteral>(&expr.node);
+    const auto* real = std::get_if<RealLiteral>(&expr.node);
+    return (whole && whole->value == 0) || (real && real->value == 0);
+}
+
 bool takes_bools(const Type& type) {
     return type.base == BaseType::Bool || type.base == BaseType::Any || type.bad();
 }
@@ -187,16 +198,19 @@ void DefinitionChecker::report_undeclared(ExprId id, const std::string& name) {
     if (const auto later = later_names_.find(name); later != later_names_.end()) {
         error(id,
               DiagKind::NotVisible,
-              fmt::format(
-                  "`{}` of the `{}` block cannot be used here", name, block_name(later->second)));
+              fmt::format("`{}` of the `{}` block cannot be used here",
+                          name,
+                          block_name(later->second.block)))
+            .note(later->second.span, "declared here, which is processed later");
         return;
     }
     auto report = error(id, DiagKind::UndeclaredName, fmt::format("`{}` is not declared", name));
     if (name == "True" || name == "False") {
         report.did_you_mean(expr(id).span, name == "True" ? "true" : "false");
-        return;
+    } else if (!diag_.full()) {
+        report.did_you_mean(expr(id).span, diag::nearest_name(name, scopes_.visible_names()));
     }
-    report.did_you_mean(expr(id).span, diag::nearest_name(name, scopes_.visible_names()));
+    if (declaring_) report.note("an extent declares a new name only alone or as `2 * n + 1`");
     // Once is enough: from here on the name agrees with everything.
     Symbol placeholder = make_symbol({name, expr(id).span}, SymbolKind::Extent, Type{});
     placeholder.placeholder = true;
@@ -218,12 +232,16 @@ Type DefinitionChecker::type_string(const StringLiteral& node) {
 void DefinitionChecker::reject_tensor(ExprId id, Type& type) {
     if (!type.tensor || type.bad()) return;
     const std::string name = source(id);
+    const std::string_view found = type.packed ? "a pack of tensors" : "a tensor";
     switch (context_) {
         case Context::Value:
             error(id,
                   DiagKind::TensorMismatch,
-                  fmt::format("`{}` is a tensor, expected a compile-time value", name))
-                .note(fmt::format("a tensor has `{0}.shape` and `{0}.rank` at compile time", name));
+                  fmt::format("`{}` is {}, expected a compile-time value", name, found))
+                .note(type.packed
+                          ? fmt::format("a pack has `{}.size` at compile time", name)
+                          : fmt::format("a tensor has `{0}.shape` and `{0}.rank` at compile time",
+                                        name));
             break;
         case Context::Lower:
             if (!static_part_.empty()) {
@@ -234,13 +252,15 @@ void DefinitionChecker::reject_tensor(ExprId id, Type& type) {
             }
             error(id,
                   DiagKind::TensorMismatch,
-                  fmt::format("`{}` is a whole tensor, expected one of its elements", name))
+                  fmt::format("`{}` is {}, expected one of its elements",
+                              name,
+                              type.packed ? found : "a whole tensor"))
                 .note(fmt::format("read an element with an access such as `{}[i,]`", name));
             break;
         case Context::Compose:
             error(id,
                   DiagKind::TensorMismatch,
-                  fmt::format("`{}` is a tensor, expected a compile-time value", name))
+                  fmt::format("`{}` is {}, expected a compile-time value", name, found))
                 .note("arithmetic on tensors is done by operators, such as `math.add(x, y)`");
             break;
     }
@@ -357,6 +377,9 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
                           text(*type),
                           operands_text(rule.operands)));
         return Type{};
+    }
+    if (context_ == Context::Lower && is_division(node.op) && is_zero(expr(node.rhs))) {
+        error(node.op_span, DiagKind::DivisionByZero, "division by zero");
     }
     // Two generic types may turn out to be one; a call decides.
     const bool both_generic = lhs.base == BaseType::Generic && rhs.base == BaseType::Generic;

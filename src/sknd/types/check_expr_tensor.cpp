@@ -110,6 +110,7 @@ Type DefinitionChecker::type_guard(ExprId id, const Guard& node) {
     }
     Type type = scalar_operand(node.index);
     expect_base(node.index, type, BaseType::Int, "a guarded index");
+    if (!same_base(type, scalar_type(BaseType::Int))) type = Type{};
     for (const ExprId part : {node.below, node.above}) {
         if (!part.valid()) continue;
         const Type remapped = scalar_operand(part);

@@ -42,6 +42,14 @@ private:
         DefRef callee;
         Span span;
     };
+    struct Visit {
+        DefRef ref;
+        size_t next = 0;
+    };
+    void report_cycle(const std::vector<Visit>& path,
+                      const Call& last,
+                      const Package& package,
+                      Diagnostics& diag) const;
     void add_module(const Package& package, const TypedPackage& typed, ModuleId id);
 
     std::map<DefRef, std::vector<Call>> calls_;
@@ -78,10 +86,6 @@ void CallGraph::add_module(const Package& package, const TypedPackage& typed, Mo
 }
 
 void CallGraph::report_cycles(const Package& package, Diagnostics& diag) const {
-    struct Visit {
-        DefRef ref;
-        size_t next = 0;
-    };
     std::map<DefRef, int> state;  // 1: on the path, 2: done
     for (const auto& [start, unused] : calls_) {
         if (state[start] != 0) continue;
@@ -100,22 +104,36 @@ void CallGraph::report_cycles(const Package& package, Diagnostics& diag) const {
                 state[call.callee] = 1;
                 path.push_back({call.callee});
             } else if (state[call.callee] == 1) {
-                const auto name = [&](DefRef ref) {
-                    return package[ref.module].module.definitions[ref.definition].name.text;
-                };
-                auto report = diag.error(call.span,
-                                         DiagKind::RecursiveOperator,
-                                         fmt::format("`{}` calls itself", name(call.callee)));
-                const auto begin = std::find_if(
-                    path.begin(), path.end(), [&](const Visit& v) { return v.ref == call.callee; });
-                for (auto step = begin; step + 1 < path.end(); ++step) {
-                    const Call& made = calls_.at(step->ref)[step->next - 1];
-                    report.note(
-                        made.span,
-                        fmt::format("`{}` calls `{}` here", name(step->ref), name(made.callee)));
-                }
+                report_cycle(path, call, package, diag);
             }
         }
+    }
+}
+
+// The error stands at the call that closes the circle, the notes at those that lead to it.
+void CallGraph::report_cycle(const std::vector<Visit>& path,
+                             const Call& last,
+                             const Package& package,
+                             Diagnostics& diag) const {
+    constexpr std::ptrdiff_t kMostNotes = 8;
+    const bool full = diag.full();
+    const auto name = [&](DefRef ref) {
+        return package[ref.module].module.definitions[ref.definition].name.text;
+    };
+    auto report = diag.error(last.span,
+                             DiagKind::RecursiveOperator,
+                             fmt::format("`{}` calls itself", name(last.callee)));
+    if (full) return;
+    const auto begin = std::find_if(
+        path.begin(), path.end(), [&](const Visit& v) { return v.ref == last.callee; });
+    const std::ptrdiff_t steps = path.end() - begin - 1;
+    for (auto step = begin; step < begin + std::min(steps, kMostNotes); ++step) {
+        const Call& made = calls_.at(step->ref)[step->next - 1];
+        report.note(made.span,
+                    fmt::format("`{}` calls `{}` here", name(step->ref), name(made.callee)));
+    }
+    if (steps > kMostNotes) {
+        report.note(fmt::format("and so on, {} more calls in the circle", steps - kMostNotes));
     }
 }
 
@@ -224,11 +242,14 @@ std::set<std::string> invoked_names(const Module& module) {
     return names;
 }
 
+// What is found in a broken definition before most of it is dropped.
+constexpr size_t kMostInBroken = 10'000;
+
 void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Diagnostics& diag) {
     const Module& module = checker.package()[id].module;
     const std::set<std::string> invoked = invoked_names(module);
     bool first_graph = true;
-    for (uint32_t d = 0; d < module.definitions.size(); ++d) {
+    for (uint32_t d = 0; d < module.definitions.size() && !diag.full(); ++d) {
         const Definition& definition = module.definitions[d];
         const bool main_graph =
             definition.graph && (first_graph || !invoked.contains(definition.name.text));
@@ -239,7 +260,7 @@ void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Dia
             typed.definitions.push_back(one.run(main_graph));
             continue;
         }
-        Diagnostics found(0);
+        Diagnostics found(kMostInBroken);
         DefinitionChecker one(checker, ref, typed.modules[id.value], found);
         typed.definitions.push_back(one.run(main_graph));
         for (const diag::Diagnostic& error : found.items()) {

@@ -105,7 +105,7 @@ void DefinitionChecker::check_quantize(const QuantizeStmt& stmt) {
                 .attributes = &stmt.attributes,
                 .arguments = nullptr,
                 .arguments_span = {},
-                .quantized = known ? &scopes_[tensor].type : nullptr,
+                .quantized = known ? &scopes_[tensor] : nullptr,
                 .quantized_span = stmt.tensor.span});
 }
 

@@ -5,8 +5,30 @@
 
 namespace lemma::sknd {
 
+namespace {
+
+// What the values of all helpers may take; beyond it they count as unknown.
+constexpr size_t kMostKeptBytes = size_t{1} << 26;
+
+size_t bytes_of(const Scalar& scalar) {
+    const auto* text = std::get_if<std::string>(&scalar);
+    return sizeof(Scalar) + (text ? text->size() : 0);
+}
+
+size_t bytes_of(const CompileValue& value) {
+    if (const auto* scalar = std::get_if<Scalar>(&value)) return bytes_of(*scalar);
+    const auto* pack = std::get_if<Pack>(&value);
+    if (!pack) return 0;
+    size_t total = 0;
+    for (const Scalar& item : pack->items) total += bytes_of(item);
+    return total;
+}
+
+}  // namespace
+
 void DefinitionChecker::check_usings() {
     for (const UsingStmt& stmt : def_.usings) {
+        if (diag_.full()) return;  // a hostile text; enough is said
         std::optional<CompileValue> value;
         const Type type = compile_value(stmt.rhs, &value);
         declare_using(stmt.lhs, type, value);
@@ -56,6 +78,8 @@ void DefinitionChecker::declare_helper(const Name& name,
                                        Type type,
                                        std::optional<CompileValue> value) {
     Symbol symbol = make_symbol(name, SymbolKind::Helper, type);
+    if (value) kept_bytes_ += bytes_of(*value);
+    if (kept_bytes_ > kMostKeptBytes) value.reset();
     symbol.value = value ? std::move(value) : unknown_value(name.text, type, false);
     declare(std::move(symbol));
 }

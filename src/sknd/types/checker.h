@@ -63,7 +63,7 @@ struct CallSite {
     const std::vector<AttributeArg>* attributes = nullptr;
     const std::vector<ExprId>* arguments = nullptr;  // null: no inputs are given (@quantize)
     Span arguments_span;
-    const Type* quantized = nullptr;  // the tensor that @quantize passes, if it is known
+    const Symbol* quantized = nullptr;  // the tensor that @quantize passes, if it is known
     Span quantized_span;
 };
 
@@ -184,6 +184,7 @@ private:
                       const Results& results,
                       BlockKind block,
                       bool nested);
+    void check_stated_length(const LValue& lhs, const Type& type);
     void bind_result(const LValue& lhs, const Type& type, BlockKind block, bool nested);
     void bind_list(const LValue& lhs, const Type& type, BlockKind block, bool nested);
     void bind_name(
@@ -278,14 +279,20 @@ private:
     Scopes scopes_;
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
+    bool declaring_ = false;  // in the shapes of inputs, whose extents can be new names
     std::string_view static_part_;  // in a part of a formula that cannot read tensors: which
     mutable CompileValue member_value_;
-    // Names that blocks further down declare, for messages: name -> "the `@using` block".
-    std::unordered_map<std::string, BlockKind> later_names_;
+    // Names that blocks further down declare, for messages.
+    struct LaterName {
+        BlockKind block;
+        Span span;
+    };
+    std::unordered_map<std::string, LaterName> later_names_;
     std::vector<std::set<std::string>> pending_names_;   // assigned further down, by open block
     std::vector<std::set<std::string>> labels_;          // used so far, by open block
     std::set<std::string> lowered_;                      // outputs with a statement
-    std::map<std::string, Span> initialized_, updated_;  // outputs in @lower
+    std::map<std::string, Span> initialized_, updated_;  // outputs, where they are assigned
+    size_t kept_bytes_ = 0;                              // of the values of helpers
     std::map<std::string, ExprId> bounds_;               // of dynamic extents, `s|bound`
 };
 

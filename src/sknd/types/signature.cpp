@@ -1,6 +1,7 @@
 #include "sknd/types/signature.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sknd/types/identifiers.h"
 
@@ -34,12 +35,10 @@ Parameter make_parameter(const Signature& signature, const ParamDecl& decl, bool
     return parameter;
 }
 
-bool reads_optional_attribute(const Module& module, const Definition& definition, ExprId expr) {
+bool reads_one_of(const Module& module, ExprId expr, const std::set<std::string>& names) {
     bool found = false;
     for_each_identifier(module, expr, [&](const std::string& name, ExprId) {
-        for (const ParamDecl& attribute : definition.attribs) {
-            found = found || (attribute.type.optional && attribute.name.text == name);
-        }
+        found = found || names.contains(name);
     });
     return found;
 }
@@ -60,13 +59,17 @@ Signature make_signature(const Module& module, const Definition& definition) {
             {.name = dtype.name.text,
              .bound = abstract_bound(dtype.base.text),
              .fallback = dtype.fallback ? concrete_type(dtype.fallback->text) : BaseType::Bad,
-             .bad = !is_abstract(dtype.base.text)});
+             .bad = !is_abstract(dtype.base.text) ||
+                    (dtype.fallback && concrete_type(dtype.fallback->text) == BaseType::Bad)});
+    }
+    std::set<std::string> optional;
+    for (const ParamDecl& decl : definition.attribs) {
+        if (decl.type.optional) optional.insert(decl.name.text);
     }
     for (const ParamDecl& decl : definition.attribs) {
         Parameter parameter = make_parameter(signature, decl, false);
         if (parameter.has_default) {
-            parameter.default_may_be_null =
-                reads_optional_attribute(module, definition, decl.value);
+            parameter.default_may_be_null = reads_one_of(module, decl.value, optional);
         }
         signature.attributes.push_back(std::move(parameter));
     }

@@ -52,7 +52,7 @@ struct GenericType {
     std::string name;
     Bound bound{};
     BaseType fallback = BaseType::Bad;  // Bad: none
-    bool bad = false;                   // its base is not abstract, which is reported
+    bool bad = false;                   // its base or default is no type, which is reported
 };
 
 // True if values of the two can meet: the same base, or one is Bad or Any.

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "driver/commands/command.h"
+#include "driver/files.h"
+#include "driver/ops/library.h"
+#include "driver/ops/markdown.h"
+#include "driver/ops/select.h"
+#include "driver/ops/text.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Ops final : public Command {
+public:
+    std::string name() const override { return "ops"; }
+    std::string summary() const override { return "lists or explains the standard operators"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    std::vector<ModuleText> library() const;
+    Outcome explain(const std::vector<ModuleText>& library) const;
+    Outcome write_pages(const std::vector<Page>& pages) const;
+    Outcome compare_pages(const std::vector<Page>& pages) const;
+
+    std::vector<std::string> names_;
+    std::string markdown_;
+    bool json_ = false;
+    bool all_ = false;
+    bool check_ = false;
+};
+
+void Ops::declare(Arguments& arguments) {
+    arguments.optional_words(
+        "NAME", names_, "`nn.conv`, `relu`, a module, or a pattern such as `nn.*_pool`");
+    arguments.flag("--all", all_, "private operators too, whose names begin with `_`");
+    arguments.flag("--json", json_, "one JSON document instead of text");
+    arguments.text("--markdown", markdown_, "DIR", "write a page per operator, and an index");
+    arguments.flag("--check", check_, "with --markdown: write nothing; list what would change");
+    arguments.exclude("--json", "--markdown");
+    arguments.need("--check", "--markdown");
+}
+
+std::vector<ModuleText> Ops::library() const {
+    std::vector<ModuleText> modules = standard_library();
+    if (all_) return modules;
+    for (ModuleText& module : modules) {
+        std::erase_if(module.operators, [](const OperatorText& op) { return op.is_private; });
+    }
+    return modules;
+}
+
+// Each name on its own: one operator in full, several as a list.
+Outcome Ops::explain(const std::vector<ModuleText>& library) const {
+    Outcome outcome;
+    std::vector<ModuleText> chosen;
+    for (const std::string& name : names_) {
+        Result<Selection> selection = select_operators(library, name);
+        if (!selection) {
+            outcome.status = kWrong;
+            outcome.err += fmt::format("lemma: {}\n", selection.error().message);
+            continue;
+        }
+        auto& modules = selection->modules;
+        if (!json_) {
+            if (!outcome.out.empty()) outcome.out += "\n";
+            outcome.out += selection->one ? operator_text(modules.front().operators.front())
+                                          : list_text(modules);
+        }
+        std::ranges::move(modules, std::back_inserter(chosen));
+    }
+    if (json_) outcome.out = operators_json(chosen);
+    return outcome;
+}
+
+// ---- Pages --------------------------------------------------------------------------------------
+
+bool write_page(const fs::path& path, const std::string& text) {
+    std::error_code trouble;
+    fs::create_directories(path.parent_path(), trouble);
+    std::ofstream stream(path, std::ios::binary);
+    stream << text;
+    stream.close();
+    return !trouble && stream.good();
+}
+
+Outcome Ops::write_pages(const std::vector<Page>& pages) const {
+    for (const Page& page : pages) {
+        const fs::path path = fs::path(markdown_) / page.path;
+        if (write_page(path, page.text)) continue;
+        return {.status = kUnusable,
+                .err = fmt::format("lemma: cannot write `{}`\n", path.string())};
+    }
+    return {};
+}
+
+// Lists pages that are missing, that differ, and that nothing writes any more.
+Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
+    Outcome outcome;
+    std::set<fs::path> known;
+    const auto complain = [&](const fs::path& path, const char* what) {
+        outcome.status = kWrong;
+        outcome.out += fmt::format("{}: {}\n", path.string(), what);
+    };
+    for (const Page& page : pages) {
+        const fs::path path = fs::path(markdown_) / page.path;
+        known.insert(path);
+        const Result<std::string> text = read_text(path.string());
+        if (!text)
+            complain(path, "missing");
+        else if (*text != page.text)
+            complain(path, "differs from its definition");
+    }
+    std::set<fs::path> stale;
+    std::error_code trouble;
+    for (fs::recursive_directory_iterator entry(markdown_, trouble), end; !trouble && entry != end;
+         entry.increment(trouble)) {
+        if (entry->path().extension() == ".md" && !known.contains(entry->path())) {
+            stale.insert(entry->path());
+        }
+    }
+    for (const fs::path& path : stale) complain(path, "of no operator");
+    return outcome;
+}
+
+Outcome Ops::run(Terminal, std::istream&) const {
+    const std::vector<ModuleText> modules = library();
+    if (!markdown_.empty()) {
+        const std::vector<Page> pages = markdown_pages(modules);
+        return check_ ? compare_pages(pages) : write_pages(pages);
+    }
+    if (!names_.empty()) return explain(modules);
+    return {.status = kGood, .out = json_ ? operators_json(modules) : list_text(modules)};
+}
+
+}  // namespace
+
+std::unique_ptr<Command> ops_command() { return std::make_unique<Ops>(); }
+
+}  // namespace lemma::driver

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include "diag/render.h"
+#include "driver/commands/command.h"
+#include "driver/files.h"
+#include "driver/finding.h"
+#include "driver/pipeline.h"
+#include "driver/show/dot.h"
+#include "driver/show/json.h"
+#include "driver/show/table.h"
+#include "ir/print.h"
+
+namespace lemma::driver {
+
+namespace {
+
+class Show final : public Command {
+public:
+    std::string name() const override { return "show"; }
+    std::string summary() const override { return "shows the graph of a model as a table"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    Result<Composed> compose(Finding& finding) const;
+    std::string picture(const ir::Program& program) const;
+
+    std::string model_;
+    CheckOptions options_;
+    tensor::SourceLimits source_limits_;
+    Level level_ = Level::Compound;
+    Colour colour_ = Colour::Auto;
+    bool json_ = false;
+    bool dot_ = false;
+    bool text_ = false;
+    bool brief_ = false;
+};
+
+void Show::declare(Arguments& arguments) {
+    arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
+    const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
+    arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
+    arguments.flag("--json", json_, "one JSON document instead of the table");
+    arguments.flag("--dot", dot_, "a Graphviz graph instead of the table");
+    arguments.flag("--text", text_, "the composed program with its formulas instead of the table");
+    declare_graph_options(arguments, options_.graph);
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    declare_colour(arguments, colour_);
+    arguments.number(
+        "--max-depth", options_.parse.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
+    arguments.number("--max-pack-length",
+                     options_.eval.max_pack_length,
+                     {1, kAnyNumber},
+                     "items of a pack (1048576)");
+    declare_source_limits(arguments, source_limits_);
+    arguments.exclude("--json", "--dot");
+    arguments.exclude("--json", "--text");
+    arguments.exclude("--dot", "--text");
+    arguments.remark(
+        "MACs are multiply-accumulates: the iterations of formulas that sum products of two\n"
+        "values read from tensors; all else counts none. Activations are the inputs and all\n"
+        "results, their peak is what is needed at the same time. Extents that only a run tells\n"
+        "count at their upper bounds, marked `≤`; without a bound they count once, marked `≥`.");
+}
+
+Result<Composed> Show::compose(Finding& finding) const {
+    LEMMA_TRY(const ModelFile file, find_model(model_, source_limits_));
+    LEMMA_TRY(const CheckedModel checked,
+              check_sknd(file, options_, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return Composed{};
+    return compose_graph(checked, options_, finding.sources, finding.diag);
+}
+
+std::string Show::picture(const ir::Program& program) const {
+    if (json_) return show_json(program, level_);
+    if (dot_) return show_dot(program, level_);
+    if (text_) return ir::print(program);
+    return show_table(program, level_);
+}
+
+Outcome Show::run(Terminal terminal, std::istream&) const {
+    Finding finding{.model = model_, .diag = Diagnostics()};
+    const Result<Composed> composed = compose(finding);
+    if (!composed) finding.unusable = composed.error();
+    const bool good = composed && composed->program;
+    if (!good) finding.status = !composed || composed->bad_usage ? kUnusable : kWrong;
+    finding.diag.sort_by_place();
+
+    Outcome outcome{.status = finding.status};
+    if (good) outcome.out = picture(*composed->program);
+    if (!good && json_) {
+        std::vector<Finding> findings;
+        findings.push_back(std::move(finding));
+        outcome.out = as_json(findings);
+    } else if (finding.unusable) {
+        outcome.err = unreadable_line(*finding.unusable);
+    } else {
+        const bool colour = colour_errors(colour_, terminal);
+        outcome.err =
+            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
+    }
+    return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> show_command() { return std::make_unique<Show>(); }
+
+}  // namespace lemma::driver

@@ -1,0 +1,128 @@
+#include "driver/ops/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lemma::driver {
+
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr const char* kGenerated =
+    "<!-- Written by `lemma ops --markdown=docs/operators` from the definitions in stdlib/. -->\n";
+
+// Inside of a table `|` would end the cell, in code too.
+std::string cell(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '|') result += '\\';
+        result += c;
+    }
+    return result;
+}
+
+std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+
+// Plain text that Markdown must not take for anything else, save for code in it.
+std::string escaped(const std::string& text) {
+    std::string result;
+    bool in_code = false;
+    for (const char c : text) {
+        if (c == '`') in_code = !in_code;
+        const bool special = c == '*' || c == '_' || c == '<' || c == '\\';
+        if (special && !in_code) result += '\\';
+        result += c;
+    }
+    return result;
+}
+
+std::string table(const char* title, const char* value, const std::vector<ParamText>& params) {
+    if (params.empty()) return "";
+    const bool values =
+        std::ranges::any_of(params, [](const ParamText& p) { return !p.value.empty(); });
+    std::string text = values ? fmt::format("| {} | type | {} |\n|---|---|---|\n", title, value)
+                              : fmt::format("| {} | type |\n|---|---|\n", title);
+    for (const ParamText& param : params) {
+        text += fmt::format("| {} | {} |", code(param.name), code(param.type));
+        text += values ? fmt::format(" {} |\n", code(param.value)) : "\n";
+    }
+    return "\n" + text;
+}
+
+std::string conditions(const std::vector<AssertText>& asserts) {
+    if (asserts.empty()) return "";
+    std::string text = "\n## Conditions\n\n";
+    for (const AssertText& one : asserts) {
+        text += fmt::format("- `{}`", one.condition);
+        text += one.message.empty() ? "\n" : fmt::format(" — {}\n", escaped(one.message));
+    }
+    return text;
+}
+
+// From docs/operators/nn/ to the root: two folders, and one for each part of the module's name.
+std::string root_of(const std::string& module) {
+    std::string path = "../../../";
+    for (const char c : module) path += c == '.' ? "../" : "";
+    return path;
+}
+
+std::string folder_of(const std::string& module) {
+    std::string path = module;
+    std::ranges::replace(path, '.', '/');
+    return path;
+}
+
+std::string operator_page(const OperatorText& op) {
+    std::string text = kGenerated;
+    text += fmt::format("# {}\n\n{}.\n", escaped(op.qualified()), escaped(op.summary));
+    text += fmt::format("\n```\n{}\n```\n", call_text(op, kColumns));
+    text += table("generic type", "default", op.types);
+    text += table("attribute", "default", op.attributes);
+    text += table("input", "default", op.inputs);
+    text += table("constant", "value", op.constants);
+    text += table("variable", "value", op.variables);
+    text += table("output", "value", op.outputs);
+    text += conditions(op.asserts);
+    text += fmt::format("\n## Definition\n\n```\n{}```\n", op.definition);
+    if (op.body == BodyKind::Intrinsic) {
+        text += "\nNo formula can express this operator; it is built in.\n";
+    }
+    text += fmt::format(
+        "\nFrom [{}]({}{}), module `{}`.\n", op.file, root_of(op.module), op.file, op.module);
+    return text;
+}
+
+std::string index_page(const std::vector<ModuleText>& modules) {
+    std::string text = kGenerated;
+    text +=
+        "# Standard operators\n\n"
+        "In calls, `?` marks what may be left out and `..` a pack.\n";
+    for (const ModuleText& module : modules) {
+        text += fmt::format("\n## {}\n\n{}.\n\n", escaped(module.name), escaped(module.summary));
+        text += "| operator | what it does |\n|---|---|\n";
+        for (const OperatorText& op : module.operators) {
+            text += fmt::format("| [{}]({}/{}.md) | {} |\n",
+                                escaped(op.qualified()),
+                                folder_of(op.module),
+                                op.name,
+                                cell(escaped(op.summary)));
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<Page> markdown_pages(const std::vector<ModuleText>& modules) {
+    std::vector<Page> pages = {{"README.md", index_page(modules)}};
+    for (const ModuleText& module : modules) {
+        for (const OperatorText& op : module.operators) {
+            pages.push_back(
+                {fmt::format("{}/{}.md", folder_of(op.module), op.name), operator_page(op)});
+        }
+    }
+    return pages;
+}
+
+}  // namespace lemma::driver

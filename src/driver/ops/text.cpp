@@ -1,0 +1,107 @@
+#include "driver/ops/text.h"
+
+#include <fmt/format.h>
+
+#include "diag/utf8.h"
+#include "driver/show/columns.h"
+
+namespace lemma::driver {
+
+namespace {
+
+constexpr size_t kColumns = 100;
+
+std::string indented(const std::string& text, size_t columns) {
+    std::string result;
+    const std::string indent(columns, ' ');
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        result += line.empty() ? "\n" : indent + line + "\n";
+        begin = end + 1;
+    }
+    return result;
+}
+
+// Breaks at blanks; the lines behind the first one are indented.
+std::string wrapped(const std::string& text, size_t columns, size_t indent) {
+    std::string result;
+    size_t column = 0;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find(' ', begin), text.size());
+        const size_t width = diag::printable_columns(text.substr(begin, end - begin));
+        if (column > 0 && column + 1 + width > columns) {
+            result += "\n" + std::string(indent, ' ');
+            column = indent;
+        } else if (column > 0) {
+            result += ' ';
+            ++column;
+        }
+        result += text.substr(begin, end - begin);
+        column += width;
+        begin = end + 1;
+    }
+    return result + "\n";
+}
+
+// A heading and indented lines; nothing without lines.
+std::string section(const char* title, const std::string& lines) {
+    return lines.empty() ? "" : fmt::format("\n{}\n{}", title, indented(lines, 4));
+}
+
+std::string params_text(const std::vector<ParamText>& params) {
+    Columns columns({Align::Left, Align::Left, Align::Left});
+    for (const ParamText& param : params) {
+        columns.add({param.name, param.type, param.value.empty() ? "" : "= " + param.value});
+    }
+    return columns.text();
+}
+
+std::string asserts_text(const std::vector<AssertText>& asserts) {
+    std::string text;
+    for (const AssertText& one : asserts) {
+        text += one.condition + "\n";
+        if (!one.message.empty()) text += indented(one.message, 4);
+    }
+    return text;
+}
+
+std::string body_text(const OperatorText& op) {
+    if (op.body != BodyKind::Intrinsic) return op.statements;
+    return "no formula can express it; it is built in\n";
+}
+
+}  // namespace
+
+std::string list_text(const std::vector<ModuleText>& modules) {
+    std::string text;
+    for (const ModuleText& module : modules) {
+        if (!text.empty()) text += "\n";
+        text += wrapped(fmt::format("{} — {}", module.name, module.summary), kColumns, 4);
+        for (const OperatorText& op : module.operators) {
+            const std::string head = fmt::format("{} — {}", op.qualified(), op.summary);
+            text += "\n" + indented(wrapped(head, kColumns - 2, 2), 2);
+            text += indented(call_text(op, kColumns - 8), 8);
+        }
+    }
+    return text;
+}
+
+std::string operator_text(const OperatorText& op) {
+    std::string text =
+        wrapped(fmt::format("{} — {}", op.qualified(), op.summary), kColumns, 4) + "\n";
+    text += indented(call_text(op, kColumns - 4), 4);
+    text += section("Types", params_text(op.types));
+    text += section("Attributes", params_text(op.attributes));
+    text += section("Inputs", params_text(op.inputs));
+    text += section("Constants", params_text(op.constants));
+    text += section("Variables", params_text(op.variables));
+    text += section("Outputs", params_text(op.outputs));
+    text += section("Helpers", op.helpers);
+    text += section("Conditions", asserts_text(op.asserts));
+    text += section(body_title(op.body), body_text(op));
+    text += section("Updates", op.updates);
+    return text + fmt::format("\nFrom module `{}`, {}:{}\n", op.module, op.file, op.line);
+}
+
+}  // namespace lemma::driver

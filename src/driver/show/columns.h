@@ -1,0 +1,27 @@
+// driver/show/columns.h — text in columns that are as wide as their content.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lemma::driver {
+
+enum class Align { Left, Right };
+
+class Columns {
+public:
+    explicit Columns(std::vector<Align> align) : align_(std::move(align)) {}
+
+    // Fewer cells than columns: the rest is empty.
+    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    // A rule across all columns.
+    void add_rule() { rows_.emplace_back(); }
+    // Lines without blanks at their ends.
+    std::string text() const;
+
+private:
+    std::vector<Align> align_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace lemma::driver

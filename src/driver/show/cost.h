@@ -1,0 +1,72 @@
+// driver/show/cost.h — what the operations of a program cost: parameters, multiply-accumulates and
+// memory.
+//
+// A multiply-accumulate (MAC) is one iteration of a formula that sums products of values read from
+// tensors; other formulas count none. The iterations are the volume of the formula's bounds. A
+// compound costs what its parts cost, a loop its body times the bound on its iterations, and a
+// branch its conditions and the most expensive arm.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "driver/show/amount.h"
+#include "ir/program.h"
+
+namespace lemma::driver {
+
+// Of the variables that the operation reads, each once.
+using VariableSet = std::set<ir::TensorId>;
+
+struct Cost {
+    Amount parameters;    // elements of the variables that are read
+    Amount macs;          //
+    Amount output_bytes;  // of the results that the caller sees
+};
+
+struct Totals {
+    size_t calls = 0;       // operations of the main graph
+    size_t primitives = 0;  // what they come down to, bodies included
+    Amount parameters;      // elements of all variables
+    Amount weight_bytes;    // of all variables
+    Amount macs;
+    Amount activation_bytes;  // of the inputs and all results of primitives
+    Amount peak_bytes;        // the most of these that is needed at the same time
+};
+
+class CostModel {
+public:
+    explicit CostModel(const ir::Program& program) : program_(program) {}
+
+    Cost cost(ir::OpId op);
+    Amount macs(ir::OpId op);
+    Amount macs(ir::GraphId graph);
+    Totals totals();
+
+private:
+    Amount control_macs(const ir::Branch& branch);
+    Amount control_macs(const ir::Loop& loop);
+    static Amount control_macs(std::monostate) { return {}; }
+    void find_variables(const std::vector<ir::OpId>& ops, VariableSet& found) const;
+    void find_variables(const ir::Operand& operand, VariableSet& found) const;
+    size_t count_primitives(const std::vector<ir::OpId>& ops) const;
+
+    const ir::Program& program_;
+    std::map<ir::OpId, Amount> macs_;
+};
+
+// The iterations of a loop.
+Amount iterations(const ir::Program& program, const ir::Loop& loop);
+
+// The graphs inside of a control-flow operation, in the order that they run; none for others.
+struct Body {
+    const char* role;  // `if`, `then`, `elif`, `else`, `while`, `do`
+    ir::GraphId graph;
+};
+std::vector<Body> bodies(const ir::Operation& op);
+
+// An operation that is shown as a whole: neither a compound nor control flow.
+bool is_primitive(const ir::Operation& op);
+
+}  // namespace lemma::driver

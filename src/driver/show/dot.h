@@ -1,0 +1,14 @@
+// driver/show/dot.h — a program as a Graphviz graph: operations are boxes, tensors are edges with
+// their types; variables are counted in the boxes, bodies of branches and loops are frames.
+#pragma once
+
+#include <string>
+
+#include "driver/show/table.h"
+#include "ir/program.h"
+
+namespace lemma::driver {
+
+std::string show_dot(const ir::Program& program, Level level);
+
+}  // namespace lemma::driver

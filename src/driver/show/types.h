@@ -1,0 +1,43 @@
+// driver/show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`.
+// Extents that are long expressions get short names, which a legend explains.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace lemma::driver {
+
+class TypeNames {
+public:
+    explicit TypeNames(const ir::Program& program) : program_(program) {}
+
+    std::string tensor(ir::TensorId id);
+    // A pack of equal tensors is one text, `f32[2]..(3)`; another one has a text for each item.
+    std::vector<std::string> operand(const ir::Operand& operand);
+    std::string extent(ir::SymId id);
+
+    // `n ≤ 16`, `e1 = (n + 3)/4 ≤ 5`: the unknowns and the short names of the texts made so far.
+    std::vector<std::string> legend() const;
+
+private:
+    struct Alias {
+        std::string name;
+        ir::SymId id;
+    };
+    std::string named(ir::SymId id, const std::string& prefix);
+    bool is_symbol(ir::SymId id) const;
+    bool is_nameless(ir::SymId symbol) const;
+    bool equal_items(const ir::Operand& operand) const;
+
+    const ir::Program& program_;
+    std::set<ir::SymId> used_;  // symbols under their own names
+    std::vector<Alias> aliases_;
+    std::map<ir::SymId, size_t> alias_index_;
+    std::map<std::string, int> counters_;  // of the prefixes of aliases
+};
+
+}  // namespace lemma::driver
