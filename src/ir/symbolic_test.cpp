@@ -307,6 +307,24 @@ TEST(Symbolic, PrintsReadably) {
     EXPECT_EQ(real_text(-HUGE_VAL), "-inf");
 }
 
+// The order in which parts are made leaves no trace.
+TEST(Symbolic, ReadsTheSameHoweverItCameAbout) {
+    Pool k, l;
+    l.div(l.y, l.i(3));  // made early here
+    l.mul(l.y, l.x);
+    l.sub(l.y, l.n);
+    const auto texts = [](Pool& pool) {
+        const SymId quotient = pool.div(pool.sub(pool.y, pool.n), pool.i(3));
+        const SymId product = pool.mul(pool.add(pool.x, pool.n), pool.sub(pool.x, pool.y));
+        const SymId smaller = pool.min(pool.div(pool.x, pool.i(3)), pool.div(pool.y, pool.i(3)));
+        return std::vector{pool.text(quotient),
+                           pool.text(product),
+                           pool.text(smaller),
+                           pool.text(pool.less(product, quotient))};
+    };
+    EXPECT_EQ(texts(k), texts(l));
+}
+
 // The ends of an interval that mean "no bound" are numbers, too.
 TEST(Symbolic, TakesTheExtremesForNumbers) {
     Pool k;
