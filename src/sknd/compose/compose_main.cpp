@@ -74,9 +74,9 @@ bool Composer::compose_main(DefRef graph) {
     const Definition& definition = frame.definition();
     program_.name = definition.name.text;
     op_lists_.emplace_back();
-    if (!set_graph_attributes(frame) || !declare_graph_inputs(frame) || !bind_deferred(frame) ||
-        !bind_lengths(frame, true) || !bind_lengths(frame, false) || !evaluate_helpers(frame) ||
-        !declare_locals(frame)) {
+    if (!set_graph_attributes(frame) || !repeat_known(frame) || !declare_graph_inputs(frame) ||
+        !bind_deferred(frame) || !bind_lengths(frame, true) || !bind_lengths(frame, false) ||
+        !evaluate_helpers(frame) || !declare_locals(frame)) {
         return false;
     }
     program_.assertions = std::move(pending_assertions_);
@@ -160,6 +160,18 @@ std::optional<CompileValue> Composer::fit_attribute(Frame& frame,
     }
     static_cast<void>(frame);
     return result;
+}
+
+// Input shapes may read packs, so single values are repeated where the length is known already.
+bool Composer::repeat_known(Frame& frame) {
+    for (const ParamDecl& decl : frame.definition().attribs) {
+        const CompileValue* value = frame.value(decl.name.text);
+        const auto* scalar = value && decl.type.pack ? std::get_if<Scalar>(value) : nullptr;
+        if (!scalar || !decl.type.pack->length.valid()) continue;
+        if (!all_known(frame, decl.type.pack->length)) continue;
+        if (!repeat_value(frame, decl, Scalar(*scalar))) return false;
+    }
+    return true;
 }
 
 bool Composer::declare_graph_inputs(Frame& frame) {

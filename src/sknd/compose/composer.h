@@ -42,6 +42,7 @@ private:
     std::optional<CompileValue> fit_attribute(Frame& frame,
                                               const ParamDecl& decl,
                                               const CompileValue& value);
+    bool repeat_known(Frame& frame);
     bool declare_graph_inputs(Frame& frame);
     bool declare_graph_input(Frame& frame, const ParamDecl& decl);
     void collect_ports(Frame& frame);

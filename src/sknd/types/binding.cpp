@@ -23,19 +23,17 @@ NameSet names_known_first(const Module& module, const Definition& definition) {
 bool can_bind(const Module& module, const ParamDecl& decl, const NameSet& known) {
     if (!decl.type.shape) return true;
     NameSet captured;  // the rank of a given tensor is known
-    for_each_identifier(module, decl.type.rank, [&](const std::string& name, ExprId) {
-        captured.insert(name);
-    });
+    for_each_identifier(
+        module, decl.type.rank, [&](const std::string& name, ExprId) { captured.insert(name); });
     size_t flexible = 0;
     for (const ExtentSpec& extent : *decl.type.shape) {
         if (!extent.pack || extent.spread) continue;
         const ExprId length = extent.pack->length;
         bool open = false;
-        for_each_identifier(module,
-                            length.valid() ? length : extent.extent,
-                            [&](const std::string& name, ExprId) {
-                                open = open || (!known.contains(name) && !captured.contains(name));
-                            });
+        for_each_identifier(
+            module, length.valid() ? length : extent.extent, [&](const std::string& name, ExprId) {
+                open = open || (!known.contains(name) && !captured.contains(name));
+            });
         if (open) ++flexible;
     }
     return flexible <= 1;

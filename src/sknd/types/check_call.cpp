@@ -228,6 +228,7 @@ void DefinitionChecker::check_attributes(const CallSite& call, std::vector<Type>
         auto report = error(arg.name.span,
                             DiagKind::NoAttribute,
                             fmt::format("`{}` has no attribute `{}`", name, arg.name.text));
+        if (diag_.full()) continue;
         const std::string_view nearest = diag::nearest_name(arg.name.text, names);
         report.did_you_mean(arg.name.span, nearest);
         if (nearest.empty() && !names.empty()) {

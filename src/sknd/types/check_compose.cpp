@@ -82,8 +82,7 @@ void DefinitionChecker::bind_results(const Component& component,
                           results.size()))
             .note("`~` takes a result that is not needed");
     }
-    const bool called =
-        std::holds_alternative<Invocation>(module_.regions[component.body].node);
+    const bool called = std::holds_alternative<Invocation>(module_.regions[component.body].node);
     for (size_t i = 0; i < component.results.size(); ++i) {
         if (called && i < results.size()) check_stated_length(component.results[i], results[i]);
         bind_result(component.results[i], i < results.size() ? results[i] : Type{}, block, nested);

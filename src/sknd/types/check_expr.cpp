@@ -349,8 +349,8 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     const OperatorRule rule = rule_of(node.op);
     const Type lhs = scalar_operand(node.lhs);
     // The right side of `&&` counts only where the left one holds: `?x && x > 0`.
-    const auto tested = node.op == BinaryOp::And ? null_tested_names(node.lhs)
-                                                 : std::vector<std::string>{};
+    const auto tested =
+        node.op == BinaryOp::And ? null_tested_names(node.lhs) : std::vector<std::string>{};
     if (!tested.empty()) push_promoted(tested);
     const Type rhs = scalar_operand(node.rhs);
     if (!tested.empty()) scopes_.pop();

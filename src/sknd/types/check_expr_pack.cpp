@@ -97,9 +97,8 @@ Type DefinitionChecker::type_list(ExprId, const List& node) {
             single.packed = before.packed = single.optional = before.optional = false;
             error(item,
                   DiagKind::MixedList,
-                  fmt::format("a list item is {}, the items before it are {}",
-                              text(single),
-                              text(before)))
+                  fmt::format(
+                      "a list item is {}, the items before it are {}", text(single), text(before)))
                 .note("all items of a list have one type; there is no implicit conversion");
             mixed = true;
         }

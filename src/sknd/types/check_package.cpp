@@ -197,6 +197,7 @@ void PackageChecker::report_unknown(ModuleId module, const QualifiedName& name, 
     const Name& last = name.parts.back();
     auto report =
         diag.error(name.span, DiagKind::NoOperator, fmt::format("no operator `{}`", name.text()));
+    if (diag.full()) return;
     std::vector<std::string_view> names;
     for (const auto& [candidate, index] : package_[module].definition_index) {
         if (name.parts.size() == 1 || !is_private(candidate)) names.push_back(candidate);
@@ -243,13 +244,13 @@ std::set<std::string> invoked_names(const Module& module) {
 }
 
 // What is found in a broken definition before most of it is dropped.
-constexpr size_t kMostInBroken = 10'000;
+constexpr size_t kMostInBroken = 1'000;
 
 void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Diagnostics& diag) {
     const Module& module = checker.package()[id].module;
     const std::set<std::string> invoked = invoked_names(module);
     bool first_graph = true;
-    for (uint32_t d = 0; d < module.definitions.size() && !diag.full(); ++d) {
+    for (uint32_t d = 0; d < module.definitions.size(); ++d) {
         const Definition& definition = module.definitions[d];
         const bool main_graph =
             definition.graph && (first_graph || !invoked.contains(definition.name.text));

@@ -88,11 +88,10 @@ void DefinitionChecker::check_quantize(const QuantizeStmt& stmt) {
     if (signature.inputs.size() != 1 || signature.outputs.size() != 1) {
         error(stmt.callee.span,
               DiagKind::BadQuantizer,
-              fmt::format(
-                  "`{}` has {} and {}, expected one of each to quantise a tensor",
-                  stmt.callee.text(),
-                  plural(signature.inputs.size(), "input"),
-                  plural(signature.outputs.size(), "output")))
+              fmt::format("`{}` has {} and {}, expected one of each to quantise a tensor",
+                          stmt.callee.text(),
+                          plural(signature.inputs.size(), "input"),
+                          plural(signature.outputs.size(), "output")))
             .note(package_.definition(*callee).name.span, "defined here");
         return;
     }

@@ -57,9 +57,8 @@ void DefinitionChecker::check_rank(ExprId id, const Type& tensor) {
     if (!surely_differ(rank, tensor.rank)) return;
     error(id,
           DiagKind::RankMismatch,
-          fmt::format("the rank is {}, found {}",
-                      symbols_.text(rank),
-                      count_text(tensor.rank, "extent")));
+          fmt::format(
+              "the rank is {}, found {}", symbols_.text(rank), count_text(tensor.rank, "extent")));
 }
 
 ir::SymId DefinitionChecker::check_pack_length(const PackSpec& pack, std::string_view name) {

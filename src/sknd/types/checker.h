@@ -279,7 +279,7 @@ private:
     Scopes scopes_;
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
-    bool declaring_ = false;  // in the shapes of inputs, whose extents can be new names
+    bool declaring_ = false;        // in the shapes of inputs, whose extents can be new names
     std::string_view static_part_;  // in a part of a formula that cannot read tensors: which
     mutable CompileValue member_value_;
     // Names that blocks further down declare, for messages.

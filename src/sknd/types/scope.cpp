@@ -56,7 +56,9 @@ SymbolId Scopes::find_here(std::string_view name) const {
 std::vector<std::string_view> Scopes::visible_names() const {
     std::vector<std::string_view> names;
     for (const Frame& frame : frames_) {
-        for (const auto& [name, id] : frame) names.push_back(name);
+        for (const auto& [name, id] : frame) {
+            if (!symbols_[id].placeholder) names.push_back(name);
+        }
     }
     std::sort(names.begin(), names.end());
     return names;
