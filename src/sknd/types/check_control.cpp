@@ -36,6 +36,7 @@ void DefinitionChecker::push_promoted(const std::vector<std::string>& names) {
         if (!found.valid() || !scopes_[found].type.optional) continue;
         promoted.push_back(scopes_[found]);
         promoted.back().type.optional = false;
+        promoted.back().promoted = true;
     }
     scopes_.push();
     for (Symbol& symbol : promoted) scopes_.declare(std::move(symbol));

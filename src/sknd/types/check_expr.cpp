@@ -517,9 +517,12 @@ Type DefinitionChecker::type_coalesce(ExprId id, const Coalesce& node) {
 
 Type DefinitionChecker::type_null_test(ExprId id, const NullTest& node) {
     const Type type = type_expr(node.operand);
-    if (!std::holds_alternative<Identifier>(expr(node.operand).node) && !type.bad()) {
+    const auto* name = std::get_if<Identifier>(&expr(node.operand).node);
+    const SymbolId found = name ? scopes_.find(name->name) : SymbolId{};
+    const bool again = found.valid() && scopes_[found].promoted;
+    if (!name && !type.bad()) {
         error(node.operand, DiagKind::NotOptional, "`?` tests a name for being null");
-    } else if (!type.bad() && !type.optional) {
+    } else if (!type.bad() && !type.optional && !again) {
         error(id,
               DiagKind::NotOptional,
               fmt::format("`{}` is never null ({})", source(node.operand), text(type)))

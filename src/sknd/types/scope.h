@@ -42,6 +42,7 @@ struct Symbol {
     std::optional<CompileValue> value;
     bool assigned = true;      // false for outputs until their component
     bool placeholder = false;  // for a name that is not declared, once that is reported
+    bool promoted = false;     // declared optional, and tested around here
 };
 
 class Scopes {
