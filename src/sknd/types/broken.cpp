@@ -27,7 +27,10 @@ bool is_leaf(int step) { return step >= static_cast<int>(BlockKind::Assert); }
 BrokenParts::BrokenParts(const Module& module, const std::vector<diag::Diagnostic>& errors)
     : blocks_(module.definitions.size()) {
     for (const diag::Diagnostic& error : errors) {
-        if (error.severity != diag::Severity::Error || error.span.file != module.file) continue;
+        // What is wrong with modules and their definitions leaves the text as it is.
+        const bool syntax =
+            error.severity == diag::Severity::Error && error.kind < DiagKind::NoModule;
+        if (!syntax || error.span.file != module.file) continue;
         bool inside = false;
         for (size_t d = 0; d < module.definitions.size(); ++d) {
             const Definition& definition = module.definitions[d];

@@ -301,8 +301,9 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::type_block(const Bl
     Results results;
     bool good = true;
     for (const ExprId yielded : block.yields) {
-        const Type type = type_expr(yielded);
+        Type type = type_expr(yielded);
         expect_present(yielded, type, "a yielded value");
+        type.optional = false;
         good = good && !type.bad();
         results.push_back(type);
     }

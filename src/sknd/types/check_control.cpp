@@ -246,11 +246,11 @@ ir::SymId DefinitionChecker::count_symbols(const Loop& loop, std::vector<Symbol>
 
 std::optional<DefinitionChecker::Results> DefinitionChecker::type_loop(const Region& region,
                                                                        const Loop& loop) {
+    const size_t errors = diag_.error_count();
     check_loop_form(region, loop);
     // What a loop starts from is read outside of it, so all of that before any name is declared.
     std::vector<Symbol> variables = carried_symbols(loop);
     std::vector<Symbol> items;
-    const size_t errors = diag_.error_count();
     const ir::SymId scan_length = scan_symbols(loop, items);
     const bool good = diag_.error_count() == errors;
     const ir::SymId count = count_symbols(loop, items);

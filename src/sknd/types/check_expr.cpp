@@ -348,11 +348,13 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     if (node.op == BinaryOp::In) return type_in(id, node);
     const OperatorRule rule = rule_of(node.op);
     const Type lhs = scalar_operand(node.lhs);
+    // Of `x + y` with two tensors, the first is enough to tell.
+    const bool of_tensors = tables_.types[node.lhs].tensor && context_ == Context::Compose;
     // The right side of `&&` counts only where the left one holds: `?x && x > 0`.
     const auto tested =
         node.op == BinaryOp::And ? null_tested_names(node.lhs) : std::vector<std::string>{};
     if (!tested.empty()) push_promoted(tested);
-    const Type rhs = scalar_operand(node.rhs);
+    const Type rhs = of_tensors ? type_expr(node.rhs) : scalar_operand(node.rhs);
     if (!tested.empty()) scopes_.pop();
     if (lhs.bad() || rhs.bad()) return Type{};
     const auto fits = [&](const Type& type) {
