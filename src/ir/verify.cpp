@@ -29,24 +29,26 @@ void Verifier::enter(const Operation& op) {
 
 // ---- symbols ----------------------------------------------------------------------------------
 
-void Verifier::declare_if_symbol(SymId id) {
-    if (program_.symbols.node(id).kind == SymKind::Symbol) known_.insert(id);
+void Verifier::declare(SymId id) {
+    if (program_.symbols.node(id).kind == SymKind::Symbol) anywhere_.insert(id);
 }
 
 void Verifier::declare(const Tensor& tensor) {
-    for (const SymId extent : tensor.shape) declare_if_symbol(extent);
+    for (const SymId extent : tensor.shape) declare(extent);
 }
 
 void Verifier::declare(const std::vector<Port>& ports) {
     for (const Port& port : ports) {
         for (const TensorId id : port.operand.items) declare(program_.tensors[id]);
-        if (port.operand.length.valid()) declare_if_symbol(port.operand.length);
+        if (port.operand.length.valid()) declare(port.operand.length);
     }
 }
 
-// An unknown is told by a tensor that has it as an extent of its own, or by the length of a pack.
+// An unknown is told by a tensor that has it as an extent of its own, or by the length of a pack:
+// an input of the main graph, or what an operation makes.
 void Verifier::find_symbols() {
     declare(program_.graphs[program_.main].inputs);
+    known_ = anywhere_;
     for (const Operation& op : program_.operations) {
         if (!op.compound()) declare(op.outputs);
         if (const auto* loop = std::get_if<Loop>(&op.control)) {
@@ -54,6 +56,15 @@ void Verifier::find_symbols() {
             for (const TensorId id : loop->items) declare(program_.tensors[id]);
         }
     }
+}
+
+// A symbol has one value for as long as it is known. What differs from iteration to iteration, or
+// from arm to arm, is not known outside.
+void Verifier::tell(SymId id) {
+    if (program_.symbols.node(id).kind != SymKind::Symbol || !known_.insert(id).second) return;
+    scopes_.back().told.push_back(id);
+    if (inside_.contains(id))
+        problem("tells the symbol `{}`, which belongs to a sub-graph", program_.symbols.text(id));
 }
 
 void Verifier::check_symbols(SymId id, const SymbolSet& local, std::string_view what) {
@@ -86,15 +97,23 @@ void Verifier::check_tensors() {
     std::unordered_set<std::string_view> variables;
     for (const Tensor& tensor : program_.tensors) {
         here_ = fmt::format("tensor `{}`: ", tensor.name);
-        for (const SymId extent : tensor.shape) {
-            check_int(extent, "an extent");
-            check_symbols(extent, {}, "an extent");
+        if (tensor.role != TensorRole::Intermediate) {
+            known_.swap(anywhere_);  // a constant may stand inside of any graph
+            check_extents(tensor);
+            known_.swap(anywhere_);
         }
         if (tensor.role == TensorRole::Variable && !variables.insert(tensor.name).second)
             problem("another variable has the same name");
         check_items(tensor);
     }
     here_.clear();
+}
+
+void Verifier::check_extents(const Tensor& tensor) {
+    for (const SymId extent : tensor.shape) {
+        check_int(extent, "an extent");
+        check_symbols(extent, {}, "an extent");
+    }
 }
 
 void Verifier::check_items(const Tensor& tensor) {
@@ -119,7 +138,6 @@ void Verifier::check_items(const Tensor& tensor) {
             [](bool) { return ScalarType::Bool; },
             [](const std::string&) { return ScalarType::Str; },
             [&](SymId id) { return program_.symbols.type(id); });
-        if (const auto* id = std::get_if<SymId>(&item)) check_symbols(*id, {}, "an item");
         if (type == wanted) continue;
         return problem("has an item that is {}, expected {}",
                        scalar_type_text(type),
@@ -196,11 +214,17 @@ void Verifier::make(TensorId id) {
     if (made_[id]) problem("makes {} a second time", name(id));
     made_[id] = true;
     visible_[id] = true;
-    scopes_.back().push_back(id);
+    scopes_.back().made.push_back(id);
+    for (const SymId extent : program_.tensors[id].shape) tell(extent);
+    check_extents(program_.tensors[id]);
 }
 
 void Verifier::close_scope() {
-    for (const TensorId id : scopes_.back()) visible_[id] = false;
+    for (const TensorId id : scopes_.back().made) visible_[id] = false;
+    for (const SymId id : scopes_.back().told) {
+        known_.erase(id);
+        inside_.insert(id);
+    }
     scopes_.pop_back();
 }
 
@@ -211,12 +235,12 @@ void Verifier::require_made(TensorId id, std::string_view what) {
 void Verifier::walk_graph(GraphId id) {
     const Graph& graph = program_.graphs[id];
     check_ports(graph.inputs);
-    check_ports(graph.outputs);
     for (const Port& port : graph.inputs)
         for (const TensorId item : port.operand.items) require_made(item, "an input");
     const std::string outside = here_;
     for (const OpId op : graph.operations) walk(op);
     here_ = outside;
+    check_ports(graph.outputs);
     for (const Port& port : graph.outputs)
         for (const TensorId item : port.operand.items)
             require_made(item, fmt::format("the output of graph `{}`", graph.name));
@@ -226,8 +250,6 @@ void Verifier::walk(OpId id) {
     const Operation& op = program_.operations[id];
     enter(op);
     check_ports(op.inputs);
-    check_ports(op.outputs);
-    check_assertions(op.assertions);
     for (const Port& port : op.inputs)
         for (const TensorId item : port.operand.items)
             require_made(item, fmt::format("`{}`", port.name));
@@ -242,6 +264,8 @@ void Verifier::walk(OpId id) {
         [&](const Loop& loop) { walk_loop(op, loop); });
     enter(op);
     walk_outputs(op);
+    check_ports(op.outputs);
+    check_assertions(op.assertions);
     walk_formulas(op);
 }
 
@@ -265,6 +289,8 @@ void Verifier::walk_outputs(const Operation& op) {
                 problem("no part makes its output {}", name(item));
             if (!op.compound() && !passes) make(item);
         }
+    for (const Port& port : op.outputs)
+        if (port.operand.length.valid() && !op.compound()) tell(port.operand.length);
 }
 
 void Verifier::walk_formulas(const Operation& op) {

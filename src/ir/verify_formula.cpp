@@ -23,10 +23,9 @@ void Verifier::check_formula(const Operation& op, const Formula& formula) {
     check_symbols(formula.condition, local, "a condition");
 }
 
-// Extents do not read indices: a domain is a box. They may read elements.
+// Extents read neither indices nor elements: a domain is a box that is known before the formula
+// runs.
 void Verifier::check_bounds(const Formula& formula, SymbolSet& local) {
-    SymbolSet elements;
-    for (const Access& access : formula.accesses) elements.insert(access.symbol);
     for (const Bound& bound : formula.bounds) {
         if (!is_symbol(bound.index) || program_.symbols.type(bound.index) != ScalarType::Int) {
             problem("an index is no int symbol");
@@ -34,8 +33,8 @@ void Verifier::check_bounds(const Formula& formula, SymbolSet& local) {
         }
         if (program_.symbols.type(bound.extent) != ScalarType::Int)
             problem("the bound of `{}` is no int", program_.symbols.text(bound.index));
-        check_symbols(bound.extent, elements, "a bound");
-        if (known_.contains(bound.index))
+        check_symbols(bound.extent, {}, "a bound");
+        if (anywhere_.contains(bound.index))
             problem("the index `{}` is an extent", program_.symbols.text(bound.index));
         if (!local.insert(bound.index).second)
             problem("the index `{}` has two bounds", program_.symbols.text(bound.index));
@@ -59,7 +58,7 @@ void Verifier::check_accesses(const Formula& formula, SymbolSet& local) {
         const ScalarType type = scalar_type_of(program_.tensors[access.tensor].dtype);
         if (!is_symbol(access.symbol) || program_.symbols.type(access.symbol) != type)
             problem("an element of {} is no symbol of its type", name(access.tensor));
-        if (known_.contains(access.symbol) || !local.insert(access.symbol).second)
+        if (anywhere_.contains(access.symbol) || !local.insert(access.symbol).second)
             problem("the symbol of an element of {} is something else too", name(access.tensor));
     }
 }

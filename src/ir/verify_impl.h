@@ -43,13 +43,15 @@ private:
 
     // ---- verify.cpp: tensors, and the order of operations
     void find_symbols();
+    void tell(SymId id);
     void declare(const Tensor& tensor);
     void declare(const std::vector<Port>& ports);
-    void declare_if_symbol(SymId id);
+    void declare(SymId id);
     void check_tensors();
     void check_items(const Tensor& tensor);
     void check_int(SymId id, std::string_view what);
     void check_symbols(SymId id, const SymbolSet& local, std::string_view what);
+    void check_extents(const Tensor& tensor);
     void check_assertions(const std::vector<Assertion>& assertions);
     void check_ports(const std::vector<Port>& ports);
     void check_updates();
@@ -95,10 +97,16 @@ private:
     const Program& program_;
     std::vector<std::string> problems_;
     std::string here_;
-    SymbolSet known_;                            // extents of inputs and of what operations make
-    Table<TensorId, uint8_t> made_;              // by some operation
-    Table<TensorId, uint8_t> visible_;           // here
-    std::vector<std::vector<TensorId>> scopes_;  // what was made in each
+    SymbolSet anywhere_;                // symbols that some tensor or pack tells
+    SymbolSet known_;                   // those that are known here
+    SymbolSet inside_;                  // those that a sub-graph told, and took along
+    Table<TensorId, uint8_t> made_;     // by some operation
+    Table<TensorId, uint8_t> visible_;  // here
+    struct Scope {
+        std::vector<TensorId> made;
+        std::vector<SymId> told;
+    };
+    std::vector<Scope> scopes_;
 };
 
 }  // namespace lemma::ir

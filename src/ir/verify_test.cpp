@@ -181,14 +181,14 @@ TEST(Verify, FindsTensorsReadTooEarlyOrOutsideOfTheirGraph) {
 TEST(Verify, FindsBadShapes) {
     Program p = good();
     tensor(p, "y").shape[1] = p.symbols.real(4);
-    EXPECT_TRUE(has(verify(p), "tensor `y`: an extent is real, expected int"));
+    EXPECT_TRUE(has(verify(p), "`f`: an extent is real, expected int"));
     EXPECT_TRUE(has(broken("%r: f32[]", "%r: f32[-3]"), "an extent is -3, which is negative"));
 }
 
 TEST(Verify, FindsSymbolsThatNothingTells) {
     const std::string text = replaced(kGood, "symbol d:", "symbol o: int\nsymbol d:");
     EXPECT_TRUE(has(verify(read(replaced(text, "%r: f32[]", "%r: f32[2*o]"))),
-                    "tensor `r`: an extent reads the symbol `o`, which nothing here tells"));
+                    "`if`: an extent reads the symbol `o`, which nothing here tells"));
     EXPECT_TRUE(has(verify(read(replaced(text, "= %w[j]", "= real(o)"))),
                     "`f`: a value reads the symbol `o`"));
     EXPECT_TRUE(has(verify(read(replaced(text, "i < n, j < 4", "i < n + o, j < 4"))),
@@ -198,6 +198,21 @@ TEST(Verify, FindsSymbolsThatNothingTells) {
     EXPECT_TRUE(
         has(verify(read(replaced(text, "count 2", "count o"))), "the count reads the symbol"));
     EXPECT_TRUE(has(broken("i < n, j < 4", "i < n, j < i"), "a bound reads the symbol `i`"));
+    EXPECT_TRUE(has(broken("i < n, j < 4", "i < %k[0], j < 4"), "a bound reads the symbol `k`"));
+}
+
+// Each iteration, or arm, has an extent of its own.
+TEST(Verify, FindsSymbolsThatLeaveTheirGraph) {
+    const std::string text = replaced(kGood, "symbol d:", "symbol o: int in [0, 3]\nsymbol d:");
+    const std::string scan = replaced(text,
+                                      "yield 0 = %lb, 1 = %lx",
+                                      "o %lo: f32[o] = nonzero (x = %la)\nyield 0 = %lb, 1 = %lo");
+    EXPECT_TRUE(has(
+        verify(read(replaced(scan, "[%q.0: f32[], %q.1: f32[]", "[%q.0: f32[o], %q.1: f32[o]"))),
+        "`loop`: tells the symbol `o`, which belongs to a sub-graph"));
+    const std::string arm = replaced(text, "c %u: f32[] = g (x = %b)", "c %u: f32[o] = g (x = %b)");
+    EXPECT_TRUE(
+        has(verify(read(replaced(arm, "n > 0", "o > 0"))), "an assertion reads the symbol `o`"));
 }
 
 TEST(Verify, FindsBadConstantsAndVariables) {
