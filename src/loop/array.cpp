@@ -63,6 +63,28 @@ void Array::round() {
     }
 }
 
+Array cut(const Array& array, const tensor::Shape& shape) {
+    auto result = Array::zeros(array.dtype, shape);
+    if (!result) return array;
+    tensor::Shape index(shape.size(), 0);
+    for (int64_t to = 0; to < result->size; ++to) {
+        int64_t from = 0;
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            from = from * array.shape[axis] + index[axis];
+        }
+        const auto t = static_cast<size_t>(to);
+        const auto f = static_cast<size_t>(from);
+        if (!array.reals.empty()) result->reals[t] = array.reals[f];
+        if (!array.integers.empty()) result->integers[t] = array.integers[f];
+        if (!array.strings.empty()) result->strings[t] = array.strings[f];
+        for (size_t axis = shape.size(); axis-- > 0;) {
+            if (++index[axis] < shape[axis]) break;
+            index[axis] = 0;
+        }
+    }
+    return std::move(*result);
+}
+
 Result<Array> to_array(const tensor::Tensor& tensor) {
     LEMMA_TRY(Array array, Array::zeros(tensor.dtype(), tensor.shape()));
     if (tensor.dtype() == tensor::DType::Str) {

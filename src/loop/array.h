@@ -23,6 +23,8 @@ struct Array {
     // To the values that the dtype has: reals are rounded, integers wrap.
     void round();
 };
+// The leading part of an array, axis by axis.
+Array cut(const Array& array, const tensor::Shape& shape);
 using ArrayRef = std::shared_ptr<const Array>;
 
 Result<Array> to_array(const tensor::Tensor& tensor);

@@ -2,6 +2,7 @@
 // in double and int64, with every access checked.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,36 +11,67 @@
 
 #include "ir/program.h"
 #include "loop/array.h"
+#include "loop/kernel.h"
 
 namespace lemma::loop {
 
 // Tensors by the name of an input, output or variable; several for a pack.
 using NamedArrays = std::map<std::string, std::vector<Array>>;
 
+struct RunOptions {
+    uint64_t seed = 0;  // of random operators
+    // Called with each tensor that an operation has computed; inside of loops every time.
+    std::function<void(const ir::Tensor&, const Array&)> on_tensor;
+    // Called before each operation of the main graph: how many are done, and of how many.
+    std::function<void(size_t, size_t)> on_progress;
+    int64_t max_loop_steps = int64_t{1} << 32;  // of a loop without a count
+};
+
 class Interpreter {
 public:
-    explicit Interpreter(ir::Program program);
+    explicit Interpreter(ir::Program program, RunOptions options = {});
 
     const ir::Program& program() const { return program_; }
-    // Gives a variable its value; by its scoped name.
+    // Gives a variable its value, by its scoped name. The shape and the kind of data must fit.
     Result<void> set_variable(const std::string& name, Array value);
+    // The value that a variable has now; null before it was given one.
+    const Array* variable(const std::string& name) const;
     // One step: inputs in, outputs out. Variables take their updated values afterwards.
     Result<NamedArrays> run(const NamedArrays& inputs);
+    // Where the last run failed, if it was inside of an operation.
+    const ir::Operation* failed() const;
 
 private:
-    using Values = std::map<ir::TensorId, std::shared_ptr<Array>>;
+    using Values = std::unordered_map<ir::TensorId, std::shared_ptr<Array>, IdHash>;
+    struct CachedKernel {
+        std::vector<int64_t> key;  // what the kernel was made for, where that can change
+        Kernel kernel;
+    };
 
     Result<void> bind_inputs(const NamedArrays& inputs);
-    Result<void> bind_shape(ir::TensorId id, const Array& array);
+    Result<void> bind_input(ir::TensorId id, const Array& given);
+    Result<NamedArrays> collect_outputs();
+    Result<void> update_variables();
+    Result<void> run_main();
     Result<void> run_operations(const std::vector<ir::OpId>& operations);
     Result<void> run_operation(ir::OpId id);
-    Result<void> run_formulas(const ir::Operation& op);
-    Result<void> run_formula(const ir::Operation& op, const ir::Formula& formula);
+    Result<void> run_formulas(ir::OpId id);
+    Result<void> run_formula(ir::OpId id, size_t index);
+    Result<Kernel*> kernel(ir::OpId id, size_t index);
+    ir::Formula settled(const ir::Formula& formula, std::vector<int64_t>& key);
+    ir::Scalar settled(const ir::Scalar& item);
+    Result<void> end_append(const ir::Operation& op, int64_t count, ir::SymId counter);
+    Result<void> run_intrinsic(const ir::Operation& op);
     Result<void> run_branch(const ir::Operation& op, const ir::Branch& branch);
     Result<void> run_loop(const ir::Operation& op, const ir::Loop& loop);
+    Result<int64_t> loop_count(const ir::Loop& loop);
+    Result<void> begin_step(const ir::Operation& op, const ir::Loop& loop, int64_t step);
+    Result<void> end_step(const ir::Operation& op, const ir::Loop& loop, int64_t step);
+    Result<void> end_loop(const ir::Operation& op, const ir::Loop& loop, int64_t steps);
     Result<bool> condition(ir::GraphId graph);
     Result<void> check(const std::vector<ir::Assertion>& assertions);
     Result<void> make_outputs(const ir::Operation& op);
+    void report(const ir::Operation& op);
     // Extents that only a run tells: known ones are put in place.
     ir::SymId resolve(ir::SymId id);
     Result<int64_t> extent(ir::SymId id);
@@ -48,15 +80,22 @@ private:
     void set_value(ir::TensorId id, std::shared_ptr<Array> value) {
         values_[id] = std::move(value);
     }
-    void learn_shape(ir::TensorId id, const Array& array);
+    // The extents of a result, where they are symbols of their own.
+    void learn_shape(ir::TensorId id, const tensor::Shape& shape);
     Result<std::shared_ptr<Array>> constant(const ir::Tensor& tensor);
-    static size_t input_of_carried(const ir::Operation& op, const ir::Loop& loop, size_t index);
-    static Array cut(const Array& array, const tensor::Shape& shape);
+    // For each operation of the main graph, the tensors that nothing needs behind it.
+    void find_last_uses();
 
     ir::Program program_;
+    RunOptions options_;
     Values values_;
     Values variables_;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // dynamic extents, as constants
+    std::map<std::pair<ir::OpId, size_t>, CachedKernel> kernels_;
+    std::vector<std::vector<ir::TensorId>> dead_after_;
+    ir::OpId failed_;
+    uint64_t runs_ = 0;
+    uint64_t calls_ = 0;  // of intrinsics in this run
 };
 
 }  // namespace lemma::loop

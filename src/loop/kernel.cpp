@@ -3,288 +3,290 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "base/checked.h"
-#include "ir/scalar_math.h"
+#include "loop/lane_math.h"
 
 namespace lemma::loop {
 
-namespace {
-
-// Integers wrap around and a division by zero gives 0: a branch that is not taken may do either.
-int64_t wrapping_mul(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-int64_t wrapping_add(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-
-int64_t to_int(double value) { return ir::truncate_to_int(value).value_or(0); }
-
-}  // namespace
-
-Result<void> Kernel::run() {
+Result<void> Kernel::run(std::span<Array* const> arrays) {
     counter_ = 0;
     error_.clear();
-    if (execute(blocks_[0])) {
-        if (extents_.empty()) {
-            step();
-        } else {
-            loop(0);
-        }
+    masked_ = false;
+    slots_.clear();
+    for (Array* array : arrays) {
+        slots_.push_back({array->reals.data(), array->integers.data(), array->size});
     }
+    const bool empty = std::ranges::any_of(extents_, [](int64_t extent) { return extent == 0; });
+    if (empty) return {};
+    if (execute(blocks_[0], 1)) loop(0);
     if (!error_.empty()) return std::unexpected(Error{error_});
     return {};
 }
 
+void Kernel::place_registers() {
+    wide_.assign(initial_.size(), 0);
+    wide_[index_registers_.back()] = 1;
+    for (const Instruction& instruction : blocks_.back()) {
+        const bool fills =
+            instruction.code != Code::CheckIndex && instruction.code != Code::GuardIndex;
+        if (fills) wide_[instruction.target] = 1;
+    }
+    places_.clear();
+    size_t size = 0;
+    for (const uint8_t wide : wide_) {
+        places_.push_back(static_cast<uint32_t>(size));
+        size += wide ? max_lanes_ : 1;
+    }
+    storage_.assign(size, Register{.integer = 0});
+    for (size_t reg = 0; reg < initial_.size(); ++reg) storage_[places_[reg]] = initial_[reg];
+    active_.assign(max_lanes_, 1);
+}
+
+// ---- Loops --------------------------------------------------------------------------------------
+
+// False: there is an error.
 bool Kernel::loop(size_t depth) {
-    const bool last = depth + 1 == extents_.size();
-    const std::vector<Instruction>& block = blocks_[depth + 1];
+    if (depth + 1 == extents_.size()) return inner_loop();
+    Register& index = *at(index_registers_[depth]);
     for (int64_t i = 0; i < extents_[depth]; ++i) {
-        registers_[index_registers_[depth]].integer = i;
-        if (!execute(block)) {
-            if (!error_.empty()) return false;
-            continue;
+        index.integer = i;
+        if (execute(blocks_[depth + 1], 1)) {
+            if (!loop(depth + 1)) return false;
+        } else if (!error_.empty()) {
+            return false;
         }
-        if (!(last ? step() : loop(depth + 1))) return false;
     }
     return true;
 }
 
-bool Kernel::step() {
-    if (condition_ != UINT32_MAX && registers_[condition_].integer == 0) return true;
-    for (const KernelWrite& each : writes_) {
-        write(each);
-        if (!error_.empty()) return false;
-    }
-    if (counter_register_ != UINT32_MAX) {
-        registers_[counter_register_].integer = ++counter_;
+bool Kernel::inner_loop() {
+    Register* const index = at(index_registers_.back());
+    const auto extent = static_cast<size_t>(extents_.back());
+    for (size_t begin = 0; begin < extent; begin += max_lanes_) {
+        const size_t lanes = std::min(max_lanes_, extent - begin);
+        for (size_t i = 0; i < lanes; ++i) index[i].integer = static_cast<int64_t>(begin + i);
+        masked_ = false;
+        const bool done = execute(blocks_.back(), lanes) && store(lanes);
+        if (!done && !error_.empty()) return false;
     }
     return true;
 }
 
-void Kernel::write(const KernelWrite& each) {
-    Array& array = *arrays_[each.array];
-    const int64_t offset =
-        counter_register_ == UINT32_MAX ? registers_[each.offset].integer : append_offset(each);
-    if (offset < 0 || offset >= array.size) {
+// ---- Memory -------------------------------------------------------------------------------------
+
+// Takes the lane out of what follows.
+void Kernel::mask(size_t lane) {
+    if (!masked_) std::fill(active_.begin(), active_.end(), uint8_t{1});
+    masked_ = true;
+    active_[lane] = 0;
+}
+
+bool Kernel::check_index(const Instruction& in, size_t lanes) {
+    const Register* index = at(in.a);
+    const size_t step = step_of(in.a);
+    const auto extent = static_cast<uint64_t>(at(in.b)->integer);
+    uint64_t most = 0;  // negative ones are the largest
+    for (size_t i = 0; i < lanes; ++i) {
+        most = std::max(most, static_cast<uint64_t>(index[i * step].integer));
+    }
+    if (most < extent) return true;
+    const Register* needed = in.optional ? at(in.c) : nullptr;
+    for (size_t i = 0; i < lanes; ++i) {
+        const int64_t value = index[i * step].integer;
+        if (static_cast<uint64_t>(value) < extent || !active(i)) continue;
+        if (needed && needed[i * step_of(in.c)].integer == 0) continue;
         error_ = fmt::format(
-            "element {} of `{}` is written, which has {}", offset, names_[each.array], array.size);
-        return;
+            "index {} of `{}` is outside of its extent {}", value, names_[in.target], extent);
+        return false;
     }
-    const auto at = static_cast<size_t>(offset);
-    const Register value = registers_[each.value];
-    if (each.real) {
-        double& target = array.reals[at];
-        switch (op_) {
-            case ir::FormulaOp::Sum:
-                target += value.real;
-                break;
-            case ir::FormulaOp::Product:
-                target *= value.real;
-                break;
-            case ir::FormulaOp::Min:
-                target = ir::real_min(target, value.real);
-                break;
-            case ir::FormulaOp::Max:
-                target = ir::real_max(target, value.real);
-                break;
-            default:
-                target = value.real;
+    return true;
+}
+
+bool Kernel::guard_index(const Instruction& in, size_t lanes) {
+    const Register* index = at(in.a);
+    const size_t step = step_of(in.a);
+    const auto extent = static_cast<uint64_t>(at(in.b)->integer);
+    if (lanes == 1) return static_cast<uint64_t>(index->integer) < extent;
+    uint64_t most = 0;
+    for (size_t i = 0; i < lanes; ++i) {
+        most = std::max(most, static_cast<uint64_t>(index[i * step].integer));
+    }
+    if (most < extent) return true;
+    size_t left = 0;
+    for (size_t i = 0; i < lanes; ++i) {
+        if (static_cast<uint64_t>(index[i * step].integer) >= extent) mask(i);
+        left += active(i);
+    }
+    return left != 0;
+}
+
+bool Kernel::load(const Instruction& in, size_t lanes) {
+    const Slot& slot = slots_[in.a];
+    Register* const target = at(in.target);
+    const Register* const offset = at(in.b);
+    const Register* const needed = in.code == Code::LoadIf ? at(in.c) : nullptr;
+    const size_t step = step_of(in.b);
+    const size_t needed_step = needed ? step_of(in.c) : 0;
+    const auto size = static_cast<uint64_t>(slot.size);
+    if (!needed && !masked_) {
+        uint64_t most = 0;
+        for (size_t i = 0; i < lanes; ++i) {
+            most = std::max(most, static_cast<uint64_t>(offset[i * step].integer));
         }
-        return;
+        if (most < size) {
+            if (slot.reals) {
+                for (size_t i = 0; i < lanes; ++i) {
+                    target[i].real = slot.reals[offset[i * step].integer];
+                }
+            } else {
+                for (size_t i = 0; i < lanes; ++i) {
+                    target[i].integer = slot.integers[offset[i * step].integer];
+                }
+            }
+            return true;
+        }
     }
-    int64_t& target = array.integers[at];
-    switch (op_) {
-        case ir::FormulaOp::Sum:
-            target = wrapping_add(target, value.integer);
-            break;
-        case ir::FormulaOp::Product:
-            target = wrapping_mul(target, value.integer);
-            break;
-        case ir::FormulaOp::All:
-            target = target && value.integer;
-            break;
-        case ir::FormulaOp::Any:
-            target = target || value.integer;
-            break;
-        case ir::FormulaOp::Min:
-            target = std::min(target, value.integer);
-            break;
-        case ir::FormulaOp::Max:
-            target = std::max(target, value.integer);
-            break;
-        default:
-            target = value.integer;
-    }
-}
-
-// The counter grows inside of the loops, behind the instructions: its part is added here.
-int64_t Kernel::append_offset(const KernelWrite& each) const {
-    return registers_[each.offset].integer + counter_ * each.counter_stride;
-}
-
-bool Kernel::execute(const std::vector<Instruction>& block) {
-    for (const Instruction& in : block) {
-        Register& target = registers_[in.target];
-        const Register a = registers_[in.a];
-        const Register b = registers_[in.b];
-        switch (in.code) {
-            case Code::AddI:
-                target.integer = wrapping_add(a.integer, b.integer);
-                break;
-            case Code::MulI:
-                target.integer = wrapping_mul(a.integer, b.integer);
-                break;
-            case Code::DivI:
-                target.integer = floor_div(a.integer, b.integer).value_or(0);
-                break;
-            case Code::ModI:
-                target.integer = floor_mod(a.integer, b.integer).value_or(0);
-                break;
-            case Code::PowI:
-                target.integer = checked_pow(a.integer, b.integer).value_or(0);
-                break;
-            case Code::MinI:
-                target.integer = std::min(a.integer, b.integer);
-                break;
-            case Code::MaxI:
-                target.integer = std::max(a.integer, b.integer);
-                break;
-            case Code::AddR:
-                target.real = a.real + b.real;
-                break;
-            case Code::SubR:
-                target.real = a.real - b.real;
-                break;
-            case Code::MulR:
-                target.real = a.real * b.real;
-                break;
-            case Code::DivR:
-                target.real = a.real / b.real;
-                break;
-            case Code::CeilDivR:
-                target.real = ir::real_ceil_div(a.real, b.real);
-                break;
-            case Code::ModR:
-                target.real = ir::real_mod(a.real, b.real);
-                break;
-            case Code::PowR:
-                target.real = std::pow(a.real, b.real);
-                break;
-            case Code::MinR:
-                target.real = ir::real_min(a.real, b.real);
-                break;
-            case Code::MaxR:
-                target.real = ir::real_max(a.real, b.real);
-                break;
-            case Code::NegR:
-                target.real = -a.real;
-                break;
-            case Code::LessEqualI:
-                target.integer = a.integer <= b.integer;
-                break;
-            case Code::EqualI:
-                target.integer = a.integer == b.integer;
-                break;
-            case Code::NotEqualI:
-                target.integer = a.integer != b.integer;
-                break;
-            case Code::LessR:
-                target.integer = a.real < b.real;
-                break;
-            case Code::LessEqualR:
-                target.integer = a.real <= b.real;
-                break;
-            case Code::EqualR:
-                target.integer = a.real == b.real;
-                break;
-            case Code::NotEqualR:
-                target.integer = a.real != b.real;
-                break;
-            case Code::And:
-                target.integer = a.integer && b.integer;
-                break;
-            case Code::Or:
-                target.integer = a.integer || b.integer;
-                break;
-            case Code::Xor:
-                target.integer = (a.integer != 0) != (b.integer != 0);
-                break;
-            case Code::Not:
-                target.integer = !a.integer;
-                break;
-            case Code::Select:
-                target = a.integer ? b : registers_[in.c];
-                break;
-            case Code::RealToInt:
-                target.integer = to_int(a.real);
-                break;
-            case Code::IntToReal:
-                target.real = static_cast<double>(a.integer);
-                break;
-            case Code::RealToBool:
-                target.integer = a.real != 0;
-                break;
-            case Code::IntToBool:
-                target.integer = a.integer != 0;
-                break;
-            case Code::Function:
-                target.real = functions_[in.b](a.real);
-                break;
-            case Code::AbsI:
-                target.integer = a.integer < 0 ? wrapping_mul(a.integer, -1) : a.integer;
-                break;
-            case Code::SignI:
-                target.integer = (a.integer > 0) - (a.integer < 0);
-                break;
-            default:
-                if (!execute_memory(in)) return false;
+    for (size_t i = 0; i < lanes; ++i) {
+        target[i].integer = 0;
+        if (!active(i) || (needed && needed[i * needed_step].integer == 0)) continue;
+        const int64_t at = offset[i * step].integer;
+        if (static_cast<uint64_t>(at) >= size) {
+            error_ =
+                fmt::format("element {} of `{}` is read, which has {}", at, names_[in.a], size);
+            return false;
+        }
+        if (slot.reals) {
+            target[i].real = slot.reals[at];
+        } else {
+            target[i].integer = slot.integers[at];
         }
     }
     return true;
 }
 
-bool Kernel::execute_memory(const Instruction& in) {
-    Register& target = registers_[in.target];
-    const int64_t a = registers_[in.a].integer;
-    const int64_t b = registers_[in.b].integer;
+bool Kernel::execute_memory(const Instruction& in, size_t lanes) {
     switch (in.code) {
         case Code::CheckIndex:
-            if (a >= 0 && a < b) return true;
-            if (in.optional && registers_[in.c].integer == 0) return true;
-            error_ = fmt::format(
-                "index {} of `{}` is outside of its extent {}", a, names_[in.target], b);
-            return false;
+            return check_index(in, lanes);
         case Code::GuardIndex:
-            return a >= 0 && a < b;
-        case Code::Remap:
-            target.integer = a < 0    ? registers_[in.c].integer
-                             : a >= b ? registers_[in.c + 1].integer
-                                      : a;
-            return true;
-        case Code::Load:
-        case Code::LoadIf: {
-            const Array& array = *arrays_[in.a];
-            target.integer = 0;
-            if (in.code == Code::LoadIf && registers_[in.c].integer == 0) return true;
-            if (b < 0 || b >= array.size) {
-                error_ = fmt::format(
-                    "element {} of `{}` is read, which has {}", b, names_[in.a], array.size);
-                return false;
-            }
-            if (array.reals.empty()) {
-                target.integer = array.integers[static_cast<size_t>(b)];
-            } else {
-                target.real = array.reals[static_cast<size_t>(b)];
+            return guard_index(in, lanes);
+        case Code::Remap: {
+            Register* const target = at(in.target);
+            const int64_t extent = at(in.b)->integer;
+            for (size_t i = 0; i < lanes; ++i) {
+                const int64_t index = at(in.a)[i * step_of(in.a)].integer;
+                target[i].integer = index < 0         ? at(in.c)[i * step_of(in.c)].integer
+                                    : index >= extent ? at(in.d)[i * step_of(in.d)].integer
+                                                      : index;
             }
             return true;
         }
         default:
-            return true;
+            return load(in, lanes);
     }
+}
+
+// ---- Stores -------------------------------------------------------------------------------------
+
+bool Kernel::out_of_bounds(const KernelWrite& write, int64_t offset) {
+    error_ = fmt::format("element {} of `{}` is written, which has {}",
+                         offset,
+                         names_[write.array],
+                         slots_[write.array].size);
+    return false;
+}
+
+template <class Combine>
+bool Kernel::store_reals(const KernelWrite& write, size_t from, size_t to, Combine combine) {
+    const Slot& slot = slots_[write.array];
+    const Register* const offset = at(write.offset);
+    const Register* const value = at(write.value);
+    const size_t offset_step = step_of(write.offset);
+    const size_t value_step = step_of(write.value);
+    for (size_t i = from; i < to; ++i) {
+        if (!active(i)) continue;
+        const int64_t at = offset[i * offset_step].integer + counter_ * write.counter_stride;
+        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(slot.size)) {
+            return out_of_bounds(write, at);
+        }
+        slot.reals[at] = combine(slot.reals[at], value[i * value_step].real);
+    }
+    return true;
+}
+
+template <class Combine>
+bool Kernel::store_integers(const KernelWrite& write, size_t from, size_t to, Combine combine) {
+    const Slot& slot = slots_[write.array];
+    const Register* const offset = at(write.offset);
+    const Register* const value = at(write.value);
+    const size_t offset_step = step_of(write.offset);
+    const size_t value_step = step_of(write.value);
+    for (size_t i = from; i < to; ++i) {
+        if (!active(i)) continue;
+        const int64_t at = offset[i * offset_step].integer + counter_ * write.counter_stride;
+        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(slot.size)) {
+            return out_of_bounds(write, at);
+        }
+        slot.integers[at] = combine(slot.integers[at], value[i * value_step].integer);
+    }
+    return true;
+}
+
+bool Kernel::store_lanes(const KernelWrite& write, size_t from, size_t to) {
+    using Op = ir::FormulaOp;
+    if (write.real) {
+        switch (op_) {
+            case Op::Sum:
+                return store_reals(write, from, to, [](double a, double b) { return a + b; });
+            case Op::Product:
+                return store_reals(write, from, to, [](double a, double b) { return a * b; });
+            case Op::Min:
+                return store_reals(write, from, to, real_min);
+            case Op::Max:
+                return store_reals(write, from, to, real_max);
+            default:
+                return store_reals(write, from, to, [](double, double b) { return b; });
+        }
+    }
+    using Int = int64_t;
+    switch (op_) {
+        case Op::Sum:
+            return store_integers(write, from, to, wrapping_add);
+        case Op::Product:
+            return store_integers(write, from, to, wrapping_mul);
+        case Op::All:
+            return store_integers(write, from, to, [](Int a, Int b) { return Int{a && b}; });
+        case Op::Any:
+            return store_integers(write, from, to, [](Int a, Int b) { return Int{a || b}; });
+        case Op::Min:
+            return store_integers(write, from, to, [](Int a, Int b) { return std::min(a, b); });
+        case Op::Max:
+            return store_integers(write, from, to, [](Int a, Int b) { return std::max(a, b); });
+        default:
+            return store_integers(write, from, to, [](Int, Int b) { return b; });
+    }
+}
+
+bool Kernel::store(size_t lanes) {
+    if (condition_ != UINT32_MAX) {
+        const Register* const condition = at(condition_);
+        const size_t step = step_of(condition_);
+        for (size_t i = 0; i < lanes; ++i) {
+            if (condition[i * step].integer == 0) mask(i);
+        }
+    }
+    if (counter_register_ != UINT32_MAX && !active(0)) return true;
+    if (writes_.size() == 1) {
+        if (!store_lanes(writes_[0], 0, lanes)) return false;
+    } else {
+        for (size_t i = 0; i < lanes; ++i) {
+            for (const KernelWrite& write : writes_) {
+                if (!store_lanes(write, i, i + 1)) return false;
+            }
+        }
+    }
+    if (counter_register_ != UINT32_MAX) at(counter_register_)->integer = ++counter_;
+    return true;
 }
 
 }  // namespace lemma::loop

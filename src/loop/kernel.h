@@ -1,8 +1,10 @@
 // loop/kernel.h — a formula translated once into instructions over registers, each placed at the
-// outermost loop that it depends on; run by Kernel::run with every access checked.
+// outermost loop that it depends on. The innermost loop runs in lanes: every instruction does a row
+// of steps at a time. All accesses are checked.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +54,7 @@ enum class Code : uint8_t {
     SignI,
     CheckIndex,  // a within [0, b), else an error
     GuardIndex,  // a within [0, b), else the loop goes on with its next step
-    Remap,       // a within [0, b): a; below: register c; above: register c + 1
+    Remap,       // a within [0, b): a; below: c; above: d
     Load,
     LoadIf,  // element b (an offset) of array a; LoadIf only where register c is true
 };
@@ -61,7 +63,7 @@ struct Instruction {
     Code code{};
     bool optional = false;  // CheckIndex: only where register c is true
     uint32_t target = 0;
-    uint32_t a = 0, b = 0, c = 0;
+    uint32_t a = 0, b = 0, c = 0, d = 0;
 };
 
 union Register {
@@ -79,36 +81,72 @@ struct KernelWrite {
 
 class Kernel {
 public:
-    // Extents are constants by now (see substitute_extents); arrays have their final shapes.
+    using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
+
+    // Extents are constants by now; `shapes` has those of all tensors that the formula names.
     static Result<Kernel> compile(ir::Program& program,
                                   const ir::Formula& formula,
-                                  const std::unordered_map<ir::TensorId, Array*, IdHash>& arrays);
+                                  const Shapes& shapes);
+    // Of which `run` wants the arrays, in this order, in the shapes told to `compile`.
+    const std::vector<ir::TensorId>& tensors() const { return tensors_; }
     // Runs the whole loop nest. An error says which access left its tensor.
-    Result<void> run();
+    Result<void> run(std::span<Array* const> arrays);
     // The final value of the append counter.
     int64_t counter() const { return counter_; }
 
 private:
     friend class KernelCompiler;
+    struct Slot {
+        double* reals = nullptr;
+        int64_t* integers = nullptr;
+        int64_t size = 0;
+    };
+
     bool loop(size_t depth);
-    bool step();
-    // False: a guard said to go on with the next step, or there is an error.
-    bool execute(const std::vector<Instruction>& block);
-    bool execute_memory(const Instruction& instruction);
-    void write(const KernelWrite& write);
-    int64_t append_offset(const KernelWrite& write) const;
+    bool inner_loop();
+    // `lanes` steps of the innermost loop; 1 for the blocks around it. False: no step goes on, be
+    // it that guards said so or that there is an error.
+    bool execute(const std::vector<Instruction>& block, size_t lanes);
+    bool execute_memory(const Instruction& instruction, size_t lanes);
+    bool check_index(const Instruction& instruction, size_t lanes);
+    bool guard_index(const Instruction& instruction, size_t lanes);
+    bool load(const Instruction& instruction, size_t lanes);
+    bool store(size_t lanes);
+    template <class Combine>
+    bool store_reals(const KernelWrite& write, size_t from, size_t to, Combine combine);
+    template <class Combine>
+    bool store_integers(const KernelWrite& write, size_t from, size_t to, Combine combine);
+    bool store_lanes(const KernelWrite& write, size_t from, size_t to);
+    bool out_of_bounds(const KernelWrite& write, int64_t offset);
+    template <class F>
+    void map1(const Instruction& instruction, size_t lanes, F f);
+    template <class F>
+    void map2(const Instruction& instruction, size_t lanes, F f);
+    bool active(size_t lane) const { return !masked_ || active_[lane] != 0; }
+    void mask(size_t lane);
+    Register* at(uint32_t reg) { return storage_.data() + places_[reg]; }
+    size_t step_of(uint32_t reg) const { return wide_[reg]; }
+    // After all instructions are there: a row for each register that changes with the lanes.
+    void place_registers();
 
     ir::FormulaOp op_{};
-    std::vector<int64_t> extents_;
+    std::vector<int64_t> extents_;  // outermost first; at least one
     std::vector<uint32_t> index_registers_;
     std::vector<std::vector<Instruction>> blocks_;  // by depth; the first runs once
-    std::vector<Register> registers_;
-    std::vector<Array*> arrays_;
-    std::vector<std::string> names_;  // of the arrays, for errors
+    std::vector<Register> initial_;                 // by register: constants
+    std::vector<uint8_t> wide_;                     // by register: has a value per lane
+    std::vector<uint32_t> places_;                  // by register: where in storage_
+    std::vector<Register> storage_;
+    std::vector<uint8_t> active_;  // by lane, where masked_
+    bool masked_ = false;
+    size_t max_lanes_ = 1;
+    std::vector<ir::TensorId> tensors_;
+    std::vector<Slot> slots_;
+    std::vector<std::string> names_;  // of the tensors, for errors
     std::vector<double (*)(double)> functions_;
     std::vector<KernelWrite> writes_;
-    uint32_t condition_ = UINT32_MAX;  // register
-    uint32_t counter_register_ = UINT32_MAX;
+    uint32_t condition_ = UINT32_MAX;         // register
+    uint32_t counter_register_ = UINT32_MAX;  // lanes are done one by one then
     int64_t counter_ = 0;
     std::string error_;
 };

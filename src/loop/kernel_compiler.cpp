@@ -19,14 +19,15 @@ struct Place {
     size_t depth = 0;
 };
 
+constexpr int64_t kLanes = 128;
+constexpr int64_t kLongEnough = 32;
+
 }  // namespace
 
 class KernelCompiler {
 public:
-    KernelCompiler(ir::Program& program,
-                   const ir::Formula& formula,
-                   const std::unordered_map<ir::TensorId, Array*, IdHash>& arrays)
-        : program_(program), pool_(program.symbols), formula_(formula), arrays_(arrays) {}
+    KernelCompiler(ir::Program& program, const ir::Formula& formula, const Kernel::Shapes& shapes)
+        : program_(program), pool_(program.symbols), formula_(formula), shapes_(shapes) {}
 
     Result<Kernel> compile();
 
@@ -44,24 +45,34 @@ private:
                  const std::vector<ir::IndexTerm>& terms,
                  size_t least_depth,
                  std::optional<Place> only_if);
+    Place checked_index(uint32_t array,
+                        const ir::IndexTerm& term,
+                        int64_t extent,
+                        std::optional<Place> only_if);
+    Place remapped(const ir::IndexTerm& term, Place bound);
     Place emit(Code code, Place a, Place b = {}, Place c = {});
     void put(size_t depth, Instruction instruction) {
         kernel_.blocks_[depth].push_back(instruction);
     }
     Place integer(int64_t number) { return value(pool_.integer(number)); }
     uint32_t new_register() {
-        kernel_.registers_.push_back({});
-        return static_cast<uint32_t>(kernel_.registers_.size() - 1);
+        kernel_.initial_.push_back({});
+        return static_cast<uint32_t>(kernel_.initial_.size() - 1);
     }
     uint32_t array_index(ir::TensorId tensor);
+    void add_write(const ir::Write& write);
+    size_t innermost() const { return kernel_.blocks_.size() - 1; }
     Place fail(std::string message);
+    bool writes_what_it_reads() const;
+    Result<void> order_loops();
+    bool may_be_innermost(ir::SymId index) const;
     void find_conditions();
     void visit_conditions(ir::SymId root, ir::SymId needed);
 
     ir::Program& program_;
     ir::SymbolPool& pool_;
     const ir::Formula& formula_;
-    const std::unordered_map<ir::TensorId, Array*, IdHash>& arrays_;
+    const Kernel::Shapes& shapes_;
     Kernel kernel_;
     std::map<ir::SymId, Place> places_;
     std::map<ir::SymId, const ir::Access*> accesses_;
@@ -73,8 +84,8 @@ private:
 
 Result<Kernel> Kernel::compile(ir::Program& program,
                                const ir::Formula& formula,
-                               const std::unordered_map<ir::TensorId, Array*, IdHash>& arrays) {
-    return KernelCompiler(program, formula, arrays).compile();
+                               const Shapes& shapes) {
+    return KernelCompiler(program, formula, shapes).compile();
 }
 
 Place KernelCompiler::fail(std::string message) {
@@ -84,52 +95,105 @@ Place KernelCompiler::fail(std::string message) {
 
 Result<Kernel> KernelCompiler::compile() {
     kernel_.op_ = formula_.op;
-    kernel_.blocks_.resize(formula_.bounds.size() + 1);
     new_register();  // register 0 is nobody's, so that unused operands may name it
-    for (size_t i = 0; i < formula_.bounds.size(); ++i) {
-        const auto extent = pool_.as_int(formula_.bounds[i].extent);
-        if (!extent) return std::unexpected(Error{"a bound that is not known"});
-        kernel_.extents_.push_back(*extent);
-        const uint32_t reg = new_register();
-        kernel_.index_registers_.push_back(reg);
-        places_[formula_.bounds[i].index] = {reg, i + 1};
-    }
+    if (auto done = order_loops(); !done) return std::unexpected(done.error());
     if (formula_.counter.valid()) {
         kernel_.counter_register_ = new_register();
-        places_[formula_.counter] = {kernel_.counter_register_, formula_.bounds.size()};
+        places_[formula_.counter] = {kernel_.counter_register_, innermost()};
     }
     for (const ir::Access& access : formula_.accesses) accesses_[access.symbol] = &access;
     find_conditions();
     // Guards first: they decide whether the rest of a step runs.
     for (const ir::Access& access : formula_.accesses) value(access.symbol);
     if (formula_.condition.valid()) kernel_.condition_ = value(formula_.condition).reg;
-    for (const ir::Write& write : formula_.writes) {
-        KernelWrite out;
-        out.array = array_index(write.tensor);
-        out.offset = offset(write.tensor, write.indices, 0, std::nullopt).reg;
-        out.value = value(write.value).reg;
-        out.real = tensor::is_real(program_.tensors[write.tensor].dtype);
-        if (formula_.counter.valid()) {
-            int64_t stride = 1;
-            const Array& array = *arrays_.at(write.tensor);
-            for (size_t axis = write.indices.size(); axis-- > 0;) {
-                if (write.indices[axis].value == formula_.counter) out.counter_stride = stride;
-                stride *= array.shape[axis];
-            }
-        }
-        kernel_.writes_.push_back(out);
-    }
+    for (const ir::Write& write : formula_.writes) add_write(write);
     if (!error_.empty()) return std::unexpected(Error{error_});
+    const bool one_by_one = formula_.counter.valid() || writes_what_it_reads();
+    kernel_.max_lanes_ =
+        one_by_one ? 1
+                   : static_cast<size_t>(std::clamp<int64_t>(kernel_.extents_.back(), 1, kLanes));
+    kernel_.place_registers();
     return std::move(kernel_);
+}
+
+bool KernelCompiler::writes_what_it_reads() const {
+    for (const ir::Access& access : formula_.accesses) {
+        for (const ir::Write& write : formula_.writes) {
+            if (write.tensor == access.tensor) return true;
+        }
+    }
+    return false;
+}
+
+// Its steps write different elements, so that no element sees its values in another order.
+bool KernelCompiler::may_be_innermost(ir::SymId index) const {
+    for (const ir::Write& write : formula_.writes) {
+        const bool named = std::ranges::any_of(write.indices, [&](const ir::IndexTerm& term) {
+            return term.value == index && term.guard == ir::Guard::None;
+        });
+        if (!named) return false;
+    }
+    return true;
+}
+
+// Loops as the formula has them, except that a long one goes innermost where the last is short: the
+// lanes are steps of it. There is always a loop.
+Result<void> KernelCompiler::order_loops() {
+    std::vector<std::pair<ir::SymId, int64_t>> loops;
+    for (const ir::Bound& bound : formula_.bounds) {
+        const auto extent = pool_.as_int(bound.extent);
+        if (!extent) return std::unexpected(Error{"a bound that is not known"});
+        loops.emplace_back(bound.index, *extent);
+    }
+    if (loops.empty()) loops.emplace_back(ir::SymId(), 1);
+    if (!formula_.counter.valid() && !writes_what_it_reads() && formula_.writes.size() == 1) {
+        size_t best = loops.size() - 1;
+        for (size_t i = loops.size(); i-- > 0;) {
+            const bool longer =
+                loops[best].second < kLongEnough && loops[i].second > loops[best].second;
+            if (longer && may_be_innermost(loops[i].first)) best = i;
+        }
+        std::rotate(loops.begin() + static_cast<ptrdiff_t>(best),
+                    loops.begin() + static_cast<ptrdiff_t>(best) + 1,
+                    loops.end());
+    }
+    kernel_.blocks_.resize(loops.size() + 1);
+    for (size_t i = 0; i < loops.size(); ++i) {
+        kernel_.extents_.push_back(loops[i].second);
+        kernel_.index_registers_.push_back(new_register());
+        if (loops[i].first.valid())
+            places_[loops[i].first] = {kernel_.index_registers_.back(), i + 1};
+    }
+    return {};
+}
+
+void KernelCompiler::add_write(const ir::Write& write) {
+    KernelWrite out;
+    out.array = array_index(write.tensor);
+    std::optional<Place> only_if;
+    if (formula_.condition.valid()) only_if = value(formula_.condition);
+    out.offset = offset(write.tensor, write.indices, 0, only_if).reg;
+    out.value = value(write.value).reg;
+    out.real = tensor::is_real(program_.tensors[write.tensor].dtype);
+    if (formula_.counter.valid() && error_.empty()) {
+        int64_t stride = 1;
+        const tensor::Shape& shape = shapes_.at(write.tensor);
+        for (size_t axis = write.indices.size(); axis-- > 0;) {
+            if (write.indices[axis].value == formula_.counter) out.counter_stride = stride;
+            stride *= shape[axis];
+        }
+    }
+    kernel_.writes_.push_back(out);
 }
 
 // ---- What is needed when ------------------------------------------------------------------------
 
 void KernelCompiler::find_conditions() {
     const ir::SymId always = pool_.boolean(true);
+    const ir::SymId written = formula_.condition.valid() ? formula_.condition : always;
     for (const ir::Write& write : formula_.writes) {
-        visit_conditions(write.value, always);
-        for (const ir::IndexTerm& term : write.indices) visit_conditions(term.value, always);
+        visit_conditions(write.value, written);
+        for (const ir::IndexTerm& term : write.indices) visit_conditions(term.value, written);
     }
     if (formula_.condition.valid()) visit_conditions(formula_.condition, always);
 }
@@ -199,7 +263,7 @@ Place KernelCompiler::make(ir::SymId id) {
 
 Place KernelCompiler::constant(ir::SymId id) {
     const uint32_t reg = new_register();
-    Register& value = kernel_.registers_[reg];
+    Register& value = kernel_.initial_[reg];
     if (const auto number = pool_.as_int(id)) {
         value.integer = *number;
     } else if (const auto real = pool_.as_real(id)) {
@@ -215,7 +279,7 @@ Place KernelCompiler::constant(ir::SymId id) {
 Place KernelCompiler::emit(Code code, Place a, Place b, Place c) {
     const size_t depth = std::max({a.depth, b.depth, c.depth});
     const uint32_t target = new_register();
-    put(depth, {code, false, target, a.reg, b.reg, c.reg});
+    put(depth, {code, false, target, a.reg, b.reg, c.reg, 0});
     return {target, depth};
 }
 
@@ -316,6 +380,7 @@ Place KernelCompiler::operation(const ir::SymNode& node) {
          target,
          operands[0].reg,
          static_cast<uint32_t>(kernel_.functions_.size() - 1),
+         0,
          0});
     return {target, operands[0].depth};
 }
@@ -323,78 +388,78 @@ Place KernelCompiler::operation(const ir::SymNode& node) {
 // ---- Memory -------------------------------------------------------------------------------------
 
 uint32_t KernelCompiler::array_index(ir::TensorId tensor) {
-    const auto [it, fresh] = array_indices_.emplace(tensor, kernel_.arrays_.size());
+    const auto [it, fresh] = array_indices_.emplace(tensor, kernel_.tensors_.size());
     if (fresh) {
-        const auto array = arrays_.find(tensor);
-        if (array == arrays_.end())
+        if (!shapes_.contains(tensor)) {
             fail(fmt::format("`{}` has no data", program_.tensors[tensor].name));
-        kernel_.arrays_.push_back(array == arrays_.end() ? nullptr : array->second);
+        }
+        kernel_.tensors_.push_back(tensor);
         kernel_.names_.push_back(program_.tensors[tensor].name);
     }
     return it->second;
+}
+
+Place KernelCompiler::remapped(const ir::IndexTerm& term, Place bound) {
+    const Place index = value(term.value);
+    const Place below = value(term.below);
+    const Place above = value(term.above);
+    const size_t depth = std::max({index.depth, below.depth, above.depth});
+    const uint32_t target = new_register();
+    put(depth, {Code::Remap, false, target, index.reg, bound.reg, below.reg, above.reg});
+    return {target, depth};
 }
 
 Place KernelCompiler::offset(ir::TensorId tensor,
                              const std::vector<ir::IndexTerm>& terms,
                              size_t least_depth,
                              std::optional<Place> only_if) {
-    const uint32_t index = array_index(tensor);
-    const Array* array = kernel_.arrays_[index];
-    if (!array || array->shape.size() != terms.size()) return fail("an access of the wrong rank");
+    const uint32_t array = array_index(tensor);
+    if (!shapes_.contains(tensor)) return {};
+    const tensor::Shape& shape = shapes_.at(tensor);
+    if (shape.size() != terms.size()) return fail("an access of the wrong rank");
     std::vector<Place> parts = {integer(0)};
     int64_t stride = 1;
-    for (size_t axis = terms.size(); axis-- > 0;) {
+    for (size_t axis = terms.size(); axis-- > 0; stride *= shape[axis]) {
         const ir::IndexTerm& term = terms[axis];
-        const int64_t extent = array->shape[axis];
-        Place place = value(term.value);
-        const Place bound = integer(extent);
-        if (term.guard == ir::Guard::Skip) {
-            put(place.depth, {Code::GuardIndex, false, 0, place.reg, bound.reg, 0});
-        } else {
-            if (term.guard == ir::Guard::Remap) {
-                const Place below = value(term.below);
-                const Place above = value(term.above);
-                // The two lie side by side.
-                const uint32_t first = new_register();
-                const uint32_t second = new_register();
-                const size_t depth = std::max({place.depth, below.depth, above.depth});
-                const Place zero = integer(0);
-                put(depth, {Code::AddI, false, first, below.reg, zero.reg, 0});
-                put(depth, {Code::AddI, false, second, above.reg, zero.reg, 0});
-                const uint32_t target = new_register();
-                put(depth, {Code::Remap, false, target, place.reg, bound.reg, first});
-                place = {target, depth};
-            }
-            const ir::Interval range = pool_.range(term.value);
-            const bool safe =
-                term.guard == ir::Guard::None && range.low >= 0 && range.high < extent;
-            if (!safe && term.value != formula_.counter) {
-                const size_t depth = std::max(place.depth, only_if ? only_if->depth : 0);
-                put(depth,
-                    {Code::CheckIndex,
-                     only_if.has_value(),
-                     index,
-                     place.reg,
-                     bound.reg,
-                     only_if ? only_if->reg : 0});
-            }
-        }
-        if (term.value != formula_.counter) {
-            parts.push_back(stride == 1 ? place : emit(Code::MulI, place, integer(stride)));
-        }
-        stride *= extent;
+        if (term.value == formula_.counter) continue;
+        const Place index = checked_index(array, term, shape[axis], only_if);
+        parts.push_back(stride == 1 ? index : emit(Code::MulI, index, integer(stride)));
     }
     Place result = chain(Code::AddI, parts);
     result.depth = std::max(result.depth, least_depth);
     return result;
 }
 
+Place KernelCompiler::checked_index(uint32_t array,
+                                    const ir::IndexTerm& term,
+                                    int64_t extent,
+                                    std::optional<Place> only_if) {
+    Place index = value(term.value);
+    const Place bound = integer(extent);
+    if (term.guard == ir::Guard::Skip) {
+        put(index.depth, {Code::GuardIndex, false, 0, index.reg, bound.reg, 0, 0});
+        return index;
+    }
+    if (term.guard == ir::Guard::Remap) index = remapped(term, bound);
+    const ir::Interval range = pool_.range(term.value);
+    if (term.guard == ir::Guard::None && range.low >= 0 && range.high < extent) return index;
+    const size_t depth = std::max(index.depth, only_if ? only_if->depth : 0);
+    put(depth,
+        {Code::CheckIndex,
+         only_if.has_value(),
+         array,
+         index.reg,
+         bound.reg,
+         only_if ? only_if->reg : 0,
+         0});
+    return index;
+}
+
 Place KernelCompiler::access(const ir::Access& access) {
     // An output is read where it is written: in the innermost loop, behind earlier steps.
-    bool written = false;
-    for (const ir::Write& write : formula_.writes)
-        written = written || write.tensor == access.tensor;
-    const size_t least_depth = written ? formula_.bounds.size() : 0;
+    const bool written = std::ranges::any_of(
+        formula_.writes, [&](const ir::Write& write) { return write.tensor == access.tensor; });
+    const size_t least_depth = written ? innermost() : 0;
     std::optional<Place> only_if;
     const auto needed = needed_.find(access.symbol);
     if (needed != needed_.end() && pool_.as_bool(needed->second) != true)
@@ -408,7 +473,8 @@ Place KernelCompiler::access(const ir::Access& access) {
          target,
          array_index(access.tensor),
          at.reg,
-         only_if ? only_if->reg : 0});
+         only_if ? only_if->reg : 0,
+         0});
     return {target, depth};
 }
 

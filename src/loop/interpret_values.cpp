@@ -1,0 +1,284 @@
+// What the interpreter knows at run time: values of tensors, and extents that inputs and results
+// tell.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loop/interpret.h"
+
+namespace lemma::loop {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+std::string_view kind_name(tensor::DType dtype) {
+    if (dtype == tensor::DType::Bool) return "bool";
+    if (dtype == tensor::DType::Str) return "str";
+    return tensor::is_real(dtype) ? "real" : "int";
+}
+
+// Data of one width may be given for another one, but not reals for integers.
+Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
+    if (kind_name(tensor.dtype) == kind_name(given.dtype)) return {};
+    return bad(fmt::format("`{}` is given data of type {}, expected {}",
+                           tensor.name,
+                           tensor::dtype_name(given.dtype),
+                           kind_name(tensor.dtype)));
+}
+
+}  // namespace
+
+// ---- What comes from outside --------------------------------------------------------------------
+
+Result<void> Interpreter::set_variable(const std::string& name, Array value) {
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const ir::Tensor& tensor = program_.tensors[id];
+        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
+        if (auto done = check_kind(tensor, value); !done) return done;
+        known_.clear();
+        LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
+        if (wanted != value.shape) {
+            return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
+                                   name,
+                                   tensor::shape_text(value.shape),
+                                   tensor::shape_text(wanted)));
+        }
+        value.dtype = tensor.dtype;
+        value.round();
+        variables_[id] = std::make_shared<Array>(std::move(value));
+        return {};
+    }
+    return bad(fmt::format("there is no variable `{}`", name));
+}
+
+const Array* Interpreter::variable(const std::string& name) const {
+    for (const auto& [id, value] : variables_) {
+        if (program_.tensors[id].name == name) return value.get();
+    }
+    return nullptr;
+}
+
+Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        const auto given = inputs.find(port.name);
+        if (given == inputs.end()) return bad(fmt::format("no data for the input `{}`", port.name));
+        const size_t count = given->second.size();
+        const size_t most = port.operand.items.size();
+        if (port.operand.length.valid() && count <= most) {
+            known_[port.operand.length] = program_.symbols.integer(static_cast<int64_t>(count));
+        } else if (count != most) {
+            return bad(fmt::format("the input `{}` is given {} tensors, expected {}{}",
+                                   port.name,
+                                   count,
+                                   port.operand.length.valid() ? "at most " : "",
+                                   most));
+        }
+        for (size_t i = 0; i < count; ++i) {
+            auto done = bind_input(port.operand.items[i], given->second[i]);
+            if (!done) return done;
+        }
+    }
+    return {};
+}
+
+// Unknown extents take the sizes of what is given; known ones must agree.
+Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (auto done = check_kind(tensor, given); !done) return done;
+    if (given.shape.size() != tensor.shape.size()) {
+        return bad(fmt::format("`{}` is given data of shape {}, expected rank {}",
+                               tensor.name,
+                               tensor::shape_text(given.shape),
+                               tensor.shape.size()));
+    }
+    for (size_t axis = 0; axis < given.shape.size(); ++axis) {
+        const ir::SymId symbol = tensor.shape[axis];
+        const bool unknown = program_.symbols.node(symbol).kind == ir::SymKind::Symbol;
+        if (unknown && !known_.contains(symbol)) {
+            known_[symbol] = program_.symbols.integer(given.shape[axis]);
+        }
+        LEMMA_TRY(const int64_t wanted, extent(symbol));
+        const int64_t most = program_.symbols.range(symbol).high;
+        if (wanted == given.shape[axis] && wanted <= most) continue;
+        return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected {}{}",
+                               axis,
+                               tensor.name,
+                               given.shape[axis],
+                               wanted > most ? "at most " : "",
+                               std::min(wanted, most)));
+    }
+    auto array = std::make_shared<Array>(given);
+    array->dtype = tensor.dtype;
+    array->round();
+    set_value(id, std::move(array));
+    return {};
+}
+
+// ---- Extents ------------------------------------------------------------------------------------
+
+void Interpreter::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
+    const auto& extents = program_.tensors[id].shape;
+    for (size_t axis = 0; axis < extents.size() && axis < shape.size(); ++axis) {
+        if (program_.symbols.node(extents[axis]).kind != ir::SymKind::Symbol) continue;
+        known_[extents[axis]] = program_.symbols.integer(shape[axis]);
+    }
+}
+
+ir::SymId Interpreter::resolve(ir::SymId id) {
+    if (known_.empty() || program_.symbols.is_constant(id)) return id;
+    return program_.symbols.substitute(id, known_).value_or(id);
+}
+
+Result<int64_t> Interpreter::extent(ir::SymId id) {
+    const auto value = program_.symbols.as_int(resolve(id));
+    if (!value) {
+        return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(id)));
+    }
+    return *value;
+}
+
+Result<tensor::Shape> Interpreter::shape_of(ir::TensorId id, bool upper_bound) {
+    tensor::Shape shape;
+    for (const ir::SymId part : program_.tensors[id].shape) {
+        const ir::SymId known = resolve(part);
+        const auto value = program_.symbols.as_int(known);
+        if (!value && !upper_bound) {
+            return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(part)));
+        }
+        shape.push_back(value ? *value : program_.symbols.range(known).high);
+        if (shape.back() < 0) {
+            return bad(fmt::format(
+                "the extent {} of `{}` is negative", shape.back(), program_.tensors[id].name));
+        }
+    }
+    return shape;
+}
+
+ir::Scalar Interpreter::settled(const ir::Scalar& item) {
+    const auto* symbol = std::get_if<ir::SymId>(&item);
+    if (!symbol) return item;
+    const ir::SymId id = resolve(*symbol);
+    if (const auto number = program_.symbols.as_int(id)) return *number;
+    if (const auto real = program_.symbols.as_real(id)) return *real;
+    if (const auto flag = program_.symbols.as_bool(id)) return *flag;
+    return id;
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
+    const auto found = values_.find(id);
+    if (found != values_.end()) return found->second;
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (tensor.role == ir::TensorRole::Constant) {
+        LEMMA_TRY(auto array, constant(tensor));
+        set_value(id, array);
+        return array;
+    }
+    if (tensor.role == ir::TensorRole::Variable) {
+        return bad(fmt::format("the variable `{}` has no data", tensor.name));
+    }
+    return bad(fmt::format("`{}` has no value", tensor.name));
+}
+
+Result<std::shared_ptr<Array>> Interpreter::constant(const ir::Tensor& tensor) {
+    tensor::Shape shape;
+    for (const ir::SymId part : tensor.shape) {
+        LEMMA_TRY(const int64_t value, extent(part));
+        shape.push_back(value);
+    }
+    LEMMA_TRY(Array array, Array::zeros(tensor.dtype, shape));
+    for (int64_t i = 0; i < array.size; ++i) {
+        const auto at = static_cast<size_t>(i);
+        const ir::Scalar item = settled(tensor.items[tensor.items.size() == 1 ? 0 : at]);
+        if (std::holds_alternative<ir::SymId>(item)) {
+            return bad(fmt::format("an element of the constant `{}` is not known", tensor.name));
+        }
+        if (const auto* real = std::get_if<double>(&item)) {
+            if (!array.reals.empty()) array.reals[at] = *real;
+        } else if (const auto* text = std::get_if<std::string>(&item)) {
+            if (!array.strings.empty()) array.strings[at] = *text;
+        } else {
+            const auto* flag = std::get_if<bool>(&item);
+            const int64_t number = flag ? int64_t{*flag} : std::get<int64_t>(item);
+            if (!array.integers.empty()) array.integers[at] = number;
+            if (!array.reals.empty()) array.reals[at] = static_cast<double>(number);
+        }
+    }
+    array.round();
+    return std::make_shared<Array>(std::move(array));
+}
+
+// ---- Lifetimes ----------------------------------------------------------------------------------
+
+namespace {
+
+class UsedTensors {
+public:
+    explicit UsedTensors(const ir::Program& program) : program_(program) {}
+
+    template <class Visit>
+    void visit(ir::OpId id, const Visit& use) const {
+        const ir::Operation& op = program_.operations[id];
+        for (const auto* ports : {&op.inputs, &op.outputs}) visit_ports(*ports, use);
+        for (const ir::Formula& formula : op.formulas) {
+            for (const ir::Access& access : formula.accesses) use(access.tensor);
+        }
+        for (const ir::OpId part : op.parts) visit(part, use);
+        if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
+            for (const ir::Branch::Arm& arm : branch->arms) {
+                visit(arm.condition, use);
+                visit(arm.consequent, use);
+            }
+            visit(branch->alternative, use);
+        } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
+            for (const ir::GraphId graph :
+                 {loop->pre_condition, loop->body, loop->post_condition}) {
+                visit(graph, use);
+            }
+            if (loop->dynamic_count.valid()) use(loop->dynamic_count);
+        }
+    }
+
+private:
+    template <class Visit>
+    void visit_ports(const std::vector<ir::Port>& ports, const Visit& use) const {
+        for (const ir::Port& port : ports) {
+            for (const ir::TensorId id : port.operand.items) use(id);
+        }
+    }
+    template <class Visit>
+    void visit(ir::GraphId id, const Visit& use) const {
+        if (!id.valid()) return;
+        const ir::Graph& graph = program_.graphs[id];
+        visit_ports(graph.outputs, use);
+        for (const ir::OpId op : graph.operations) visit(op, use);
+    }
+
+    const ir::Program& program_;
+};
+
+}  // namespace
+
+void Interpreter::find_last_uses() {
+    const ir::Graph& main = program_.graphs[program_.main];
+    std::unordered_map<ir::TensorId, size_t, IdHash> last;
+    const UsedTensors used(program_);
+    for (size_t i = 0; i < main.operations.size(); ++i) {
+        used.visit(main.operations[i], [&](ir::TensorId id) { last[id] = i; });
+    }
+    for (const ir::Port& port : main.outputs) {
+        for (const ir::TensorId id : port.operand.items) last.erase(id);
+    }
+    for (const ir::Update& update : program_.updates) last.erase(update.value);
+    dead_after_.assign(main.operations.size(), {});
+    for (const auto& [id, at] : last) {
+        if (program_.tensors[id].role != ir::TensorRole::Variable) dead_after_[at].push_back(id);
+    }
+}
+
+}  // namespace lemma::loop
