@@ -40,5 +40,6 @@ int64_t dtype_size(DType dtype) { return kRows[static_cast<size_t>(dtype)].size;
 
 bool is_real(DType dtype) { return dtype <= DType::F64; }
 bool is_integer(DType dtype) { return dtype >= DType::I8 && dtype <= DType::U64; }
+bool is_signed(DType dtype) { return dtype >= DType::I8 && dtype <= DType::I64; }
 
 }  // namespace lemma::tensor

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 
 #include "base/check.h"
 #include "base/checked.h"
@@ -39,11 +40,18 @@ Result<Tensor> Tensor::zeros(DType dtype, Shape shape, int64_t max_bytes) {
     tensor.dtype_ = dtype;
     tensor.shape_ = std::move(shape);
     tensor.size_ = *count;
-    if (dtype == DType::Str) {
-        tensor.bytes_.clear();
-        tensor.strings_.resize(static_cast<size_t>(*count));
-    } else {
-        tensor.bytes_.assign(static_cast<size_t>(*bytes), std::byte{0});
+    try {
+        if (dtype == DType::Str) {
+            tensor.bytes_.clear();
+            tensor.strings_.resize(static_cast<size_t>(*count));
+        } else {
+            tensor.bytes_.assign(static_cast<size_t>(*bytes), std::byte{0});
+        }
+    } catch (const std::bad_alloc&) {
+        return std::unexpected(
+            Error{fmt::format("there is no memory for a tensor of {} and shape {}",
+                              dtype_name(dtype),
+                              shape_text(tensor.shape_))});
     }
     return tensor;
 }

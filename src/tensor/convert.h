@@ -1,0 +1,28 @@
+// tensor/convert.h — a tensor in another dtype, with checks instead of surprises.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tensor/tensor.h"
+
+namespace lemma::tensor {
+
+// Whether values may change between reals, integers and bools.
+enum class KindChange : uint8_t {
+    Refuse,
+    Exact,  // where the new dtype has exactly the same number; bools are 0 and 1
+};
+
+// Between reals values are rounded to nearest, and become infinite beyond the largest. An integer
+// that the new dtype cannot hold, or a change of kind that is not allowed, is an error that names
+// the element: "element [1, 2] is 300, which u8 cannot hold". Strings stay strings.
+Result<Tensor> convert(const Tensor& tensor, DType dtype, KindChange change = KindChange::Refuse);
+
+// "element [1, 2]", for messages; elements are counted in row-major order.
+std::string element_text(const Shape& shape, int64_t element);
+// The error "element [1, 2] is 300, which u8 cannot hold".
+std::unexpected<Error> does_not_fit(const Tensor& tensor, int64_t element, std::string_view what);
+
+}  // namespace lemma::tensor

@@ -1,0 +1,144 @@
+#include "tensor/file_io.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace lemma::tensor {
+
+namespace {
+
+constexpr int64_t kChunkBytes = int64_t{1}
+                                << 30;  // one call of the system takes no more than 2 GiB
+
+std::string system_text() { return std::generic_category().message(errno); }
+
+std::unexpected<Error> too_large(const std::string& path, int64_t max_bytes) {
+    return cannot_read(path, fmt::format("it has more than {} bytes", max_bytes));
+}
+
+// The bytes of a pipe or a terminal, whose number is not known before.
+Result<std::string> drain(int handle, const std::string& path, int64_t max_bytes) {
+    std::string bytes;
+    std::array<char, 1 << 16> chunk;
+    while (true) {
+        const ssize_t got = ::read(handle, chunk.data(), chunk.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cannot_read(path, system_text());
+        if (got == 0) return bytes;
+        bytes.append(chunk.data(), static_cast<size_t>(got));
+        if (static_cast<int64_t>(bytes.size()) > max_bytes) return too_large(path, max_bytes);
+    }
+}
+
+}  // namespace
+
+std::unexpected<Error> cannot_read(const std::string& path, std::string_view reason) {
+    return std::unexpected(Error{fmt::format("cannot read `{}`: {}", path, reason)});
+}
+
+Result<InputFile> InputFile::open(const std::string& path, int64_t max_bytes) {
+    InputFile file;
+    file.path_ = path;
+    file.handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status = {};
+    if (file.handle_ < 0 || ::fstat(file.handle_, &status) != 0) {
+        return cannot_read(path, system_text());
+    }
+    if (S_ISDIR(status.st_mode)) return cannot_read(path, "it is a folder");
+    if (S_ISREG(status.st_mode)) {
+        file.size_ = status.st_size;
+        if (file.size_ > max_bytes) return too_large(path, max_bytes);
+    } else {
+        LEMMA_TRY(file.stream_, drain(file.handle_, path, max_bytes));
+        file.size_ = static_cast<int64_t>(file.stream_.size());
+        ::close(std::exchange(file.handle_, -1));
+    }
+    return file;
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      handle_(std::exchange(other.handle_, -1)),
+      size_(other.size_),
+      stream_(std::move(other.stream_)) {}
+
+InputFile& InputFile::operator=(InputFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(handle_, other.handle_);
+    std::swap(size_, other.size_);
+    std::swap(stream_, other.stream_);
+    return *this;
+}
+
+InputFile::~InputFile() {
+    if (handle_ >= 0) ::close(handle_);
+}
+
+Result<std::string> InputFile::read(int64_t begin, int64_t max_bytes) const {
+    const int64_t length = std::clamp<int64_t>(size_ - begin, 0, max_bytes);
+    std::string bytes;
+    try {
+        bytes.resize(static_cast<size_t>(length));
+    } catch (const std::bad_alloc&) {
+        return cannot_read(path_, fmt::format("there is no memory for {} bytes", length));
+    }
+    if (auto good = read_into(begin, std::as_writable_bytes(std::span(bytes))); !good) {
+        return std::unexpected(std::move(good).error());
+    }
+    return bytes;
+}
+
+Result<void> InputFile::read_into(int64_t begin, std::span<std::byte> to) const {
+    const auto wanted = static_cast<int64_t>(to.size());
+    if (begin < 0 || begin > size_ || wanted > size_ - begin) {
+        return cannot_read(path_, "it ends too early");
+    }
+    if (to.empty()) return {};
+    if (handle_ < 0) {
+        std::memcpy(to.data(), stream_.data() + begin, to.size());
+        return {};
+    }
+    for (int64_t done = 0; done < wanted;) {
+        const auto ask = static_cast<size_t>(std::min(wanted - done, kChunkBytes));
+        const ssize_t got = ::pread(handle_, to.data() + done, ask, begin + done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cannot_read(path_, system_text());
+        if (got == 0) return cannot_read(path_, "it became shorter while it was read");
+        done += got;
+    }
+    return {};
+}
+
+Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
+    LEMMA_TRY(const InputFile file, InputFile::open(path, max_bytes));
+    return file.read(0, file.size());
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+    const auto trouble = [&] {
+        return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, system_text())});
+    };
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (!file) return trouble();
+    const bool good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    if (!good) {
+        auto error = trouble();
+        std::fclose(file);
+        return error;
+    }
+    if (std::fclose(file) != 0) return trouble();
+    return {};
+}
+
+}  // namespace lemma::tensor
