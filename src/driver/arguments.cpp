@@ -53,7 +53,8 @@ std::string left_side(const CLI::Option& option) {
     for (const std::string& name : option.get_snames()) names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
     const std::string& value = option.get_option_text();
-    const char* join = value.empty() ? "" : option.get_lnames().empty() ? " " : "=";
+    const bool joined = value.empty() || value.starts_with("[=");
+    const char* join = joined ? "" : option.get_lnames().empty() ? " " : "=";
     return fmt::format("{}{}{}", fmt::join(names, ", "), join, value);
 }
 
@@ -202,6 +203,21 @@ void Arguments::pairs(const std::string& name,
         ->option_text("NAME=VALUE")
         ->allow_extra_args(false)
         ->check(CLI::Validator(validate, ""));
+}
+
+void Arguments::texts(const std::string& name,
+                      std::vector<std::string>& values,
+                      const std::string& placeholder,
+                      const std::string& text) {
+    app_.add_option(name, values, text)->option_text(placeholder)->allow_extra_args(false);
+}
+
+void Arguments::seed(const std::string& name,
+                     std::optional<uint64_t>& value,
+                     const std::string& text) {
+    // A flag, so that the next word is not taken for its value; CLI11 gives 1 for a bare one.
+    const auto accept = [&value](int64_t number) { value = static_cast<uint64_t>(number); };
+    app_.add_flag_function(name, accept, text)->option_text("[=SEED]");
 }
 
 void Arguments::flag(const std::string& names, bool& value, const std::string& text) {

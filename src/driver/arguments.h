@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,13 @@ public:
               const std::string& placeholder,
               const std::string& text);
     void pairs(const std::string& name, std::vector<std::string>& values, const std::string& text);
+    // `-i FILE` as often as wanted.
+    void texts(const std::string& name,
+               std::vector<std::string>& values,
+               const std::string& placeholder,
+               const std::string& text);
+    // `--random-inputs`, or with a seed `--random-inputs=7`; without one it is 1.
+    void seed(const std::string& name, std::optional<uint64_t>& value, const std::string& text);
     void flag(const std::string& names, bool& value, const std::string& text);
     template <class T>
     void number(const std::string& name, T& value, NumberRange range, const std::string& text) {

@@ -2,6 +2,7 @@
 // prints them; the golden tests compare them (docs/decisions/golden-tests.md).
 #pragma once
 
+#include <functional>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Terminal {
     bool out = false;
     bool err = false;
     bool no_colour = false;  // the user set NO_COLOR
+    // Shows what a long run is at, in place of what it showed before; may be empty.
+    std::function<void(const std::string&)> progress = {};
 };
 
 struct Outcome {

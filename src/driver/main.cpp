@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -13,14 +14,36 @@ bool write_all(const std::string& text, std::FILE* stream) {
            std::fflush(stream) == 0;
 }
 
+// One line on a terminal, shown once a run has taken a while and rewritten a few times a second.
+class Progress {
+public:
+    void operator()(const std::string& text) {
+        const auto now = std::chrono::steady_clock::now();
+        if (text.empty()) {
+            if (shown_) write_all("\r\x1b[K", stderr);
+            shown_ = false;
+        } else if (now >= next_) {
+            write_all("\r\x1b[K" + text, stderr);
+            shown_ = true;
+            next_ = now + std::chrono::milliseconds(200);
+        }
+    }
+
+private:
+    std::chrono::steady_clock::time_point next_ =
+        std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    bool shown_ = false;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     using namespace lemma::driver;
     const char* no_colour = std::getenv("NO_COLOR");
-    const Terminal terminal{.out = isatty(STDOUT_FILENO) != 0,
-                            .err = isatty(STDERR_FILENO) != 0,
-                            .no_colour = no_colour != nullptr && *no_colour != '\0'};
+    Terminal terminal{.out = isatty(STDOUT_FILENO) != 0,
+                      .err = isatty(STDERR_FILENO) != 0,
+                      .no_colour = no_colour != nullptr && *no_colour != '\0'};
+    if (terminal.err) terminal.progress = Progress();
     const Outcome outcome = run({argv + 1, argv + argc}, terminal, std::cin);
     write_all(outcome.err, stderr);
     if (!write_all(outcome.out, stdout)) {

@@ -32,6 +32,9 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     calls_ = 0;
     if (auto done = bind_inputs(inputs); !done) return std::unexpected(done.error());
     if (auto done = check(program_.assertions); !done) return std::unexpected(done.error());
+    for (const auto& [id, value] : variables_) {
+        if (auto done = transform(id); !done) return std::unexpected(done.error());
+    }
     if (auto done = run_main(); !done) return std::unexpected(done.error());
     LEMMA_TRY(NamedArrays outputs, collect_outputs());
     if (auto done = update_variables(); !done) return std::unexpected(done.error());
@@ -109,19 +112,35 @@ Result<void> Interpreter::run_operation(ir::OpId id) {
     } else {
         done = run_formulas(id);
     }
+    if (done && !op.compound()) done = finish_outputs(op);
     if (!done && !failed_.valid()) failed_ = id;
-    if (done && !op.compound()) report(op);
     return done;
 }
 
-void Interpreter::report(const ir::Operation& op) {
-    if (!options_.on_tensor) return;
+Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
+    if (!options_.on_tensor && !options_.transform) return {};
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
+            if (auto done = transform(id); !done) return done;
             const auto value = values_.find(id);
-            if (value != values_.end()) options_.on_tensor(program_.tensors[id], *value->second);
+            if (!options_.on_tensor || value == values_.end()) continue;
+            auto done = options_.on_tensor(program_.tensors[id], *value->second);
+            if (!done) return done;
         }
     }
+    return {};
+}
+
+// The value may be another tensor's as well, which stays as it is.
+Result<void> Interpreter::transform(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    const auto value = values_.find(id);
+    if (!options_.transform || !tensor.quantizer || value == values_.end()) return {};
+    auto changed = std::make_shared<Array>(*value->second);
+    if (auto done = options_.transform(tensor, *changed); !done) return done;
+    changed->round();
+    value->second = std::move(changed);
+    return {};
 }
 
 Result<void> Interpreter::make_outputs(const ir::Operation& op) {

@@ -20,8 +20,10 @@ using NamedArrays = std::map<std::string, std::vector<Array>>;
 
 struct RunOptions {
     uint64_t seed = 0;  // of random operators
+    // Changes a tensor as soon as it has a value: inputs, variables, results (pseudo-quantisation).
+    std::function<Result<void>(const ir::Tensor&, Array&)> transform;
     // Called with each tensor that an operation has computed; inside of loops every time.
-    std::function<void(const ir::Tensor&, const Array&)> on_tensor;
+    std::function<Result<void>(const ir::Tensor&, const Array&)> on_tensor;
     // Called before each operation of the main graph: how many are done, and of how many.
     std::function<void(size_t, size_t)> on_progress;
     int64_t max_loop_steps = int64_t{1} << 32;  // of a loop without a count
@@ -71,7 +73,8 @@ private:
     Result<bool> condition(ir::GraphId graph);
     Result<void> check(const std::vector<ir::Assertion>& assertions);
     Result<void> make_outputs(const ir::Operation& op);
-    void report(const ir::Operation& op);
+    Result<void> finish_outputs(const ir::Operation& op);
+    Result<void> transform(ir::TensorId id);
     // Extents that only a run tells: known ones are put in place.
     ir::SymId resolve(ir::SymId id);
     Result<int64_t> extent(ir::SymId id);

@@ -65,8 +65,8 @@ bool Kernel::inner_loop() {
     for (size_t begin = 0; begin < extent; begin += max_lanes_) {
         const size_t lanes = std::min(max_lanes_, extent - begin);
         for (size_t i = 0; i < lanes; ++i) index[i].integer = static_cast<int64_t>(begin + i);
-        masked_ = false;
         const bool done = execute(blocks_.back(), lanes) && store(lanes);
+        masked_ = false;
         if (!done && !error_.empty()) return false;
     }
     return true;

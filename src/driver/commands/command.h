@@ -29,6 +29,8 @@ bool colour_errors(Colour colour, Terminal terminal);
 
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();
+std::unique_ptr<Command> run_command();
+std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> ops_command();
 

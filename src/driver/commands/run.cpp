@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "diag/render.h"
+#include "driver/commands/command.h"
+#include "driver/files.h"
+#include "driver/run/results_json.h"
+#include "driver/run/session.h"
+#include "driver/run/tensors.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Engine { Interpret };
+
+class Run final : public Command {
+public:
+    std::string name() const override { return "run"; }
+    std::string summary() const override { return "runs a model on given or random inputs"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    struct Results {
+        std::string text;
+        double seconds = 0;  // of the runs alone
+    };
+    void run_model(Terminal terminal, Finding& finding, Results& results) const;
+    Result<bool> run_steps(Session& session, Finding& finding, Results& results) const;
+    Result<bool> run_once(Session& session, Finding& finding, Results& results) const;
+    std::optional<loop::NamedArrays> timed_step(Session& session,
+                                                const loop::NamedArrays& inputs,
+                                                Finding& finding,
+                                                Results& results) const;
+    Result<void> complete(const ir::Program& program, loop::NamedArrays& inputs) const;
+    loop::RunOptions run_options(Terminal terminal) const;
+
+    std::string model_;
+    std::vector<std::string> inputs_;
+    std::string output_;
+    std::string steps_;
+    std::string save_variables_;
+    std::string dump_;
+    SessionOptions options_;
+    std::optional<uint64_t> random_inputs_;
+    int64_t top_ = 0;
+    int64_t threads_ = 1;
+    Engine engine_ = Engine::Interpret;
+    Colour colour_ = Colour::Auto;
+    bool brief_ = false;
+    bool json_ = false;
+    bool time_ = false;
+};
+
+void Run::declare(Arguments& arguments) {
+    arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.texts(
+        "-i,--input", inputs_, "[NAME=]FILE", "an input, .npy, .dat or .pb; as often as needed");
+    arguments.seed("--random-inputs", random_inputs_, "random values for inputs without a file");
+    arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
+    arguments.text(
+        "--steps", steps_, "DIR", "run on DIR/0/NAME.npy, DIR/1/…; outputs go to OUT/0/…");
+    arguments.text("--save-variables", save_variables_, "DIR", "write the variables after the run");
+    arguments.text("--dump", dump_, "DIR", "write every tensor that is computed to DIR/NAME.npy");
+    arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
+    arguments.flag("-t,--time", time_, "say how long the run took");
+    const Choices<Engine> engines = {{"interpret", Engine::Interpret}};
+    arguments.choice("--engine", engine_, engines, "how to run");
+    arguments.number("--threads", threads_, {1, 1024}, "threads to use (the interpreter uses one)");
+    declare_session(arguments, options_);
+    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    declare_colour(arguments, colour_);
+    arguments.exclude("--steps", "--input");
+    arguments.exclude("--json", "--top");
+    arguments.remark(
+        "The interpreter computes in double and 64-bit integers, and rounds each result to its "
+        "type.\n"
+        "Random numbers depend on the seed and the name of the tensor alone.");
+}
+
+loop::RunOptions Run::run_options(Terminal terminal) const {
+    loop::RunOptions run = options_.run;
+    if (!dump_.empty()) {
+        run.on_tensor = [folder = dump_](const ir::Tensor& tensor, const loop::Array& array) {
+            return write_array((fs::path(folder) / (file_name_of(tensor.name) + ".npy")).string(),
+                               array);
+        };
+    }
+    if (terminal.progress) {
+        run.on_progress = [progress = terminal.progress](size_t done, size_t all) {
+            progress(fmt::format("operation {} of {}", done + 1, all));
+        };
+    }
+    return run;
+}
+
+Result<void> Run::complete(const ir::Program& program, loop::NamedArrays& inputs) const {
+    if (random_inputs_) return add_random_inputs(program, *random_inputs_, inputs);
+    const auto missing = missing_inputs(program, inputs);
+    if (missing.empty()) return {};
+    return std::unexpected(
+        Error{fmt::format("no data for the input{} `{}`; give `-i {}=FILE`, or `--random-inputs`",
+                          missing.size() == 1 ? "" : "s",
+                          fmt::join(missing, "`, `"),
+                          missing.front())});
+}
+
+std::optional<loop::NamedArrays> Run::timed_step(Session& session,
+                                                 const loop::NamedArrays& inputs,
+                                                 Finding& finding,
+                                                 Results& results) const {
+    const auto begin = std::chrono::steady_clock::now();
+    auto outputs = session.step(inputs, finding);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    results.seconds += spent.count();
+    return outputs;
+}
+
+Result<bool> Run::run_once(Session& session, Finding& finding, Results& results) const {
+    const ir::Program& program = session.program();
+    LEMMA_TRY(loop::NamedArrays inputs, read_inputs(program, inputs_));
+    if (auto done = complete(program, inputs); !done) return std::unexpected(done.error());
+    const auto outputs = timed_step(session, inputs, finding, results);
+    if (!outputs) return false;
+    const auto& ports = program.graphs[program.main].outputs;
+    if (!output_.empty()) {
+        auto done = write_folder(ports, *outputs, output_);
+        if (!done) return std::unexpected(done.error());
+    }
+    for (const ir::Port& port : ports) {
+        const auto& items = outputs->at(port.name);
+        const auto names = item_names(port, items.size());
+        for (size_t i = 0; i < items.size() && !json_; ++i) {
+            if (output_.empty()) results.text += driver::summary(names[i], items[i]);
+            if (top_ > 0) results.text += top_classes(items[i], top_);
+        }
+    }
+    if (json_) results.text = results_json(program, *outputs);
+    return true;
+}
+
+// 0, 1, 2, … until there is no such folder.
+Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results) const {
+    const ir::Program& program = session.program();
+    const ir::Graph& main = program.graphs[program.main];
+    for (int step = 0;; ++step) {
+        const fs::path folder = fs::path(steps_) / fmt::format("{}", step);
+        std::error_code ignored;
+        if (!fs::is_directory(folder, ignored)) {
+            if (step > 0) return true;
+            return std::unexpected(
+                Error{fmt::format("cannot read `{}`: there is no such folder", folder.string())});
+        }
+        LEMMA_TRY(loop::NamedArrays inputs, read_folder(main.inputs, folder.string()));
+        if (auto done = complete(program, inputs); !done) {
+            return std::unexpected(
+                Error{fmt::format("`{}`: {}", folder.string(), done.error().message)});
+        }
+        const auto outputs = timed_step(session, inputs, finding, results);
+        if (!outputs) return false;
+        if (!output_.empty()) {
+            auto done = write_folder(
+                main.outputs, *outputs, (fs::path(output_) / fmt::format("{}", step)).string());
+            if (!done) return std::unexpected(done.error());
+            continue;
+        }
+        for (const ir::Port& port : main.outputs) {
+            const auto& items = outputs->at(port.name);
+            const auto names = item_names(port, items.size());
+            for (size_t i = 0; i < items.size(); ++i) {
+                results.text += fmt::format("{}/{}", step, driver::summary(names[i], items[i]));
+            }
+        }
+    }
+}
+
+void Run::run_model(Terminal terminal, Finding& finding, Results& results) const {
+    const auto unusable = [&](Error error) {
+        finding.unusable = std::move(error);
+        finding.status = kUnusable;
+    };
+    SessionOptions options = options_;
+    options.run = run_options(terminal);
+    if (!dump_.empty()) {
+        std::error_code failed;
+        fs::create_directories(dump_, failed);
+        if (failed) return unusable({fmt::format("cannot make `{}`: {}", dump_, failed.message())});
+    }
+    const auto session = Session::open(model_, options, finding);
+    if (!session) return;
+    const auto done = steps_.empty() ? run_once(*session, finding, results)
+                                     : run_steps(*session, finding, results);
+    if (!done) return unusable(done.error());
+    if (!*done || save_variables_.empty()) return;
+    auto saved = session->save_variables(save_variables_);
+    if (!saved) unusable(saved.error());
+}
+
+Outcome Run::run(Terminal terminal, std::istream&) const {
+    Finding finding{.model = model_, .diag = Diagnostics()};
+    Results results;
+    run_model(terminal, finding, results);
+    if (terminal.progress) terminal.progress("");
+    finding.diag.sort_by_place();
+    Outcome outcome{.status = finding.status, .out = results.text};
+    if (finding.status != kGood && json_) {
+        std::vector<Finding> findings;
+        findings.push_back(std::move(finding));
+        outcome.out = as_json(findings);
+        return outcome;
+    }
+    if (finding.unusable) {
+        const bool unreadable = finding.unusable->message.starts_with("cannot read");
+        outcome.err = unreadable ? unreadable_line(*finding.unusable)
+                                 : fmt::format("lemma: {}\n", finding.unusable->message);
+    } else {
+        const bool colour = colour_errors(colour_, terminal);
+        outcome.err =
+            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
+    }
+    if (time_ && finding.status == kGood) {
+        outcome.err += fmt::format("ran in {:.4g} ms\n", results.seconds * 1e3);
+    }
+    return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> run_command() { return std::make_unique<Run>(); }
+
+}  // namespace lemma::driver

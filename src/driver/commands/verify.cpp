@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands/command.h"
+#include "driver/files.h"
+#include "driver/json_text.h"
+#include "driver/run/case.h"
+
+namespace lemma::driver {
+
+namespace {
+
+class Verify final : public Command {
+public:
+    std::string name() const override { return "verify"; }
+    std::string summary() const override { return "runs recorded cases and compares the results"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    Result<CaseOptions> options() const;
+    std::string as_json(const std::vector<CaseResult>& results, size_t failed) const;
+
+    std::vector<std::string> paths_;
+    SessionOptions session_;
+    std::string relative_, absolute_;
+    bool json_ = false;
+    bool verbose_ = false;
+};
+
+void Verify::declare(Arguments& arguments) {
+    arguments.words("CASE", paths_, "a folder with case.json, or one with such folders below it");
+    arguments.text("--rtol", relative_, "X", "relative tolerance instead of the case's own");
+    arguments.text("--atol", absolute_, "X", "absolute tolerance instead of the case's own");
+    arguments.flag("-v,--verbose", verbose_, "name the cases that pass, too");
+    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
+    declare_session(arguments, session_);
+    arguments.remark(
+        "A value passes when |got - want| <= atol + rtol * |want|; integers and bools must be "
+        "equal.\n"
+        "The status is 1 when a case fails.");
+}
+
+Result<std::optional<double>> tolerance(const std::string& option, const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end == '\0' && value >= 0) return value;
+    return std::unexpected(Error{fmt::format("{}: `{}` is not a tolerance", option, text)});
+}
+
+Result<CaseOptions> Verify::options() const {
+    CaseOptions options{.session = session_, .relative = {}, .absolute = {}};
+    LEMMA_TRY(options.relative, tolerance("--rtol", relative_));
+    LEMMA_TRY(options.absolute, tolerance("--atol", absolute_));
+    return options;
+}
+
+std::string Verify::as_json(const std::vector<CaseResult>& results, size_t failed) const {
+    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+    for (const CaseResult& result : results) {
+        cases.push_back(
+            {{"case", result.name}, {"passed", result.passed()}, {"failures", result.failures}});
+    }
+    return json_text(
+        {{"cases", std::move(cases)}, {"passed", results.size() - failed}, {"failed", failed}});
+}
+
+Outcome Verify::run(Terminal terminal, std::istream&) const {
+    const auto options = this->options();
+    if (!options) return {.status = kUnusable, .err = "lemma: " + options.error().message + "\n"};
+    Outcome outcome;
+    std::vector<CaseResult> results;
+    size_t failed = 0;
+    for (const std::string& path : paths_) {
+        const auto cases = find_cases(path);
+        if (!cases) {
+            outcome.status = kUnusable;
+            outcome.err += unreadable_line(cases.error());
+            continue;
+        }
+        for (const std::string& folder : *cases) {
+            if (terminal.progress) terminal.progress(folder);
+            CaseResult result = run_case(folder, *options);
+            if (!result.passed()) ++failed;
+            if (verbose_ && result.passed()) outcome.out += fmt::format("passed {}\n", folder);
+            for (const std::string& failure : result.failures) {
+                outcome.out += fmt::format("FAILED {}: {}\n", folder, failure);
+            }
+            results.push_back(std::move(result));
+        }
+    }
+    if (terminal.progress) terminal.progress("");
+    if (json_) {
+        outcome.out = as_json(results, failed);
+    } else {
+        outcome.out += fmt::format("{} passed, {} failed\n", results.size() - failed, failed);
+    }
+    if (failed > 0) outcome.status = std::max<int>(outcome.status, kWrong);
+    return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> verify_command() { return std::make_unique<Verify>(); }
+
+}  // namespace lemma::driver

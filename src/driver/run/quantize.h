@@ -1,0 +1,28 @@
+// driver/run/quantize.h — pseudo-quantisation: what `@quantize` says about a tensor is an operator
+// that rounds its values, composed for the tensor's shape and run behind whatever computes it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "driver/finding.h"
+#include "driver/pipeline.h"
+#include "loop/interpret.h"
+
+namespace lemma::driver {
+
+class Quantisation {
+public:
+    // Null when an operator cannot be composed, which is reported.
+    static std::shared_ptr<Quantisation> prepare(const CheckedModel& model,
+                                                 const ir::Program& program,
+                                                 const CheckOptions& options,
+                                                 Finding& finding);
+    Result<void> apply(const ir::Tensor& tensor, loop::Array& array);
+
+private:
+    std::map<std::string, loop::Interpreter> by_tensor_;
+};
+
+}  // namespace lemma::driver

@@ -1,0 +1,14 @@
+// driver/run/results_json.h — the outputs of a run as a JSON document. Values are in row-major
+// order; nan and infinities, which JSON has no words for, are null.
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+#include "loop/interpret.h"
+
+namespace lemma::driver {
+
+std::string results_json(const ir::Program& program, const loop::NamedArrays& outputs);
+
+}  // namespace lemma::driver

@@ -1,0 +1,185 @@
+#include "driver/run/session.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "driver/run/quantize.h"
+#include "loop/random.h"
+#include "tensor/convert.h"
+#include "tensor/nnef_data.h"
+
+namespace lemma::driver {
+
+namespace {
+
+// Weights that keep values within bounds: matrices and filters by the number of terms that are
+// summed, vectors near 1, so that they can be variances and scales, too.
+loop::Array random_weights(const ir::Tensor& tensor, loop::Array array, uint64_t seed) {
+    for (const char c : tensor.name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+    const int64_t rows = array.shape.empty() ? 1 : std::max<int64_t>(array.shape[0], 1);
+    const int64_t terms = std::max<int64_t>(array.size / rows, 1);
+    const double width = terms > 1 ? std::sqrt(3.0 / static_cast<double>(terms)) : 0.5;
+    const double middle = terms > 1 ? 0.0 : 1.0;
+    for (size_t i = 0; i < array.reals.size(); ++i) {
+        array.reals[i] = middle + width * (2 * loop::random_unit(seed, i) - 1);
+    }
+    for (size_t i = 0; i < array.integers.size(); ++i) {
+        array.integers[i] = static_cast<int64_t>(loop::random_bits(seed, i) & 1);
+    }
+    return array;
+}
+
+Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& tensor) {
+    tensor::Shape shape;
+    for (const ir::SymId part : tensor.shape) {
+        const auto extent = program.symbols.as_int(part);
+        if (!extent) {
+            return std::unexpected(Error{fmt::format(
+                "the shape of the variable `{}` is known only when it has data", tensor.name)});
+        }
+        shape.push_back(*extent);
+    }
+    return loop::Array::zeros(tensor.dtype, std::move(shape));
+}
+
+Result<loop::Array> read_data(const tensor::ModelSource& source,
+                              const std::string& file,
+                              tensor::DType dtype,
+                              const tensor::SourceLimits& limits) {
+    LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
+    const auto named = [&](const Error& error) {
+        return std::unexpected(Error{fmt::format("`{}`: {}", source.path_of(file), error.message)});
+    };
+    const auto stored = tensor::decode_nnef(bytes);
+    if (!stored) return named(stored.error());
+    // Codes of quantised data are what the graph computes with; it is told how by `@quantize`.
+    const auto converted = tensor::convert(*stored, dtype, tensor::KindChange::Exact);
+    if (!converted) return named(converted.error());
+    return loop::to_array(*converted);
+}
+
+}  // namespace
+
+std::unique_ptr<Session> Session::open(const std::string& model,
+                                       const SessionOptions& options,
+                                       Finding& finding) {
+    const auto unusable = [&](Error error) {
+        finding.unusable = std::move(error);
+        finding.status = kUnusable;
+        return nullptr;
+    };
+    auto file = find_model(model, options.source);
+    if (!file) return unusable(file.error());
+    auto checked = check_sknd(*file, options.check, finding.sources, finding.diag);
+    if (!checked) return unusable(checked.error());
+    Composed composed;
+    if (!finding.diag.has_errors()) {
+        composed = compose_graph(*checked, options.check, finding.sources, finding.diag);
+    }
+    if (!composed.program) {
+        finding.status = composed.bad_usage ? kUnusable : kWrong;
+        return nullptr;
+    }
+    auto session = std::unique_ptr<Session>(new Session());
+    session->model_ = std::move(*checked);
+    loop::RunOptions run = options.run;
+    if (options.quantize) {
+        auto quantisation =
+            Quantisation::prepare(session->model_, *composed.program, options.check, finding);
+        if (!quantisation) return nullptr;
+        run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
+            return quantisation->apply(tensor, array);
+        };
+    }
+    session->interpreter_ =
+        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
+    if (!session->load_variables(options, finding)) return nullptr;
+    return session;
+}
+
+bool Session::load_variables(const SessionOptions& options, Finding& finding) {
+    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    DataCheck data(model_.model, model_.package, mode, finding.diag);
+    data.check(program());
+    if (finding.diag.has_errors()) {
+        finding.status = kWrong;
+        return false;
+    }
+    const auto fail = [&](const Error& error) {
+        finding.unusable = error;
+        finding.status = kUnusable;
+        return false;
+    };
+    for (uint32_t i = 0; i < program().tensors.size(); ++i) {
+        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        const VariableName name = {model_.model.name, program().name, tensor.name};
+        const auto file = find_data(*model_.model.source, name);
+        Result<loop::Array> array;
+        if (file) {
+            array = read_data(*model_.model.source, *file, tensor.dtype, options.source);
+        } else if (options.random_weights) {
+            array = zeros_like(program(), tensor);
+            if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
+        } else {
+            continue;  // nothing reads it
+        }
+        if (!array) return fail(array.error());
+        if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
+            return fail(done.error());
+        }
+    }
+    return true;
+}
+
+std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
+    auto outputs = interpreter_->run(inputs);
+    if (outputs) return std::move(*outputs);
+    const ir::Operation* const op = interpreter_->failed();
+    if (!op) {  // what was given does not fit
+        finding.unusable = outputs.error();
+        finding.status = kUnusable;
+        return std::nullopt;
+    }
+    finding.status = kWrong;
+    auto report =
+        finding.diag.error(op->span.valid() ? op->span : Span{model_.file, 0, 0},
+                           DiagKind::RunFailed,
+                           fmt::format("`{}` fails: {}", op->op, outputs.error().message));
+    if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
+    return std::nullopt;
+}
+
+Result<void> Session::save_variables(const std::string& folder) const {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    for (const ir::Tensor& tensor : program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        const loop::Array* const value = interpreter_->variable(tensor.name);
+        if (!value) continue;
+        LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
+        const auto names = data_names({model_.model.name, program().name, tensor.name});
+        auto done = tensor::write_nnef((std::filesystem::path(folder) / names[0]).string(), data);
+        if (!done) return done;
+    }
+    return {};
+}
+
+void declare_session(Arguments& arguments, SessionOptions& options) {
+    declare_graph_options(arguments, options.check.graph);
+    const Choices<ir::DType> reals = {{"f32", ir::DType::F32},
+                                      {"f64", ir::DType::F64},
+                                      {"f16", ir::DType::F16},
+                                      {"bf16", ir::DType::BF16}};
+    arguments.choice(
+        "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
+    arguments.seed(
+        "--random-weights", options.random_weights, "random values for variables without data");
+    arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
+    arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    declare_source_limits(arguments, options.source);
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,47 @@
+// driver/run/session.h — a model that can run: composed, with the data of its variables, step by
+// step.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver/finding.h"
+#include "driver/pipeline.h"
+#include "loop/interpret.h"
+
+namespace lemma::driver {
+
+struct SessionOptions {
+    CheckOptions check;
+    tensor::SourceLimits source;
+    std::optional<uint64_t> random_weights;  // a seed for variables without data
+    bool quantize = false;                   // apply `@quantize`
+    loop::RunOptions run;
+};
+
+class Session {
+public:
+    // Null when something is wrong, which `finding` tells then.
+    static std::unique_ptr<Session> open(const std::string& model,
+                                         const SessionOptions& options,
+                                         Finding& finding);
+
+    const ir::Program& program() const { return interpreter_->program(); }
+    // Reports to the finding what goes wrong, at the call in the model.
+    std::optional<loop::NamedArrays> step(const loop::NamedArrays& inputs, Finding& finding);
+    // A .dat file for each variable, named as the model's own.
+    Result<void> save_variables(const std::string& folder) const;
+
+private:
+    Session() = default;
+    bool load_variables(const SessionOptions& options, Finding& finding);
+
+    CheckedModel model_;
+    std::unique_ptr<loop::Interpreter> interpreter_;
+};
+
+// Arguments of all commands that run models.
+void declare_session(Arguments& arguments, SessionOptions& options);
+
+}  // namespace lemma::driver

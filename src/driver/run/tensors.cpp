@@ -1,0 +1,281 @@
+#include "driver/run/tensors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "loop/random.h"
+#include "tensor/nnef_data.h"
+#include "tensor/npy_file.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+const std::vector<ir::Port>& inputs_of(const ir::Program& program) {
+    return program.graphs[program.main].inputs;
+}
+
+// A tensor of a port by the name that files use.
+struct Target {
+    const ir::Port* port = nullptr;
+    size_t item = 0;
+};
+
+std::vector<std::string> all_names(const std::vector<ir::Port>& ports) {
+    std::vector<std::string> names;
+    for (const ir::Port& port : ports) {
+        const auto items = item_names(port, port.operand.items.size());
+        names.insert(names.end(), items.begin(), items.end());
+    }
+    return names;
+}
+
+std::optional<Target> find_target(const std::vector<ir::Port>& ports, const std::string& name) {
+    for (const ir::Port& port : ports) {
+        const auto items = item_names(port, port.operand.items.size());
+        const auto found = std::ranges::find(items, name);
+        if (found != items.end()) return Target{&port, static_cast<size_t>(found - items.begin())};
+    }
+    return std::nullopt;
+}
+
+// What is given so far, by port and item.
+class GivenInputs {
+public:
+    explicit GivenInputs(const std::vector<ir::Port>& ports) : ports_(ports) {}
+
+    bool has(const std::string& name) const { return given_.contains(name); }
+    // The first name that nothing is given for yet.
+    std::optional<std::string> next() const {
+        for (const std::string& name : all_names(ports_)) {
+            if (!has(name)) return name;
+        }
+        return std::nullopt;
+    }
+    void set(const std::string& name, loop::Array array) { given_[name] = std::move(array); }
+    Result<loop::NamedArrays> take() {
+        loop::NamedArrays arrays;
+        for (const ir::Port& port : ports_) {
+            const auto names = item_names(port, port.operand.items.size());
+            const auto missing =
+                std::ranges::find_if(names, [&](const std::string& name) { return !has(name); });
+            const bool later = std::any_of(
+                missing, names.end(), [&](const std::string& name) { return has(name); });
+            if (later) return bad(fmt::format("the input `{}` is missing", *missing));
+            if (missing == names.begin() && !names.empty()) continue;
+            auto& items = arrays[port.name];
+            for (auto name = names.begin(); name != missing; ++name) {
+                items.push_back(std::move(given_[*name]));
+            }
+        }
+        return arrays;
+    }
+
+private:
+    const std::vector<ir::Port>& ports_;
+    std::map<std::string, loop::Array> given_;
+};
+
+}  // namespace
+
+std::string file_name_of(const std::string& tensor) {
+    std::string name = tensor;
+    for (char& c : name) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        if (!plain) c = '_';
+    }
+    return name;
+}
+
+Result<loop::Array> read_array(const std::string& path) {
+    const bool dat = path.ends_with(".dat");
+    LEMMA_TRY(const tensor::Tensor tensor, dat ? tensor::read_nnef(path) : tensor::read_npy(path));
+    return loop::to_array(tensor);
+}
+
+Result<void> write_array(const std::string& path, const loop::Array& array) {
+    LEMMA_TRY(const tensor::Tensor tensor, loop::to_tensor(array));
+    return tensor::write_npy(path, tensor);
+}
+
+std::vector<std::string> item_names(const ir::Port& port, size_t count) {
+    if (!port.operand.packed) return {port.name};
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("{}.{}", port.name, i));
+    return names;
+}
+
+Result<loop::NamedArrays> read_inputs(const ir::Program& program,
+                                      const std::vector<std::string>& arguments) {
+    const std::vector<ir::Port>& ports = inputs_of(program);
+    GivenInputs given(ports);
+    for (const std::string& argument : arguments) {
+        const size_t middle = argument.find('=');
+        const bool named =
+            middle != std::string::npos && find_target(ports, argument.substr(0, middle));
+        std::string name = named ? argument.substr(0, middle) : "";
+        if (!named) {
+            if (middle != std::string::npos && !fs::exists(argument)) {
+                return bad(fmt::format("there is no input `{}`; the inputs are {}",
+                                       argument.substr(0, middle),
+                                       fmt::join(all_names(ports), ", ")));
+            }
+            const auto next = given.next();
+            if (!next) return bad(fmt::format("`{}` is one input too many", argument));
+            name = *next;
+        }
+        if (given.has(name)) return bad(fmt::format("the input `{}` is given twice", name));
+        LEMMA_TRY(loop::Array array, read_array(named ? argument.substr(middle + 1) : argument));
+        given.set(name, std::move(array));
+    }
+    return given.take();
+}
+
+Result<loop::NamedArrays> read_folder(const std::vector<ir::Port>& ports,
+                                      const std::string& folder) {
+    GivenInputs given(ports);
+    for (const std::string& name : all_names(ports)) {
+        for (const char* ending : {".npy", ".dat"}) {
+            const fs::path path = fs::path(folder) / (file_name_of(name) + ending);
+            std::error_code ignored;
+            if (given.has(name) || !fs::exists(path, ignored)) continue;
+            LEMMA_TRY(loop::Array array, read_array(path.string()));
+            given.set(name, std::move(array));
+        }
+    }
+    return given.take();
+}
+
+Result<void> write_folder(const std::vector<ir::Port>& ports,
+                          const loop::NamedArrays& arrays,
+                          const std::string& folder) {
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) return bad(fmt::format("cannot make `{}`: {}", folder, failed.message()));
+    for (const ir::Port& port : ports) {
+        const auto found = arrays.find(port.name);
+        if (found == arrays.end()) continue;
+        const auto names = item_names(port, found->second.size());
+        for (size_t i = 0; i < found->second.size(); ++i) {
+            const fs::path path = fs::path(folder) / (file_name_of(names[i]) + ".npy");
+            if (auto done = write_array(path.string(), found->second[i]); !done) return done;
+        }
+    }
+    return {};
+}
+
+// ---- Random inputs ------------------------------------------------------------------------------
+
+std::vector<std::string> missing_inputs(const ir::Program& program,
+                                        const loop::NamedArrays& inputs) {
+    std::vector<std::string> missing;
+    for (const ir::Port& port : inputs_of(program)) {
+        if (!inputs.contains(port.name)) missing.push_back(port.name);
+    }
+    return missing;
+}
+
+namespace {
+
+Result<loop::Array> random_array(const ir::Program& program,
+                                 const ir::Tensor& tensor,
+                                 uint64_t seed) {
+    tensor::Shape shape;
+    for (const ir::SymId part : tensor.shape) {
+        const auto extent = program.symbols.as_int(part);
+        const int64_t most = program.symbols.range(part).high;
+        shape.push_back(extent ? *extent : most < INT64_MAX ? most : 1);
+    }
+    LEMMA_TRY(loop::Array array, loop::Array::zeros(tensor.dtype, std::move(shape)));
+    for (const char c : tensor.name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+    for (size_t i = 0; i < array.reals.size(); ++i) array.reals[i] = loop::random_unit(seed, i);
+    for (size_t i = 0; i < array.integers.size(); ++i) {
+        array.integers[i] = static_cast<int64_t>(loop::random_bits(seed, i) & 1);
+    }
+    array.round();
+    return array;
+}
+
+}  // namespace
+
+Result<void> add_random_inputs(const ir::Program& program,
+                               uint64_t seed,
+                               loop::NamedArrays& inputs) {
+    for (const ir::Port& port : inputs_of(program)) {
+        if (inputs.contains(port.name)) continue;
+        auto& items = inputs[port.name];
+        for (const ir::TensorId id : port.operand.items) {
+            LEMMA_TRY(loop::Array array, random_array(program, program.tensors[id], seed));
+            items.push_back(std::move(array));
+        }
+    }
+    return {};
+}
+
+// ---- What is said about results -----------------------------------------------------------------
+
+namespace {
+
+constexpr size_t kShownItems = 8;
+
+std::string number_text(const loop::Array& array, size_t index) {
+    if (!array.strings.empty()) return "'" + array.strings[index] + "'";
+    if (!array.reals.empty()) return fmt::format("{:.6g}", array.reals[index]);
+    if (array.dtype == tensor::DType::Bool) return array.integers[index] ? "true" : "false";
+    return fmt::format("{}", array.integers[index]);
+}
+
+std::string range_text(const loop::Array& array) {
+    if (array.reals.empty()) return "";
+    const auto [least, most] = std::ranges::minmax_element(array.reals);
+    const double sum = std::accumulate(array.reals.begin(), array.reals.end(), 0.0);
+    return fmt::format(", from {:.6g} to {:.6g}, mean {:.6g}",
+                       *least,
+                       *most,
+                       sum / static_cast<double>(array.size));
+}
+
+}  // namespace
+
+std::string summary(const std::string& name, const loop::Array& array) {
+    std::string text = fmt::format("{}: {}{}{}",
+                                   name,
+                                   tensor::dtype_name(array.dtype),
+                                   tensor::shape_text(array.shape),
+                                   range_text(array));
+    const auto size = static_cast<size_t>(array.size);
+    for (size_t i = 0; i < std::min(size, kShownItems); ++i) {
+        text += (i == 0 ? ": " : " ") + number_text(array, i);
+    }
+    return text + (size > kShownItems ? " …\n" : "\n");
+}
+
+std::string top_classes(const loop::Array& array, int64_t count) {
+    if (array.shape.empty() || array.reals.empty()) return "";
+    const auto classes = static_cast<size_t>(array.shape.back());
+    const auto shown = std::min(static_cast<size_t>(count), classes);
+    std::string text;
+    for (size_t row = 0; row < array.reals.size() / classes; ++row) {
+        const double* const scores = &array.reals[row * classes];
+        std::vector<size_t> order(classes);
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+        for (size_t i = 0; i < shown; ++i) {
+            text += fmt::format("  {:>3}. class {:<6} {:.6g}\n", i + 1, order[i], scores[order[i]]);
+        }
+    }
+    return text;
+}
+
+}  // namespace lemma::driver

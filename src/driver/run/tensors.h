@@ -1,0 +1,49 @@
+// driver/run/tensors.h — inputs and outputs of a run: files by the names of tensors, random inputs,
+// and what is said about results.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/program.h"
+#include "loop/interpret.h"
+
+namespace lemma::driver {
+
+// `a/b c` as part of a file name: `a_b_c`.
+std::string file_name_of(const std::string& tensor);
+
+// .npy, .dat or .pb, by the ending or by its first bytes.
+Result<loop::Array> read_array(const std::string& path);
+Result<void> write_array(const std::string& path, const loop::Array& array);
+
+// The names under which a port's tensors are fed and written: `x`, or `xs.0`, `xs.1`, …
+std::vector<std::string> item_names(const ir::Port& port, size_t count);
+
+// What `-i NAME=FILE` and `-i FILE` say, for the inputs of the graph in order.
+Result<loop::NamedArrays> read_inputs(const ir::Program& program,
+                                      const std::vector<std::string>& arguments);
+// All inputs, or outputs, that a folder has files for, `NAME.npy`.
+Result<loop::NamedArrays> read_folder(const std::vector<ir::Port>& ports,
+                                      const std::string& folder);
+Result<void> write_folder(const std::vector<ir::Port>& ports,
+                          const loop::NamedArrays& arrays,
+                          const std::string& folder);
+
+// Fills in the inputs that are missing: reals in [0, 1), integers 0 or 1. Extents that only the
+// inputs tell are as large as they can be, or 1 without a bound.
+Result<void> add_random_inputs(const ir::Program& program,
+                               uint64_t seed,
+                               loop::NamedArrays& inputs);
+// The inputs that are still missing.
+std::vector<std::string> missing_inputs(const ir::Program& program,
+                                        const loop::NamedArrays& inputs);
+
+// `y: f32[1, 10], from -1.5 to 2, mean 0.25: 0.1 0.2 …`
+std::string summary(const std::string& name, const loop::Array& array);
+// The largest elements along the last axis, as classes: `  1. 207  0.53`.
+std::string top_classes(const loop::Array& array, int64_t count);
+
+}  // namespace lemma::driver
