@@ -194,6 +194,37 @@ graph G {
     EXPECT_EQ(reals(sum.run(input), "y"), (std::vector<double>{12, 24}));
 }
 
+// None of these makes a tensor.
+TEST(Interpreter, HandsTensorsOn) {
+    Interpreter hand = load(R"(
+operator same {
+    @dtype { T: type; }
+    @input { x: T[s..]; }
+    @output { y: T[s..]; }
+    @compose { y = x; }
+}
+operator weights {
+    @variable { w: real[2]; }
+    @output { y: real[2]; }
+    @compose { y = w; }
+}
+graph G {
+    @input { x: real[2]; }
+    @output { a: real[2]; b: real[2]; c: real[2]; }
+    @compose {
+        z = same(x);
+        a = same(z);
+        b = weights();
+        c = x;
+    }
+})");
+    ASSERT_TRUE(hand.set_variable("b.w", real({2}, {10, 20}).front()));
+    const auto result = hand.run({{"x", real({2}, {1, 2})}});
+    EXPECT_EQ(reals(result, "a"), (std::vector<double>{1, 2}));
+    EXPECT_EQ(reals(result, "b"), (std::vector<double>{10, 20}));
+    EXPECT_EQ(reals(result, "c"), (std::vector<double>{1, 2}));
+}
+
 TEST(Interpreter, RoundsToTheDtypeWhenAnOperationIsDone) {
     Interpreter third = load(R"(
 import math;

@@ -154,9 +154,9 @@ void ProgramPrinter::print_operation(OpId id, int depth) {
     if (!op.dtypes.empty()) head += ">";
     if (!op.attributes.empty()) head += " " + attributes_text(op.attributes);
     head += " (" + ports_text(op.inputs) + ")";
+    if (kind_from_body(op) != op.kind) head += fmt::format(" {}", kind_text(op.kind));
     if (const auto* loop = std::get_if<Loop>(&op.control)) head += over_text(*loop);
-    const bool body = !op.assertions.empty() || !op.formulas.empty() || op.compound() ||
-                      !std::holds_alternative<std::monostate>(op.control);
+    const bool body = !op.assertions.empty() || kind_from_body(op);
     line(body ? head + " {" : head);
     if (!body) return;
     ++indent_;

@@ -84,20 +84,29 @@ struct Loop {
     GraphId post_condition;         // may be missing
 };
 
+// What an operation does, and so which of its fields count.
+enum class OperationKind : uint8_t {
+    Primitive,  // its formulas write its outputs; without formulas they keep their initial values
+    Compound,   // its parts make its outputs, or they are tensors that were there before
+    Intrinsic,  // no formula can say it: a function behind an interface makes its outputs
+    Control,    // a branch or a loop makes its outputs
+};
+
 struct Operation {
+    OperationKind kind = OperationKind::Primitive;
     std::string op;  // `nn.conv`; `if` and `loop` for control flow; `constant` for index formulas
     std::string label;  // path of labels
     std::vector<std::pair<std::string, DType>> dtypes;
     std::vector<Attribute> attributes;
     std::vector<Port> inputs;
     std::vector<Port> outputs;
-    std::vector<Formula> formulas;  // of a primitive; none for intrinsics
-    std::vector<OpId> parts;        // of a compound, in order
+    std::vector<Formula> formulas;  // of a primitive
+    std::vector<OpId> parts;        // of a compound, in order; none if it only hands tensors on
     std::vector<Assertion> assertions;
     std::variant<std::monostate, Branch, Loop> control;
     Span span;  // the call in the user's text
 
-    bool compound() const { return !parts.empty(); }
+    bool compound() const { return kind == OperationKind::Compound; }
 };
 
 struct Graph {

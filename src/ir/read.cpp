@@ -201,7 +201,7 @@ bool Reader::starts_outputs() const {
     return name && (peek(1).kind == TextKind::Tensor || is_sign("[", 1) || is_sign("~", 1));
 }
 
-// operation = [outputs '='] name [string] ['<' dtypes '>'] [attributes] '(' ports ')'
+// operation = [outputs '='] name [string] ['<' dtypes '>'] [attributes] '(' ports ')' [kind]
 //             ['over' '(' … ')'] ['{' body '}']
 std::optional<OpId> Reader::read_operation(int depth) {
     if (depth > kMaxOperationDepth) {
@@ -212,14 +212,16 @@ std::optional<OpId> Reader::read_operation(int depth) {
     Operation op;
     const Span begin = span_here();
     if (starts_outputs() && !(read_outputs(op.outputs) && expect("="))) return std::nullopt;
-    if (!read_head(op)) return std::nullopt;
+    std::optional<OperationKind> kind;
+    if (!read_head(op, kind)) return std::nullopt;
     op.span = cover(begin, {file_, tokens_[at_ - 1].begin, tokens_[at_ - 1].end});
     if (accept("{") && !(read_body(op, depth + 1) && expect("}"))) return std::nullopt;
     if (!finish_control(op) || !end_line()) return std::nullopt;
+    op.kind = kind ? *kind : kind_from_body(op).value_or(OperationKind::Intrinsic);
     return program_.operations.add(std::move(op));
 }
 
-bool Reader::read_head(Operation& op) {
+bool Reader::read_head(Operation& op, std::optional<OperationKind>& kind) {
     if (peek().kind != TextKind::Word && peek().kind != TextKind::String)
         return unexpected("an operation");
     op.op = *read_name();
@@ -236,6 +238,8 @@ bool Reader::read_head(Operation& op) {
     }
     if (is_sign("{") && !read_attributes(op.attributes)) return false;
     if (!expect("(") || !read_ports(op.inputs, ")")) return false;
+    if (peek().kind == TextKind::Word) kind = kind_from_text(peek().text);
+    if (kind) take();
     return !accept_word("over") || read_over(op.control.emplace<Loop>());
 }
 

@@ -50,7 +50,8 @@ private:
     std::optional<GraphId> read_graph(std::string_view usual_name, int depth);
     bool read_operations(std::vector<OpId>& operations, int depth);
     std::optional<OpId> read_operation(int depth);
-    bool read_head(Operation& op);
+    // `kind`: if it is told.
+    bool read_head(Operation& op, std::optional<OperationKind>& kind);
     bool read_body(Operation& op, int depth);
     bool read_body_statement(Operation& op, int depth);
     bool read_control(Operation& op, int depth);

@@ -62,24 +62,24 @@ graph "g h" (x = %x, s = %s) {
         %p.1[] = %later[]  append n
     }
     c %y2: f32[] = outer () {
-        c %y2 = inner ()
+        c %y2 = inner () intrinsic
     }
     0 %r: f32[] = if "l" () {
         condition {
-            c %t: bool[] = test ()
+            c %t: bool[] = test () intrinsic
             yield 0 = %t
         }
         then "other" {
             yield 0 = %y2
         }
         else {
-            c %u: f32[] = g ()
+            c %u: f32[] = g () intrinsic
             yield 0 = %u
         }
     }
     0 %v: f32[], 1 [%q.0: f32[], %q.1: f32[]; n] = loop (count = %c, a = %y2, x = [%p.0, %p.1]) over (carry [%a: f32[]], scan [%i: f32[]], index %k: i64[], count n + 1, times %c) {
         while {
-            c %t2: bool[] = test ()
+            c %t2: bool[] = test () intrinsic
             yield 0 = %t2
         }
         body {
@@ -89,7 +89,7 @@ graph "g h" (x = %x, s = %s) {
             yield 0 = %t2
         }
     }
-    "yield" ()
+    "yield" () intrinsic
     yield y = %y, r = ~
 }
 
@@ -124,6 +124,40 @@ TEST(Read, BuildsThePartsOfAProgram) {
     EXPECT_EQ(op.formulas[2].writes.size(), 2u);
     EXPECT_TRUE(op.formulas[3].counter.valid());
     EXPECT_EQ(p.tensors[p.updates[0].variable].quantizer->attributes.size(), 3u);
+}
+
+TEST(Read, TellsTheKindsOfOperations) {
+    const std::string text = R"(program p
+
+input %x: f32[]
+
+graph g (x = %x) {
+    y %x = hands_on (x = %x) compound
+    y %x = checked (x = %x) compound {
+        require true, "fine"
+    }
+    y %a: f32[] = sorts (x = %x) intrinsic
+    y %b: f32[] = sets_nothing (x = %x) primitive
+    y %c: f32[] = copies (x = %x) {
+        %c[] = %x[]
+    }
+    y %d: f32[] = outer (x = %x) {
+        y %d = sorts (x = %x) intrinsic
+    }
+}
+)";
+    const Reading reading = read(text);
+    ASSERT_EQ(reading.errors, "");
+    const Program& p = *reading.program;
+    std::vector<OperationKind> kinds;
+    for (const OpId op : p.graphs[p.main].operations) kinds.push_back(p.operations[op].kind);
+    using enum OperationKind;
+    EXPECT_EQ(kinds, (std::vector{Compound, Compound, Intrinsic, Primitive, Primitive, Compound}));
+    EXPECT_EQ(print(p), text);
+    EXPECT_TRUE(verify(p).empty());
+    // Without a word it is an intrinsic.
+    const Reading plain = read("program p\ngraph g {\n  a %a: f32[] = f ()\n}\n");
+    EXPECT_EQ(plain.program->operations.begin()->kind, Intrinsic);
 }
 
 // What people write need not be what the printer would write.

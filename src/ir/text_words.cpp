@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 8> kFormulaOps = {
     "=", "+=", "*=", "&=", "|=", "min=", "max=", ":="};
 constexpr std::array<std::string_view, 4> kScalarTypes = {"int", "real", "bool", "str"};
 constexpr std::array<std::string_view, 4> kRoles = {"input", "constant", "variable", "tensor"};
+constexpr std::array<std::string_view, 4> kKinds = {
+    "primitive", "compound", "intrinsic", "control"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -98,6 +100,17 @@ std::optional<ScalarType> scalar_type_from_text(std::string_view text) {
 std::string_view role_text(TensorRole role) { return kRoles[static_cast<size_t>(role)]; }
 std::optional<TensorRole> role_from_text(std::string_view text) {
     return find_in<TensorRole>(kRoles, text);
+}
+
+std::string_view kind_text(OperationKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::optional<OperationKind> kind_from_text(std::string_view text) {
+    return find_in<OperationKind>(kKinds, text);
+}
+std::optional<OperationKind> kind_from_body(const Operation& op) {
+    if (!std::holds_alternative<std::monostate>(op.control)) return OperationKind::Control;
+    if (!op.formulas.empty()) return OperationKind::Primitive;
+    if (!op.parts.empty()) return OperationKind::Compound;
+    return std::nullopt;
 }
 
 ScalarType scalar_type_of(DType dtype) {

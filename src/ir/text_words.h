@@ -36,6 +36,10 @@ std::string_view scalar_type_text(ScalarType type);
 std::optional<ScalarType> scalar_type_from_text(std::string_view text);
 std::string_view role_text(TensorRole role);
 std::optional<TensorRole> role_from_text(std::string_view text);
+std::string_view kind_text(OperationKind kind);
+std::optional<OperationKind> kind_from_text(std::string_view text);
+// What the body of an operation tells about its kind; nothing if there is no body to speak of.
+std::optional<OperationKind> kind_from_body(const Operation& op);
 // What the elements of a tensor are in expressions.
 ScalarType scalar_type_of(DType dtype);
 // The values an index takes in `index < extent` unless said otherwise.

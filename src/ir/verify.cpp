@@ -253,9 +253,7 @@ void Verifier::walk(OpId id) {
     for (const Port& port : op.inputs)
         for (const TensorId item : port.operand.items)
             require_made(item, fmt::format("`{}`", port.name));
-    const bool control = !std::holds_alternative<std::monostate>(op.control);
-    if ((control ? 1 : 0) + (op.compound() ? 1 : 0) + (op.formulas.empty() ? 0 : 1) > 1)
-        problem("is more than one of a primitive, a compound, a branch and a loop");
+    check_kind(op);
     for (const OpId part : op.parts) walk(part);
     match(
         op.control,
@@ -269,25 +267,25 @@ void Verifier::walk(OpId id) {
     walk_formulas(op);
 }
 
-// What a compound gives has been made by its parts, or is passed through. One that only passes
-// tensors through has no parts at all.
+void Verifier::check_kind(const Operation& op) {
+    const bool control = !std::holds_alternative<std::monostate>(op.control);
+    if (control != (op.kind == OperationKind::Control))
+        problem(
+            "is {}, {} a branch or a loop", kind_text(op.kind), control ? "but has" : "without");
+    if (!op.formulas.empty() && op.kind != OperationKind::Primitive)
+        problem("is {}, but has formulas", kind_text(op.kind));
+    if (!op.parts.empty() && op.kind != OperationKind::Compound)
+        problem("is {}, but has parts", kind_text(op.kind));
+}
+
+// What a compound gives has been made by its parts, or was there before.
 void Verifier::walk_outputs(const Operation& op) {
-    std::unordered_set<TensorId, IdHash> inputs;
-    for (const Port& port : op.inputs)
-        inputs.insert(port.operand.items.begin(), port.operand.items.end());
-    const auto is_given = [&](TensorId id) {
-        const TensorRole role = program_.tensors[id].role;
-        return inputs.contains(id) || role == TensorRole::Constant || role == TensorRole::Variable;
-    };
-    const bool passes = op.formulas.empty() && std::holds_alternative<std::monostate>(op.control) &&
-                        std::ranges::all_of(op.outputs, [&](const Port& port) {
-                            return std::ranges::all_of(port.operand.items, is_given);
-                        });
     for (const Port& port : op.outputs)
         for (const TensorId item : port.operand.items) {
-            if (op.compound() && !visible_[item])
+            if (!op.compound())
+                make(item);
+            else if (!visible_[item])
                 problem("no part makes its output {}", name(item));
-            if (!op.compound() && !passes) make(item);
         }
     for (const Port& port : op.outputs)
         if (port.operand.length.valid() && !op.compound()) tell(port.operand.length);

@@ -63,6 +63,7 @@ private:
     void walk_graph(GraphId id);
     void walk_formulas(const Operation& op);
     void walk_outputs(const Operation& op);
+    void check_kind(const Operation& op);
     void open_scope() { scopes_.emplace_back(); }
     void close_scope();
 

@@ -33,7 +33,7 @@ graph g (x = %x, k = %k) {
         y %a: f32[n, 4] = intrinsic (x = %y)
         y %b = intrinsic (x = %a)
     }
-    y %y = pass (x = %y)
+    y %y = pass (x = %y) compound
     0 %r: f32[] = if () {
         condition {
             c %t: bool[] = test (x = %y)
@@ -302,7 +302,22 @@ TEST(Verify, FindsBadCompounds) {
                     "`outer`: no part makes its output `b`"));
     Program p = good();
     operation(p, "outer").formulas = operation(p, "f").formulas;
-    EXPECT_TRUE(has(verify(p), "is more than one of a primitive, a compound, a branch and a loop"));
+    EXPECT_TRUE(has(verify(p), "`outer`: is compound, but has formulas"));
+}
+
+TEST(Verify, FindsBadKinds) {
+    // One that only hands tensors on is no intrinsic, which would make them.
+    EXPECT_TRUE(has(broken("(x = %y) compound", "(x = %y)"), "`pass`: makes `y` a second time"));
+    EXPECT_TRUE(
+        has(broken("(x = %a)", "(x = %a) compound"), "`intrinsic`: no part makes its output `b`"));
+    EXPECT_TRUE(
+        has(broken("w = %w) {", "w = %w) intrinsic {"), "`f`: is intrinsic, but has formulas"));
+    EXPECT_TRUE(has(broken("outer (x = %y)", "outer (x = %y) primitive"),
+                    "`outer`: is primitive, but has parts"));
+    EXPECT_TRUE(
+        has(broken("if ()", "if () intrinsic"), "`if`: is intrinsic, but has a branch or a loop"));
+    EXPECT_TRUE(
+        has(broken("= h ()", "= h () control"), "`h`: is control, without a branch or a loop"));
 }
 
 TEST(Verify, FindsBadBranches) {

@@ -107,7 +107,7 @@ Result<void> Interpreter::run_operation(ir::OpId id) {
         done = run_branch(op, *branch);
     } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
         done = run_loop(op, *loop);
-    } else if (op.formulas.empty() && !op.outputs.empty()) {
+    } else if (op.kind == ir::OperationKind::Intrinsic) {
         done = run_intrinsic(op);
     } else {
         done = run_formulas(id);

@@ -107,7 +107,7 @@ std::vector<Body> bodies(const ir::Operation& op) {
 }
 
 bool is_primitive(const ir::Operation& op) {
-    return !op.compound() && std::holds_alternative<std::monostate>(op.control);
+    return op.kind == ir::OperationKind::Primitive || op.kind == ir::OperationKind::Intrinsic;
 }
 
 // ---- Multiply-accumulates -----------------------------------------------------------------------
@@ -156,7 +156,7 @@ void CostModel::find_variables(const ir::Operand& operand, VariableSet& found) c
     }
 }
 
-// Those that primitives read, and those that bodies hand on.
+// Those that primitives read, and those that bodies and compounds hand on.
 void CostModel::find_variables(const std::vector<ir::OpId>& ops, VariableSet& found) const {
     for (const ir::OpId id : ops) {
         const ir::Operation& op = program_.operations[id];
@@ -167,8 +167,9 @@ void CostModel::find_variables(const std::vector<ir::OpId>& ops, VariableSet& fo
                 find_variables(port.operand, found);
             }
         }
-        if (op.compound()) continue;
-        for (const ir::Port& port : op.inputs) find_variables(port.operand, found);
+        for (const ir::Port& port : op.compound() ? op.outputs : op.inputs) {
+            find_variables(port.operand, found);
+        }
     }
 }
 

@@ -63,7 +63,8 @@ void DotWriter::add_node(const std::string& node,
 }
 
 void DotWriter::add_made(const ir::Operand& operand, const std::string& node) {
-    for (const ir::TensorId id : operand.items) makers_[id] = node;
+    // What an operation hands on was made before.
+    for (const ir::TensorId id : operand.items) makers_.try_emplace(id, node);
 }
 
 void DotWriter::add_edges(const ir::Operand& operand,
@@ -105,7 +106,7 @@ std::string DotWriter::label(ir::OpId id) const {
 void DotWriter::add_operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     const std::string node = fmt::format("op{}", next_++);
-    if (!std::holds_alternative<std::monostate>(op.control)) {
+    if (op.kind == ir::OperationKind::Control) {
         add_control(id, op, node);
     } else {
         add_node(node, label(id) + cost_line(id), "");

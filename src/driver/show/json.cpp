@@ -6,6 +6,7 @@
 #include "base/match.h"
 #include "driver/json_text.h"
 #include "driver/show/cost.h"
+#include "ir/text_words.h"
 
 namespace lemma::driver {
 
@@ -181,7 +182,7 @@ Json JsonWriter::bodies_json(const ir::Operation& op) {
 Json JsonWriter::operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     const Cost cost = costs_.cost(id);
-    Json json = {{"operation", op.op}, {"label", op.label}};
+    Json json = {{"operation", op.op}, {"kind", ir::kind_text(op.kind)}, {"label", op.label}};
     for (const auto& [name, dtype] : op.dtypes) json["dtypes"][name] = tensor::dtype_name(dtype);
     json["attributes"] = attributes(op.attributes);
     json["inputs"] = ports(op.inputs);
@@ -193,7 +194,7 @@ Json JsonWriter::operation(ir::OpId id) {
     }
     set_amounts(json, amounts);
     if (!op.assertions.empty()) json["assertions"] = assertions(op.assertions);
-    if (!std::holds_alternative<std::monostate>(op.control)) json["bodies"] = bodies_json(op);
+    if (op.kind == ir::OperationKind::Control) json["bodies"] = bodies_json(op);
     if (op.compound()) json["parts"] = operations(op.parts);
     return json;
 }

@@ -16,6 +16,13 @@ std::string qualified(const Package& package, DefRef ref) {
     return ref.module == package.main() ? name : module.name + "." + name;
 }
 
+// An operator that no formula can express has a signature only.
+ir::OperationKind kind_of(const Definition& definition) {
+    if (definition.block(BlockKind::Compose)) return ir::OperationKind::Compound;
+    if (definition.block(BlockKind::Lower)) return ir::OperationKind::Primitive;
+    return ir::OperationKind::Intrinsic;
+}
+
 // The component that assigns an output.
 Span assignment_of(const Definition& definition, const ParamDecl& output) {
     for (const Component& component : definition.composes) {
@@ -81,7 +88,7 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     const ir::OpId op = start_operation(frame, args);
     program_.operations[op].assertions = std::move(pending_assertions_);
     pending_assertions_.clear();
-    const bool compound = frame.definition().block(BlockKind::Compose) != nullptr;
+    const bool compound = program_.operations[op].compound();
     auto results = compound ? compose_body(frame, op) : finish_primitive(frame, op);
     if (frame.definition().is_public && results) expose(frame);
     return results;
@@ -107,6 +114,7 @@ bool Composer::enter(Frame& frame, const CallArgs& args) {
 
 ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {
     ir::Operation op;
+    op.kind = kind_of(frame.definition());
     op.op = qualified(package_, args.callee);
     op.label = frame.scope;
     op.span = args.span;
@@ -136,7 +144,7 @@ std::optional<Results> Composer::finish_primitive(Frame& frame, ir::OpId op) {
         program_.operations[op].outputs.push_back(
             {definition.outputs[i].name.text, (*results)[i].operand});
     }
-    if (definition.block(BlockKind::Lower)) {
+    if (program_.operations[op].kind == ir::OperationKind::Primitive) {
         FormulaBuilder builder(*this, frame);
         auto formulas = builder.build();
         if (!formulas) return std::nullopt;

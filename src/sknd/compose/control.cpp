@@ -104,6 +104,7 @@ std::optional<Results> Composer::compose_dynamic_branch(Frame& frame,
     std::vector<ir::GraphId> arms = {control.alternative};
     for (const auto& arm : control.arms) arms.push_back(arm.consequent);
     ir::Operation op;
+    op.kind = ir::OperationKind::Control;
     op.op = "if";
     op.label = scope;
     op.span = region.span;
@@ -300,6 +301,7 @@ std::optional<Results> Composer::compose_dynamic_loop(Frame& frame,
     if (!initial || !packs) return std::nullopt;
     ir::Loop control;
     ir::Operation op;
+    op.kind = ir::OperationKind::Control;
     op.op = "loop";
     op.label = scope;
     op.span = region.span;

@@ -74,6 +74,7 @@ private:
     }
 
     void operation(const ir::Operation& a, const ir::Operation& b) {
+        EXPECT_EQ(a.kind, b.kind);
         EXPECT_EQ(a.op, b.op);
         EXPECT_EQ(a.label, b.label);
         EXPECT_EQ(a.dtypes, b.dtypes);
