@@ -46,6 +46,12 @@ private:
     std::vector<std::string> strings_;
 };
 
+// What files that name their tensors hold.
+struct NamedTensor {
+    std::string name;
+    Tensor tensor;
+};
+
 // The nearest value that a dtype of reals has; integers are left alone.
 double round_to(DType dtype, double value);
 // Half precision formats, by their bits.
