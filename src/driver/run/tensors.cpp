@@ -8,8 +8,7 @@
 #include <numeric>
 
 #include "loop/random.h"
-#include "tensor/nnef_data.h"
-#include "tensor/npy_file.h"
+#include "tensor/tensor_file.h"
 
 namespace lemma::driver {
 
@@ -99,14 +98,13 @@ std::string file_name_of(const std::string& tensor) {
 }
 
 Result<loop::Array> read_array(const std::string& path) {
-    const bool dat = path.ends_with(".dat");
-    LEMMA_TRY(const tensor::Tensor tensor, dat ? tensor::read_nnef(path) : tensor::read_npy(path));
-    return loop::to_array(tensor);
+    LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(path));
+    return loop::to_array(named.tensor);
 }
 
 Result<void> write_array(const std::string& path, const loop::Array& array) {
     LEMMA_TRY(const tensor::Tensor tensor, loop::to_tensor(array));
-    return tensor::write_npy(path, tensor);
+    return tensor::write_tensor_file(path, {.name = "", .tensor = tensor});
 }
 
 std::vector<std::string> item_names(const ir::Port& port, size_t count) {
@@ -146,7 +144,7 @@ Result<loop::NamedArrays> read_folder(const std::vector<ir::Port>& ports,
                                       const std::string& folder) {
     GivenInputs given(ports);
     for (const std::string& name : all_names(ports)) {
-        for (const char* ending : {".npy", ".dat"}) {
+        for (const char* ending : {".npy", ".dat", ".pb"}) {
             const fs::path path = fs::path(folder) / (file_name_of(name) + ending);
             std::error_code ignored;
             if (given.has(name) || !fs::exists(path, ignored)) continue;
