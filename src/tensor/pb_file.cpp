@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "diag/utf8.h"
 #include "tensor/convert.h"
 #include "tensor/file_io.h"
 
@@ -85,7 +86,8 @@ Result<int64_t> parse_count(std::string_view key, std::string_view text) {
     int64_t count = 0;
     const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (trouble == std::errc() && end == text.data() + text.size() && count >= 0) return count;
-    return bad(fmt::format("its external data has the {} `{}`, which is no number", key, text));
+    return bad(fmt::format(
+        "its external data has the {} `{}`, which is no number", key, diag::printable(text)));
 }
 
 // What `external_data` says counts only if `data_location` says so.
@@ -144,6 +146,7 @@ Result<void> read_field(const WireField& field, Reading& reading) {
 }
 
 Result<void> check_shape(const Shape& shape) {
+    if (shape.size() > kMaxRank) return bad(fmt::format("it has a rank of more than {}", kMaxRank));
     const auto negative = std::ranges::find_if(shape, [](int64_t extent) { return extent < 0; });
     if (negative != shape.end())
         return bad(fmt::format("it has the negative extent {}", *negative));
@@ -286,7 +289,7 @@ Result<Tensor> from_external(DType dtype, const TensorProto& proto, const ReadEx
     const ExternalData& external = *proto.external;
     if (!read) {
         return bad(fmt::format("its data is in another file, `{}`, which is not read here",
-                               external.location));
+                               diag::printable(external.location)));
     }
     if (dtype == DType::Str) return bad("strings cannot be in another file");
     LEMMA_TRY(const std::string bytes, read(external));

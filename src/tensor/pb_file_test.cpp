@@ -167,6 +167,7 @@ TEST(PbFile, RefusesClaimsWithoutMemory) {
     EXPECT_EQ(Proto(DType::F64, {int64_t{1} << 62, 2}).error(),
               "its shape [4611686018427387904, 2] is too large");
     EXPECT_EQ(Proto(DType::F64, {3, -2}).error(), "it has the negative extent -2");
+    EXPECT_EQ(Proto(DType::F64, Shape(65, 1)).error(), "it has a rank of more than 64");
 }
 
 TEST(PbFile, RefusesOtherTypes) {

@@ -1,6 +1,7 @@
 // tensor/shape.h — extents of an array on the host, with checked arithmetic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 namespace lemma::tensor {
 
 using Shape = std::vector<int64_t>;
+
+// The most that readers of files accept; it is NumPy's own limit.
+inline constexpr size_t kMaxRank = 64;
 
 // The number of elements; empty when an extent is negative or the product does not fit.
 std::optional<int64_t> volume(const Shape& shape);
