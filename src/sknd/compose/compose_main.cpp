@@ -204,41 +204,6 @@ void Composer::collect_ports(Frame& frame) {
     program_.main = program_.graphs.add(std::move(graph));
 }
 
-// @update runs after @compose; variables take their new values when the step is over.
-void Composer::compose_update(Frame& frame) {
-    const Definition& definition = frame.definition();
-    if (definition.updates.empty()) return;
-    frame.push();
-    compose_components(frame, definition.updates);
-    std::vector<ir::Update> updates;
-    for (const ParamDecl& decl : definition.variables) {
-        const Binding* after = frame.find_here(decl.name.text);
-        if (!after || after->poison) continue;
-        const Binding before = *frame.find_outer(decl.name.text);
-        for (size_t i = 0; i < before.operand.items.size(); ++i) {
-            const ir::Tensor& variable = program_.tensors[before.operand.items[i]];
-            const ir::Tensor& value = program_.tensors[after->operand.items[i]];
-            bool same = variable.shape.size() == value.shape.size();
-            for (size_t axis = 0; same && axis < value.shape.size(); ++axis) {
-                same = !surely_differ(variable.shape[axis], value.shape[axis]);
-            }
-            if (!same) {
-                inner_error(frame,
-                            decl.span,
-                            DiagKind::ExtentMismatch,
-                            fmt::format("the variable `{}` has the shape {}, its new value {}",
-                                        decl.name.text,
-                                        shape_text(variable.shape),
-                                        shape_text(value.shape)));
-                continue;
-            }
-            updates.push_back({before.operand.items[i], after->operand.items[i]});
-        }
-    }
-    program_.updates.insert(program_.updates.end(), updates.begin(), updates.end());
-    frame.pop();
-}
-
 void Composer::compose_quantize(Frame& frame) {
     for (const QuantizeStmt& stmt : frame.definition().quantizes) {
         const std::string path = join_scope(frame.scope, stmt.tensor.text());

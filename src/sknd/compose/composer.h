@@ -47,7 +47,6 @@ private:
     bool declare_graph_input(Frame& frame, const ParamDecl& decl);
     void collect_ports(Frame& frame);
     void make_names_unique();
-    void compose_update(Frame& frame);
     void compose_quantize(Frame& frame);
 
     // call.cpp: one call
@@ -158,7 +157,7 @@ private:
                       size_t made_here);
     std::string component_scope(const Frame& frame, const Component& component) const;
 
-    // control.cpp: branches and loops
+    // control.cpp: branches and sub-graphs
     std::optional<Results> compose_branch(Frame& frame,
                                           RegionId id,
                                           const Branch& branch,
@@ -170,18 +169,6 @@ private:
                                                   const Branch& branch,
                                                   size_t first,
                                                   const std::string& scope);
-    std::optional<Results> compose_loop(Frame& frame,
-                                        RegionId id,
-                                        const Loop& loop,
-                                        const std::string& scope);
-    std::optional<Results> compose_unrolled(Frame& frame,
-                                            const Region& region,
-                                            const Loop& loop,
-                                            const std::string& scope);
-    std::optional<Results> compose_dynamic_loop(Frame& frame,
-                                                const Region& region,
-                                                const Loop& loop,
-                                                const std::string& scope);
     std::optional<ir::GraphId> compose_subgraph(Frame& frame,
                                                 RegionId id,
                                                 const std::string& name,
@@ -194,6 +181,20 @@ private:
                                          const std::vector<ir::GraphId>& arms,
                                          size_t index,
                                          const std::string& scope);
+
+    // loops.cpp
+    std::optional<Results> compose_loop(Frame& frame,
+                                        RegionId id,
+                                        const Loop& loop,
+                                        const std::string& scope);
+    std::optional<Results> compose_unrolled(Frame& frame,
+                                            const Region& region,
+                                            const Loop& loop,
+                                            const std::string& scope);
+    std::optional<Results> compose_dynamic_loop(Frame& frame,
+                                                const Region& region,
+                                                const Loop& loop,
+                                                const std::string& scope);
     ir::TensorId bind_inner(Frame& frame,
                             const std::string& name,
                             const Binding& outer,
@@ -209,7 +210,12 @@ private:
                                         const ir::Loop& control,
                                         ir::Operation& op);
     std::optional<std::vector<Binding>> initial_values(Frame& frame, const Loop& loop);
+    // `made_here`: tensors from this number on are known to nobody else.
+    bool fit_initial(Frame& frame, const Loop::Carried& carried, Binding& value, size_t made_here);
     std::optional<std::vector<Binding>> scanned_packs(Frame& frame, const Loop& loop);
+
+    // updates.cpp: @update
+    void compose_update(Frame& frame);
 
     // report.cpp: errors with the call stack
     std::optional<CompileValue> evaluate_in(const Frame& frame,
@@ -229,6 +235,8 @@ private:
     void add_call_notes(const Frame& frame, diag::Report& report);
     ir::SymId to_sym(const Scalar& value);
     bool surely_differ(ir::SymId a, ir::SymId b);
+    // Shapes: nothing tells them apart.
+    bool may_be_equal(const std::vector<ir::SymId>& a, const std::vector<ir::SymId>& b);
     std::string shape_text(const std::vector<ir::SymId>& shape) const;
 
     const Package& package_;

@@ -122,6 +122,14 @@ bool Composer::surely_differ(ir::SymId a, ir::SymId b) {
     return range.low > 0 || range.high < 0;
 }
 
+bool Composer::may_be_equal(const std::vector<ir::SymId>& a, const std::vector<ir::SymId>& b) {
+    bool equal = a.size() == b.size();
+    for (size_t axis = 0; equal && axis < a.size(); ++axis) {
+        equal = !surely_differ(a[axis], b[axis]);
+    }
+    return equal;
+}
+
 std::string Composer::shape_text(const std::vector<ir::SymId>& shape) const {
     std::string text = "[";
     for (size_t i = 0; i < shape.size(); ++i) {
