@@ -1,0 +1,70 @@
+// tests/support/number_file.h — what an operator is to compute, as a text of cases:
+//
+//     # a comment; blank lines mean nothing
+//     case one row for all                begins a case, with its name
+//     compose z = math.add(x, y);         what the graph computes; more such lines add to it
+//     input x: real[2,3] =                type, shape, and the values in row-major order;
+//         1 2 3                           an indented line goes on with the line above
+//         4 5 6
+//     input y: real[3] = 10 20 30
+//     output z: real[2,3] = 11 22 33 14 25 36
+//
+// Values are numbers, `inf`, `-inf`, `nan`, `true`, `false`, and words for str. Reals may differ by
+// 1e-6 + 1e-5 * |expected|, all else is exact. Further lines of a case:
+//
+//     variable z.bias: real[2] = 1 2      of an operator, by its scoped name
+//     declare y: real[n|8]                how the graph declares this input, if not by its shape,
+//                                         or an output that has no expected value
+//     step                                what follows goes into and comes out of another run
+//     error outside of its extent         this run fails, and its message has these words in it
+//     tolerance 1e-3 1e-4                 relative and absolute, for the reals of the case
+//     sample r: real[500] = least 0 greatest 1 mean 0.5 deviation 0.289
+//                                         random numbers: their range, and estimates that must be
+//                                         met within five standard errors
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "loop/array.h"
+
+namespace lemma::testing {
+
+struct NumberTensor {
+    std::string name;
+    std::string type;    // "real", "int", "bool" or "str"
+    loop::Array values;  // reals as they are written, not rounded to f32
+};
+
+struct NumberSample {
+    std::string name;
+    std::string type;
+    tensor::Shape shape;
+    double least = 0, greatest = 0, mean = 0, deviation = 0;
+};
+
+struct NumberStep {
+    std::vector<NumberTensor> inputs;
+    std::vector<NumberTensor> outputs;
+    std::vector<NumberSample> samples;
+    std::string error;
+};
+
+struct NumberCase {
+    std::string name;
+    size_t line = 0;
+    std::string compose;
+    std::map<std::string, std::string> declared;  // by name, as `declare` says
+    std::vector<NumberTensor> variables;
+    std::vector<NumberStep> steps;
+    double rtol = 1e-5, atol = 1e-6;
+};
+
+// The error begins with the number of the line. A text without a case, and a case that computes or
+// expects nothing, are errors.
+Result<std::vector<NumberCase>> read_numbers(std::string_view text);
+
+}  // namespace lemma::testing

@@ -1,0 +1,16 @@
+// tests/support/number_run.h — runs a case of a number file in the interpreter.
+#pragma once
+
+#include <string>
+
+#include "support/number_file.h"
+
+namespace lemma::testing {
+
+// The module text that the case stands for, with one graph.
+std::string number_graph(const NumberCase& test);
+
+// Says what differs from what is expected, and where it differs most; empty when nothing does.
+std::string run_numbers(const NumberCase& test);
+
+}  // namespace lemma::testing
