@@ -204,6 +204,10 @@ void copy_plain(std::string_view data, Tensor& tensor) {
     if (!data.empty()) std::memcpy(tensor.bytes().data(), data.data(), data.size());
 }
 
+std::string plain_bytes(const Tensor& tensor) {
+    return {reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size()};
+}
+
 }  // namespace
 
 DType dtype_of_items(const NnefHeader& header) {
@@ -258,10 +262,11 @@ Result<std::string> encode_nnef_data(const NnefHeader& header, const Tensor& ten
                                dtype_name(tensor.dtype()),
                                item_text(header)));
     }
-    if (!is_plain(header) || is_integer(dtype)) return encode_items(header, tensor);
+    if (!is_plain(header)) return encode_items(header, tensor);
+    if (tensor.dtype() == dtype) return plain_bytes(tensor);
+    if (is_integer(dtype)) return encode_items(header, tensor);  // names items in its errors
     LEMMA_TRY(const Tensor items, convert(tensor, dtype));
-    const std::span<const std::byte> bytes = items.bytes();
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return plain_bytes(items);
 }
 
 Result<Tensor> decode_nnef(std::string_view file) {
@@ -284,15 +289,17 @@ Result<Tensor> read_nnef(const std::string& path) {
     LEMMA_TRY(const std::string begin, file.read(0, kNnefHeaderBytes));
     const auto header = decode_nnef_header(begin, file.size());
     if (!header) return cannot_read(path, header.error().message);
-    if (is_plain(*header)) {
-        LEMMA_TRY(Tensor tensor, Tensor::zeros(dtype_of_items(*header), header->shape));
-        const auto good = file.read_into(header->data_begin, tensor.bytes());
-        if (!good) return std::unexpected(good.error());
+    if (!is_plain(*header)) {
+        LEMMA_TRY(const std::string data, file.read(header->data_begin, header->data_bytes));
+        auto tensor = decode_nnef_data(*header, data);
+        if (!tensor) return cannot_read(path, tensor.error().message);
         return tensor;
     }
-    LEMMA_TRY(const std::string data, file.read(header->data_begin, header->data_bytes));
-    auto tensor = decode_nnef_data(*header, data);
+    // Without a copy in between.
+    auto tensor = Tensor::zeros(dtype_of_items(*header), header->shape);
     if (!tensor) return cannot_read(path, tensor.error().message);
+    const auto good = file.read_into(header->data_begin, tensor->bytes());
+    if (!good) return std::unexpected(good.error());
     return tensor;
 }
 
