@@ -82,6 +82,29 @@ TEST_F(StandardLibrary, HasAFileForEachPublicOperatorAndNoOthers) {
     }
 }
 
+// A case sets the attribute: `name=` stands in its call.
+bool sets_attribute(const std::string& text, const std::string& name) {
+    for (const char before : {'{', ' '}) {
+        if (text.find(fmt::format("{}{}=", before, name)) != std::string::npos) return true;
+    }
+    return false;
+}
+
+TEST_F(StandardLibrary, HasNumbersForEachPublicOperatorAndAttribute) {
+    for_each_operator([&](const LoadedModule& loaded, const Definition& op) {
+        if (op.name.text.starts_with('_')) return;
+        const fs::path file =
+            fs::path(LEMMA_STDLIB_TESTS_DIR) / loaded.name / (op.name.text + ".numbers");
+        ASSERT_TRUE(fs::exists(file)) << file << " is missing";
+        const std::string text = testing::read_bytes(file);
+        EXPECT_NE(text.find(fmt::format("{}.{}", loaded.name, op.name.text)), std::string::npos);
+        for (const ParamDecl& attrib : op.attribs) {
+            EXPECT_TRUE(sets_attribute(text, attrib.name.text))
+                << "no case of " << file << " sets `" << attrib.name.text << "`";
+        }
+    });
+}
+
 // Where an assert stands: the name of its file and the offset of its first byte.
 using AssertPlace = std::pair<std::string, uint32_t>;
 

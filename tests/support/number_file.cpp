@@ -185,6 +185,8 @@ private:
             return add_tensor(statement, step.inputs);
         } else if (keyword == "output") {
             return add_tensor(statement, step.outputs);
+        } else if (keyword == "after") {
+            return add_tensor(statement, step.variables);
         } else if (keyword == "variable") {
             return add_tensor(statement, current.variables);
         } else if (keyword == "sample") {

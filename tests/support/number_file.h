@@ -15,12 +15,14 @@
 //     variable z.bias: real[2] = 1 2      of an operator, by its scoped name
 //     declare y: real[n|8]                how the graph declares this input, if not by its shape,
 //                                         or an output that has no expected value
+//     after z.bias: real[2] = 1 3         what this variable holds when the run is done
 //     step                                what follows goes into and comes out of another run
 //     error outside of its extent         this run fails, and its message has these words in it
 //     tolerance 1e-3 1e-4                 relative and absolute, for the reals of the case
 //     sample r: real[500] = least 0 greatest 1 mean 0.5 deviation 0.289
 //                                         random numbers: their range, and estimates that must be
-//                                         met within five standard errors
+//                                         met within five standard errors; the same when all is
+//                                         loaded anew, others when it goes on to another run
 #pragma once
 
 #include <map>
@@ -49,6 +51,7 @@ struct NumberSample {
 struct NumberStep {
     std::vector<NumberTensor> inputs;
     std::vector<NumberTensor> outputs;
+    std::vector<NumberTensor> variables;  // afterwards
     std::vector<NumberSample> samples;
     std::string error;
 };

@@ -170,6 +170,35 @@ std::string compare_outputs(const NumberStep& step,
     return report;
 }
 
+bool same_numbers(const Array& a, const Array& b) {
+    return a.reals == b.reals && a.integers == b.integers;
+}
+
+// Random numbers: the same again where all begins anew, others where a run follows another.
+std::string compare_draws(const NumberStep& step,
+                          const NamedArrays& inputs,
+                          const NamedArrays& outputs,
+                          const NumberCase& test,
+                          Interpreter& interpreter) {
+    if (step.samples.empty()) return {};
+    auto fresh = load(test);
+    const auto again = fresh ? fresh->run(inputs) : std::unexpected(fresh.error());
+    const auto next = interpreter.run(inputs);
+    if (!again || !next) return "a second run fails\n";
+    std::string report;
+    for (const NumberSample& sample : step.samples) {
+        const Array* first = find_output(outputs, sample.name);
+        const Array* same = find_output(*again, sample.name);
+        const Array* other = find_output(*next, sample.name);
+        if (!first || !same || !other) return "a second run has no outputs\n";
+        if (!same_numbers(*first, *same))
+            report += fmt::format("`{}` is another when loaded anew\n", sample.name);
+        if (same_numbers(*first, *other))
+            report += fmt::format("`{}` is the same in the next run\n", sample.name);
+    }
+    return report;
+}
+
 std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter& interpreter) {
     NamedArrays inputs;
     for (const NumberTensor& tensor : step.inputs) inputs[tensor.name] = {tensor.values};
@@ -182,7 +211,12 @@ std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter
                (step.error.empty() ? "" : fmt::format("expected: {}\n", step.error));
     }
     if (!step.error.empty()) return fmt::format("no error, expected: {}\n", step.error);
-    return compare_outputs(step, *outputs, test);
+    std::string report = compare_outputs(step, *outputs, test);
+    for (const NumberTensor& want : step.variables) {
+        const Array* got = interpreter.variable(want.name);
+        report += got ? compare(want, *got, test) : fmt::format("no variable `{}`\n", want.name);
+    }
+    return report + compare_draws(step, inputs, *outputs, test, interpreter);
 }
 
 }  // namespace

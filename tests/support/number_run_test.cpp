@@ -113,12 +113,17 @@ TEST(NumberRun, ExpectsErrorsOfTheRun) {
 
 TEST(NumberRun, MeasuresSamples) {
     const std::string head =
-        "case a\ncompose y = layout.range{first=0.0, last=1.0, stride=0.01}();\n"
-        "sample y: real[100] = ";
+        "case a\ncompose y = rand.uniform{shape=[400]}();\nsample y: real[400] = ";
     EXPECT_EQ(report_of(head + "least 0 greatest 1 mean 0.5 deviation 0.289\n"), "");
     EXPECT_NE(report_of(head + "least 0 greatest 0.5 mean 0.5 deviation 0.289\n"), "");
     EXPECT_NE(report_of(head + "least 0 greatest 1 mean 0.1 deviation 0.1\n"), "");
     EXPECT_NE(report_of(head + "least 0 greatest 1 mean 0.5 deviation 0.9\n"), "");
+}
+
+TEST(NumberRun, FindsSamplesThatAreNotDrawnAnew) {
+    EXPECT_EQ(report_of("case a\ncompose y = layout.range{first=0.0, last=1.0, stride=0.01}();\n"
+                        "sample y: real[100] = least 0 greatest 1 mean 0.5 deviation 0.289\n"),
+              "`y` is the same in the next run\n");
 }
 
 TEST(NumberRun, KeepsVariablesBetweenSteps) {
@@ -127,8 +132,13 @@ TEST(NumberRun, KeepsVariablesBetweenSteps) {
         "variable y.running_mean: real[1] = 0\nvariable y.running_variance: real[1] = 1\n"
         "variable y.bias: real[1] = 3\nvariable y.scale: real[1] = 2\n"
         "input x: real[2,1] = -1 1\noutput y: real[2,1] = 1 5\n"
-        "step\ninput x: real[2,1] = -2 2\noutput y: real[2,1] = 1 ";
+        "step\ninput x: real[2,1] = -2 2\nafter y.running_variance: real[1] = 2.5\n"
+        "output y: real[2,1] = 1 ";
     EXPECT_EQ(report_of(norm + "5\n"), "");
+    EXPECT_EQ(report_of(norm + "5\nafter y.running_mean: real[1] = 1\n"),
+              "step 2: `y.running_mean` differs in 1 of 1 items, most at [0]: got 0, expected 1\n");
+    EXPECT_EQ(report_of(norm + "5\nafter z.running_mean: real[1] = 1\n"),
+              "step 2: no variable `z.running_mean`\n");
     EXPECT_EQ(report_of(norm + "6\n"),
               "step 2: `y` differs in 1 of 2 items, most at [1, 0]: got 5, expected 6\n");
 }

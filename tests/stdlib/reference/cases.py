@@ -81,7 +81,7 @@ class Numbers:
 
     def steps(self, name, compose, runs, variables=None, declare=None, tolerance=None, note=None,
               samples=(), error=None):
-        """A case of several runs, each (inputs, outputs)."""
+        """A case of several runs, each (inputs, outputs) or (inputs, outputs, variables after)."""
         lines = []
         if note:
             lines.append(textwrap.fill(note, WIDTH, initial_indent="# ", subsequent_indent="# "))
@@ -92,11 +92,12 @@ class Numbers:
         if tolerance:
             lines.append(f"tolerance {tolerance[0]:g} {tolerance[1]:g}")
         lines += [tensor_text("variable", *item) for item in (variables or {}).items()]
-        for position, (inputs, outputs) in enumerate(runs):
+        for position, (inputs, outputs, *after) in enumerate(runs):
             if position:
                 lines.append("step")
             lines += [tensor_text("input", *item) for item in inputs.items()]
             lines += [tensor_text("output", *item) for item in outputs.items()]
+            lines += [tensor_text("after", *item) for values in after for item in values.items()]
         lines += [f"sample {sample}" for sample in samples]
         if error:
             lines.append(f"error {error}")

@@ -4,7 +4,7 @@ import math
 
 from cases import Numbers, attributes
 from nn_window_cases import conv, deconv
-from tensor import build, mixed, reduce
+from tensor import broadcast, build, mixed, reduce
 
 numbers = Numbers("layer.linear", "nn.linear with a filter and a bias of its own.")
 for title, channels, use_bias in [("with bias", 3, None), ("without bias", 2, False)]:
@@ -56,21 +56,26 @@ for title, shape, channels, size, groups, use_bias, more in [
     count = 1 if groups is None else groups or shape[1]
     x = mixed(shape, 1)
     w, b = mixed([shape[1], channels // count, *size], 2), mixed([channels], 3)
-    how = {key: more[key] for key in ("stride", "dilation", "padding", "output_size") if key in more}
+    how = {key: more[key]
+           for key in ("stride", "dilation", "padding", "output_size") if key in more}
     y = deconv(x, w, b if use_bias is None else None, count,
                more.get("padding_align") != "LOWER", **how)
     call = attributes(channels=channels, size=size, groups=groups, use_bias=use_bias, **more)
     numbers.case(title, f"y = layer.deconv{call}(x);", {"x": x}, {"y": y},
                  variables={"y.filter": w, **({} if use_bias is False else {"y.bias": b})})
 
-numbers = Numbers("layer.batch_norm", "nn.batch_norm with values of its own. With a momentum m, it takes "
-                                      "mean and variance of the batch, and the running ones become m "
-                                      "* theirs + (1 - m) * before.")
+numbers = Numbers(
+    "layer.batch_norm",
+    "nn.batch_norm with values of its own. With a momentum m, it takes mean and variance of the "
+    "batch, and the running ones become m * theirs + (1 - m) * before.")
 
 
 def normalized(x, mean, variance, bias, scale, epsilon):
-    return build("real", x.shape, lambda i: (x[i] - mean[i[1]]) / math.sqrt(variance[i[1]] + epsilon)
-                 * (scale[i[1]] if scale else 1) + (bias[i[1]] if bias else 0))
+    def item(i):
+        value = (x[i] - mean[i[1]]) / math.sqrt(variance[i[1]] + epsilon)
+        return value * (scale[i[1]] if scale else 1) + (bias[i[1]] if bias else 0)
+
+    return build("real", x.shape, item)
 
 
 def average(values):
@@ -105,12 +110,16 @@ batch_norm("without both", [1, 2, 2, 2], use_bias=False, use_scale=False)
 C = [2]
 MEAN, VARIANCE = mixed(C, 1), mixed(C, 2, 0.25, 4.0)
 BIAS, SCALE = mixed(C, 3), mixed(C, 4, 0.5, 2.0)
-runs = []
-for seed in (1, 2):
-    x = mixed([3, 2, 2], seed)
-    center, width = (reduce(x, [0, 2], how, squeeze=True) for how in (average, spread))
-    runs.append(({"x": x}, {"y": normalized(x, center, width, BIAS, SCALE, 0.25)}))
-VARIABLES = {"y.running_mean": MEAN, "y.running_variance": VARIANCE, "y.bias": BIAS,
-             "y.scale": SCALE}
-numbers.steps("values of the batch, twice", "y = layer.batch_norm{momentum=0.25, epsilon=0.25}(x);",
-              runs, variables=VARIABLES)
+for momentum, title in [(0.25, "values of the batch, twice"), (1.0, "only the last batch counts")]:
+    runs, mean, variance = [], MEAN, VARIANCE
+    for seed in (1, 2):
+        x = mixed([3, 2, 2], seed)
+        center, width = (reduce(x, [0, 2], how, squeeze=True) for how in (average, spread))
+        mean, variance = (broadcast(lambda new, old: momentum * new + (1 - momentum) * old, pair)
+                          for pair in ([center, mean], [width, variance]))
+        runs.append(({"x": x}, {"y": normalized(x, center, width, BIAS, SCALE, 0.25)},
+                     {"y.running_mean": mean, "y.running_variance": variance}))
+    call = attributes(momentum=momentum, epsilon=0.25)
+    numbers.steps(title, f"y = layer.batch_norm{call}(x);", runs,
+                  variables={"y.running_mean": MEAN, "y.running_variance": VARIANCE,
+                             "y.bias": BIAS, "y.scale": SCALE})
