@@ -4,7 +4,7 @@ import itertools
 import math
 
 from cases import Numbers, attributes
-from tensor import build, count_up, indices, integer, mixed, normal, real, reduce, replaced, shuffled
+from tensor import build, count_up, mixed, normal, real, replaced, shuffled
 
 
 def axes_of(axes, rank):
@@ -61,9 +61,10 @@ for name, about, choices, grow, taps in [
         numbers.case(title, f"y = image.{name}{attributes(axes=axes, factor=factor)}(x);",
                      {"x": x}, {"y": y})
 
-numbers = Numbers("image.linear_upsample", "linear interpolation at (i + 1/2) / factor - 1/2, or at i "
-                                           "/ factor if not `symmetric`; outside of the input are its "
-                                           "border items, or zeros if not `replicate_border`.")
+numbers = Numbers(
+    "image.linear_upsample",
+    "linear interpolation at (i + 1/2) / factor - 1/2, or at i / factor if not `symmetric`; "
+    "outside of the input are its border items, or zeros if not `replicate_border`.")
 
 
 def linear_upsample_taps(symmetric, replicate):
@@ -146,9 +147,10 @@ RESIZES = [("grown", [2, 3], None, [4, 5]), ("shrunk", [4, 5], None, [2, 3]),
            ("to one", [3], None, [1]), ("from one", [1], None, [3]), ("as it is", [2, 3], None,
                                                                       [2, 3])]
 
-numbers = Numbers("image.nearest_resize", "the item nearest to the source (i + 1/2) * extent / size - "
-                                          "1/2; i * extent / size if ASYMMETRIC; i * (extent - 1) / "
-                                          "(size - 1) if ALIGNED.")
+numbers = Numbers(
+    "image.nearest_resize",
+    "the item nearest to the source (i + 1/2) * extent / size - 1/2; i * extent / size if "
+    "ASYMMETRIC; i * (extent - 1) / (size - 1) if ALIGNED.")
 for transform in TRANSFORMS:
     for title, shape, axes, size in RESIZES:
         x = shuffled(shape, 3)
@@ -165,8 +167,10 @@ for transform, rounding in itertools.product(TRANSFORMS, ROUNDINGS):
         numbers.case(f"{shape[0]} to {size[0]}, {transform}, {rounding}",
                      f"y = image.nearest_resize{call}(x);", {"x": x}, {"y": y})
 
-numbers = Numbers("image.linear_resize", "linear interpolation at the source of nearest_resize; outside "
-                                         "of the input are its border items.")
+numbers = Numbers(
+    "image.linear_resize",
+    "linear interpolation at the source of nearest_resize; outside of the input are its border "
+    "items.")
 for transform in TRANSFORMS:
     for title, shape, axes, size in RESIZES:
         x = shuffled(shape, 3)
@@ -179,9 +183,10 @@ x = shuffled([6], 3)
 numbers.case("antialias changes nothing", "y = image.linear_resize{size=[4], antialias=false}(x);",
              {"x": x}, {"y": resample(x, None, [4], linear_taps("SYMMETRIC"))})
 
-numbers = Numbers("image.cubic_resize", "cubic convolution at the source of nearest_resize; outside of "
-                                        "the input are its border items. `antialias` widens the "
-                                        "kernel where the input shrinks.")
+numbers = Numbers(
+    "image.cubic_resize",
+    "cubic convolution at the source of nearest_resize; outside of the input are its border "
+    "items. `antialias` widens the kernel where the input shrinks.")
 for transform in TRANSFORMS:
     for title, shape, axes, size in RESIZES:
         x = shuffled(shape, 3)
@@ -191,8 +196,8 @@ for transform in TRANSFORMS:
         numbers.case(f"{title}, {transform}", f"y = image.cubic_resize{call}(x);", {"x": x},
                      {"y": y})
 x = shuffled([4], 3)
-numbers.case("antialias does not matter for growth", "y = image.cubic_resize{size=[7]}(x);", {"x": x},
-             {"y": resample(x, None, [7], cubic_taps("SYMMETRIC"))})
+numbers.case("antialias does not matter for growth", "y = image.cubic_resize{size=[7]}(x);",
+             {"x": x}, {"y": resample(x, None, [7], cubic_taps("SYMMETRIC"))})
 for a in (-0.5, 0.0):
     numbers.case(f"coefficient {a:g}", f"y = image.cubic_resize{{size=[7], coeff_a={a}}}(x);",
                  {"x": x}, {"y": resample(x, None, [7], cubic_taps("SYMMETRIC", a))})
@@ -203,7 +208,17 @@ numbers.case("antialias away from the border",
               "y = layout.slice{begin=[2], end=[6]}(whole);"], {"x": x},
              {"y": real([4], *inside)})
 
-MODES = {"NEAREST": nearest_taps, "LINEAR": linear_taps, "CUBIC": cubic_taps}
+
+def taps_of(mode="NEAREST", coordinate_transform="SYMMETRIC", rounding_method="ROUND_PREFER_FLOOR",
+            cubic_coeff_a=-0.75, antialias=True):
+    """By the attributes of resize; where `antialias` would matter, the cases switch it off."""
+    if mode == "NEAREST":
+        return nearest_taps(coordinate_transform, rounding_method)
+    if mode == "LINEAR":
+        return linear_taps(coordinate_transform)
+    return cubic_taps(coordinate_transform, cubic_coeff_a)
+
+
 numbers = Numbers("image.resize", "nearest_resize, linear_resize or cubic_resize.")
 for title, shape, axes, size, more in [
         ("plain", [2, 3], None, [3, 5], {}),
@@ -217,21 +232,21 @@ for title, shape, axes, size, more in [
          {"mode": "CUBIC", "coordinate_transform": "ALIGNED", "antialias": False}),
         ("cubic, another coefficient", [4], None, [7], {"mode": "CUBIC", "cubic_coeff_a": -0.5})]:
     x = shuffled(shape, 3)
-    transform = more.get("coordinate_transform", "SYMMETRIC")
-    extra = {"NEAREST": [more.get("rounding_method", "ROUND_PREFER_FLOOR")], "LINEAR": [],
-             "CUBIC": [more.get("cubic_coeff_a", -0.75)]}[more.get("mode", "NEAREST")]
-    y = resample(x, axes, size, MODES[more.get("mode", "NEAREST")](transform, *extra))
     numbers.case(title, f"y = image.resize{attributes(axes=axes, size=size, **more)}(x);", {"x": x},
-                 {"y": y})
+                 {"y": resample(x, axes, size, taps_of(**more))})
 
 numbers = Numbers("image.rescale", "resize to the rounded product of extent and factor.")
-for title, shape, axes, factor, mode in [
-        ("twice", [2, 3], None, [2.0, 2.0], None), ("half", [4, 6], None, [0.5, 0.5], None),
-        ("rounded up", [3], None, [1.5], "LINEAR"), ("rounded down", [4], None, [0.6], "LINEAR"),
-        ("one axis", [2, 4], [-1], [1.75], "LINEAR"), ("cubic", [4], None, [2.0], "CUBIC")]:
+for title, shape, axes, factor, more in [
+        ("twice", [2, 3], None, [2.0, 2.0], {}), ("half", [4, 6], None, [0.5, 0.5], {}),
+        ("nearest, rounded up, aligned", [4], None, [1.5],
+         {"coordinate_transform": "ALIGNED", "rounding_method": "CEIL"}),
+        ("size rounded up", [3], None, [1.5], {"mode": "LINEAR"}),
+        ("size rounded down", [4], None, [0.6], {"mode": "LINEAR"}),
+        ("one axis", [2, 4], [-1], [1.75], {"mode": "LINEAR"}),
+        ("cubic", [4], None, [2.0], {"mode": "CUBIC"}),
+        ("cubic, shrunk", [5], None, [0.5],
+         {"mode": "CUBIC", "antialias": False, "cubic_coeff_a": -0.5})]:
     x = shuffled(shape, 3)
     size = [math.floor(x.shape[axis] * f + 0.5) for axis, f in zip(axes_of(axes, x.rank), factor)]
-    extra = {"NEAREST": ["ROUND_PREFER_FLOOR"], "LINEAR": [], "CUBIC": []}[mode or "NEAREST"]
-    y = resample(x, axes, size, MODES[mode or "NEAREST"]("SYMMETRIC", *extra))
-    numbers.case(title, f"y = image.rescale{attributes(axes=axes, factor=factor, mode=mode)}(x);",
-                 {"x": x}, {"y": y})
+    numbers.case(title, f"y = image.rescale{attributes(axes=axes, factor=factor, **more)}(x);",
+                 {"x": x}, {"y": resample(x, axes, size, taps_of(**more))})

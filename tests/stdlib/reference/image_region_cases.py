@@ -5,7 +5,7 @@ import math
 
 from cases import Numbers, attributes
 from image_cases import clamp, cubic_kernel
-from tensor import build, integer, mixed, real, shuffled
+from tensor import build, integer, real, shuffled
 
 # ---- Grids ---------------------------------------------------------------------------------------
 
@@ -43,7 +43,8 @@ def grid_sample(x, grid, mode, padding, aligned):
         for axis, extent in enumerate(extents):
             unit = (grid[(n, *z, d - 1 - axis)] + 1) / 2  # 0 to 1; the last axis comes first
             source = unit * (extent - 1) if aligned else unit * extent - 0.5
-            per_axis.append([(bordered(p, extent, padding), w) for p, w in weights_at(source, mode)])
+            per_axis.append([(bordered(p, extent, padding), w)
+                             for p, w in weights_at(source, mode)])
         total = 0.0
         for taps in itertools.product(*per_axis):
             if all(p is not None for p, _ in taps):
@@ -53,9 +54,10 @@ def grid_sample(x, grid, mode, padding, aligned):
     return build("real", [x.shape[0], x.shape[1], *grid.shape[1:-1]], item)
 
 
-numbers = Numbers("image.grid_sample", "the input at points given in [-1, 1], last axis first. -1 and 1 "
-                                       "are the outer edges of the border items, or their middles if "
-                                       "`aligned`.")
+numbers = Numbers(
+    "image.grid_sample",
+    "the input at points given in [-1, 1], last axis first. -1 and 1 are the outer edges of the "
+    "border items, or their middles if `aligned`.")
 PLANE = shuffled([1, 1, 3, 4], 3)
 GRID = real([1, 2, 3, 2], -1, -1, 0, 0, 0.75, -0.5, 0.25, 1, -1.75, 0.125, 1.5, 1.75)
 for mode, padding, aligned in itertools.product(("NEAREST", "LINEAR", "CUBIC"),
@@ -106,10 +108,11 @@ BATCH = integer([3], 0, 1, 1)
 LINES = shuffled([1, 2, 7], 4)
 SPANS = real([2, 2], 0, 7, 2, 6)
 
-for name, about, function in [("max_roi_pool", "the greatest item of each cell of the region.", max),
-                              ("avg_roi_pool", "the mean of each cell of the region.", mean)]:
-    numbers = Numbers(f"image.{name}", about + " Corners are rounded; of a length not divisible, cells "
-                                               "overlap.")
+for name, about, function in [
+        ("max_roi_pool", "the greatest item of each cell of the region.", max),
+        ("avg_roi_pool", "the mean of each cell of the region.", mean)]:
+    numbers = Numbers(f"image.{name}", about + " Corners are rounded; of a length not divisible, "
+                                               "cells overlap.")
     for title, x, rois, index, size in [("two by two", MAPS, REGIONS, BATCH, [2, 2]),
                                         ("one cell", MAPS, REGIONS, BATCH, [1, 1]),
                                         ("not square", MAPS, REGIONS, BATCH, [1, 3]),
@@ -151,8 +154,9 @@ def roi_align(x, rois, index, output_size, rate, mode, transform):
     return build("real", [rois.shape[0], x.shape[1], *output_size], item)
 
 
-numbers = Numbers("image.roi_align", "each region resized linearly to output_size * sampling_rate, then "
-                                     "pooled by sampling_rate.")
+numbers = Numbers(
+    "image.roi_align",
+    "each region resized linearly to output_size * sampling_rate, then pooled by sampling_rate.")
 WIDE = real([3, 4], 0, 0, 4, 5, 0, 0.5, 4, 4.5, 0, 0, 4, 4)
 for title, x, rois, index, size, rate, mode, transform in [
         ("two by two", MAPS, WIDE, BATCH, [2, 2], None, None, None),
@@ -163,7 +167,8 @@ for title, x, rois, index, size, rate, mode, transform in [
         ("aligned", MAPS, WIDE, BATCH, [2, 2], None, None, "ALIGNED"),
         ("aligned, the greatest", MAPS, WIDE, BATCH, [2, 1], [2, 3], "MAX", "ALIGNED"),
         ("one axis", LINES, SPANS, integer([2], 0, 0), [2], None, None, None)]:
-    call = attributes(output_size=size, sampling_rate=rate, mode=mode, coordinate_transform=transform)
+    call = attributes(output_size=size, sampling_rate=rate, mode=mode,
+                      coordinate_transform=transform)
     y = roi_align(x, rois, index, size, rate or [2] * len(size), mode or "AVG",
                   transform or "SYMMETRIC")
     numbers.case(title, f"y = image.roi_align{call}(x, rois, index);",

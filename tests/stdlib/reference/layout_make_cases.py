@@ -8,14 +8,16 @@ from tensor import Tensor, boolean, count_up, integer, real, scalar
 numbers = Numbers("layout.constant", "the values in row-major order.")
 numbers.case("reals", "y = layout.constant{shape=[2, 3], value=[1.0, 2.5, -3.0, 4.0, 0.0, 6.0]}();",
              {}, {"y": real([2, 3], 1, 2.5, -3, 4, 0, 6)})
-numbers.case("truth values", "y = layout.constant{shape=[2, 2], value=[true, false, false, true]}();",
-             {}, {"y": boolean([2, 2], 1, 0, 0, 1)})
+numbers.case("truth values",
+             "y = layout.constant{shape=[2, 2], value=[true, false, false, true]}();", {},
+             {"y": boolean([2, 2], 1, 0, 0, 1)})
 numbers.case("the same everywhere", "y = layout.constant{shape=[2, 1, 2], value=7}();", {},
              {"y": integer([2, 1, 2], 7, 7, 7, 7)})
 numbers.case("a scalar", "y = layout.constant{shape=[], value=[-4]}();", {},
              {"y": integer([], -4)})
-numbers.case("three axes", "y = layout.constant{shape=[2, 2, 2], value=[1, 2, 3, 4, 5, 6, 7, 8]}();",
-             {}, {"y": count_up([2, 2, 2], dtype="int")})
+numbers.case("three axes",
+             "y = layout.constant{shape=[2, 2, 2], value=[1, 2, 3, 4, 5, 6, 7, 8]}();", {},
+             {"y": count_up([2, 2, 2], dtype="int")})
 numbers.case("strings", "y = layout.constant{shape=[2], value=['up', 'down']}();", {},
              {"y": Tensor("str", [2], ["up", "down"])})
 
@@ -127,8 +129,9 @@ def reorder(numbers, title, x, order, **given):
                  {"y": x.transposed(order)})
 
 
-numbers = Numbers("layout.transpose", "axis `axis + j` of the result is axis perm[j] of x; in "
-                                      "reverse by default.")
+numbers = Numbers(
+    "layout.transpose",
+    "axis `axis + j` of the result is axis perm[j] of x; in reverse by default.")
 reorder(numbers, "a matrix", count_up([2, 3]), [1, 0])
 reorder(numbers, "all reversed", X, [2, 1, 0])
 reorder(numbers, "turned", X, [1, 2, 0], perm=[1, 2, 0])
@@ -216,8 +219,9 @@ for name, about, function, shapes in [
                 numbers.case(title + f"{len(block)} spatial", f"y = layout.{name}{call}(x);",
                              {"x": x}, {"y": function(x, block, blocks_first, data_format)})
 
-numbers = Numbers("layout.shuffle", "channels of the groups in turn: [groups, c / groups] "
-                                    "transposed.")
+numbers = Numbers(
+    "layout.shuffle",
+    "channels of the groups in turn: [groups, c / groups] transposed.")
 for title, shape, axis, count in [("two groups", [1, 6, 2], 1, 2), ("three groups", [6], 0, 3),
                                   ("from the end", [2, 4], -1, 2), ("one group", [4], 0, 1),
                                   ("as many as channels", [4, 1], 0, 4)]:

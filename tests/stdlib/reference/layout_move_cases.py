@@ -1,10 +1,8 @@
 """layout: joining, splitting, growing, shrinking, and access by index."""
 
-import math
-
 from cases import Numbers, attributes
-from tensor import (Tensor, boolean, build, count_up, indices, integer, mixed, normal, real,
-                    replaced, scalar)
+from tensor import (Tensor, boolean, build, count_up, indices, integer, normal, real, replaced,
+                    scalar)
 
 # ---- Joining and splitting -----------------------------------------------------------------------
 
@@ -47,6 +45,10 @@ for title, shapes, axis in [("rows", [[2, 3], [2, 3]], 0), ("of different widths
     inputs = names("x", len(xs))
     numbers.case(title, f"y = layout.concat{{axis={axis}}}([{', '.join(inputs)}]);",
                  dict(zip(inputs, xs)), {"y": join(xs, normal(axis, xs[0].rank))})
+xs = [count_up([2, 2]), count_up([1, 2], 10)]
+numbers.case("extents that the run tells", "y = layout.concat{axis=0}([x0, x1]);",
+             dict(zip(["x0", "x1"], xs)), {"y": join(xs, 0)},
+             declare={"x0": "real[n|4,2]", "x1": "real[m|4,2]"})
 xs = [boolean([2], 1, 0), boolean([1], 1)]
 numbers.case("truth values", "y = layout.concat{axis=0}([x0, x1]);", dict(zip(["x0", "x1"], xs)),
              {"y": boolean([3], 1, 0, 1)})
@@ -107,7 +109,8 @@ def picked(x, shape, where):
 
 
 numbers = Numbers("layout.tile", "repeated along axes.")
-for title, shape, axes, repeats in [("all axes", [2, 2], None, [2, 3]), ("one axis", [2, 3], [1], [2]),
+for title, shape, axes, repeats in [("all axes", [2, 2], None, [2, 3]),
+                                    ("one axis", [2, 3], [1], [2]),
                                     ("from the end", [2, 3], [-1, 0], [1, 2]),
                                     ("once", [3], None, [1]), ("a single item", [1, 1], [0], [4])]:
     x = count_up(shape)
@@ -140,7 +143,8 @@ def slice_positions(extent, begin, end, stride):
 
 for title, shape, axes, begin, end, stride in [
         ("all axes", [3, 4], None, [1, 0], [3, 2], None), ("one axis", [3, 4], [1], [1], [3], None),
-        ("from the end", [3, 4], [-1], [-3], [-1], None), ("every second", [7], None, [0], [7], [2]),
+        ("from the end", [3, 4], [-1], [-3], [-1], None),
+        ("every second", [7], None, [0], [7], [2]),
         ("every third", [7], None, [1], [7], [3]), ("past the end", [4], None, [2], [99], None),
         ("backwards", [5], None, [3], [0], [-1]), ("all backwards", [4], None, [3], [-9], [-1]),
         ("every second backwards", [2, 6], [1], [-1], [0], [-2]),
@@ -155,8 +159,10 @@ for title, shape, axes, begin, end, stride in [
     call = attributes(axes=axes, begin=begin, end=end, stride=stride)
     numbers.case(title, f"y = layout.slice{call}(x);", {"x": x}, {"y": y})
 
-numbers = Numbers("layout.pad", "with a border: before each axis, then after each. REFLECT mirrors at "
-                                "the edge items, SYMMETRIC beside them, REPLICATE repeats them.")
+numbers = Numbers(
+    "layout.pad",
+    "with a border: before each axis, then after each. REFLECT mirrors at the edge items, "
+    "SYMMETRIC beside them, REPLICATE repeats them.")
 
 
 def border(position, extent, method):
@@ -207,8 +213,9 @@ pad("SYMMETRIC by the whole extent", count_up([3]), None, [3, 3], "SYMMETRIC")
 
 # ---- Access by index -----------------------------------------------------------------------------
 
-numbers = Numbers("layout.nonzero", "the indices of items that are not zero, a column each, in "
-                                    "row-major order.")
+numbers = Numbers(
+    "layout.nonzero",
+    "the indices of items that are not zero, a column each, in row-major order.")
 
 
 def nonzero(title, x):
@@ -249,8 +256,9 @@ numbers.fails("past the end", "y = layout.gather{axis=0}(x, i);",
               {"x": count_up([2]), "i": integer([1], 2)}, "outside of its extent",
               {"y": "real[1]"})
 
-numbers = Numbers("layout.gather_nd", "items or slices, by index tuples along the last axis of the "
-                                      "indices.")
+numbers = Numbers(
+    "layout.gather_nd",
+    "items or slices, by index tuples along the last axis of the indices.")
 
 
 def gather_nd(title, x, index, batch=0):

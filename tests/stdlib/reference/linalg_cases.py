@@ -24,8 +24,9 @@ for title, rows, cols, trans, bias in [("a wide matrix", 2, 3, False, False),
     y = [sum(m[i, k] * x[k] for k in range(m.shape[1])) + (b[i] if bias else 0)
          for i in range(m.shape[0])]
     inputs = {"A": a, "x": x, **({"b": b} if bias else {})}
-    numbers.case(title, f"y = linalg.matvec{attributes(transA=trans or None)}({', '.join(inputs)});",
-                 inputs, {"y": real([len(y)], *y)})
+    call = attributes(transA=trans or None)
+    numbers.case(title, f"y = linalg.matvec{call}({', '.join(inputs)});", inputs,
+                 {"y": real([len(y)], *y)})
 
 numbers = Numbers("linalg.matmul", "A B + C for each item of the batch; either may be transposed.")
 
@@ -44,7 +45,7 @@ def matrix(x, batch, trans):
     return [list(column) for column in zip(*rows)] if trans else rows
 
 
-def matmul(title, sa, sb, sc=None, ta=False, tb=False):
+def matmul(title, sa, sb, sc=None, ta=False, tb=False, declare=None):
     a, b = mixed(sa, 1), mixed(sb, 2)
     c = mixed(sc, 3) if sc is not None else None
     depth = max(len(sa), len(sb)) - 2
@@ -58,7 +59,7 @@ def matmul(title, sa, sb, sc=None, ta=False, tb=False):
     inputs = {"A": a, "B": b, **({"C": c} if c else {})}
     call = attributes(transA=ta or None, transB=tb or None)
     numbers.case(title, f"Z = linalg.matmul{call}({', '.join(inputs)});", inputs,
-                 {"Z": build("real", shape, item)})
+                 {"Z": build("real", shape, item)}, declare=declare)
 
 
 matmul("two matrices", [2, 3], [3, 2])
@@ -74,6 +75,8 @@ matmul("a batch on the right", [2, 3], [2, 3, 1])
 matmul("batches stretched against each other", [2, 1, 1, 2], [3, 2, 1])
 matmul("a batch, plus one matrix", [2, 2, 2], [2, 2, 2], [2, 2])
 matmul("a batch, plus a batch", [2, 1, 2], [2, 2, 2], [2, 1, 2], tb=True)
+matmul("extents that the run tells", [2, 2, 3], [2, 3, 2],
+       declare={"A": "real[b|4,2,k|8]", "B": "real[b|4,k|8,2]"})
 
 numbers = Numbers("linalg.outer", "each item times each item.")
 for title, sx, sy in [("two vectors", [2], [3]), ("a matrix and a vector", [2, 2], [2]),

@@ -3,8 +3,7 @@
 import math
 
 from cases import Numbers, attributes
-from tensor import (Tensor, boolean, broadcast, build, count_up, flags, integer, mixed, real,
-                    scalar, shuffled)
+from tensor import boolean, broadcast, build, count_up, flags, integer, mixed, real, scalar
 
 # Shapes and alignments; `None` aligns at the last axes.
 LAYOUTS = [
@@ -172,6 +171,8 @@ axpby("same shapes", *(mixed([2, 2], seed) for seed in range(1, 5)))
 axpby("a moving average", scalar(0.25), mixed([2, 3], 1), scalar(0.75), mixed([2, 3], 2))
 axpby("weights aligned at the first axis", mixed([2], 1), mixed([2, 3], 2), mixed([2], 3),
       mixed([2, 3], 4), (0, None, 0, None))
+axpby("x and y aligned at the first axis", mixed([2, 2], 1), mixed([2], 2), mixed([2, 2], 3),
+      mixed([2], 4), (None, 0, None, 0))
 axpby("vectors against each other", mixed([2, 1], 1), mixed([3], 2), mixed([3], 3),
       mixed([2, 1], 4))
 
@@ -186,6 +187,8 @@ def clamp(title, x, a, b, val=None, low=None, high=None):
 
 clamp("a range", mixed([2, 4], 1), scalar(-1), scalar(0.5))
 clamp("a range per row", mixed([2, 3], 2), real([2], -1, 0), real([2], 0, 1), None, 0, 0)
+clamp("one value, a range per item", real([2], -1.5, 1.5), mixed([2, 2], 5, -2.0, 0.0),
+      mixed([2, 2], 6, 0.0, 2.0), 0)
 clamp("bounds of their own", mixed([3], 2), mixed([3], 5, -2.0, 0.0), mixed([3], 6, 0.0, 2.0))
 clamp("integers", integer([5], -9, -1, 0, 3, 70), integer([], -1), integer([], 5))
 clamp("open on one side", real([3], -5, 0, math.inf), scalar(-math.inf), scalar(1))

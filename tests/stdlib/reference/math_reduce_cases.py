@@ -3,8 +3,8 @@
 import math
 
 from cases import Numbers
-from tensor import (Tensor, boolean, build, count_up, flags, groups, integer, mixed, normal, real,
-                    reduce, replaced, scalar, shuffled)
+from tensor import (Tensor, boolean, build, flags, groups, integer, mixed, normal, real, reduce,
+                    replaced, shuffled)
 
 # The attribute list of a call, the axes it means for a rank, and whether they are dropped.
 CHOICES = [
@@ -55,6 +55,9 @@ for name, about, function, neutral in [
     along(numbers, "an extent that the run tells", function, shuffled([3, 2], 2), [0],
           {"x": "real[n|8,2]"})
     empty(numbers, neutral)
+    of_int = {math.inf: 2 ** 63 - 1, -math.inf: -2 ** 63}.get(neutral, neutral)
+    numbers.case("of no integers", f"y = math.{name}(x);", {"x": integer([0])},
+                 {"y": integer([1], of_int)})
 
 
 def mean(values):
@@ -149,8 +152,9 @@ numbers.case("far from zero", "mean, variance = math.moments(x);", {"x": FAR},
              {"mean": reduce(FAR, [0], mean), "variance": reduce(FAR, [0], variance)},
              note="The variance is not lost between large squares: mean 1001.5, variance 1.25.")
 
-numbers = Numbers("math.cumsum", "sums of the items up to each; without it if `exclusive`, from the "
-                                 "end if `reverse`.")
+numbers = Numbers(
+    "math.cumsum",
+    "sums of the items up to each; without it if `exclusive`, from the end if `reverse`.")
 
 
 def cumsum(x, axis, exclusive, reverse):

@@ -10,7 +10,7 @@ X = real([2, 5], -30, -2.5, -1, -0.5, -0.125, 0, 0.25, 1, 3, 30)
 
 
 def activation(name, about, function, special=(), **choices):
-    """Cases of nn.`name`; choices: {title: attributes}, each a case of function(x, **attributes)."""
+    """Cases of nn.`name`; choices: {title: attributes}, each of function(x, **attributes)."""
     numbers = Numbers(f"nn.{name}", about)
     for title, given in {"plain": {}, **choices}.items():
         call = f"y = nn.{name}{attributes(**given)}(x);"
@@ -34,7 +34,7 @@ def softplus(x):
 
 
 def relu(x, alpha=0.0, max=INF):
-    """The spec takes the greater of min(x, max) and alpha * x, so a steep slope passes the limit."""
+    """The spec takes the greater of min(x, max) and alpha * x: a steep slope passes the limit."""
     below = alpha * x
     limited = x if x < max else max
     return limited if limited > below else below

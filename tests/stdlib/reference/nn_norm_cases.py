@@ -38,8 +38,9 @@ def arguments(**given):
 OPTIONS = [("plain", False, False), ("bias", True, False), ("scale", False, True),
            ("bias and scale", True, True)]
 
-numbers = Numbers("nn.batch_norm", "(x - mean) / sqrt(variance + epsilon) * scale + bias, with values "
-                                   "of each channel.")
+numbers = Numbers(
+    "nn.batch_norm",
+    "(x - mean) / sqrt(variance + epsilon) * scale + bias, with values of each channel.")
 
 
 def batch_norm(title, shape, axis=None, epsilon=None, with_bias=True, with_scale=True):
@@ -64,8 +65,9 @@ batch_norm("channels last", [2, 2, 3], axis=-1)
 batch_norm("channels first of all", [3, 2], axis=0)
 batch_norm("a large epsilon", [1, 2, 2, 2], epsilon=0.5)
 
-numbers = Numbers("nn.mean_variance_norm", "(x - mean) / sqrt(variance + epsilon) over the axes, * "
-                                           "scale + bias of each channel.")
+numbers = Numbers(
+    "nn.mean_variance_norm",
+    "(x - mean) / sqrt(variance + epsilon) over the axes, * scale + bias of each channel.")
 
 
 def per_channel(name, title, axes_of, attribute_text, shape, epsilon, with_bias, with_scale):
@@ -80,8 +82,10 @@ def per_channel(name, title, axes_of, attribute_text, shape, epsilon, with_bias,
 
 for title, with_bias, with_scale in OPTIONS:
     per_channel("mean_variance_norm", title, [2], "", [2, 2, 4], 1e-5, with_bias, with_scale)
-for title, shape, axes in [("spatial axes", [1, 2, 2, 3], None), ("over the channels", [2, 3, 2], [1]),
-                           ("over all axes", [2, 2, 2], [0, 1, 2]), ("from the end", [2, 2, 3], [-1]),
+for title, shape, axes in [("spatial axes", [1, 2, 2, 3], None),
+                           ("over the channels", [2, 3, 2], [1]),
+                           ("over all axes", [2, 2, 2], [0, 1, 2]),
+                           ("from the end", [2, 2, 3], [-1]),
                            ("over the batch and space", [2, 2, 2], [-3, 2])]:
     per_channel("mean_variance_norm", title, axes or [2, 3], attributes(axes=axes), shape, 1e-5,
                 True, True)
@@ -93,8 +97,10 @@ for title, with_bias, with_scale in OPTIONS:
     per_channel("instance_norm", title, [2], "", [2, 2, 4], 1e-5, with_bias, with_scale)
 per_channel("instance_norm", "two axes", [2, 3], "{epsilon=0.25}", [1, 2, 2, 3], 0.25, True, True)
 
-numbers = Numbers("nn.group_norm", "(x - mean) / sqrt(variance + epsilon) over each group of channels "
-                                   "and the spatial axes, * scale + bias of each channel.")
+numbers = Numbers(
+    "nn.group_norm",
+    "(x - mean) / sqrt(variance + epsilon) over each group of channels and the spatial axes, * "
+    "scale + bias of each channel.")
 
 
 def group_norm(title, shape, count, epsilon=None, with_bias=True, with_scale=True):
@@ -117,8 +123,10 @@ group_norm("a group a channel", [1, 2, 3], 2)
 group_norm("two axes", [1, 4, 2, 2], 2, epsilon=0.5)
 group_norm("no spatial axes", [2, 4], 2)
 
-numbers = Numbers("nn.layer_norm", "(x - mean) / sqrt(variance + epsilon) over the axes from `axis` "
-                                   "on, * scale + bias, which have these axes.")
+numbers = Numbers(
+    "nn.layer_norm",
+    "(x - mean) / sqrt(variance + epsilon) over the axes from `axis` on, * scale + bias, which "
+    "have these axes.")
 for title, shape, axis, epsilon, with_bias, with_scale in [
         ("plain", [2, 4], None, None, False, False), ("bias", [2, 4], None, None, True, False),
         ("scale", [2, 4], None, None, False, True), ("both", [2, 2, 3], None, None, True, True),
@@ -135,9 +143,14 @@ for title, shape, axis, epsilon, with_bias, with_scale in [
                               scale=scale if with_scale else None)
     numbers.case(title, f"y = nn.layer_norm{attributes(axis=axis, epsilon=epsilon)}({names});",
                  inputs, {"y": y})
+x = mixed([2, 3], 6)
+numbers.case("extents that the run tells", "y = nn.layer_norm(x);", {"x": x},
+             {"y": standardized(x, [1], 1e-5)}, declare={"x": "real[b|4,n|5]"})
 
-numbers = Numbers("nn.rms_norm", "x / sqrt(mean of squares + epsilon) over the axes from `axis` on, * "
-                                 "scale, which has these axes.")
+numbers = Numbers(
+    "nn.rms_norm",
+    "x / sqrt(mean of squares + epsilon) over the axes from `axis` on, * scale, which has these "
+    "axes.")
 for title, shape, axis, epsilon, with_scale in [
         ("plain", [2, 4], None, None, False), ("scale", [2, 4], None, None, True),
         ("two axes", [2, 2, 3], 1, None, True), ("from the end", [2, 2, 2], -2, None, False),
@@ -155,8 +168,9 @@ for title, shape, axis, epsilon, with_scale in [
     numbers.case(title, f"y = nn.rms_norm{attributes(axis=axis, epsilon=epsilon)}({names});",
                  inputs, {"y": y})
 
-numbers = Numbers("nn.local_response_norm", "x / (bias + alpha * mean of squares in a window) ** beta; "
-                                            "outside there are zeros.")
+numbers = Numbers(
+    "nn.local_response_norm",
+    "x / (bias + alpha * mean of squares in a window) ** beta; outside there are zeros.")
 for title, shape, axes, size, more in [
         ("channels", [1, 5, 2], None, [3], {}), ("an even window", [1, 4, 1], None, [2], {}),
         ("a window of four", [1, 5], None, [4], {}), ("a single item", [1, 3], None, [1], {}),
@@ -183,7 +197,8 @@ for title, shape, axes, size, more in [
 for name, about, length in [
         ("l1_norm", "x / (sum of |x| + bias), where the divisor is at least epsilon.",
          lambda values: sum(map(abs, values))),
-        ("l2_norm", "x / (root of the sum of squares + bias), where the divisor is at least epsilon.",
+        ("l2_norm",
+         "x / (root of the sum of squares + bias), where the divisor is at least epsilon.",
          lambda values: math.sqrt(sum(v * v for v in values)))]:
     numbers = Numbers(f"nn.{name}", about)
     for title, axes, more in [("one axis", [1], {}), ("from the end", [-1], {}),
@@ -223,3 +238,6 @@ for name, about, log in [("softmax", "exp(x) / sum of exp(x) along the axes.", F
                            ("one choice", real([2, 1], 5, -5), None)]:
         numbers.case(title, f"y = nn.{name}{attributes(axes=axes)}(x);", {"x": x},
                      {"y": softmax(x, axes or [1], log)})
+    x = mixed([2, 3], 2)
+    numbers.case("extents that the run tells", f"y = nn.{name}(x);", {"x": x},
+                 {"y": softmax(x, [1], log)}, declare={"x": "real[b|4,n|5]"})

@@ -117,8 +117,8 @@ for count in (2, 1, 3):
     numbers.case(f"{count} of {S} steps", "Y, hN, cN = nn.lstm_loop(X, W, R, B, h0, c0, steps);",
                  {**STATES, "steps": integer([], count)}, lstm(H0, C0, [count] * B))
 
-numbers = Numbers("nn.lstm", ABOUT + ", for each step; an item past its own number of steps puts out "
-                                     "zeros and keeps its state.")
+numbers = Numbers("nn.lstm", ABOUT + ", for each step; an item past its own number of steps puts "
+                                     "out zeros and keeps its state.")
 numbers.case("zero states", "Y, hN, cN = nn.lstm(X, W, R, B);", {"X": X, **FIXED},
              lstm(ZERO, ZERO, [S] * B))
 numbers.case("given states", "Y, hN, cN = nn.lstm(X, W, R, B, h0, c0);", STATES,
@@ -134,9 +134,10 @@ for title, steps in [("all steps", [3, 3]), ("fewer steps for all", [2, 2]),
 
 W3, R3, B3 = weights(3)
 Q3 = mixed([3 * N], 7, -1.0, 1.0)
-numbers = Numbers("nn.gru", "r = sigmoid, u = sigmoid, c = tanh of W x + B combined with R h + Q, "
-                            "which is multiplied by r for c, or computed from r h; h' = u h + "
-                            "(1 - u) c. Stacked as r, u, c.")
+numbers = Numbers(
+    "nn.gru",
+    "r = sigmoid, u = sigmoid, c = tanh of W x + B combined with R h + Q, which is multiplied by "
+    "r for c, or computed from r h; h' = u h + (1 - u) c. Stacked as r, u, c.")
 
 
 def gru(title, h0=None, q=None, steps=None, reset_after=None):

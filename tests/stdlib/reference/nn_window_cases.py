@@ -49,7 +49,7 @@ def conv(x, w, bias, groups=1, **how):
 
 
 def conv_case(numbers, title, sx, sw, bias=False, groups=None, upper=True, ceil=False,
-              formats=(None, None), **how):
+              formats=(None, None), declare=None, **how):
     """`sx` and `sw` are given in the order N, C, X."""
     x, w, b = mixed(sx, 1), mixed(sw, 2), mixed([sw[0]], 3)
     y = conv(x, w, b if bias else None, 1 if groups is None else groups, upper=upper, ceil=ceil,
@@ -60,11 +60,13 @@ def conv_case(numbers, title, sx, sw, bias=False, groups=None, upper=True, ceil=
     inputs = {"x": from_ncx(x, data or "NCX"), "w": from_ncx(w, filters or "NCX"),
               **({"b": b} if bias else {})}
     numbers.case(title, f"y = nn.conv{call}({', '.join(inputs)});", inputs,
-                 {"y": from_ncx(y, data or "NCX")})
+                 {"y": from_ncx(y, data or "NCX")}, declare=declare)
 
 
-numbers = Numbers("nn.conv", "sums of window times filter. Without padding, it is chosen so that "
-                             "there are extent / stride outputs.")
+numbers = Numbers(
+    "nn.conv",
+    "sums of window times filter. Without padding, it is chosen so that there are extent / stride"
+    " outputs.")
 conv_case(numbers, "one axis, no padding", [1, 1, 5], [1, 1, 3], padding=[0, 0])
 conv_case(numbers, "one axis, automatic padding", [1, 1, 5], [1, 1, 3])
 conv_case(numbers, "two axes, automatic padding", [1, 2, 3, 4], [2, 2, 3, 3])
@@ -98,6 +100,12 @@ conv_case(numbers, "filters last, channels first", [1, 2, 4], [3, 2, 2], padding
 conv_case(numbers, "groups with channels last", [1, 4, 3], [2, 2, 2], groups=2, padding=[0, 0],
           formats=("NXC", "XCN"))
 conv_case(numbers, "three axes", [1, 1, 2, 3, 2], [1, 1, 2, 2, 2], padding=[0] * 6)
+conv_case(numbers, "a batch that the run tells", [2, 1, 4], [1, 1, 3], bias=True,
+          declare={"x": "real[n|3,1,4]"})
+conv_case(numbers, "an extent that the run tells, automatic padding", [1, 1, 5], [1, 1, 3],
+          stride=[2], declare={"x": "real[1,1,n|8]"})
+conv_case(numbers, "an extent that the run tells, given padding", [1, 1, 5, 3], [1, 1, 2, 2],
+          stride=[2, 1], padding=[1, 0, 0, 0], declare={"x": "real[1,1,n|8,m|8]"})
 
 x, w = count_up([1, 1, 4]), real([1, 1, 2], 1, 10)
 numbers.case("by hand: x[i] + 10 x[i + 1]", "y = nn.conv{padding=[0, 0]}(x, w);", {"x": x, "w": w},
@@ -155,8 +163,10 @@ def deconv_case(numbers, title, sx, sw, bias=False, groups=None, upper=True, for
                  {"y": from_ncx(y, data or "NCX")})
 
 
-numbers = Numbers("nn.deconv", "each item spreads the filter over the output. Without padding, it "
-                               "is chosen so that there are extent * stride outputs.")
+numbers = Numbers(
+    "nn.deconv",
+    "each item spreads the filter over the output. Without padding, it is chosen so that there "
+    "are extent * stride outputs.")
 deconv_case(numbers, "one axis, no padding", [1, 1, 3], [1, 1, 3], padding=[0, 0])
 deconv_case(numbers, "one axis, automatic padding", [1, 1, 4], [1, 1, 3])
 deconv_case(numbers, "automatic padding of an even window", [1, 1, 4], [1, 1, 2])
@@ -216,6 +226,8 @@ POOLS = [
     ("dilation", [1, 1, 6], dict(size=[2], dilation=[3], padding=[1, 1])),
     ("axes", [3, 2, 2], dict(axes=[0, -1], size=[2, 2], padding=[0, 0, 0, 0])),
     ("an axis from the end", [2, 4], dict(axes=[-1], size=[2], stride=[2], padding=[0, 0])),
+    ("extents that the run tells", [2, 1, 5], dict(size=[2], padding=[1, 0],
+                                                   declare={"x": "real[b|3,1,n|8]"})),
 ]
 
 
@@ -229,11 +241,12 @@ def pool_cases(name, about, functions, more=None):
             x = mixed(shape, 4)
             given = dict(how)
             upper, ceil = given.pop("upper", True), given.pop("ceil", False)
-            axes = given.pop("axes", None)
+            axes, declare = given.pop("axes", None), given.pop("declare", None)
             y = pool(x, function, axes, **given, upper=upper, ceil=ceil)
             call = attributes(axes=axes, **given, padding_align=None if upper else "LOWER",
                               ceil_mode=ceil or None, **extra)
-            numbers.case(title + ending, f"y = nn.{name}{call}(x);", {"x": x}, {"y": y})
+            numbers.case(title + ending, f"y = nn.{name}{call}(x);", {"x": x}, {"y": y},
+                         declare=declare)
     return numbers
 
 
@@ -250,8 +263,8 @@ numbers = pool_cases("sum_pool", "the sum of each window.",
                      {"": ({}, lambda values, volume: sum(values))})
 numbers.case("a window in the padding", "y = nn.sum_pool{size=[1], padding=[1, 2]}(x);",
              {"x": real([1, 1, 2], -5, -3)}, {"y": real([1, 1, 5], 0, -5, -3, 0, 0)})
-pool_cases("avg_pool", "the mean of the items of each window that are inside; or of all, with zeros "
-                       "outside.",
+pool_cases("avg_pool", "the mean of the items of each window that are inside; or of all, with "
+                       "zeros outside.",
            {"": ({}, lambda values, volume: mean(values, len(values))),
             ", with the border": ({"ignore_border": False}, mean)})
 pool_cases("rms_pool", "the root of the mean square of each window.",

@@ -1,15 +1,15 @@
 """algo, misc, quant and rand."""
 
-import itertools
 import math
 
 from cases import Numbers, attributes
-from tensor import Tensor, build, count_up, groups, integer, mixed, normal, real, replaced, shuffled
+from tensor import Tensor, build, count_up, groups, integer, normal, real, replaced, shuffled
 
 # ---- algo ----------------------------------------------------------------------------------------
 
-numbers = Numbers("algo.top_k", "the k greatest (or least) along an axis, best first, and their "
-                                "indices; of equals the first.")
+numbers = Numbers(
+    "algo.top_k",
+    "the k greatest (or least) along an axis, best first, and their indices; of equals the first.")
 
 
 def top_k(x, k, axis=0, largest=True):
@@ -45,9 +45,10 @@ numbers.case("unsorted: the same set",
              {"x": shuffled([6], 2)}, {"sum": real([1], sum(best["values"].values)),
                                        "places": integer([1], sum(best["indices"].values))})
 
-numbers = Numbers("algo.nonmax_suppress", "boxes that do not overlap a better one of their class by more "
-                                          "than the threshold; rows of batch, class and box, best "
-                                          "first in each class.")
+numbers = Numbers(
+    "algo.nonmax_suppress",
+    "boxes that do not overlap a better one of their class by more than the threshold; rows of "
+    "batch, class and box, best first in each class.")
 
 
 def edges(box, box_format):
@@ -130,8 +131,9 @@ def per_channel(values, index, axis):
 
 VALUES = real([2, 2, 3], -100, -2.375, -1, -0.375, 0, 0.125, 0.25, 0.875, 1.5, 3, 7.25, 100)
 
-numbers = Numbers("quant.zero_point_linear_quantize", "(clamp(zero_point + round(x / scale)) - "
-                                                      "zero_point) * scale, halves away from zero.")
+numbers = Numbers(
+    "quant.zero_point_linear_quantize",
+    "(clamp(zero_point + round(x / scale)) - zero_point) * scale, halves away from zero.")
 for title, given in [("unsigned", dict(zero_point=3, scale=0.5, bits=3, signed=False)),
                      ("signed", dict(zero_point=0, scale=0.25, bits=4)),
                      ("signed and symmetric", dict(zero_point=0, scale=0.25, bits=4,
@@ -157,8 +159,10 @@ for title, given in [("unsigned", dict(zero_point=3, scale=0.5, bits=3, signed=F
     numbers.case(title, f"y = quant.zero_point_linear_quantize{attributes(**given)}(x);",
                  {"x": VALUES}, {"y": build("real", VALUES.shape, item)})
 
-numbers = Numbers("quant.min_max_linear_quantize", "x clamped to [min, max] and rounded to one of 2 ** "
-                                                   "bits levels (one less if signed and symmetric).")
+numbers = Numbers(
+    "quant.min_max_linear_quantize",
+    "x clamped to [min, max] and rounded to one of 2 ** bits levels (one less if signed and "
+    "symmetric).")
 for title, given in [("unsigned", dict(min=-1.0, max=2.0, bits=2, signed=False)),
                      ("signed", dict(min=-2.0, max=2.0, bits=3)),
                      ("signed and symmetric", dict(min=-3.0, max=3.0, bits=3, symmetric=True)),
@@ -166,8 +170,8 @@ for title, given in [("unsigned", dict(min=-1.0, max=2.0, bits=2, signed=False))
                                                                 signed=False, symmetric=True)),
                      ("eight bits", dict(min=-8.0, max=8.0, bits=8)),
                      ("a range for each channel", dict(min=[-1.0, 0.0], max=[1.0, 7.0], bits=3)),
-                     ("along the last axis", dict(min=[-1.0, 0.0, -4.0], max=[1.0, 2.0, 3.0], bits=3,
-                                                  channel_axis=2)),
+                     ("along the last axis", dict(min=[-1.0, 0.0, -4.0], max=[1.0, 2.0, 3.0],
+                                                  bits=3, channel_axis=2)),
                      ("one minimum, many maxima", dict(min=-1.0, max=[1.0, 4.0], bits=4))]:
     fewer = given.get("signed", True) and given.get("symmetric", False)
     steps = 2 ** given["bits"] - 1 - fewer
@@ -194,8 +198,9 @@ def estimate(name, kind, shape, least, greatest, center, deviation):
             f"mean {center:g} deviation {deviation:.6g}")
 
 
-numbers = Numbers("rand.uniform", "any number of [min, max) as likely as any other; of integers, max "
-                                  "is one of them.")
+numbers = Numbers(
+    "rand.uniform",
+    "any number of [min, max) as likely as any other; of integers, max is one of them.")
 sample("reals", "y = rand.uniform{shape=[1000]}();",
        estimate("y", "real", [1000], 0, 1, 0.5, 12 ** -0.5))
 sample("another range", "y = rand.uniform{min=-4.0, max=2.0, shape=[20, 50]}();",
@@ -205,8 +210,9 @@ sample("integers", "y = rand.uniform<int>{min=-2, max=2, shape=[1000]}();",
 sample("both ends of the integers",
        ["v = rand.uniform<int>{min=3, max=4, shape=[1000]}();", "y = layout.cast<real>(v);"],
        estimate("y", "real", [1000], 3, 4, 3.5, 0.5))
-sample("two calls differ", ["a = rand.uniform{shape=[1000]}();", "b = rand.uniform{shape=[1000]}();",
-                            "y = math.sub(a, b);"],
+sample("two calls differ",
+       ["a = rand.uniform{shape=[1000]}();", "b = rand.uniform{shape=[1000]}();",
+        "y = math.sub(a, b);"],
        estimate("y", "real", [1000], -1, 1, 0, 6 ** -0.5))
 sample("one item after the other differs",
        ["v = rand.uniform{shape=[2, 1000]}();", "[a, b] = layout.unstack{axis=0}(v);",
@@ -215,8 +221,10 @@ numbers.case("no room", "y = rand.uniform{min=1.5, max=1.5, shape=[3]}();", {},
              {"y": real([3], 1.5, 1.5, 1.5)})
 numbers.case("nothing at all", "y = rand.uniform{shape=[0, 2]}();", {}, {"y": real([0, 2])})
 
-numbers = Numbers("rand.normal", "the normal distribution. One of 1000 is further than six deviations "
-                                 "out once in 500 000 tries.")
+numbers = Numbers(
+    "rand.normal",
+    "the normal distribution. One of 1000 is further than six deviations out once in 500 000 "
+    "tries.")
 sample("plain", "y = rand.normal{shape=[1000]}();", estimate("y", "real", [1000], -6, 6, 0, 1))
 sample("mean and deviation", "y = rand.normal{mean=10.0, std=0.5, shape=[10, 100]}();",
        estimate("y", "real", [10, 100], 7, 13, 10, 0.5))
