@@ -44,6 +44,7 @@ std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
         const size_t errors = composer_.diag_.error_count();
         if (build_statement(stmt)) continue;
         if (composer_.diag_.error_count() == errors) {
+            if (runs_over_nothing()) continue;
             composer_.inner_error(frame_,
                                   stmt.span,
                                   DiagKind::BadArgument,
@@ -53,6 +54,14 @@ std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
     }
     add_implicit_initializers();
     return std::move(formulas_);
+}
+
+// An empty pack has no item to index, and over an empty range none is asked for: `shape` of a
+// tensor of rank 0.
+bool FormulaBuilder::runs_over_nothing() const {
+    return std::ranges::any_of(formula_.bounds, [&](const ir::Bound& bound) {
+        return symbols().as_int(bound.extent) == 0;
+    });
 }
 
 std::optional<ir::Formula> FormulaBuilder::build_constant(const ParamDecl& decl,

@@ -33,6 +33,7 @@ private:
     bool build_statement(const LowerStmt& stmt);
     bool build_unrolled(const LowerStmt& stmt, const std::vector<std::string>& names, size_t next);
     bool build_once(const LowerStmt& stmt);
+    bool runs_over_nothing() const;
     std::vector<std::string> names_to_unroll(const LowerStmt& stmt) const;
     void find_pack_indices(ExprId root,
                            const std::set<std::string>& loop_names,
