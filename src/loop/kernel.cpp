@@ -12,15 +12,40 @@ Result<void> Kernel::run(std::span<Array* const> arrays) {
     counter_ = 0;
     error_.clear();
     masked_ = false;
-    slots_.clear();
-    for (Array* array : arrays) {
-        slots_.push_back({array->reals.data(), array->integers.data(), array->size});
-    }
     const bool empty = std::ranges::any_of(extents_, [](int64_t extent) { return extent == 0; });
     if (empty) return {};
+    bind(arrays);
     if (execute(blocks_[0], 1)) loop(0);
     if (!error_.empty()) return std::unexpected(Error{error_});
+    give_back_texts(arrays);
     return {};
+}
+
+void Kernel::bind(std::span<Array* const> arrays) {
+    slots_.clear();
+    text_numbers_.assign(arrays.size(), {});
+    texts_ = constant_texts_;
+    std::unordered_map<std::string, int64_t> known;
+    for (size_t i = 0; i < texts_.size(); ++i) known.emplace(texts_[i], i);
+    for (size_t slot = 0; slot < arrays.size(); ++slot) {
+        Array& array = *arrays[slot];
+        for (const std::string& text : array.strings) {
+            const auto [at, fresh] = known.emplace(text, texts_.size());
+            if (fresh) texts_.push_back(text);
+            text_numbers_[slot].push_back(at->second);
+        }
+        auto& integers = array.strings.empty() ? array.integers : text_numbers_[slot];
+        slots_.push_back({array.reals.data(), integers.data(), array.size});
+    }
+}
+
+void Kernel::give_back_texts(std::span<Array* const> arrays) const {
+    for (const KernelWrite& write : writes_) {
+        Array& array = *arrays[write.array];
+        for (size_t i = 0; i < array.strings.size(); ++i) {
+            array.strings[i] = texts_[static_cast<size_t>(text_numbers_[write.array][i])];
+        }
+    }
 }
 
 void Kernel::place_registers() {

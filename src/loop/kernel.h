@@ -126,6 +126,8 @@ private:
     void mask(size_t lane);
     Register* at(uint32_t reg) { return storage_.data() + places_[reg]; }
     size_t step_of(uint32_t reg) const { return wide_[reg]; }
+    void bind(std::span<Array* const> arrays);
+    void give_back_texts(std::span<Array* const> arrays) const;
     // After all instructions are there: a row for each register that changes with the lanes.
     void place_registers();
 
@@ -143,6 +145,10 @@ private:
     std::vector<ir::TensorId> tensors_;
     std::vector<Slot> slots_;
     std::vector<std::string> names_;  // of the tensors, for errors
+    // Texts are computed with as numbers: their places in a list that begins with the constants.
+    std::vector<std::string> constant_texts_;
+    std::vector<std::string> texts_;
+    std::vector<std::vector<int64_t>> text_numbers_;  // by slot
     std::vector<double (*)(double)> functions_;
     std::vector<KernelWrite> writes_;
     uint32_t condition_ = UINT32_MAX;         // register

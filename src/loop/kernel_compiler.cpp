@@ -271,7 +271,11 @@ Place KernelCompiler::constant(ir::SymId id) {
     } else if (const auto flag = pool_.as_bool(id)) {
         value.integer = *flag;
     } else {
-        return fail("strings cannot be computed with in a formula");
+        auto& texts = kernel_.constant_texts_;
+        const std::string text = pool_.as_string(id).value_or("");
+        const auto known = std::ranges::find(texts, text);
+        value.integer = known - texts.begin();
+        if (known == texts.end()) texts.push_back(text);
     }
     return {reg, 0};
 }

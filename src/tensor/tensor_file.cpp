@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "tensor/file_io.h"
+#include "tensor/json_file.h"
 #include "tensor/nnef_data.h"
 #include "tensor/npy_file.h"
 #include "tensor/pb_file.h"
@@ -15,7 +16,7 @@ namespace lemma::tensor {
 
 namespace {
 
-constexpr std::string_view kKnown = ".npy (NumPy), .dat (NNEF) and .pb (ONNX) files";
+constexpr std::string_view kKnown = ".npy (NumPy), .dat (NNEF), .pb (ONNX) and .json files";
 
 Result<NamedTensor> unnamed(Result<Tensor> tensor) {
     if (!tensor) return std::unexpected(std::move(tensor).error());
@@ -28,7 +29,7 @@ struct Format {
     Result<NamedTensor> (*decode)(std::string_view bytes);
     Result<std::string> (*encode)(const NamedTensor& named);
 };
-const std::array<Format, 3> kFormats = {
+const std::array<Format, 4> kFormats = {
     {{.ending = ".npy",
       .magic = "\x93NUMPY",
       .decode = [](std::string_view bytes) { return unnamed(decode_npy(bytes)); },
@@ -40,7 +41,14 @@ const std::array<Format, 3> kFormats = {
      {.ending = ".pb",
       .magic = "",
       .decode = [](std::string_view bytes) { return decode_pb(bytes); },
-      .encode = [](const NamedTensor& named) { return Result<std::string>(encode_pb(named)); }}}};
+      .encode = [](const NamedTensor& named) { return Result<std::string>(encode_pb(named)); }},
+     {.ending = ".json",
+      .magic = "",
+      .decode = [](std::string_view bytes) { return unnamed(decode_json(bytes)); },
+      .encode =
+          [](const NamedTensor& named) {
+              return Result<std::string>(encode_json(named.tensor));
+          }}}};
 
 template <class Test>
 const Format* find(Test test) {

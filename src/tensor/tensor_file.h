@@ -1,5 +1,5 @@
-// tensor/tensor_file.h — files with one tensor, of whichever format: .npy (NumPy), .dat (NNEF) and
-// .pb (ONNX).
+// tensor/tensor_file.h — files with one tensor, of whichever format: .npy (NumPy), .dat (NNEF), .pb
+// (ONNX) and .json (nested lists).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace lemma::tensor {
 
 // The ending of the name tells the format; under another name, the first bytes do, which those of
-// .pb cannot. Only .pb has names for tensors, the others give an empty one. Errors name the file.
+// .pb and .json cannot. Only .pb has names for tensors, the others give an empty one. Errors name the file.
 Result<NamedTensor> read_tensor_file(const std::string& path);
 // The ending of the name tells the format.
 Result<void> write_tensor_file(const std::string& path, const NamedTensor& named);

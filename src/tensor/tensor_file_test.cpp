@@ -57,12 +57,12 @@ TEST_F(TensorFile, SaysWhatCanBeRead) {
     ASSERT_TRUE(write_file(path("x.txt"), "1 2 3"));
     EXPECT_EQ(read_tensor_file(path("x.txt")).error().message,
               "cannot read `" + path("x.txt") +
-                  "`: its format is not known; tensors are read from .npy (NumPy), .dat (NNEF) and "
-                  ".pb (ONNX) files");
+                  "`: its format is not known; tensors are read from .npy (NumPy), .dat (NNEF), "
+                  ".pb (ONNX) and .json files");
     EXPECT_EQ(write_tensor_file(path("x.txt"), named_).error().message,
               "cannot write `" + path("x.txt") +
-                  "`: its format is not known; tensors are written to .npy (NumPy), .dat (NNEF) "
-                  "and .pb (ONNX) files");
+                  "`: its format is not known; tensors are written to .npy (NumPy), .dat (NNEF), "
+                  ".pb (ONNX) and .json files");
     EXPECT_EQ(read_tensor_file(path("none.npy")).error().message,
               "cannot read `" + path("none.npy") + "`: No such file or directory");
 }

@@ -60,8 +60,7 @@ private:
 
 void Run::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
-    arguments.texts(
-        "-i,--input", inputs_, "[NAME=]FILE", "an input, .npy, .dat or .pb; as often as needed");
+    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", "an input: .npy, .dat, .pb or .json");
     arguments.seed("--random-inputs", random_inputs_, "random values for inputs without a file");
     arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
     arguments.text(
@@ -158,7 +157,7 @@ Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results
             return std::unexpected(
                 Error{fmt::format("cannot read `{}`: there is no such folder", folder.string())});
         }
-        LEMMA_TRY(loop::NamedArrays inputs, read_folder(main.inputs, folder.string()));
+        LEMMA_TRY(loop::NamedArrays inputs, read_folder(program, main.inputs, folder.string()));
         if (auto done = complete(program, inputs); !done) {
             return std::unexpected(
                 Error{fmt::format("`{}`: {}", folder.string(), done.error().message)});

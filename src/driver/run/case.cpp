@@ -157,7 +157,7 @@ bool CaseRun::run_step(Session& session, const Description& description, int64_t
     const ir::Program& program = session.program();
     const ir::Graph& main = program.graphs[program.main];
     const StepFolders folders = step_folders(folder_, description, step);
-    auto inputs = read_folder(main.inputs, folders.inputs);
+    auto inputs = read_folder(program, main.inputs, folders.inputs);
     if (!inputs) return fail(inputs.error().message);
     // A pack without items has no file.
     for (const ir::Port& port : main.inputs) {
@@ -180,16 +180,14 @@ void CaseRun::compare_port(const ir::Port& port,
                            const std::vector<loop::Array>& got,
                            const std::string& folder,
                            const std::string& where) {
-    const auto expected = [&](const std::string& name) {
-        return fs::path(folder) / (file_name_of(name) + ".npy");
-    };
+    const auto expected = [&](const std::string& name) { return find_file(folder, name); };
     const auto names = item_names(port, got.size() + 1);
     std::error_code ignored;
     if (port.operand.packed && fs::exists(expected(names.back()), ignored)) {
         fail(fmt::format("{}{} has {} items, expected more", where, port.name, got.size()));
     }
     for (size_t i = 0; i < got.size(); ++i) {
-        const auto want = read_array(expected(names[i]).string());
+        const auto want = read_array(expected(names[i]));
         if (!want) {
             fail(where + want.error().message);
             continue;

@@ -48,6 +48,23 @@ std::optional<Target> find_target(const std::vector<ir::Port>& ports, const std:
     return std::nullopt;
 }
 
+// Whole numbers in JSON are reals where reals are wanted: there is one way to write both.
+Result<loop::Array> read_for(const ir::Program& program,
+                             const std::vector<ir::Port>& ports,
+                             const std::string& name,
+                             const std::string& path) {
+    LEMMA_TRY(loop::Array array, read_array(path));
+    const auto target = find_target(ports, name);
+    if (!target || !path.ends_with(".json")) return array;
+    const ir::TensorId id = target->port->operand.items[target->item];
+    const tensor::DType wanted = program.tensors[id].dtype;
+    if (!tensor::is_real(wanted) || !tensor::is_integer(array.dtype)) return array;
+    array.reals.assign(array.integers.begin(), array.integers.end());
+    array.integers.clear();
+    array.dtype = wanted;
+    return array;
+}
+
 // What is given so far, by port and item.
 class GivenInputs {
 public:
@@ -102,6 +119,15 @@ Result<loop::Array> read_array(const std::string& path) {
     return loop::to_array(named.tensor);
 }
 
+std::string find_file(const std::string& folder, const std::string& tensor) {
+    const std::string stem = (fs::path(folder) / file_name_of(tensor)).string();
+    std::error_code ignored;
+    for (const char* ending : {".npy", ".dat", ".pb", ".json"}) {
+        if (fs::exists(stem + ending, ignored)) return stem + ending;
+    }
+    return stem + ".npy";
+}
+
 Result<void> write_array(const std::string& path, const loop::Array& array) {
     LEMMA_TRY(const tensor::Tensor tensor, loop::to_tensor(array));
     return tensor::write_tensor_file(path, {.name = "", .tensor = tensor});
@@ -134,23 +160,23 @@ Result<loop::NamedArrays> read_inputs(const ir::Program& program,
             name = *next;
         }
         if (given.has(name)) return bad(fmt::format("the input `{}` is given twice", name));
-        LEMMA_TRY(loop::Array array, read_array(named ? argument.substr(middle + 1) : argument));
+        const std::string path = named ? argument.substr(middle + 1) : argument;
+        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path));
         given.set(name, std::move(array));
     }
     return given.take();
 }
 
-Result<loop::NamedArrays> read_folder(const std::vector<ir::Port>& ports,
+Result<loop::NamedArrays> read_folder(const ir::Program& program,
+                                      const std::vector<ir::Port>& ports,
                                       const std::string& folder) {
     GivenInputs given(ports);
     for (const std::string& name : all_names(ports)) {
-        for (const char* ending : {".npy", ".dat", ".pb"}) {
-            const fs::path path = fs::path(folder) / (file_name_of(name) + ending);
-            std::error_code ignored;
-            if (given.has(name) || !fs::exists(path, ignored)) continue;
-            LEMMA_TRY(loop::Array array, read_array(path.string()));
-            given.set(name, std::move(array));
-        }
+        const std::string path = find_file(folder, name);
+        std::error_code ignored;
+        if (!fs::exists(path, ignored)) continue;
+        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path));
+        given.set(name, std::move(array));
     }
     return given.take();
 }

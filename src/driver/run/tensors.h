@@ -15,8 +15,10 @@ namespace lemma::driver {
 // `a/b c` as part of a file name: `a_b_c`.
 std::string file_name_of(const std::string& tensor);
 
-// .npy, .dat or .pb, by the ending or by its first bytes.
+// .npy, .dat, .pb or .json, by the ending or by its first bytes.
 Result<loop::Array> read_array(const std::string& path);
+// The file of a tensor in a folder; one that is not there has the ending .npy.
+std::string find_file(const std::string& folder, const std::string& tensor);
 Result<void> write_array(const std::string& path, const loop::Array& array);
 
 // The names under which a port's tensors are fed and written: `x`, or `xs.0`, `xs.1`, …
@@ -25,8 +27,9 @@ std::vector<std::string> item_names(const ir::Port& port, size_t count);
 // What `-i NAME=FILE` and `-i FILE` say, for the inputs of the graph in order.
 Result<loop::NamedArrays> read_inputs(const ir::Program& program,
                                       const std::vector<std::string>& arguments);
-// All inputs, or outputs, that a folder has files for, `NAME.npy`.
-Result<loop::NamedArrays> read_folder(const std::vector<ir::Port>& ports,
+// All inputs, or outputs, that a folder has files for, `NAME.npy` or in another format.
+Result<loop::NamedArrays> read_folder(const ir::Program& program,
+                                      const std::vector<ir::Port>& ports,
                                       const std::string& folder);
 Result<void> write_folder(const std::vector<ir::Port>& ports,
                           const loop::NamedArrays& arrays,
