@@ -73,15 +73,26 @@ struct Branch {
     std::vector<Arm> arms;
     GraphId alternative;
 };
+// The inputs of the operation are the count, if a tensor tells it, the initial values of what is
+// carried, and the packs that are scanned. The body gives the carried values, then one tensor for
+// each scan output; so does the operation, with a pack for each scan output.
 struct Loop {
-    std::vector<TensorId> carried;  // as the body sees them; their initial values are inputs
-    std::vector<TensorId> items;    // scan items as the body sees them; the packs are inputs
+    std::vector<TensorId> carried;  // as the body sees them
+    std::vector<TensorId> items;    // of the scanned packs, as the body sees them
     TensorId index;                 // may be missing
     SymId static_count;             // the count, or the bound of a dynamic one
     TensorId dynamic_count;         // may be missing
     GraphId pre_condition;          // may be missing
-    GraphId body;                   // gives the carried values, then the scan outputs
-    GraphId post_condition;         // may be missing
+    GraphId body;
+    GraphId post_condition;  // may be missing
+
+    // Which input of the operation it is.
+    size_t initial_input(size_t carried_index) const {
+        return (dynamic_count.valid() ? 1 : 0) + carried_index;
+    }
+    size_t pack_input(size_t item_index) const {
+        return initial_input(carried.size() + item_index);
+    }
 };
 
 // What an operation does, and so which of its fields count.

@@ -95,15 +95,14 @@ void Verifier::walk_loop(const Operation& op, const Loop& loop) {
     check_loop_ports(op, loop);
 }
 
-// Inputs: the count if a tensor tells it, the initial values, the scanned packs. Outputs, and those
-// of the body: the carried values, then scan outputs, which the loop collects in packs.
 void Verifier::check_loop_ports(const Operation& op, const Loop& loop) {
     const size_t carried = loop.carried.size();
-    const size_t first = loop.dynamic_count.valid() ? 1 : 0;
     const auto& body = program_.graphs[loop.body].outputs;
-    if (op.inputs.size() != first + carried + loop.items.size())
-        return problem(
-            "{} inputs, expected {}", op.inputs.size(), first + carried + loop.items.size());
+    const size_t inputs = loop.pack_input(loop.items.size());
+    if (op.inputs.size() != inputs)
+        return problem("{} inputs, expected {}", op.inputs.size(), inputs);
+    if (loop.dynamic_count.valid() && op.inputs[0].operand.items != std::vector{loop.dynamic_count})
+        problem("the count {} is not the first input", name(loop.dynamic_count));
     if (op.outputs.size() != body.size() || body.size() < carried)
         return problem("{} outputs and {} carried values, but the body gives {}",
                        op.outputs.size(),
@@ -111,12 +110,12 @@ void Verifier::check_loop_ports(const Operation& op, const Loop& loop) {
                        body.size());
     for (size_t i = 0; i < carried; ++i) {
         const Operand inside = Operand::single(loop.carried[i]);
-        check_same(op.inputs[first + i].operand, inside, "an initial value");
+        check_same(op.inputs[loop.initial_input(i)].operand, inside, "an initial value");
         check_same(body[i].operand, inside, "a carried value");
         check_same(op.outputs[i].operand, inside, "a carried value");
     }
     for (size_t i = 0; i < loop.items.size(); ++i) {
-        const Operand& pack = op.inputs[first + carried + i].operand;
+        const Operand& pack = op.inputs[loop.pack_input(i)].operand;
         if (!pack.packed) problem("a scan over something that is no pack");
         for (const TensorId item : pack.items) check_same(item, loop.items[i], "a scan");
     }

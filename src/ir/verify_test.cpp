@@ -352,6 +352,7 @@ TEST(Verify, FindsBadLoops) {
     EXPECT_TRUE(
         has(broken("index %li: i64[]", "index %li: f32[]"), "the index `li` is not a single int"));
     EXPECT_TRUE(has(broken("times %c", "times %z"), "the count `z` is not a single int"));
+    EXPECT_TRUE(has(broken("count = %c", "count = %k"), "the count `c` is not the first input"));
     EXPECT_TRUE(
         has(broken("yield 0 = %lt", "yield 0 = %la"), "the condition `la` is not a single bool"));
     EXPECT_TRUE(has(broken("count 2", "count -2"), "the count is -2, which is negative"));

@@ -182,37 +182,68 @@ private:
                                          size_t index,
                                          const std::string& scope);
 
-    // loops.cpp
+    // loops.cpp: what they start from, and unrolling
     std::optional<Results> compose_loop(Frame& frame,
                                         RegionId id,
                                         const Loop& loop,
                                         const std::string& scope);
-    std::optional<Results> compose_unrolled(Frame& frame,
-                                            const Region& region,
-                                            const Loop& loop,
-                                            const std::string& scope);
-    std::optional<Results> compose_dynamic_loop(Frame& frame,
-                                                const Region& region,
-                                                const Loop& loop,
-                                                const std::string& scope);
-    ir::TensorId bind_inner(Frame& frame,
-                            const std::string& name,
-                            const Binding& outer,
-                            const std::string& scope);
-    bool set_loop_count(Frame& frame,
-                        const Loop& loop,
-                        const std::vector<Binding>& packs,
-                        ir::Loop& control,
-                        ir::Operation& op);
-    std::optional<Results> loop_outputs(Frame& frame,
-                                        const Region& region,
-                                        const Loop& loop,
-                                        const ir::Loop& control,
-                                        ir::Operation& op);
     std::optional<std::vector<Binding>> initial_values(Frame& frame, const Loop& loop);
     // `made_here`: tensors from this number on are known to nobody else.
     bool fit_initial(Frame& frame, const Loop::Carried& carried, Binding& value, size_t made_here);
     std::optional<std::vector<Binding>> scanned_packs(Frame& frame, const Loop& loop);
+    struct LoopStart {  // evaluated outside of the loop
+        std::vector<Binding> initial;
+        std::vector<Binding> packs;
+        ir::SymId count;             // missing: only a condition or a tensor ends the loop
+        ir::TensorId dynamic_count;  // may be missing
+    };
+    bool count_iterations(Frame& frame, const Region& region, const Loop& loop, LoopStart& start);
+    // How many results the region gives.
+    size_t result_count(const Frame& frame, RegionId id) const;
+    Results without_iterations(const Frame& frame, const Loop& loop, LoopStart start) const;
+    std::optional<Results> compose_unrolled(Frame& frame,
+                                            const Region& region,
+                                            const Loop& loop,
+                                            LoopStart start,
+                                            const std::string& scope);
+    std::optional<Results> compose_iteration(Frame& frame,
+                                             const Loop& loop,
+                                             const std::vector<Binding>& packs,
+                                             const Results& carried,
+                                             int64_t number,
+                                             const std::string& scope);
+
+    // dynamic_loops.cpp
+    std::optional<Results> compose_dynamic_loop(Frame& frame,
+                                                const Region& region,
+                                                const Loop& loop,
+                                                const LoopStart& start,
+                                                const std::string& scope);
+    bool bind_loop_names(Frame& frame,
+                         const Loop& loop,
+                         const LoopStart& start,
+                         ir::Loop& control,
+                         ir::Operation& op);
+    ir::TensorId bind_inner(Frame& frame,
+                            const std::string& name,
+                            const Binding& outer,
+                            const std::string& scope);
+    bool compose_loop_graphs(Frame& frame,
+                             const Loop& loop,
+                             const std::string& scope,
+                             ir::Loop& control);
+    // `told_before`: symbols from this number on belong to the body.
+    std::optional<Results> loop_outputs(Frame& frame,
+                                        const Region& region,
+                                        const Loop& loop,
+                                        const ir::Loop& control,
+                                        size_t told_before,
+                                        ir::Operation& op);
+    std::optional<Binding> scan_output(Frame& frame,
+                                       const Region& region,
+                                       const ir::Loop& control,
+                                       ir::Tensor tensor,
+                                       size_t told_before);
 
     // updates.cpp: @update
     void compose_update(Frame& frame);

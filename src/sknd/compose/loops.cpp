@@ -1,20 +1,29 @@
-// Loops: unrolled here, or kept as operations with sub-graphs (spec 2.10.1).
+// Loops: what they start from, and those that are unrolled (spec 2.10.1).
 #include <fmt/format.h>
 
+#include "base/match.h"
 #include "sknd/compose/composer.h"
 
 namespace lemma::sknd {
-
-// ---- Loops --------------------------------------------------------------------------------------
 
 std::optional<Results> Composer::compose_loop(Frame& frame,
                                               RegionId id,
                                               const Loop& loop,
                                               const std::string& scope) {
     const Region& region = frame.module().regions[id];
-    return loop.unroll ? compose_unrolled(frame, region, loop, scope)
-                       : compose_dynamic_loop(frame, region, loop, scope);
+    auto initial = initial_values(frame, loop);
+    auto packs = scanned_packs(frame, loop);
+    if (!initial || !packs) return std::nullopt;
+    LoopStart start{std::move(*initial), std::move(*packs), {}, {}};
+    if (!count_iterations(frame, region, loop, start)) return std::nullopt;
+    if (start.count.valid() && program_.symbols.as_int(start.count) == 0) {
+        return without_iterations(frame, loop, std::move(start));
+    }
+    return loop.unroll ? compose_unrolled(frame, region, loop, std::move(start), scope)
+                       : compose_dynamic_loop(frame, region, loop, start, scope);
 }
+
+// ---- What a loop starts from --------------------------------------------------------------------
 
 std::optional<std::vector<Binding>> Composer::initial_values(Frame& frame, const Loop& loop) {
     std::vector<Binding> values;
@@ -80,226 +89,131 @@ std::optional<std::vector<Binding>> Composer::scanned_packs(Frame& frame, const 
     return packs;
 }
 
-std::optional<Results> Composer::compose_unrolled(Frame& frame,
-                                                  const Region& region,
-                                                  const Loop& loop,
-                                                  const std::string& scope) {
-    auto carried = initial_values(frame, loop);
-    const auto packs = scanned_packs(frame, loop);
-    if (!carried || !packs) return std::nullopt;
-    int64_t count = packs->empty() ? 0 : static_cast<int64_t>(packs->front().operand.items.size());
-    if (loop.count && loop.count->count.valid()) {
-        const auto given = evaluate_count(frame, loop.count->count, "the count of `unroll`");
-        if (!given) return std::nullopt;
-        count = *given;
+// The count is what is stated, or else the length of the scanned packs.
+bool Composer::count_iterations(Frame& frame,
+                                const Region& region,
+                                const Loop& loop,
+                                LoopStart& start) {
+    ir::SymbolPool& symbols = program_.symbols;
+    ir::SymId length;
+    if (!start.packs.empty()) {
+        const ir::Operand& pack = start.packs.front().operand;
+        length = pack.length.valid() ? pack.length
+                                     : symbols.integer(static_cast<int64_t>(pack.items.size()));
     }
-    if (count > options_.max_unroll) {
-        inner_error(
-            frame,
-            region.span,
-            DiagKind::TooLarge,
-            fmt::format("`unroll` with {} iterations (--max-unroll raises the limit)", count));
-        return std::nullopt;
+    start.count = length;
+    if (!loop.count || !loop.count->count.valid()) return true;
+    const ExprId id = loop.count->count;
+    if (is_tensor_expr(frame, id)) {
+        const auto count = tensor_value(frame, id);
+        if (!count || count->poison) return false;
+        if (!count->operand.null()) start.dynamic_count = count->operand.items[0];
+        return true;
     }
-    std::vector<Binding> scans;
-    for (int64_t i = 0; i < count; ++i) {
-        frame.push();
-        for (size_t c = 0; c < loop.carried.size(); ++c)
-            frame.bind(loop.carried[c].name.text, (*carried)[c]);
-        for (size_t s = 0; s < loop.scans.size(); ++s) {
-            const auto& items = (*packs)[s].operand.items;
-            if (static_cast<size_t>(i) < items.size()) {
-                frame.bind(loop.scans[s].name.text,
-                           {ir::Operand::single(items[static_cast<size_t>(i)]), false});
-            }
-        }
-        if (loop.count && loop.count->index) frame.set(loop.count->index->text, Scalar(i));
-        const std::string inner =
-            join_scope(labelled_scope(frame, loop.body, scope), std::to_string(i));
-        auto results = compose_region(frame, loop.body, inner);
-        frame.pop();
-        if (!results) return std::nullopt;
-        for (size_t r = 0; r < results->size(); ++r) {
-            if (r < carried->size()) {
-                (*carried)[r] = (*results)[r];
-                continue;
-            }
-            const size_t s = r - carried->size();
-            if (s >= scans.size()) scans.resize(s + 1);
-            scans[s].operand.packed = true;
-            scans[s].operand.items.insert(scans[s].operand.items.end(),
-                                          (*results)[r].operand.items.begin(),
-                                          (*results)[r].operand.items.end());
-        }
-    }
-    if (loop.count && loop.count->index) frame.forget(loop.count->index->text);
-    carried->insert(carried->end(), scans.begin(), scans.end());
-    return carried;
+    const auto count = evaluate_in(frame, id);
+    if (!count) return false;
+    if (std::holds_alternative<Null>(*count)) return true;
+    start.count = to_sym(std::get<Scalar>(*count));
+    const ir::Interval range = symbols.range(start.count);
+    const bool negative = range.high < 0;
+    const bool too_many = length.valid() && range.low > symbols.range(length).high;
+    if (!negative && !too_many) return true;
+    std::string message = fmt::format("a loop with {} iterations", symbols.text(start.count));
+    if (too_many) message += fmt::format(" over packs of {} tensors", symbols.text(length));
+    inner_error(frame, region.span, DiagKind::LengthMismatch, std::move(message));
+    return false;
 }
 
-std::optional<Results> Composer::compose_dynamic_loop(Frame& frame,
-                                                      const Region& region,
-                                                      const Loop& loop,
-                                                      const std::string& scope) {
-    const auto initial = initial_values(frame, loop);
-    const auto packs = scanned_packs(frame, loop);
-    if (!initial || !packs) return std::nullopt;
-    ir::Loop control;
-    ir::Operation op;
-    op.kind = ir::OperationKind::Control;
-    op.op = "loop";
-    op.label = scope;
-    op.span = region.span;
-    if (!set_loop_count(frame, loop, *packs, control, op)) return std::nullopt;
+size_t Composer::result_count(const Frame& frame, RegionId id) const {
+    return match(
+        frame.module().regions[id].node,
+        [](const BadRegion&) -> size_t { return 0; },
+        [](const Value&) -> size_t { return 1; },
+        [](const Block& block) { return block.yields.size(); },
+        [&](const Branch& branch) { return result_count(frame, branch.alternative); },
+        [&](const Loop& loop) { return result_count(frame, loop.body); },
+        [&](const Invocation& call) -> size_t {
+            const auto callee = resolve(frame.ref().module, call.callee);
+            if (!callee) return 0;
+            const Module& module = package_[callee->module].module;
+            return module.definitions[callee->definition].outputs.size();
+        });
+}
 
-    frame.push();
-    for (size_t i = 0; i < loop.carried.size(); ++i) {
-        control.carried.push_back(
-            bind_inner(frame, loop.carried[i].name.text, (*initial)[i], scope));
-        op.inputs.push_back({loop.carried[i].name.text, (*initial)[i].operand});
-    }
-    for (size_t i = 0; i < loop.scans.size(); ++i) {
-        control.items.push_back(bind_inner(frame, loop.scans[i].name.text, (*packs)[i], scope));
-        op.inputs.push_back({loop.scans[i].name.text, (*packs)[i].operand});
-    }
-    if (loop.count && loop.count->index) {
-        ir::Tensor index;
-        index.name = join_scope(scope, loop.count->index->text);
-        index.dtype = options_.integer;
-        control.index = add_tensor(std::move(index));
-        frame.bind(loop.count->index->text, {ir::Operand::single(control.index), false});
-    }
-    bool good = true;
-    const auto subgraph = [&](RegionId id, const std::string& name) -> ir::GraphId {
-        if (!id.valid()) return {};
-        const auto graph = compose_subgraph(frame, id, name, scope);
-        good = good && graph;
-        return graph.value_or(ir::GraphId{});
-    };
-    control.pre_condition = subgraph(loop.pre_condition, "while");
-    control.body = subgraph(loop.body, "body");
-    control.post_condition = subgraph(loop.post_condition, "while");
-    frame.pop();
-    if (!good) return std::nullopt;
-    for (const RegionId id : {loop.pre_condition, loop.post_condition}) {
-        if (!id.valid()) continue;
-        const ir::GraphId graph =
-            id == loop.pre_condition ? control.pre_condition : control.post_condition;
-        if (!check_condition(frame, id, graph)) return std::nullopt;
-    }
-    auto results = loop_outputs(frame, region, loop, control, op);
-    if (!results) return std::nullopt;
-    op.control = std::move(control);
-    op_lists_.back().push_back(program_.operations.add(std::move(op)));
+// The variables keep their initial values, and nothing is collected. The body is not composed: what
+// it would scan has no dtype and no shape.
+Results Composer::without_iterations(const Frame& frame, const Loop& loop, LoopStart start) const {
+    Results results = std::move(start.initial);
+    Binding nothing;
+    nothing.operand.packed = true;
+    const size_t count = result_count(frame, loop.body);
+    if (results.size() < count) results.resize(count, nothing);
     return results;
 }
 
-// What the body sees of a loop variable or a scanned pack: a tensor of its own.
-ir::TensorId Composer::bind_inner(Frame& frame,
-                                  const std::string& name,
-                                  const Binding& outer,
-                                  const std::string& scope) {
-    ir::Tensor inner;
-    inner.name = join_scope(scope, name);
-    if (!outer.operand.items.empty()) {
-        inner.dtype = program_.tensors[outer.operand.items[0]].dtype;
-        inner.shape = program_.tensors[outer.operand.items[0]].shape;
-        for (const ir::TensorId item : outer.operand.items) {
-            const auto& shape = program_.tensors[item].shape;
-            for (size_t axis = 0; axis < inner.shape.size() && axis < shape.size(); ++axis) {
-                if (inner.shape[axis] == shape[axis]) continue;
-                const int64_t high = std::max(program_.symbols.range(inner.shape[axis]).high,
-                                              program_.symbols.range(shape[axis]).high);
-                inner.shape[axis] = program_.symbols.symbol("~", ir::ScalarType::Int, {0, high});
+// ---- Unrolling ----------------------------------------------------------------------------------
+
+std::optional<Results> Composer::compose_unrolled(Frame& frame,
+                                                  const Region& region,
+                                                  const Loop& loop,
+                                                  LoopStart start,
+                                                  const std::string& scope) {
+    const auto count = start.count.valid() ? program_.symbols.as_int(start.count) : std::nullopt;
+    if (!count || *count > options_.max_unroll) {
+        inner_error(
+            frame,
+            region.span,
+            count ? DiagKind::TooLarge : DiagKind::DynamicUnroll,
+            count
+                ? fmt::format("`unroll` with {} iterations (--max-unroll raises the limit)", *count)
+                : "the count of `unroll` must be known when the graph is composed");
+        return std::nullopt;
+    }
+    Results results = std::move(start.initial);
+    results.resize(std::max(results.size(), result_count(frame, loop.body)));
+    for (size_t s = loop.carried.size(); s < results.size(); ++s) results[s].operand.packed = true;
+    for (int64_t i = 0; i < *count; ++i) {
+        auto step = compose_iteration(frame, loop, start.packs, results, i, scope);
+        if (!step || step->size() != results.size()) return std::nullopt;
+        for (size_t r = 0; r < results.size(); ++r) {
+            if (r < loop.carried.size()) {
+                results[r] = (*step)[r];
+                continue;
             }
+            auto& items = results[r].operand.items;
+            items.insert(
+                items.end(), (*step)[r].operand.items.begin(), (*step)[r].operand.items.end());
         }
     }
-    const ir::TensorId id = add_tensor(std::move(inner));
-    frame.bind(name, {ir::Operand::single(id), false});
-    return id;
+    return results;
 }
 
-bool Composer::set_loop_count(Frame& frame,
-                              const Loop& loop,
-                              const std::vector<Binding>& packs,
-                              ir::Loop& control,
-                              ir::Operation& op) {
-    if (!packs.empty()) {
-        control.static_count =
-            program_.symbols.integer(static_cast<int64_t>(packs.front().operand.items.size()));
+std::optional<Results> Composer::compose_iteration(Frame& frame,
+                                                   const Loop& loop,
+                                                   const std::vector<Binding>& packs,
+                                                   const Results& carried,
+                                                   int64_t number,
+                                                   const std::string& scope) {
+    frame.push();
+    for (size_t c = 0; c < loop.carried.size(); ++c) {
+        frame.bind(loop.carried[c].name.text, carried[c]);
     }
-    if (!loop.count || !loop.count->count.valid()) return true;
-    const ExprId id = loop.count->count;
-    if (!is_tensor_expr(frame, id)) {
-        const auto count = evaluate_in(frame, id);
-        if (!count) return false;
-        if (std::holds_alternative<Null>(*count)) return true;  // the length of the scan
-        control.static_count = to_sym(std::get<Scalar>(*count));
-        return true;
+    for (size_t s = 0; s < loop.scans.size(); ++s) {
+        const ir::TensorId item = packs[s].operand.items[static_cast<size_t>(number)];
+        frame.bind(loop.scans[s].name.text, {ir::Operand::single(item), false});
     }
-    const auto count = tensor_value(frame, id);
-    if (!count || count->poison) return false;
-    if (count->operand.null()) return true;
-    control.dynamic_count = count->operand.items[0];
-    op.inputs.push_back({"count", count->operand});
-    return true;
-}
-
-std::optional<Results> Composer::loop_outputs(Frame& frame,
-                                              const Region& region,
-                                              const Loop& loop,
-                                              const ir::Loop& control,
-                                              ir::Operation& op) {
-    const bool open_end = control.dynamic_count.valid() || control.pre_condition.valid() ||
-                          control.post_condition.valid();
-    const auto outputs = program_.graphs[control.body].outputs;
-    Results results;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        Binding result;
-        const ir::Operand& body = outputs[i].operand;
-        const ir::Tensor inner = program_.tensors[body.items[0]];
-        size_t copies = 1;
-        if (i < control.carried.size()) {
-            const std::vector<ir::SymId>& before = program_.tensors[control.carried[i]].shape;
-            if (!may_be_equal(before, inner.shape)) {
-                inner_error(frame,
-                            region.span,
-                            DiagKind::ExtentMismatch,
-                            fmt::format("the loop variable `{}` has the shape {}, its new value {}",
-                                        loop.carried[i].name.text,
-                                        shape_text(before),
-                                        shape_text(inner.shape)));
-                return std::nullopt;
-            }
-        } else {
-            result.operand.packed = true;
-            const auto most = control.static_count.valid()
-                                  ? program_.symbols.range(control.static_count).high
-                                  : int64_t{-1};
-            if (most < 0 || static_cast<uint64_t>(most) > options_.limits.max_pack_length) {
-                inner_error(frame,
-                            region.span,
-                            DiagKind::UnboundedLoop,
-                            "the scan outputs of this loop have no upper bound for their number")
-                    .note("give the loop a count, or a pack to scan");
-                return std::nullopt;
-            }
-            copies = static_cast<size_t>(most);
-            if (open_end) {
-                result.operand.length =
-                    program_.symbols.symbol("~", ir::ScalarType::Int, {0, most});
-            }
-        }
-        for (size_t copy = 0; copy < copies; ++copy) {
-            ir::Tensor tensor;
-            tensor.name = fmt::format("{}.{}", op.label.empty() ? "loop" : op.label, i);
-            tensor.dtype = inner.dtype;
-            tensor.shape = inner.shape;
-            result.operand.items.push_back(add_tensor(std::move(tensor)));
-        }
-        op.outputs.push_back({fmt::format("{}", i), result.operand});
-        results.push_back(std::move(result));
-    }
+    const Name* index = loop.count && loop.count->index ? &*loop.count->index : nullptr;
+    // The index may hide another name.
+    std::optional<CompileValue> hidden;
+    if (index && frame.known(index->text)) hidden = *frame.value(index->text);
+    if (index) frame.set(index->text, Scalar(number));
+    auto results =
+        compose_region(frame,
+                       loop.body,
+                       join_scope(labelled_scope(frame, loop.body, scope), std::to_string(number)));
+    if (index && hidden) frame.set(index->text, std::move(*hidden));
+    if (index && !hidden) frame.forget(index->text);
+    frame.pop();
     return results;
 }
 
