@@ -194,6 +194,41 @@ graph G {
     EXPECT_EQ(reals(sum.run(input), "y"), (std::vector<double>{12, 24}));
 }
 
+// Both sums begin as 10. A run adds 1 in the arm if it is taken, and 1, 2, 3 in the loop.
+TEST(Interpreter, UpdatesVariablesInBranchesAndLoops) {
+    Interpreter totals = load(R"(
+import math;
+operator total {
+    @input { x: real[]; }
+    @variable { sum: real[]; }
+    @output { y: real[]; }
+    @compose { y = math.add(x, sum); }
+    @update { sum = y; }
+}
+graph G {
+    @input { x: real[]; xs: real[]..(3); c: bool[]; }
+    @output { a: real[]; b: real[]..(3); }
+    @compose {
+        a = if c then total(x) else x;
+        b = for x : xs do total(x);
+    }
+})");
+    ASSERT_TRUE(totals.set_variable("a.sum", real({}, {10}).front()));
+    ASSERT_TRUE(totals.set_variable("b.sum", real({}, {10}).front()));
+    const auto run = [&](bool taken) -> std::vector<double> {
+        std::vector<Array> xs;
+        for (const double x : {1, 2, 3}) xs.push_back(real({}, {x}).front());
+        const auto result = totals.run({{"x", real({}, {1})}, {"xs", xs}, {"c", flag(taken)}});
+        if (!result) return {};
+        std::vector<double> values = reals(result, "a");
+        for (const Array& item : result->at("b")) values.push_back(item.reals.at(0));
+        return values;
+    };
+    EXPECT_EQ(run(true), (std::vector<double>{11, 11, 13, 16}));
+    EXPECT_EQ(run(false), (std::vector<double>{1, 17, 19, 22}));
+    EXPECT_EQ(run(true), (std::vector<double>{12, 23, 25, 28}));
+}
+
 // None of these makes a tensor.
 TEST(Interpreter, HandsTensorsOn) {
     Interpreter hand = load(R"(

@@ -169,16 +169,20 @@ private:
                                                   const Branch& branch,
                                                   size_t first,
                                                   const std::string& scope);
-    std::optional<ir::GraphId> compose_subgraph(Frame& frame,
-                                                RegionId id,
-                                                const std::string& name,
-                                                const std::string& scope);
+    struct SubGraph {
+        ir::GraphId graph;
+        std::vector<ir::Update> updates;  // by calls in it; not yet part of the program
+    };
+    std::optional<SubGraph> compose_subgraph(Frame& frame,
+                                             RegionId id,
+                                             const std::string& name,
+                                             const std::string& scope);
     std::string labelled_scope(const Frame& frame, RegionId id, const std::string& scope) const;
     std::optional<Results> compose_labelled(Frame& frame, RegionId id, const std::string& scope);
-    bool check_condition(Frame& frame, RegionId region, ir::GraphId graph);
+    bool check_condition(Frame& frame, RegionId region, const SubGraph& condition);
     std::optional<Binding> merge_outputs(Frame& frame,
                                          const Region& region,
-                                         const std::vector<ir::GraphId>& arms,
+                                         const std::vector<SubGraph>& arms,
                                          size_t index,
                                          const std::string& scope);
 
@@ -228,10 +232,11 @@ private:
                             const std::string& name,
                             const Binding& outer,
                             const std::string& scope);
-    bool compose_loop_graphs(Frame& frame,
-                             const Loop& loop,
-                             const std::string& scope,
-                             ir::Loop& control);
+    // Gives what the body updates.
+    std::optional<std::vector<ir::Update>> compose_loop_graphs(Frame& frame,
+                                                               const Loop& loop,
+                                                               const std::string& scope,
+                                                               ir::Loop& control);
     // `told_before`: symbols from this number on belong to the body.
     std::optional<Results> loop_outputs(Frame& frame,
                                         const Region& region,
@@ -247,6 +252,15 @@ private:
 
     // updates.cpp: @update
     void compose_update(Frame& frame);
+    void merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op);
+    void carry_updates(const std::vector<ir::Update>& updates,
+                       ir::Loop& control,
+                       ir::Operation& op);
+    ir::TensorId add_state(ir::TensorId variable);
+    using TensorMap = std::map<ir::TensorId, ir::TensorId>;
+    void replace_tensors(ir::GraphId graph, const TensorMap& with);
+    void replace_tensors(ir::Operation& op, const TensorMap& with);
+    static void replace_tensors(std::vector<ir::Port>& ports, const TensorMap& with);
 
     // report.cpp: errors with the call stack
     std::optional<CompileValue> evaluate_in(const Frame& frame,

@@ -62,14 +62,16 @@ std::optional<Results> Composer::compose_labelled(Frame& frame,
     return compose_region(frame, id, labelled_scope(frame, id, scope));
 }
 
-std::optional<ir::GraphId> Composer::compose_subgraph(Frame& frame,
-                                                      RegionId id,
-                                                      const std::string& name,
-                                                      const std::string& scope) {
+std::optional<Composer::SubGraph> Composer::compose_subgraph(Frame& frame,
+                                                             RegionId id,
+                                                             const std::string& name,
+                                                             const std::string& scope) {
     op_lists_.emplace_back();
+    std::vector<ir::Update> outer = std::exchange(program_.updates, {});
     frame.push();
     const auto results = compose_labelled(frame, id, scope);
     frame.pop();
+    std::vector<ir::Update> updates = std::exchange(program_.updates, std::move(outer));
     ir::Graph graph;
     graph.name = name;
     graph.operations = std::move(op_lists_.back());
@@ -79,7 +81,7 @@ std::optional<ir::GraphId> Composer::compose_subgraph(Frame& frame,
         if ((*results)[i].poison) return std::nullopt;
         graph.outputs.push_back({fmt::format("{}", i), (*results)[i].operand});
     }
-    return program_.graphs.add(std::move(graph));
+    return SubGraph{program_.graphs.add(std::move(graph)), std::move(updates)};
 }
 
 std::optional<Results> Composer::compose_dynamic_branch(Frame& frame,
@@ -88,40 +90,54 @@ std::optional<Results> Composer::compose_dynamic_branch(Frame& frame,
                                                         size_t first,
                                                         const std::string& scope) {
     ir::Branch control;
+    std::vector<SubGraph> arms;
     bool good = true;
     for (size_t i = first; i < branch.arms.size(); ++i) {
         const auto condition =
             compose_subgraph(frame, branch.arms[i].condition, "condition", scope);
         const auto consequent = compose_subgraph(frame, branch.arms[i].consequent, "then", scope);
         good = good && condition && consequent;
-        if (condition && consequent) control.arms.push_back({*condition, *consequent});
+        if (condition && consequent) {
+            control.arms.push_back({condition->graph, consequent->graph});
+            arms.push_back(*consequent);
+        }
         if (condition) good = check_condition(frame, branch.arms[i].condition, *condition) && good;
     }
     const auto alternative = compose_subgraph(frame, branch.alternative, "else", scope);
     if (!good || !alternative) return std::nullopt;
-    control.alternative = *alternative;
+    control.alternative = alternative->graph;
+    arms.push_back(*alternative);
 
-    std::vector<ir::GraphId> arms = {control.alternative};
-    for (const auto& arm : control.arms) arms.push_back(arm.consequent);
     ir::Operation op;
     op.kind = ir::OperationKind::Control;
     op.op = "if";
     op.label = scope;
     op.span = region.span;
     Results results;
-    for (size_t i = 0; i < program_.graphs[arms[0]].outputs.size(); ++i) {
+    for (size_t i = 0; i < program_.graphs[arms[0].graph].outputs.size(); ++i) {
         auto merged = merge_outputs(frame, region, arms, i, scope);
         if (!merged) return std::nullopt;
         op.outputs.push_back({fmt::format("{}", i), merged->operand});
         results.push_back(std::move(*merged));
     }
+    merge_updates(arms, op);
     op.control = std::move(control);
     op_lists_.back().push_back(program_.operations.add(std::move(op)));
     return results;
 }
 
-bool Composer::check_condition(Frame& frame, RegionId region, ir::GraphId graph) {
-    const auto& outputs = program_.graphs[graph].outputs;
+bool Composer::check_condition(Frame& frame, RegionId region, const SubGraph& condition) {
+    if (!condition.updates.empty()) {
+        const ir::TensorId variable = condition.updates.front().variable;
+        inner_error(frame,
+                    frame.module().regions[region].span,
+                    DiagKind::NotAssignable,
+                    fmt::format("this condition updates the variable `{}`",
+                                program_.tensors[variable].name))
+            .note("call the operator before, and use its result as the condition");
+        return false;
+    }
+    const auto& outputs = program_.graphs[condition.graph].outputs;
     const bool single =
         outputs.size() == 1 && !outputs[0].operand.packed && outputs[0].operand.items.size() == 1;
     const ir::Tensor* tensor = single ? &program_.tensors[outputs[0].operand.items[0]] : nullptr;
@@ -143,10 +159,10 @@ bool Composer::check_condition(Frame& frame, RegionId region, ir::GraphId graph)
 // One result of a branch: the arms agree in dtype and rank; extents that differ become dynamic.
 std::optional<Binding> Composer::merge_outputs(Frame& frame,
                                                const Region& region,
-                                               const std::vector<ir::GraphId>& arms,
+                                               const std::vector<SubGraph>& arms,
                                                size_t index,
                                                const std::string& scope) {
-    const ir::Operand& first = program_.graphs[arms[0]].outputs[index].operand;
+    const ir::Operand& first = program_.graphs[arms[0].graph].outputs[index].operand;
     Binding merged;
     merged.operand.packed = first.packed;
     for (size_t item = 0; item < first.items.size(); ++item) {
@@ -154,8 +170,8 @@ std::optional<Binding> Composer::merge_outputs(Frame& frame,
         tensor.name = fmt::format("{}.{}", scope.empty() ? "if" : scope, index);
         tensor.dtype = program_.tensors[first.items[item]].dtype;
         tensor.shape = program_.tensors[first.items[item]].shape;
-        for (const ir::GraphId arm : arms) {
-            const auto& outputs = program_.graphs[arm].outputs;
+        for (const SubGraph& arm : arms) {
+            const auto& outputs = program_.graphs[arm.graph].outputs;
             const bool there = index < outputs.size() &&
                                item < outputs[index].operand.items.size() &&
                                outputs[index].operand.items.size() == first.items.size();

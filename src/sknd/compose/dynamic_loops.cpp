@@ -36,12 +36,19 @@ std::optional<Results> Composer::compose_dynamic_loop(Frame& frame,
     }
     const size_t told_before = program_.symbols.size();
     frame.push();
-    const bool good = bind_loop_names(frame, loop, start, control, op) &&
-                      compose_loop_graphs(frame, loop, scope, control);
+    std::optional<std::vector<ir::Update>> updates;
+    if (bind_loop_names(frame, loop, start, control, op)) {
+        updates = compose_loop_graphs(frame, loop, scope, control);
+    }
     frame.pop();
-    if (!good) return std::nullopt;
+    if (!updates) return std::nullopt;
+    carry_updates(*updates, control, op);
     auto results = loop_outputs(frame, region, loop, control, told_before, op);
     if (!results) return std::nullopt;
+    for (size_t i = 0; i < updates->size(); ++i) {
+        const ir::Operand& last = op.outputs[loop.carried.size() + i].operand;
+        program_.updates.push_back({(*updates)[i].variable, last.items[0]});
+    }
     op.control = std::move(control);
     op_lists_.back().push_back(program_.operations.add(std::move(op)));
     return results;
@@ -78,22 +85,29 @@ bool Composer::bind_loop_names(
     return true;
 }
 
-bool Composer::compose_loop_graphs(Frame& frame,
-                                   const Loop& loop,
-                                   const std::string& scope,
-                                   ir::Loop& control) {
+std::optional<std::vector<ir::Update>> Composer::compose_loop_graphs(Frame& frame,
+                                                                     const Loop& loop,
+                                                                     const std::string& scope,
+                                                                     ir::Loop& control) {
     bool good = true;
+    std::vector<ir::Update> updates;
     const auto compose = [&](RegionId id, const std::string& name, ir::GraphId& graph) {
         if (!id.valid()) return;
-        const auto composed = compose_subgraph(frame, id, name, scope);
-        if (composed) graph = *composed;
+        auto composed = compose_subgraph(frame, id, name, scope);
         good = good && composed;
-        if (composed && name == "while") good = check_condition(frame, id, graph) && good;
+        if (!composed) return;
+        graph = composed->graph;
+        if (name == "while") {
+            good = check_condition(frame, id, *composed) && good;
+        } else {
+            updates = std::move(composed->updates);
+        }
     };
     compose(loop.pre_condition, "while", control.pre_condition);
     compose(loop.body, "body", control.body);
     compose(loop.post_condition, "while", control.post_condition);
-    return good;
+    if (!good) return std::nullopt;
+    return updates;
 }
 
 // What the body sees of a loop variable or a scanned pack: a tensor of its own.
@@ -142,10 +156,12 @@ std::optional<Results> Composer::loop_outputs(Frame& frame,
         ir::Tensor tensor;
         tensor.name = fmt::format("{}.{}", op.label.empty() ? "loop" : op.label, i);
         tensor.dtype = program_.tensors[inner].dtype;
+        const bool update = i >= loop.carried.size() && i < control.carried.size();
+        if (update) tensor.name = program_.tensors[control.carried[i]].name;
         std::optional<Binding> result;
         if (i < control.carried.size()) {
             tensor.shape = program_.tensors[control.carried[i]].shape;
-            if (!may_be_equal(tensor.shape, program_.tensors[inner].shape)) {
+            if (!update && !may_be_equal(tensor.shape, program_.tensors[inner].shape)) {
                 inner_error(frame,
                             region.span,
                             DiagKind::ExtentMismatch,
@@ -162,7 +178,7 @@ std::optional<Results> Composer::loop_outputs(Frame& frame,
         }
         if (!result) return std::nullopt;
         op.outputs.push_back({fmt::format("{}", i), result->operand});
-        results.push_back(std::move(*result));
+        if (!update) results.push_back(std::move(*result));
     }
     return results;
 }

@@ -1,6 +1,9 @@
 // Updates of variables (spec 2.11), also those of calls inside of branches and loops.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/match.h"
 #include "sknd/compose/composer.h"
 
 namespace lemma::sknd {
@@ -44,6 +47,104 @@ void Composer::compose_update(Frame& frame) {
     }
     program_.updates.insert(program_.updates.end(), updates.begin(), updates.end());
     frame.pop();
+}
+
+// ---- Inside of sub-graphs -----------------------------------------------------------------------
+
+// What some arm updates is a result of the branch: where another arm is taken, the variable stays
+// what it is.
+void Composer::merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op) {
+    std::vector<ir::TensorId> variables;
+    for (const SubGraph& arm : arms) {
+        for (const ir::Update& update : arm.updates) variables.push_back(update.variable);
+    }
+    for (const ir::TensorId variable : variables) {
+        for (const SubGraph& arm : arms) {
+            const auto update = std::ranges::find(arm.updates, variable, &ir::Update::variable);
+            const ir::TensorId value = update == arm.updates.end() ? variable : update->value;
+            auto& outputs = program_.graphs[arm.graph].outputs;
+            outputs.push_back({std::to_string(outputs.size()), ir::Operand::single(value)});
+        }
+        const ir::TensorId after = add_state(variable);
+        op.outputs.push_back({std::to_string(op.outputs.size()), ir::Operand::single(after)});
+        program_.updates.push_back({variable, after});
+    }
+}
+
+// An iteration reads what the one before it has left: what the body updates is carried, behind the
+// loop variables.
+void Composer::carry_updates(const std::vector<ir::Update>& updates,
+                             ir::Loop& control,
+                             ir::Operation& op) {
+    if (updates.empty()) return;
+    auto& outputs = program_.graphs[control.body].outputs;
+    TensorMap states;
+    for (const ir::Update& update : updates) {
+        const auto carried = static_cast<ptrdiff_t>(control.carried.size());
+        const auto input = static_cast<ptrdiff_t>(control.initial_input(control.carried.size()));
+        op.inputs.insert(op.inputs.begin() + input,
+                         {"update." + program_.tensors[update.variable].name,
+                          ir::Operand::single(update.variable)});
+        outputs.insert(outputs.begin() + carried, {"", ir::Operand::single(update.value)});
+        control.carried.push_back(add_state(update.variable));
+        states.emplace(update.variable, control.carried.back());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = std::to_string(i);
+    replace_tensors(control.body, states);
+}
+
+// A value that the variable takes on the way.
+ir::TensorId Composer::add_state(ir::TensorId variable) {
+    ir::Tensor state = program_.tensors[variable];
+    state.role = ir::TensorRole::Intermediate;
+    return add_tensor(std::move(state));
+}
+
+void Composer::replace_tensors(std::vector<ir::Port>& ports, const TensorMap& with) {
+    for (ir::Port& port : ports) {
+        for (ir::TensorId& id : port.operand.items) {
+            if (const auto found = with.find(id); found != with.end()) id = found->second;
+        }
+    }
+}
+
+// In all that the graph reads and hands on.
+void Composer::replace_tensors(ir::GraphId graph, const TensorMap& with) {
+    replace_tensors(program_.graphs[graph].outputs, with);
+    for (const ir::OpId op : program_.graphs[graph].operations) {
+        replace_tensors(program_.operations[op], with);
+    }
+}
+
+void Composer::replace_tensors(ir::Operation& op, const TensorMap& with) {
+    replace_tensors(op.inputs, with);
+    replace_tensors(op.outputs, with);
+    for (ir::Formula& formula : op.formulas) {
+        for (ir::Access& access : formula.accesses) {
+            if (const auto found = with.find(access.tensor); found != with.end()) {
+                access.tensor = found->second;
+            }
+        }
+    }
+    for (const ir::OpId part : op.parts) replace_tensors(program_.operations[part], with);
+    match(
+        op.control,
+        [](std::monostate) {},
+        [&](const ir::Branch& branch) {
+            for (const ir::Branch::Arm& arm : branch.arms) {
+                replace_tensors(arm.condition, with);
+                replace_tensors(arm.consequent, with);
+            }
+            replace_tensors(branch.alternative, with);
+        },
+        [&](ir::Loop& loop) {
+            if (const auto count = with.find(loop.dynamic_count); count != with.end()) {
+                loop.dynamic_count = count->second;
+            }
+            for (const ir::GraphId graph : {loop.pre_condition, loop.body, loop.post_condition}) {
+                if (graph.valid()) replace_tensors(graph, with);
+            }
+        });
 }
 
 }  // namespace lemma::sknd
