@@ -101,6 +101,7 @@ bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pac
     for (size_t i = 0; i < stmt.lhs.items.size(); ++i) {
         const LValueItem& item = stmt.lhs.items[i];
         std::vector<Pack> parts(item.targets.size());
+        for (Pack& part : parts) part.type = pack.type;
         for (int64_t k = 0; k < lengths[i]; ++k) {
             for (Pack& part : parts) part.items.push_back(pack.items[at++]);
         }

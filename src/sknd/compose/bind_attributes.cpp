@@ -95,7 +95,7 @@ bool Composer::bind_attributes(Frame& frame, const CallArgs& args) {
                 return a.name == decl.name.text;
             });
         if (given != args.attributes.end()) {
-            frame.set(decl.name.text, given->value);
+            set_attribute(frame, decl, given->value);
         } else if (!decl.value.valid()) {
             if (!decl.type.optional) {
                 call_error(frame,
@@ -126,8 +126,16 @@ bool Composer::bind_default(Frame& frame, const ParamDecl& decl) {
             .note(decl.name.span, "declared here");
         return false;
     }
-    frame.set(decl.name.text, std::move(*value));
+    set_attribute(frame, decl, std::move(*value));
     return true;
+}
+
+// A list has no items to tell the type when it is empty; the declaration has.
+void Composer::set_attribute(Frame& frame, const ParamDecl& decl, CompileValue value) {
+    if (auto* pack = std::get_if<Pack>(&value)) {
+        pack->type = scalar_type_of(dtype_of(frame, decl.type.base.text));
+    }
+    frame.set(decl.name.text, std::move(value));
 }
 
 // Defaults that read other names, each as soon as all of them are known.
@@ -197,10 +205,7 @@ bool Composer::repeat_value(Frame& frame, const ParamDecl& decl, const Scalar& v
                         *count));
         return false;
     }
-    Pack pack;
-    pack.items.assign(static_cast<size_t>(*count), value);
-    pack.uniform = value;
-    frame.set(decl.name.text, std::move(pack));
+    set_attribute(frame, decl, repeat(value, static_cast<size_t>(*count), program_.symbols));
     return true;
 }
 

@@ -23,6 +23,10 @@ public:
     const CompileValue* member(std::string_view name, MemberKind member) const override {
         return frame_.member(name, member);
     }
+    std::optional<CompileValue> member_of(const CompileValue& tensors,
+                                          MemberKind member) const override {
+        return frame_.member_of(tensors, member);
+    }
     std::optional<ir::ScalarType> type(std::string_view name) const override {
         return frame_.type(name);
     }
@@ -244,6 +248,7 @@ bool Composer::bind_value(Frame& frame,
                           bool packed) {
     if (const auto name = unknown_name(frame, expr)) {
         Pack pack;
+        pack.type = ir::ScalarType::Int;
         for (const ir::SymId value : values) {
             const auto solved = solve(frame, decl, expr, *name, value);
             if (!solved) return false;

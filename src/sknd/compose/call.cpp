@@ -63,7 +63,7 @@ std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name
 }
 
 std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
-    Frame frame(program_, package_, args.callee);
+    Frame frame(program_, tensor_by_identity_, package_, args.callee);
     frame.caller = &caller;
     frame.call_span = args.span;
     frame.depth = caller.depth + 1;

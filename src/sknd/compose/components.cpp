@@ -215,6 +215,7 @@ std::optional<Binding> Composer::tensor_list(Frame& frame, const List& list) {
             for (const ExprId item : zip->items) {
                 auto part = tensor_value(frame, item);
                 if (!part || part->poison) return part;
+                if (!has_fixed_length(frame, item, *part)) return std::nullopt;
                 packs.push_back(std::move(*part));
             }
             for (size_t i = 0; i < packs.front().operand.items.size(); ++i) {
@@ -229,6 +230,7 @@ std::optional<Binding> Composer::tensor_list(Frame& frame, const List& list) {
         auto item = tensor_value(frame, expand ? expand->item : id);
         if (!item || item->poison) return item;
         if (item->operand.null()) return Binding{};  // a null item makes the list null
+        if (!has_fixed_length(frame, id, *item)) return std::nullopt;
         int64_t copies = 1;
         if (expand && expand->count.valid()) {
             const auto count = evaluate_count(frame, expand->count, "the count behind `..`");
@@ -250,10 +252,26 @@ std::optional<Binding> Composer::tensor_list(Frame& frame, const List& list) {
     return pack;
 }
 
+// A pack of dynamic length can be handed on as a whole only.
+bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pack) {
+    if (!pack.operand.length.valid()) return true;
+    const std::string length = program_.symbols.text(pack.operand.length);
+    inner_error(frame,
+                frame.module().exprs[id].span,
+                DiagKind::PackMismatch,
+                fmt::format("only a run tells the length {} of this pack", length))
+        .note("such a pack cannot be taken apart, nor joined with other tensors");
+    return false;
+}
+
 // xs[i], xs[i:j], xs[[0, 2]]: done on the positions, by the one evaluator.
-std::optional<Binding> Composer::tensor_index(Frame& frame, ExprId id, const Index&) {
+std::optional<Binding> Composer::tensor_index(Frame& frame, ExprId id, const Index& index) {
     const auto value = evaluate_in(frame, id);
     if (!value) return std::nullopt;
+    if (std::holds_alternative<Pack>(*value)) {
+        const auto whole = tensor_value(frame, index.base);
+        if (!whole || !has_fixed_length(frame, id, *whole)) return std::nullopt;
+    }
     if (std::holds_alternative<Null>(*value)) return Binding{};
     const auto tensor_of = [&](const Scalar& item) {
         return tensor_by_identity_.at(std::get<ir::SymId>(item));

@@ -70,7 +70,7 @@ std::optional<DefRef> Composer::pick_graph() {
 }
 
 bool Composer::compose_main(DefRef graph) {
-    Frame frame(program_, package_, graph);
+    Frame frame(program_, tensor_by_identity_, package_, graph);
     const Definition& definition = frame.definition();
     program_.name = definition.name.text;
     op_lists_.emplace_back();

@@ -65,6 +65,7 @@ private:
     bool bind_types(Frame& frame, const CallArgs& args);
     bool bind_attributes(Frame& frame, const CallArgs& args);
     bool bind_default(Frame& frame, const ParamDecl& decl);
+    void set_attribute(Frame& frame, const ParamDecl& decl, CompileValue value);
     bool bind_deferred(Frame& frame);
     bool bind_lengths(Frame& frame, bool lists);
     bool bind_length(Frame& frame, const ParamDecl& decl, const Pack& pack);
@@ -142,6 +143,7 @@ private:
     std::optional<Binding> tensor_value(Frame& frame, ExprId expr);
     std::optional<Binding> tensor_list(Frame& frame, const List& list);
     std::optional<Binding> tensor_index(Frame& frame, ExprId id, const Index& index);
+    bool has_fixed_length(const Frame& frame, ExprId id, const Binding& pack);
     std::optional<Binding> as_tensors(Frame& frame, const CompileValue& value);
     bool is_tensor_expr(const Frame& frame, ExprId expr) const;
     // `made_here`: tensors from this number on are new and take the name of the result.
@@ -295,7 +297,7 @@ private:
     // Equalities of extents that only a run can decide; they go to the operation being made.
     std::vector<ir::Assertion> pending_assertions_;
     std::set<std::string> variable_names_;
-    std::map<ir::SymId, ir::TensorId> tensor_by_identity_;
+    TensorsByIdentity tensor_by_identity_;
     std::map<std::string, ir::Operand> scoped_;  // tensors that @quantize can name, by path
 };
 

@@ -122,7 +122,28 @@ std::optional<CompileValue> FormulaBuilder::build_access(ExprId id, const Access
         return CompileValue(*chosen);
     }
     if (!packed) return CompileValue(values.front());
-    return CompileValue(Pack{std::move(values), {}});
+    return CompileValue(Pack{std::move(values), {}, element_type(node.base)});
+}
+
+// As declared: a pack may have no tensor to ask.
+std::optional<ir::ScalarType> FormulaBuilder::element_type(ExprId base) const {
+    while (!std::holds_alternative<Identifier>(expr(base).node)) {
+        if (const auto* index = std::get_if<Index>(&expr(base).node))
+            base = index->base;
+        else if (const auto* paren = std::get_if<Paren>(&expr(base).node))
+            base = paren->inner;
+        else
+            return std::nullopt;
+    }
+    const std::string& name = std::get<Identifier>(expr(base).node).name;
+    const Definition& definition = frame_.definition();
+    for (const auto* decls : {&definition.inputs, &definition.outputs, &definition.constants}) {
+        for (const ParamDecl& decl : *decls) {
+            if (decl.name.text != name) continue;
+            return scalar_type_of(composer_.dtype_of(frame_, decl.type.base.text));
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<FormulaBuilder::Indices> FormulaBuilder::build_indices(const std::vector<ExprId>& ids,
@@ -236,6 +257,7 @@ std::optional<CompileValue> FormulaBuilder::build_guard(ExprId, const Guard& nod
     };
     if (const auto* scalar = std::get_if<Scalar>(&*index)) return CompileValue(make(*scalar, 0));
     Pack guarded;
+    guarded.type = ir::ScalarType::Int;
     const auto& items = std::get<Pack>(*index).items;
     for (size_t i = 0; i < items.size(); ++i) guarded.items.push_back(make(items[i], i));
     return CompileValue(std::move(guarded));

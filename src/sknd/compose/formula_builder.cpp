@@ -231,6 +231,7 @@ bool FormulaBuilder::declare_bound(const LoopBound& bound) {
         locals_[bound.index.text] = add(*scalar, bound.index.text);
     } else if (const auto* pack = std::get_if<Pack>(&*extent)) {
         Pack indices;
+        indices.type = ir::ScalarType::Int;
         for (size_t i = 0; i < pack->items.size(); ++i) {
             indices.items.push_back(add(pack->items[i], fmt::format("{}{}", bound.index.text, i)));
         }

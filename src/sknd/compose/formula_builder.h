@@ -55,6 +55,7 @@ private:
     std::optional<CompileValue> build_access(ExprId id, const Access& node);
     std::optional<CompileValue> build_guard(ExprId id, const Guard& node);
     std::optional<Element> element(ExprId base);
+    std::optional<ir::ScalarType> element_type(ExprId base) const;
     // Indices of an access; a pack among them that is not expanded makes several accesses.
     struct Indices {
         std::vector<std::vector<ir::IndexTerm>> variants;
@@ -75,6 +76,10 @@ private:
     const CompileValue* lookup(std::string_view name) const override;
     const CompileValue* member(std::string_view name, MemberKind member) const override {
         return frame_.member(name, member);
+    }
+    std::optional<CompileValue> member_of(const CompileValue& tensors,
+                                          MemberKind member) const override {
+        return frame_.member_of(tensors, member);
     }
     std::optional<ir::ScalarType> type(std::string_view name) const override {
         return frame_.type(name);

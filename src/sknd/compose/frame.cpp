@@ -2,8 +2,12 @@
 
 namespace lemma::sknd {
 
-Frame::Frame(const ir::Program& program, const Package& package, DefRef ref)
+Frame::Frame(const ir::Program& program,
+             const TensorsByIdentity& tensors,
+             const Package& package,
+             DefRef ref)
     : program_(program),
+      by_identity_(tensors),
       package_(package),
       ref_(ref),
       module_(package[ref.module].module),
@@ -71,17 +75,32 @@ const CompileValue* Frame::member(std::string_view name, MemberKind member) cons
                                          : Scalar(static_cast<int64_t>(operand.items.size()));
         return &member_;
     }
-    const std::vector<ir::SymId>& shape = program_.tensors[operand.items[0]].shape;
-    if (member == MemberKind::Rank) {
-        member_ = Scalar(static_cast<int64_t>(shape.size()));
-        return &member_;
-    }
+    if (operand.items.empty()) return nullptr;
+    member_ = member_of_tensor(operand.items[0], member);
+    return &member_;
+}
+
+CompileValue Frame::member_of_tensor(ir::TensorId tensor, MemberKind member) const {
+    const std::vector<ir::SymId>& shape = program_.tensors[tensor].shape;
+    if (member == MemberKind::Rank) return Scalar(static_cast<int64_t>(shape.size()));
     Pack extents;
+    extents.type = ir::ScalarType::Int;
     for (const ir::SymId extent : shape) {
         extents.items.push_back(std::get<Scalar>(extent_value(program_.symbols, extent)));
     }
-    member_ = std::move(extents);
-    return &member_;
+    return extents;
+}
+
+std::optional<CompileValue> Frame::member_of(const CompileValue& tensors, MemberKind member) const {
+    if (is_null(tensors)) return CompileValue(Null{});
+    if (const auto* pack = std::get_if<Pack>(&tensors)) {
+        if (member != MemberKind::Size) return std::nullopt;
+        return CompileValue(Scalar(static_cast<int64_t>(pack->items.size())));
+    }
+    const auto* identity = std::get_if<ir::SymId>(&std::get<Scalar>(tensors));
+    const auto found = identity ? by_identity_.find(*identity) : by_identity_.end();
+    if (found == by_identity_.end()) return std::nullopt;
+    return member_of_tensor(found->second, member);
 }
 
 const CompileValue* Frame::lookup(std::string_view name) const {

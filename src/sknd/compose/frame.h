@@ -23,9 +23,15 @@ struct Binding {
     CompileValue identity = Null{};  // what `?x` and `is` see; set by Frame::bind
 };
 
+// Tensors by what `is` compares.
+using TensorsByIdentity = std::unordered_map<ir::SymId, ir::TensorId, IdHash>;
+
 class Frame : public Environment {
 public:
-    Frame(const ir::Program& program, const Package& package, DefRef ref);
+    Frame(const ir::Program& program,
+          const TensorsByIdentity& tensors,
+          const Package& package,
+          DefRef ref);
 
     // ---- how it was called
     const Frame* caller = nullptr;  // null for the main graph
@@ -63,6 +69,8 @@ public:
     // Tensors too, as far as `?x` and `is` ask for them: null, or a symbol of their own.
     const CompileValue* lookup(std::string_view name) const override;
     const CompileValue* member(std::string_view name, MemberKind member) const override;
+    std::optional<CompileValue> member_of(const CompileValue& tensors,
+                                          MemberKind member) const override;
     std::optional<ir::ScalarType> type(std::string_view name) const override;
 
 private:
@@ -75,7 +83,10 @@ private:
     template <class T>
     using NameMap = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
 
+    CompileValue member_of_tensor(ir::TensorId tensor, MemberKind member) const;
+
     const ir::Program& program_;
+    const TensorsByIdentity& by_identity_;
     const Package& package_;
     const DefRef ref_;
     const Module& module_;

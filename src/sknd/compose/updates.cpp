@@ -42,6 +42,8 @@ void Composer::compose_update(Frame& frame) {
                                         shape_text(value.shape)));
                 continue;
             }
+            // `w = w` changes nothing.
+            if (before.operand.items[i] == after->operand.items[i]) continue;
             updates.push_back({before.operand.items[i], after->operand.items[i]});
         }
     }

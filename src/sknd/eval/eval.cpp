@@ -99,9 +99,30 @@ const CompileValue* Evaluator::borrow(ExprId id, MaybeValue& storage) {
 MaybeValue Evaluator::eval_member(const Member& member) {
     ExprId base = member.base;
     while (const auto* paren = std::get_if<Paren>(&expr(base).node)) base = paren->inner;
-    const auto* identifier = std::get_if<Identifier>(&expr(base).node);
-    const CompileValue* value = identifier ? env_.member(identifier->name, member.member) : nullptr;
-    return value ? MaybeValue(*value) : std::nullopt;
+    if (const auto* identifier = std::get_if<Identifier>(&expr(base).node)) {
+        const CompileValue* value = env_.member(identifier->name, member.member);
+        return value ? MaybeValue(*value) : std::nullopt;
+    }
+    // An item or a part of a pack, or a choice of tensors.
+    if (member.member == MemberKind::Size && !has_fixed_length(base)) return std::nullopt;
+    const MaybeValue tensors = eval(base);
+    return tensors ? env_.member_of(*tensors, member.member) : std::nullopt;
+}
+
+// Where only a run tells how long a pack of tensors is, the same goes for its parts.
+bool Evaluator::has_fixed_length(ExprId pack) const {
+    const Identifier* name = nullptr;
+    while (!name) {
+        if (const auto* index = std::get_if<Index>(&expr(pack).node))
+            pack = index->base;
+        else if (const auto* paren = std::get_if<Paren>(&expr(pack).node))
+            pack = paren->inner;
+        else if (!(name = std::get_if<Identifier>(&expr(pack).node)))
+            return true;
+    }
+    const CompileValue* size = env_.member(name->name, MemberKind::Size);
+    const auto* length = size ? std::get_if<Scalar>(size) : nullptr;
+    return !length || known_int(*length);
 }
 
 MaybeValue Evaluator::eval_quietly(ExprId id) {

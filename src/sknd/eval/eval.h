@@ -20,6 +20,10 @@ public:
     virtual const CompileValue* lookup(std::string_view name) const = 0;
     // x.shape, x.rank, x.size
     virtual const CompileValue* member(std::string_view name, MemberKind member) const = 0;
+    // The same for tensors that `lookup` gave, singly or as a pack.
+    virtual std::optional<CompileValue> member_of(const CompileValue&, MemberKind) const {
+        return std::nullopt;
+    }
     // The concrete type that a generic name is bound to, for `T(x)`; int, real, bool and str are
     // known without asking.
     virtual std::optional<ir::ScalarType> type(std::string_view name) const = 0;

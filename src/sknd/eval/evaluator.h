@@ -41,6 +41,7 @@ private:
     const CompileValue* borrow(ExprId id, MaybeValue& storage);
     const CompileValue* find(ExprId id) const;
     MaybeValue eval_member(const Member& member);
+    bool has_fixed_length(ExprId pack) const;
     MaybeValue eval_select(const Select& select, Span span);
     MaybeValue select_constant(const Select& select, bool condition);
     MaybeValue select_packed(const Select& select, Pack condition, Span span);

@@ -255,8 +255,6 @@ Type DefinitionChecker::type_index(ExprId id, const Index& node) {
             .fix({span.file, span.end, span.end}, ",");
         return Type{};
     }
-    if (base.tensor && context_ == Context::Value) reject_tensor(node.base, base);
-    if (base.bad()) return Type{};
     if (!base.packed && base.base != BaseType::Str && base.base != BaseType::Any) {
         error(node.base,
               DiagKind::PackMismatch,
