@@ -26,6 +26,7 @@ public:
         LEMMA_CHECK(id.value < items_.size());
         return items_[id.value];
     }
+    void reserve(size_t count) { items_.reserve(count); }
     size_t size() const { return items_.size(); }
     bool empty() const { return items_.empty(); }
     auto begin() { return items_.begin(); }

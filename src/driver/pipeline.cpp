@@ -9,6 +9,13 @@ namespace lemma::driver {
 
 namespace {
 
+// Expressions nest deeper than brackets, for `a + b + c` nests, too.
+sknd::ParseLimits parse_limits(const CheckOptions& options) {
+    sknd::ParseLimits limits = options.parse;
+    limits.max_expr_depth = std::max(limits.max_expr_depth, 2 * limits.max_depth);
+    return limits;
+}
+
 sknd::Package main_module_only(const ModelFile& model,
                                const CheckOptions& options,
                                diag::FileId file,
@@ -16,7 +23,7 @@ sknd::Package main_module_only(const ModelFile& model,
                                Diagnostics& diag) {
     sknd::LoadedModule main;
     main.name = model.name;
-    main.module = sknd::parse_module(sources, file, options.parse, diag);
+    main.module = sknd::parse_module(sources, file, parse_limits(options), diag);
     sknd::Package package;
     package.modules.push_back(std::move(main));
     return package;
@@ -90,6 +97,18 @@ void check_data(const CheckedModel& model,
 
 }  // namespace
 
+void declare_limits(Arguments& arguments, CheckOptions& options) {
+    const NumberRange any = {1, kAnyNumber};
+    arguments.number(
+        "--max-depth", options.parse.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
+    arguments.number(
+        "--max-pack-length", options.eval.max_pack_length, any, "items of a pack (1048576)");
+    arguments.number("--max-string-bytes",
+                     options.eval.max_string_bytes,
+                     any,
+                     "bytes of a string, or of all in a pack (16 MiB)");
+}
+
 Result<CheckedModel> check_sknd(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,
@@ -101,7 +120,7 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
         result.package = main_module_only(model, options, file, sources, diag);
         return result;
     }
-    const sknd::LoadOptions load = {.limits = options.parse, .library = options.library};
+    const sknd::LoadOptions load = {.limits = parse_limits(options), .library = options.library};
     const sknd::ModuleReader reader = module_reader(model);
     result.package = sknd::load_package(sources, file, model.name, reader, load, diag);
     result.types = sknd::check_types(result.package, {.limits = options.eval}, diag);

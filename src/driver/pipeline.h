@@ -31,6 +31,9 @@ struct CheckOptions {
     DataMode data = DataMode::Auto;
 };
 
+// Limits of the language: --max-depth and the like, for every command that reads models.
+void declare_limits(Arguments& arguments, CheckOptions& options);
+
 struct CheckedModel {
     diag::FileId file;      // of the main module
     sknd::Package package;  // with syntax_only: the main module alone

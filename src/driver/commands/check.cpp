@@ -61,12 +61,7 @@ void Check::declare(Arguments& arguments) {
     declare_graph_options(arguments, options_.graph);
     arguments.number(
         "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
-    arguments.number(
-        "--max-depth", options_.parse.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
-    arguments.number("--max-pack-length",
-                     options_.eval.max_pack_length,
-                     {1, kAnyNumber},
-                     "items of a pack (1048576)");
+    declare_limits(arguments, options_);
     declare_source_limits(arguments, source_limits_);
     const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
     arguments.choice("--dump", dump_, dumps, "print what was read, for debugging");

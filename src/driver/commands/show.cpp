@@ -46,12 +46,7 @@ void Show::declare(Arguments& arguments) {
     declare_graph_options(arguments, options_.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     declare_colour(arguments, colour_);
-    arguments.number(
-        "--max-depth", options_.parse.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
-    arguments.number("--max-pack-length",
-                     options_.eval.max_pack_length,
-                     {1, kAnyNumber},
-                     "items of a pack (1048576)");
+    declare_limits(arguments, options_);
     declare_source_limits(arguments, source_limits_);
     arguments.exclude("--json", "--dot");
     arguments.exclude("--json", "--text");

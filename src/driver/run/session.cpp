@@ -179,6 +179,7 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);
 }
 
