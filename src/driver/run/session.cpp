@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "driver/run/quantize.h"
+#include "driver/run/stored_codes.h"
 #include "loop/random.h"
 #include "tensor/convert.h"
 #include "tensor/nnef_data.h"
@@ -44,20 +45,31 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
     return loop::Array::zeros(tensor.dtype, std::move(shape));
 }
 
+bool is_quantised(const tensor::NnefHeader& header) {
+    const bool codes =
+        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
+    return codes && !header.range;
+}
+
+Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
+    LEMMA_TRY(const tensor::NnefHeader header,
+              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
+    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
+    if (is_quantised(header)) {
+        LEMMA_TRY(stored, decode_codes(variable, stored));
+    }
+    return tensor::convert(stored, variable.dtype);
+}
+
 Result<loop::Array> read_data(const tensor::ModelSource& source,
                               const std::string& file,
-                              tensor::DType dtype,
+                              const ir::Tensor& variable,
                               const tensor::SourceLimits& limits) {
     LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
-    const auto named = [&](const Error& error) {
-        return std::unexpected(Error{fmt::format("`{}`: {}", source.path_of(file), error.message)});
-    };
-    const auto stored = tensor::decode_nnef(bytes);
-    if (!stored) return named(stored.error());
-    // Codes of quantised data are what the graph computes with; it is told how by `@quantize`.
-    const auto converted = tensor::convert(*stored, dtype, tensor::KindChange::Exact);
-    if (!converted) return named(converted.error());
-    return loop::to_array(*converted);
+    const auto tensor = decode_data(bytes, variable);
+    if (tensor) return loop::to_array(*tensor);
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
 }
 
 }  // namespace
@@ -119,7 +131,7 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
         const auto file = find_data(*model_.model.source, name);
         Result<loop::Array> array;
         if (file) {
-            array = read_data(*model_.model.source, *file, tensor.dtype, options.source);
+            array = read_data(*model_.model.source, *file, tensor, options.source);
         } else if (options.random_weights) {
             array = zeros_like(program(), tensor);
             if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
