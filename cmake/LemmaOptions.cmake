@@ -17,7 +17,8 @@ endif()
 
 add_library(lemma_options INTERFACE)
 target_compile_options(lemma_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  -Wall -Wextra -Wpedantic -Wshadow
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>" -Wimplicit-fallthrough
   -Wno-missing-field-initializers  # `{.brief = true}` names what differs from the default
   -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -30,6 +30,13 @@ public:
     const ir::Program& program() const { return interpreter_->program(); }
     // Reports to the finding what goes wrong, at the call in the model.
     std::optional<loop::NamedArrays> step(const loop::NamedArrays& inputs, Finding& finding);
+    // The value that a variable has now; null before it was given one.
+    const loop::Array* variable(const std::string& name) const {
+        return interpreter_->variable(name);
+    }
+    Result<void> set_variable(const std::string& name, loop::Array value) {
+        return interpreter_->set_variable(name, std::move(value));
+    }
     // A .dat file for each variable, named as the model's own.
     Result<void> save_variables(const std::string& folder) const;
 

@@ -65,6 +65,11 @@ Result<loop::Array> read_for(const ir::Program& program,
     return array;
 }
 
+std::unexpected<Error> no_input(const std::vector<ir::Port>& ports, const std::string& name) {
+    return bad(fmt::format(
+        "there is no input `{}`; the inputs are {}", name, fmt::join(all_names(ports), ", ")));
+}
+
 // What is given so far, by port and item.
 class GivenInputs {
 public:
@@ -151,9 +156,7 @@ Result<loop::NamedArrays> read_inputs(const ir::Program& program,
         std::string name = named ? argument.substr(0, middle) : "";
         if (!named) {
             if (middle != std::string::npos && !fs::exists(argument)) {
-                return bad(fmt::format("there is no input `{}`; the inputs are {}",
-                                       argument.substr(0, middle),
-                                       fmt::join(all_names(ports), ", ")));
+                return no_input(ports, argument.substr(0, middle));
             }
             const auto next = given.next();
             if (!next) return bad(fmt::format("`{}` is one input too many", argument));
@@ -197,6 +200,21 @@ Result<void> write_folder(const std::vector<ir::Port>& ports,
         }
     }
     return {};
+}
+
+Result<loop::NamedArrays> gather_inputs(const ir::Program& program,
+                                        std::map<std::string, loop::Array> items) {
+    const std::vector<ir::Port>& ports = inputs_of(program);
+    GivenInputs given(ports);
+    for (auto& [name, array] : items) {
+        if (!find_target(ports, name)) return no_input(ports, name);
+        given.set(name, std::move(array));
+    }
+    LEMMA_TRY(loop::NamedArrays arrays, given.take());
+    for (const ir::Port& port : ports) {
+        if (port.operand.length.valid()) arrays.try_emplace(port.name);
+    }
+    return arrays;
 }
 
 // ---- Random inputs ------------------------------------------------------------------------------

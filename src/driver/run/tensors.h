@@ -34,6 +34,10 @@ Result<loop::NamedArrays> read_folder(const ir::Program& program,
 Result<void> write_folder(const std::vector<ir::Port>& ports,
                           const loop::NamedArrays& arrays,
                           const std::string& folder);
+// Inputs by the names of their items, as the graph takes them. Of a pack whose length only a run
+// tells, the last items may be missing, or all.
+Result<loop::NamedArrays> gather_inputs(const ir::Program& program,
+                                        std::map<std::string, loop::Array> items);
 
 // Fills in the inputs that are missing: reals in [0, 1), integers 0 or 1. Extents that only the
 // inputs tell are as large as they can be, or 1 without a bound.

@@ -1,0 +1,134 @@
+// lemma/tensor.hpp — arrays that go into a model and come out of it, and what a model says about
+// them before it runs. C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace lemma {
+
+// The numbers are those of lemma_type in lemma.h.
+enum class DataType : int {
+    F16 = 1,
+    BF16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bool,
+    Str,
+};
+
+// The DataType of a C++ type: `type_of<float>::value`. Half precision has no C++ type; its bits are
+// written to Tensor::bytes.
+template <class T>
+struct type_of;
+template <DataType type>
+using TypeConstant = std::integral_constant<DataType, type>;
+template <>
+struct type_of<float> : TypeConstant<DataType::F32> {};
+template <>
+struct type_of<double> : TypeConstant<DataType::F64> {};
+template <>
+struct type_of<std::int8_t> : TypeConstant<DataType::I8> {};
+template <>
+struct type_of<std::int16_t> : TypeConstant<DataType::I16> {};
+template <>
+struct type_of<std::int32_t> : TypeConstant<DataType::I32> {};
+template <>
+struct type_of<std::int64_t> : TypeConstant<DataType::I64> {};
+template <>
+struct type_of<std::uint8_t> : TypeConstant<DataType::U8> {};
+template <>
+struct type_of<std::uint16_t> : TypeConstant<DataType::U16> {};
+template <>
+struct type_of<std::uint32_t> : TypeConstant<DataType::U32> {};
+template <>
+struct type_of<std::uint64_t> : TypeConstant<DataType::U64> {};
+template <>
+struct type_of<bool> : TypeConstant<DataType::Bool> {};
+template <>
+struct type_of<std::string> : TypeConstant<DataType::Str> {};
+
+using Shape = std::vector<std::int64_t>;
+
+struct Tensor {
+    DataType type = DataType::F32;
+    Shape shape;                       // none: a scalar
+    std::vector<std::byte> bytes;      // the elements, row-major; a bool takes one byte
+    std::vector<std::string> strings;  // the elements of Str, which has no bytes
+
+    // `Tensor::of<float>({2, 2}, {1, 2, 3, 4})`. A model refuses a tensor whose elements are more
+    // or fewer than its shape says.
+    template <class T>
+    static Tensor of(Shape shape, const std::vector<T>& values);
+    template <class T>
+    static Tensor scalar(const T& value) {
+        return of<T>({}, {value});
+    }
+
+    template <class T>
+    bool is() const {
+        return type == type_of<T>::value;
+    }
+    // The elements in order; none unless they are of this type.
+    template <class T>
+    std::vector<T> values() const;
+};
+
+// By the names of inputs or outputs. The items of a pack `xs` are `xs.0`, `xs.1`, …
+using Tensors = std::map<std::string, Tensor>;
+
+// What is known of an input, output or variable without running the model.
+struct TensorInfo {
+    std::string name;
+    DataType type = DataType::F32;
+    Shape shape;            // -1: only a run tells
+    Shape bounds;           // the most that each extent can be; -1: there is no bound
+    bool optional = false;  // an item of a pack whose length only a run tells
+};
+
+template <class T>
+Tensor Tensor::of(Shape shape, const std::vector<T>& values) {
+    Tensor tensor;
+    tensor.type = type_of<T>::value;
+    tensor.shape = std::move(shape);
+    if constexpr (std::is_same_v<T, std::string>) {
+        tensor.strings = values;
+    } else if constexpr (std::is_same_v<T, bool>) {
+        for (const bool value : values) tensor.bytes.push_back(std::byte{value});
+    } else {
+        tensor.bytes.resize(values.size() * sizeof(T));
+        if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    }
+    return tensor;
+}
+
+template <class T>
+std::vector<T> Tensor::values() const {
+    std::vector<T> values;
+    if (!is<T>()) return values;
+    if constexpr (std::is_same_v<T, std::string>) {
+        values = strings;
+    } else if constexpr (std::is_same_v<T, bool>) {
+        for (const std::byte byte : bytes) values.push_back(byte != std::byte{0});
+    } else {
+        values.resize(bytes.size() / sizeof(T));
+        if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    }
+    return values;
+}
+
+}  // namespace lemma

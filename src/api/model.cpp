@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <lemma/lemma.hpp>
+
+#include "api/convert.h"
+#include "api/inspect.h"
+#include "api/report.h"
+#include "driver/run/session.h"
+#include "driver/run/tensors.h"
+
+namespace lemma {
+
+struct Model::State {
+    driver::Finding finding;  // owns the texts that the model points into
+    std::unique_ptr<driver::Session> session;
+    api::Inspection about;
+};
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// For the next call; the texts stay.
+void clear(driver::Finding& finding) {
+    finding.status = driver::kGood;
+    finding.diag = Diagnostics();
+    finding.unusable.reset();
+}
+
+Result<driver::SessionOptions> session_options(const LoadOptions& options) {
+    driver::SessionOptions session;
+    driver::GraphOptions& graph = session.check.graph;
+    for (const std::string& attribute : options.attributes) {
+        const size_t middle = attribute.find('=');
+        if (middle == 0 || middle == std::string::npos) {
+            return bad(fmt::format("`{}` is not of the form NAME=VALUE", attribute));
+        }
+    }
+    if (!api::is_type(options.real) || !tensor::is_real(api::internal_type(options.real))) {
+        return bad("`real` can be computed in f16, bf16, f32 and f64 only");
+    }
+    graph.graph = options.graph;
+    graph.attributes = options.attributes;
+    graph.compose.real = api::internal_type(options.real);
+    session.random_weights = options.random_weights;
+    session.quantize = options.quantize;
+    session.run.seed = options.seed;
+    return session;
+}
+
+Result<loop::NamedArrays> given_inputs(const ir::Program& program, const Tensors& inputs) {
+    std::map<std::string, loop::Array> arrays;
+    for (const auto& [name, tensor] : inputs) {
+        LEMMA_TRY(arrays[name], api::internal_array(name, tensor));
+    }
+    return driver::gather_inputs(program, std::move(arrays));
+}
+
+Result<Tensors> public_outputs(const ir::Program& program, const loop::NamedArrays& outputs) {
+    Tensors tensors;
+    for (const ir::Port& port : program.graphs[program.main].outputs) {
+        const auto& items = outputs.at(port.name);
+        const auto names = driver::item_names(port, items.size());
+        for (size_t i = 0; i < items.size(); ++i) {
+            LEMMA_TRY(tensors[names[i]], api::public_tensor(items[i]));
+        }
+    }
+    return tensors;
+}
+
+}  // namespace
+
+const char* version() { return driver::kVersion.data(); }
+
+Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Model::Model(Model&& other) noexcept = default;
+Model& Model::operator=(Model&& other) noexcept = default;
+Model::~Model() = default;
+
+LoadResult Model::load(const std::string& path, const LoadOptions& options) {
+    LoadResult result;
+    api::guarded(result, [&] {
+        const auto session = session_options(options);
+        if (!session) return api::report_unusable(session.error(), result);
+        auto state = std::make_unique<State>();
+        state->finding.model = path;
+        state->session = driver::Session::open(path, *session, state->finding);
+        api::report(state->finding, result);
+        if (!state->session) return;
+        state->about = api::inspect(state->session->program());
+        result.model = Model(std::move(state));
+    });
+    return result;
+}
+
+const std::string& Model::name() const { return state_->session->program().name; }
+const std::vector<TensorInfo>& Model::inputs() const { return state_->about.inputs; }
+const std::vector<TensorInfo>& Model::outputs() const { return state_->about.outputs; }
+const std::vector<TensorInfo>& Model::variables() const { return state_->about.variables; }
+const std::vector<Operation>& Model::operations() const { return state_->about.operations; }
+
+RunResult Model::run(const Tensors& inputs) {
+    RunResult result;
+    api::guarded(result, [&] {
+        driver::Session& session = *state_->session;
+        driver::Finding& finding = state_->finding;
+        const auto given = given_inputs(session.program(), inputs);
+        if (!given) return api::report_unusable(given.error(), result);
+        clear(finding);
+        const auto outputs = session.step(*given, finding);
+        if (!outputs) return api::report(finding, result);
+        auto tensors = public_outputs(session.program(), *outputs);
+        if (!tensors) return api::report_unusable(tensors.error(), result);
+        result.outputs = std::move(*tensors);
+    });
+    return result;
+}
+
+std::optional<Tensor> Model::variable(const std::string& name) const {
+    std::optional<Tensor> value;
+    Outcome ignored;
+    api::guarded(ignored, [&] {
+        const loop::Array* const array = state_->session->variable(name);
+        if (!array) return;
+        if (auto tensor = api::public_tensor(*array)) value = std::move(*tensor);
+    });
+    return value;
+}
+
+Outcome Model::set_variable(const std::string& name, const Tensor& value) {
+    Outcome outcome;
+    api::guarded(outcome, [&] {
+        auto array = api::internal_array(name, value);
+        if (!array) return api::report_unusable(array.error(), outcome);
+        const auto done = state_->session->set_variable(name, std::move(*array));
+        if (!done) api::report_unusable(done.error(), outcome);
+    });
+    return outcome;
+}
+
+Outcome Model::save_variables(const std::string& folder) const {
+    Outcome outcome;
+    api::guarded(outcome, [&] {
+        const auto done = state_->session->save_variables(folder);
+        if (!done) api::report_unusable(done.error(), outcome);
+    });
+    return outcome;
+}
+
+}  // namespace lemma

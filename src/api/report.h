@@ -1,0 +1,30 @@
+// api/report.h — what went wrong, for the public headers; and the fence that no exception passes.
+#pragma once
+
+#include <exception>
+#include <lemma/lemma.hpp>
+#include <new>
+
+#include "base/result.h"
+#include "driver/finding.h"
+
+namespace lemma::api {
+
+// Sets the status and adds the problems of a finding, in the order of their places.
+void report(driver::Finding& finding, Outcome& outcome);
+void report_unusable(const Error& error, Outcome& outcome);
+void report_fault(const char* what, Outcome& outcome);
+
+// Does the step, which fills in the outcome. Only libraries below us throw.
+template <class Step>
+void guarded(Outcome& outcome, Step step) {
+    try {
+        step();
+    } catch (const std::bad_alloc&) {
+        report_unusable({"out of memory"}, outcome);
+    } catch (const std::exception& error) {
+        report_fault(error.what(), outcome);
+    }
+}
+
+}  // namespace lemma::api

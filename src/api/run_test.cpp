@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <lemma/lemma.hpp>
+#include <thread>
+
+#include "api/models_test.h"
+
+namespace lemma::api {
+
+namespace {
+
+const LoadOptions kRandomWeights = [] {
+    LoadOptions options;
+    options.random_weights = 1;
+    return options;
+}();
+
+// ---- Running ------------------------------------------------------------------------------------
+
+TEST(Model, RefusesInputsThatDoNotFit) {
+    Loaded model(kScale);
+    EXPECT_TRUE(refused(model->run({}), "no data for the input `x`"));
+    EXPECT_TRUE(
+        refused(model->run({{"z", kSixNumbers}}), "there is no input `z`; the inputs are x"));
+    EXPECT_TRUE(
+        refused(model->run({{"x", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}}), "axis 0"));
+    EXPECT_TRUE(refused(model->run({{"x", Tensor::scalar<float>(1)}}), "expected rank 2"));
+    EXPECT_TRUE(refused(model->run({{"x", Tensor::of<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6})}}),
+                        "expected real"));
+    EXPECT_TRUE(model->run({{"x", kSixNumbers}}).ok());
+}
+
+TEST(Model, RefusesTensorsThatContradictThemselves) {
+    Loaded model(kScale);
+    Tensor x = kSixNumbers;
+    x.bytes.pop_back();
+    EXPECT_TRUE(refused(model->run({{"x", x}}), "`x` is given 23 bytes, too few for f32[2, 3]"));
+    x.bytes.resize(25);
+    EXPECT_TRUE(refused(model->run({{"x", x}}), "too many"));
+    x.shape = {int64_t{1} << 40, int64_t{1} << 22};
+    EXPECT_TRUE(refused(model->run({{"x", x}}), "too few"));
+    x.shape = {-2, -3};
+    EXPECT_TRUE(refused(model->run({{"x", x}}), "[-2, -3]"));
+    x.type = static_cast<DataType>(0);
+    EXPECT_TRUE(refused(model->run({{"x", x}}), "type 0"));
+}
+
+TEST(Model, FailureInsideOfTheModelHasAPlace) {
+    Loaded model(kStops);
+    const Tensor x = Tensor::of<float>({3}, {5, 6, 7});
+    for (int time = 0; time < 2; ++time) {
+        const RunResult wrong = model->run({{"x", x}, {"i", Tensor::scalar<int64_t>(3)}});
+        EXPECT_EQ(wrong.status, Status::Wrong);
+        ASSERT_EQ(wrong.problems.size(), 1u);
+        EXPECT_EQ(wrong.problems[0].kind, "run-failed");
+        EXPECT_EQ(wrong.problems[0].line, 11);
+        EXPECT_TRUE(wrong.outputs.empty());
+    }
+    const RunResult good = model->run({{"x", x}, {"i", Tensor::scalar<int64_t>(2)}});
+    ASSERT_TRUE(good.ok()) << good.text();
+    EXPECT_TRUE(good.problems.empty());
+    EXPECT_EQ(good.outputs.at("y").values<float>(), std::vector<float>{7});
+}
+
+TEST(Model, ExtentsCanBeChosenByTheRun) {
+    Loaded model(kDynamic);
+    EXPECT_EQ(model->inputs()[0].shape, (Shape{-1, 2}));
+    EXPECT_EQ(model->inputs()[0].bounds, (Shape{4, 2}));
+    EXPECT_EQ(model->inputs()[1].bounds, Shape{8});
+    const Tensor i = Tensor::of<int64_t>({2}, {7, 8});
+    for (int64_t n = 1; n <= 4; ++n) {
+        const Tensor x = Tensor::of({n, 2}, std::vector<float>(static_cast<size_t>(2 * n), 1.5f));
+        const RunResult result = model->run({{"x", x}, {"i", i}});
+        ASSERT_TRUE(result.ok()) << result.text();
+        EXPECT_EQ(result.outputs.at("y").shape, (Shape{n, 2}));
+        EXPECT_EQ(result.outputs.at("j").values<int64_t>(), (std::vector<int64_t>{8, 9}));
+    }
+    const Tensor large = Tensor::of({5, 2}, std::vector<float>(10));
+    EXPECT_TRUE(refused(model->run({{"x", large}, {"i", i}}), "at most 4"));
+}
+
+TEST(Model, PacksGoItemByItem) {
+    Loaded model(kPacks);
+    ASSERT_EQ(model->inputs().size(), 5u);
+    EXPECT_EQ(model->inputs()[1].name, "xs.1");
+    EXPECT_FALSE(model->inputs()[1].optional);
+    EXPECT_EQ(model->inputs()[4].name, "ys.2");
+    EXPECT_TRUE(model->inputs()[4].optional);
+    Tensors inputs = {{"xs.0", Tensor::of<float>({2}, {1, 2})}};
+    EXPECT_FALSE(model->run(inputs).ok());
+    inputs["xs.1"] = Tensor::of<float>({2}, {3, 4});
+    const RunResult none = model->run(inputs);
+    ASSERT_TRUE(none.ok()) << none.text();
+    EXPECT_EQ(none.outputs.at("sum").values<float>(), (std::vector<float>{4, 6}));
+    EXPECT_EQ(none.outputs.count("vs.0"), 0u);
+    inputs["ys.1"] = Tensor::of<float>({2}, {5, 6});
+    EXPECT_TRUE(refused(model->run(inputs), "`ys.0` is missing"));
+    inputs["ys.0"] = inputs["xs.0"];
+    const RunResult two = model->run(inputs);
+    ASSERT_TRUE(two.ok()) << two.text();
+    EXPECT_EQ(two.outputs.size(), 5u);
+    EXPECT_EQ(two.outputs.at("vs.1").values<float>(), (std::vector<float>{5, 6}));
+}
+
+// ---- State --------------------------------------------------------------------------------------
+
+TEST(Model, KeepsItsStateFromRunToRun) {
+    Loaded model(kSum, kRandomWeights);
+    ASSERT_EQ(model->variables().size(), 1u);
+    EXPECT_EQ(model->variables()[0].name, "total");
+    ASSERT_TRUE(model->set_variable("total", Tensor::of<float>({2}, {10, 20})).ok());
+    const Tensor x = Tensor::of<float>({2}, {1, 2});
+    ASSERT_TRUE(model->run({{"x", x}}).ok());
+    EXPECT_FALSE(model->run({{"x", Tensor::scalar<float>(0)}}).ok());  // changes nothing
+    const RunResult result = model->run({{"x", x}});
+    EXPECT_EQ(result.outputs.at("y").values<float>(), (std::vector<float>{12, 24}));
+    EXPECT_EQ(model->variable("total")->values<float>(), (std::vector<float>{12, 24}));
+}
+
+TEST(Model, RefusesValuesThatDoNotFitTheVariable) {
+    Loaded model(kSum, kRandomWeights);
+    EXPECT_TRUE(
+        refused(model->set_variable("sum", Tensor::of<float>({2}, {1, 2})), "no variable `sum`"));
+    EXPECT_TRUE(
+        refused(model->set_variable("total", Tensor::of<float>({3}, {1, 2, 3})), "shape [3]"));
+    EXPECT_TRUE(refused(model->set_variable("total", Tensor::of<float>({2}, {1})), "too few"));
+    EXPECT_FALSE(model->variable("sum"));
+}
+
+TEST(Model, SavedVariablesAreReadAgain) {
+    Loaded model(kSum, kRandomWeights);
+    ASSERT_TRUE(model->set_variable("total", Tensor::of<float>({2}, {3, 4})).ok());
+    const Outcome saved = model->save_variables(model.folder());
+    ASSERT_TRUE(saved.ok()) << saved.text();
+    const LoadResult again = Model::load(model.folder());
+    ASSERT_TRUE(again.ok()) << again.text();
+    EXPECT_EQ(again.model->variable("total")->values<float>(), (std::vector<float>{3, 4}));
+    EXPECT_TRUE(refused(model->save_variables("/dev/null/folder"), "/dev/null/folder"));
+}
+
+TEST(Model, CanBeMoved) {
+    Loaded loaded(kScale);
+    Model model = std::move(*loaded);
+    EXPECT_TRUE(model.run({{"x", kSixNumbers}}).ok());
+    *loaded = std::move(model);
+    EXPECT_EQ(loaded->inputs()[0].name, "x");
+}
+
+TEST(Model, ModelsAreIndependentInThreads) {
+    const TempFolder folder("threads");
+    const std::string path = folder.write(kSum);
+    std::vector<float> totals[2];
+    const auto work = [&](size_t which) {
+        LoadResult loaded = Model::load(path, kRandomWeights);
+        if (!loaded.ok()) return;
+        Model& model = *loaded.model;
+        model.set_variable("total", Tensor::of<float>({2}, {0, 0}));
+        const Tensor x = Tensor::of<float>({2}, {static_cast<float>(which + 1), 1});
+        for (int time = 0; time < 50; ++time) model.run({{"x", x}});
+        totals[which] = model.variable("total")->values<float>();
+    };
+    std::thread first(work, 0);
+    std::thread second(work, 1);
+    first.join();
+    second.join();
+    EXPECT_EQ(totals[0], (std::vector<float>{50, 50}));
+    EXPECT_EQ(totals[1], (std::vector<float>{100, 50}));
+}
+
+}  // namespace
+
+}  // namespace lemma::api
