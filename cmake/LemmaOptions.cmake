@@ -2,6 +2,7 @@
 option(LEMMA_TESTS "Build the tests" ON)
 option(LEMMA_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(LEMMA_BENCH "Build the benchmarks" OFF)
+option(LEMMA_SHARED "Build liblemma.so" OFF)
 option(LEMMA_COVERAGE "Instrument for coverage" OFF)
 set(LEMMA_SANITIZE "" CACHE STRING "Sanitizers, such as address,undefined")
 
@@ -9,6 +10,12 @@ set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(LEMMA_SHARED)
+  # Hidden names keep position-independent code as fast: calls stay direct and can be inlined.
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+  set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
