@@ -89,6 +89,12 @@ void declare_graph_options(Arguments& arguments, GraphOptions& options) {
                      options.compose.max_unroll,
                      {1, kAnyNumber},
                      "iterations of an unrolled loop (100000)");
+    arguments.number(
+        "--max-rank", options.compose.max_rank, {1, kAnyNumber}, "axes of a tensor (1024)");
+    arguments.number("--max-call-depth",
+                     options.compose.max_call_depth,
+                     {1, kMaxCallDepth},
+                     "operators that call each other (200)");
 }
 
 std::optional<GraphList> named_graphs(const sknd::Module& main,

@@ -15,6 +15,9 @@
 
 namespace lemma::driver {
 
+// The largest --max-call-depth: what the stack takes, sanitizers included.
+inline constexpr int kMaxCallDepth = 1000;
+
 struct GraphOptions {
     std::string graph;                    // empty: as the command chooses
     std::vector<std::string> attributes;  // `NAME=VALUE` each

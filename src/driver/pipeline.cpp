@@ -98,15 +98,19 @@ void check_data(const CheckedModel& model,
 }  // namespace
 
 void declare_limits(Arguments& arguments, CheckOptions& options) {
-    const NumberRange any = {1, kAnyNumber};
+    const NumberRange range = {1, kAnyNumber};
     arguments.number(
         "--max-depth", options.parse.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
     arguments.number(
-        "--max-pack-length", options.eval.max_pack_length, any, "items of a pack (1048576)");
+        "--max-pack-length", options.eval.max_pack_length, range, "items of a pack (1048576)");
     arguments.number("--max-string-bytes",
                      options.eval.max_string_bytes,
-                     any,
-                     "bytes of a string, or of all in a pack (16 MiB)");
+                     range,
+                     "bytes of a string, or of the strings of a pack (16777216)");
+    arguments.number("--max-work",
+                     options.eval.max_work,
+                     range,
+                     "items of packs, and parts of a graph, to work out (64000000)");
 }
 
 Result<CheckedModel> check_sknd(const ModelFile& model,

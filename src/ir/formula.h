@@ -22,7 +22,7 @@ struct IndexTerm {
     Guard guard = Guard::None;
     SymId below, above;  // for Remap
 
-    friend bool operator==(const IndexTerm&, const IndexTerm&) = default;
+    friend auto operator<=>(const IndexTerm&, const IndexTerm&) = default;
 };
 // The symbol stands for the element of the tensor at the indices.
 struct Access {

@@ -9,7 +9,8 @@
 namespace lemma::tensor {
 
 // The ending of the name tells the format; under another name, the first bytes do, which those of
-// .pb and .json cannot. Only .pb has names for tensors, the others give an empty one. Errors name the file.
+// .pb and .json cannot. Only .pb has names for tensors, the others give an empty one. Errors name
+// the file.
 Result<NamedTensor> read_tensor_file(const std::string& path);
 // The ending of the name tells the format.
 Result<void> write_tensor_file(const std::string& path, const NamedTensor& named);

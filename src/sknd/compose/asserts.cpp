@@ -18,8 +18,11 @@ bool Composer::all_known(const Frame& frame, ExprId expr) const {
 }
 
 bool Composer::evaluate_helpers(Frame& frame) {
-    for (const UsingStmt& stmt : frame.definition().usings) {
-        if (!check_asserts(frame, false)) return false;
+    const auto& usings = frame.definition().usings;
+    if (!check_asserts(frame, false)) return false;
+    for (size_t i = 0; i < usings.size(); ++i) {
+        const UsingStmt& stmt = usings[i];
+        if (i > 0 && !check_asserts(frame, frame.plan().asserts[i - 1])) return false;
         const size_t errors = diag_.error_count();
         const auto value = evaluate_in(frame, stmt.rhs);
         if (!value) {
@@ -46,6 +49,7 @@ bool Composer::set_helper(Frame& frame, const UsingStmt& stmt, const CompileValu
     }
     const LValueItem& item = stmt.lhs.items.front();
     const auto* pack = std::get_if<Pack>(&value);
+    if (pack && !spend(frame, pack->items.size() / 4)) return false;
     if (pack && item.pack && item.pack->length.valid()) {
         const auto length = evaluate_count(frame, item.pack->length, "the length of a pack");
         if (!length) return false;
@@ -133,16 +137,27 @@ bool Composer::check_asserts(Frame& frame, bool last) {
     return good;
 }
 
+bool Composer::check_asserts(Frame& frame, const std::vector<size_t>& which) {
+    const auto& asserts = frame.definition().asserts;
+    bool good = true;
+    for (const size_t i : which) {
+        if (frame.asserts_done[i] || !can_check(frame, asserts[i].condition)) continue;
+        frame.asserts_done[i] = true;
+        good = check_assert(frame, asserts[i], !good) && good;
+    }
+    return good;
+}
+
 // Packed attributes that were given a single value get their length late.
 bool Composer::can_check(const Frame& frame, ExprId condition) const {
     if (!all_known(frame, condition)) return false;
     bool ready = true;
     for_each_identifier(frame.module(), condition, [&](const std::string& name, ExprId) {
-        for (const ParamDecl& decl : frame.definition().attribs) {
-            if (decl.name.text != name || !decl.type.pack) continue;
-            const CompileValue* value = frame.value(name);
-            ready = ready && value && !std::holds_alternative<Scalar>(*value);
-        }
+        const CompileValue* value = frame.value(name);
+        if (value && !std::holds_alternative<Scalar>(*value)) return;
+        const auto attribute = frame.plan().attributes.find(name);
+        if (attribute == frame.plan().attributes.end()) return;
+        if (frame.definition().attribs[attribute->second].type.pack) ready = false;
     });
     return ready;
 }

@@ -5,19 +5,8 @@
 #include <algorithm>
 
 #include "sknd/compose/composer.h"
-#include "sknd/types/identifiers.h"
 
 namespace lemma::sknd {
-
-namespace {
-
-bool is_closed(const Module& module, ExprId expr) {
-    bool closed = true;
-    for_each_identifier(module, expr, [&](const std::string&, ExprId) { closed = false; });
-    return closed;
-}
-
-}  // namespace
 
 ir::DType Composer::dtype_of(const Scalar& value) const {
     switch (value.index()) {
@@ -72,15 +61,13 @@ bool Composer::bind_types(Frame& frame, const CallArgs& args) {
         deduce(definition.inputs[i].type.base.text, program_.tensors[operand.items[0]].dtype);
     }
     for (const ir::Attribute& attribute : args.attributes) {
-        const auto decl = std::find_if(
-            definition.attribs.begin(), definition.attribs.end(), [&](const ParamDecl& d) {
-                return d.name.text == attribute.name;
-            });
-        if (decl == definition.attribs.end()) continue;
+        const auto declared = frame.plan().attributes.find(attribute.name);
+        if (declared == frame.plan().attributes.end()) continue;
+        const std::string& type = definition.attribs[declared->second].type.base.text;
         const auto* scalar = std::get_if<Scalar>(&attribute.value);
         const auto* pack = std::get_if<Pack>(&attribute.value);
-        if (scalar) deduce(decl->type.base.text, dtype_of(*scalar));
-        if (pack && !pack->items.empty()) deduce(decl->type.base.text, dtype_of(pack->items[0]));
+        if (scalar) deduce(type, dtype_of(*scalar));
+        if (pack && !pack->items.empty()) deduce(type, dtype_of(pack->items[0]));
     }
     for (const DtypeDecl& dtype : definition.dtypes) {
         if (dtype.fallback) deduce(dtype.name.text, dtype_of(frame, dtype.fallback->text));
@@ -89,13 +76,16 @@ bool Composer::bind_types(Frame& frame, const CallArgs& args) {
 }
 
 bool Composer::bind_attributes(Frame& frame, const CallArgs& args) {
-    for (const ParamDecl& decl : frame.definition().attribs) {
-        const auto given = std::find_if(
-            args.attributes.begin(), args.attributes.end(), [&](const ir::Attribute& a) {
-                return a.name == decl.name.text;
-            });
-        if (given != args.attributes.end()) {
-            set_attribute(frame, decl, given->value);
+    const auto& attribs = frame.definition().attribs;
+    std::vector<const CompileValue*> given(attribs.size());
+    for (const ir::Attribute& attribute : args.attributes) {
+        const auto declared = frame.plan().attributes.find(attribute.name);
+        if (declared != frame.plan().attributes.end()) given[declared->second] = &attribute.value;
+    }
+    for (size_t i = 0; i < attribs.size(); ++i) {
+        const ParamDecl& decl = attribs[i];
+        if (given[i]) {
+            set_attribute(frame, decl, *given[i]);
         } else if (!decl.value.valid()) {
             if (!decl.type.optional) {
                 call_error(frame,
@@ -106,7 +96,7 @@ bool Composer::bind_attributes(Frame& frame, const CallArgs& args) {
                 return false;
             }
             frame.set(decl.name.text, Null{});
-        } else if (is_closed(frame.module(), decl.value)) {
+        } else if (frame.plan().closed[i]) {
             if (!bind_default(frame, decl)) return false;
         }
     }
@@ -138,26 +128,20 @@ void Composer::set_attribute(Frame& frame, const ParamDecl& decl, CompileValue v
     frame.set(decl.name.text, std::move(value));
 }
 
-// Defaults that read other names, each as soon as all of them are known.
+// Defaults that read other names.
 bool Composer::bind_deferred(Frame& frame) {
-    std::vector<const ParamDecl*> waiting;
-    for (const ParamDecl& decl : frame.definition().attribs) {
-        if (decl.value.valid() && !frame.known(decl.name.text)) waiting.push_back(&decl);
-    }
-    while (!waiting.empty()) {
-        const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](const ParamDecl* decl) {
-            return all_known(frame, decl->value);
-        });
-        if (ready == waiting.end()) {
+    for (const size_t i : frame.plan().deferred) {
+        const ParamDecl& decl = frame.definition().attribs[i];
+        if (frame.known(decl.name.text)) continue;
+        if (!all_known(frame, decl.value)) {
             call_error(frame,
                        DiagKind::MissingAttribute,
                        fmt::format("the default of `{}` reads names that this call does not bind",
-                                   waiting.front()->name.text))
-                .note(waiting.front()->name.span, "declared here");
+                                   decl.name.text))
+                .note(decl.name.span, "declared here");
             return false;
         }
-        if (!bind_default(frame, **ready)) return false;
-        waiting.erase(ready);
+        if (!bind_default(frame, decl)) return false;
     }
     return true;
 }

@@ -30,6 +30,7 @@ public:
     std::optional<ir::ScalarType> type(std::string_view name) const override {
         return frame_.type(name);
     }
+    bool spend(size_t items) const override { return frame_.spend(items); }
 
 private:
     const Frame& frame_;
@@ -40,15 +41,7 @@ private:
 }  // namespace
 
 bool Composer::bind_inputs(Frame& frame, const CallArgs& args) {
-    const auto known = binding_orders_.find(args.callee);
-    const std::vector<size_t>& order =
-        known != binding_orders_.end()
-            ? known->second
-            : binding_orders_
-                  .emplace(args.callee,
-                           find_binding_order(frame.module(), frame.definition()).order)
-                  .first->second;
-    for (const size_t i : order) {
+    for (const size_t i : frame.plan().binding_order) {
         const ParamDecl& decl = frame.definition().inputs[i];
         const bool given = i < args.inputs.size() && !args.inputs[i].operand.null();
         if (given) {

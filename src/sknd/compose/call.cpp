@@ -23,6 +23,17 @@ ir::OperationKind kind_of(const Definition& definition) {
     return ir::OperationKind::Intrinsic;
 }
 
+// In nodes: what is stored for the call, whatever the definition does with it.
+size_t size_of(const CallArgs& args) {
+    size_t size = 4 + args.scope.size() / 16;
+    for (const ir::Attribute& attribute : args.attributes) {
+        const auto* pack = std::get_if<Pack>(&attribute.value);
+        size += pack ? pack->items.size() : 1;
+    }
+    for (const Binding& input : args.inputs) size += input.operand.items.size();
+    return size;
+}
+
 // The component that assigns an output.
 Span assignment_of(const Definition& definition, const ParamDecl& output) {
     for (const Component& component : definition.composes) {
@@ -39,12 +50,11 @@ Span assignment_of(const Definition& definition, const ParamDecl& output) {
 
 }  // namespace
 
-const Signature& Composer::signature(DefRef ref) {
-    const auto found = signatures_.find(ref);
-    if (found != signatures_.end()) return found->second;
+const Plan& Composer::plan(DefRef ref) {
+    const auto found = plans_.find(ref);
+    if (found != plans_.end()) return found->second;
     const Module& module = package_[ref.module].module;
-    return signatures_.emplace(ref, make_signature(module, module.definitions[ref.definition]))
-        .first->second;
+    return plans_.emplace(ref, make_plan(module, module.definitions[ref.definition])).first->second;
 }
 
 std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name) const {
@@ -63,26 +73,29 @@ std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name
 }
 
 std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
-    Frame frame(program_, tensor_by_identity_, package_, args.callee);
+    if (exhausted_ || diag_.full()) return std::nullopt;
+    Frame frame({program_, tensor_by_identity_, package_, work_}, args.callee, plan(args.callee));
     frame.caller = &caller;
     frame.call_span = args.span;
     frame.depth = caller.depth + 1;
     frame.scope = args.scope;
     if (frame.depth > options_.max_call_depth) {
-        call_error(
-            frame,
-            DiagKind::TooDeep,
-            fmt::format("operators call each other {} levels deep", options_.max_call_depth));
+        give_up(frame,
+                DiagKind::TooDeep,
+                fmt::format("operators call each other more than {} levels deep (--max-call-depth "
+                            "raises the limit)",
+                            options_.max_call_depth));
         return std::nullopt;
     }
     if (program_.operations.size() >= options_.max_operations) {
-        call_error(
-            frame,
-            DiagKind::TooLarge,
-            fmt::format("the graph has more than {} operations (--max-operations raises the limit)",
-                        options_.max_operations));
+        give_up(frame,
+                DiagKind::TooLarge,
+                fmt::format("the graph has more than {} operations (--max-operations raises the "
+                            "limit)",
+                            options_.max_operations));
         return std::nullopt;
     }
+    if (!spend(frame, size_of(args))) return std::nullopt;
     pending_assertions_.clear();
     if (!enter(frame, args)) return std::nullopt;
     const ir::OpId op = start_operation(frame, args);

@@ -17,10 +17,12 @@ struct ComposeOptions {
     std::vector<ir::Attribute> attributes;  // of the graph
     ir::DType real = ir::DType::F32;
     ir::DType integer = ir::DType::I64;
+    // max_work counts operations, tensors, formulas, accesses and iterations too, see kNodeWork.
     EvalLimits limits;
     size_t max_operations = 250'000;  // --max-operations
     int64_t max_unroll = 100'000;     // --max-unroll, iterations of one loop
-    int max_call_depth = 200;
+    int64_t max_rank = 1024;          // --max-rank
+    int max_call_depth = 200;         // --max-call-depth
 };
 
 // The package has passed check_types. Empty when something is wrong, which is then reported.

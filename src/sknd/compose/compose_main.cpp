@@ -15,7 +15,7 @@ std::optional<ir::Program> compose(const Package& package,
 }
 
 Composer::Composer(const Package& package, const ComposeOptions& options, Diagnostics& diag)
-    : package_(package), options_(options), diag_(diag) {}
+    : package_(package), options_(options), diag_(diag), work_{options.limits.max_work} {}
 
 std::optional<ir::Program> Composer::run() {
     const auto graph = pick_graph();
@@ -70,7 +70,7 @@ std::optional<DefRef> Composer::pick_graph() {
 }
 
 bool Composer::compose_main(DefRef graph) {
-    Frame frame(program_, tensor_by_identity_, package_, graph);
+    Frame frame({program_, tensor_by_identity_, package_, work_}, graph, plan(graph));
     const Definition& definition = frame.definition();
     program_.name = definition.name.text;
     op_lists_.emplace_back();

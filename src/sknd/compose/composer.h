@@ -58,7 +58,7 @@ private:
     std::optional<Results> take_outputs(Frame& frame);
     bool check_output(Frame& frame, const ParamDecl& decl, const Binding& binding);
     ir::OpId start_operation(Frame& frame, const CallArgs& args);
-    const Signature& signature(DefRef ref);
+    const Plan& plan(DefRef ref);
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
 
     // bind_types.cpp, bind_attributes.cpp, bind_shapes.cpp
@@ -102,6 +102,7 @@ private:
     // asserts.cpp: helpers and conditions, interleaved (spec 2.9)
     bool evaluate_helpers(Frame& frame);
     bool check_asserts(Frame& frame, bool last);
+    bool check_asserts(Frame& frame, const std::vector<size_t>& which);
     bool can_check(const Frame& frame, ExprId condition) const;
     bool check_assert(Frame& frame, const AssertStmt& stmt, bool quietly);
     std::string assert_message(Frame& frame, const AssertStmt& stmt);
@@ -122,6 +123,7 @@ private:
     bool append_extent(Frame& frame,
                        const ExtentSpec& extent,
                        std::vector<std::vector<ir::SymId>>& shapes);
+    bool is_rank(const Frame& frame, const ExtentSpec& extent, int64_t count);
     std::optional<ir::SymId> pack_length(Frame& frame, const PackSpec& pack);
     bool is_dynamic(const Frame& frame, const ExtentSpec& extent) const;
     std::optional<std::vector<Scalar>> dynamic_extents(Frame& frame, const ExtentSpec& extent);
@@ -277,6 +279,11 @@ private:
     std::optional<int64_t> evaluate_count(const Frame& frame, ExprId expr, std::string_view what);
     // At the call: the arguments do not fit the definition.
     diag::Report call_error(const Frame& frame, DiagKind kind, std::string message);
+    // A limit is passed: this is the last thing that is reported.
+    void give_up(const Frame& frame, DiagKind kind, std::string message);
+    // Counts nodes of the program against the work that is allowed; false when it is too much.
+    bool spend(const Frame& frame, size_t nodes);
+    bool spend(const Frame& frame, Span span, size_t nodes);
     // Inside the definition, or at the user's call when the definition is a standard one.
     diag::Report inner_error(const Frame& frame, Span span, DiagKind kind, std::string message);
     void add_call_notes(const Frame& frame, diag::Report& report);
@@ -289,9 +296,11 @@ private:
     const Package& package_;
     const ComposeOptions& options_;
     Diagnostics& diag_;
+    Diagnostics unheard_{1};  // reports after giving up
+    bool exhausted_ = false;
+    WorkMeter work_;
     ir::Program program_;
-    std::map<DefRef, Signature> signatures_;
-    std::map<DefRef, std::vector<size_t>> binding_orders_;
+    std::map<DefRef, Plan> plans_;
     std::vector<std::vector<ir::OpId>>
         op_lists_;  // where operations go: graphs and compounds, nested
     // Equalities of extents that only a run can decide; they go to the operation being made.

@@ -210,6 +210,8 @@ std::optional<Binding> Composer::scan_output(Frame& frame,
                         most));
         return std::nullopt;
     }
+    const size_t nodes = static_cast<size_t>(most) * (2 + tensor.shape.size());
+    if (!spend(frame, region.span, nodes)) return std::nullopt;
     Binding result;
     result.operand.packed = true;
     const bool open_end = control.dynamic_count.valid() || control.pre_condition.valid() ||

@@ -95,7 +95,7 @@ std::optional<FormulaBuilder::Element> FormulaBuilder::element(ExprId base) {
             fmt::format("index {} is out of range for a pack of {} tensors", *at, size));
         return std::nullopt;
     }
-    result.items = {pack->items[static_cast<size_t>(*at)]};
+    result.items = pack->items.subspan(static_cast<size_t>(*at), 1);
     return result;
 }
 
@@ -178,7 +178,9 @@ bool FormulaBuilder::append_index(ExprId id, const ir::Tensor& tensor, Indices& 
         const auto extent =
             axis < tensor.shape.size() ? symbols().as_int(tensor.shape[axis]) : std::nullopt;
         const auto positions = extent ? range_positions(id, *extent) : std::nullopt;
-        if (!positions) return false;
+        if (!positions || !check_many(indices.variants.size() * positions->size(), expr(id).span)) {
+            return false;
+        }
         fan_out(*positions);
         return true;
     }
@@ -191,6 +193,9 @@ bool FormulaBuilder::append_index(ExprId id, const ir::Tensor& tensor, Indices& 
     }
     if (const auto* pack = std::get_if<Pack>(&*value)) {
         if (!expand) {
+            if (!check_many(indices.variants.size() * pack->items.size(), expr(id).span)) {
+                return false;
+            }
             fan_out(pack->items);
             return true;
         }
@@ -200,7 +205,7 @@ bool FormulaBuilder::append_index(ExprId id, const ir::Tensor& tensor, Indices& 
     int64_t copies = 1;
     if (expand && expand->count.valid()) {
         const auto count = composer_.evaluate_count(frame_, expand->count, "a number of indices");
-        if (!count) return false;
+        if (!count || !check_many(*count, expr(id).span)) return false;
         copies = *count;
     }
     for (int64_t i = 0; i < copies; ++i) append_all(std::get<Scalar>(*value));
@@ -221,9 +226,28 @@ std::optional<std::vector<Scalar>> FormulaBuilder::range_positions(ExprId id, in
     const auto begin = part(range.begin, *step > 0 ? 0 : extent - 1);
     const auto end = part(range.end, *step > 0 ? extent : -1);
     if (!begin || !end) return std::nullopt;
+    const bool up = *step > 0;
+    const uint64_t stride = up ? static_cast<uint64_t>(*step) : -static_cast<uint64_t>(*step);
+    const bool some = up ? *begin < *end : *begin > *end;
+    const uint64_t way = up ? static_cast<uint64_t>(*end) - static_cast<uint64_t>(*begin)
+                            : static_cast<uint64_t>(*begin) - static_cast<uint64_t>(*end);
+    const uint64_t count = some ? (way - 1) / stride + 1 : 0;
+    if (!check_many(count, expr(id).span)) return std::nullopt;
     std::vector<Scalar> positions;
-    for (int64_t i = *begin; *step > 0 ? i < *end : i > *end; i += *step) positions.emplace_back(i);
+    for (uint64_t i = 0; i < count; ++i) {
+        const auto first = static_cast<uint64_t>(*begin);
+        positions.emplace_back(static_cast<int64_t>(up ? first + i * stride : first - i * stride));
+    }
     return positions;
+}
+
+bool FormulaBuilder::check_many(uint64_t count, Span span) {
+    if (count <= composer_.options_.limits.max_pack_length) return true;
+    composer_.inner_error(frame_,
+                          span,
+                          DiagKind::TooLarge,
+                          fmt::format("{} indices (--max-pack-length raises the limit)", count));
+    return false;
 }
 
 ir::IndexTerm FormulaBuilder::index_term(const Scalar& value) const {
@@ -245,6 +269,7 @@ std::optional<CompileValue> FormulaBuilder::build_guard(ExprId, const Guard& nod
     const auto part = [&](const std::optional<CompileValue>& value, size_t i) -> ir::SymId {
         if (!value) return {};
         if (const auto* pack = std::get_if<Pack>(&*value)) {
+            if (pack->items.empty()) return symbols().integer(0);
             return composer_.to_sym(pack->items[std::min(i, pack->items.size() - 1)]);
         }
         return composer_.to_sym(std::get<Scalar>(*value));
@@ -283,11 +308,7 @@ bool FormulaBuilder::settle_indices(ir::TensorId id,
         if (term.guard == ir::Guard::None) {
             const ir::Interval range = symbols().range(term.value);
             const int64_t most = symbols().range(tensor.shape[axis]).high;
-            const bool empty = std::any_of(
-                formula_.bounds.begin(), formula_.bounds.end(), [&](const ir::Bound& b) {
-                    return symbols().as_int(b.extent) == 0;
-                });
-            if (!empty && (range.high < 0 || range.low >= std::max<int64_t>(most, 1))) {
+            if (!empty_loop_ && (range.high < 0 || range.low >= std::max<int64_t>(most, 1))) {
                 composer_.inner_error(
                     frame_,
                     span,
@@ -313,11 +334,12 @@ std::optional<Scalar> FormulaBuilder::read(ir::TensorId tensor,
                                            std::vector<ir::IndexTerm> indices,
                                            Span span) {
     if (!settle_indices(tensor, indices, span)) return std::nullopt;
-    for (const ir::Access& known : formula_.accesses) {
-        if (known.tensor == tensor && known.indices == indices) return Scalar(known.symbol);
-    }
+    const auto [known, added] = elements_.try_emplace({tensor, indices});
+    if (!added) return Scalar(known->second);
+    if (!composer_.spend(frame_, 1 + indices.size())) return std::nullopt;
     const ir::Tensor& data = composer_.program_.tensors[tensor];
     const ir::SymId symbol = symbols().symbol(data.name, scalar_type_of(data.dtype));
+    known->second = symbol;
     formula_.accesses.push_back({symbol, tensor, std::move(indices)});
     return Scalar(symbol);
 }

@@ -95,10 +95,11 @@ bool FormulaBuilder::build_statement(const LowerStmt& stmt) {
             fmt::format("`unroll` with {} iterations (--max-unroll raises the limit)", *count));
         return false;
     }
+    const std::vector<std::string> names = names_to_unroll(stmt);
     for (int64_t i = 0; i < *count; ++i) {
         locals_.clear();
         if (stmt.unroll->index) locals_[stmt.unroll->index->text] = Scalar(i);
-        if (!build_unrolled(stmt, names_to_unroll(stmt), 0)) return false;
+        if (!build_unrolled(stmt, names, 0)) return false;
     }
     return true;
 }
@@ -147,6 +148,14 @@ std::vector<std::string> FormulaBuilder::names_to_unroll(const LowerStmt& stmt) 
     }
     for (const auto& local : stmt.locals) find_pack_indices(local.value, loop_names, found);
     find_pack_indices(stmt.target, loop_names, found);
+    if (const auto* target = std::get_if<Access>(&expr(stmt.target).node)) {
+        // What is written must be known, whatever the index is made of.
+        if (const auto* item = std::get_if<Index>(&expr(target->base).node)) {
+            for_each_identifier(frame_.module(), item->index, [&](const std::string& name, ExprId) {
+                if (loop_names.contains(name)) found.insert(name);
+            });
+        }
+    }
     find_pack_indices(stmt.value, loop_names, found);
     if (stmt.condition.valid()) find_pack_indices(stmt.condition, loop_names, found);
     std::vector<std::string> ordered;
@@ -176,7 +185,10 @@ void FormulaBuilder::find_pack_indices(ExprId root,
 }
 
 bool FormulaBuilder::build_once(const LowerStmt& stmt) {
+    if (!composer_.spend(frame_, 4 + stmt.bounds.size())) return false;
     formula_ = ir::Formula{};
+    elements_.clear();
+    empty_loop_ = false;
     formula_.op = formula_op(stmt.op);
     guards_.clear();
     dropped_ = false;
@@ -225,6 +237,7 @@ bool FormulaBuilder::declare_bound(const LoopBound& bound) {
         const ir::SymId index =
             symbols().symbol(name, ir::ScalarType::Int, {0, std::max<int64_t>(high, 1) - 1});
         formula_.bounds.push_back({index, size});
+        empty_loop_ = empty_loop_ || symbols().as_int(size) == 0;
         return index;
     };
     if (const auto* scalar = std::get_if<Scalar>(&*extent)) {
@@ -276,9 +289,18 @@ bool FormulaBuilder::add_writes(const LowerStmt& stmt, const CompileValue& value
     const auto* target = std::get_if<Access>(&expr(stmt.target).node);
     if (!target) return false;
     const auto element = this->element(target->base);
-    if (!element || element->null || element->items.empty()) return false;
+    if (!element || element->null) return false;
+    if (element->chooser.valid()) {
+        composer_.inner_error(frame_,
+                              expr(target->base).span,
+                              DiagKind::BadLoweringTarget,
+                              "which tensor of the pack is written here is not known before a run");
+        return false;
+    }
+    if (element->items.empty()) dropped_ = true;
     const auto* scalar = std::get_if<Scalar>(&value);
     const auto* pack = std::get_if<Pack>(&value);
+    if (pack && pack->items.empty()) return dropped_;
     for (size_t i = 0; i < element->items.size(); ++i) {
         const ir::TensorId tensor = element->items[i];
         auto indices = build_indices(target->indices, composer_.program_.tensors[tensor]);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ public:
     std::optional<ir::Formula> build_constant(const ParamDecl& decl, ir::TensorId tensor);
 
 private:
-    struct Element {  // a tensor of a pack, or the tensor
-        std::vector<ir::TensorId> items;
+    struct Element {                          // a tensor of a pack, or the tensor
+        std::span<const ir::TensorId> items;  // of what the frame has bound
         bool packed = false;
         bool null = false;
         ir::SymId chooser;  // which item, when only a run can tell
@@ -66,6 +67,7 @@ private:
                                          const ir::Tensor& tensor);
     bool append_index(ExprId id, const ir::Tensor& tensor, Indices& indices);
     std::optional<std::vector<Scalar>> range_positions(ExprId id, int64_t extent);
+    bool check_many(uint64_t count, Span span);
     ir::IndexTerm index_term(const Scalar& value) const;
     std::optional<Scalar> read(ir::TensorId tensor, std::vector<ir::IndexTerm> indices, Span span);
     bool settle_indices(ir::TensorId tensor, std::vector<ir::IndexTerm>& indices, Span span);
@@ -84,6 +86,7 @@ private:
     std::optional<ir::ScalarType> type(std::string_view name) const override {
         return frame_.type(name);
     }
+    bool spend(size_t items) const override { return frame_.spend(items); }
 
     std::optional<CompileValue> evaluate(ExprId id) {
         return composer_.evaluate_in(frame_, *this, id);
@@ -99,6 +102,8 @@ private:
     std::map<std::vector<Scalar>, ir::TensorId> tables_;  // packs that are read by index
     // the statement being built
     ir::Formula formula_;
+    std::map<std::pair<ir::TensorId, std::vector<ir::IndexTerm>>, ir::SymId> elements_;
+    bool empty_loop_ = false;                                  // a bound is zero
     std::map<std::string, CompileValue, std::less<>> locals_;  // index symbols and local values
     std::map<ir::SymId, ir::IndexTerm> guards_;
     bool dropped_ = false;  // a null bound or an empty loop: the statement does nothing

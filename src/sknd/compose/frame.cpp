@@ -2,16 +2,15 @@
 
 namespace lemma::sknd {
 
-Frame::Frame(const ir::Program& program,
-             const TensorsByIdentity& tensors,
-             const Package& package,
-             DefRef ref)
-    : program_(program),
-      by_identity_(tensors),
-      package_(package),
+Frame::Frame(const Context& context, DefRef ref, const Plan& plan)
+    : program_(context.program),
+      by_identity_(context.tensors),
+      package_(context.package),
+      work_(context.work),
       ref_(ref),
-      module_(package[ref.module].module),
-      definition_(module_.definitions[ref.definition]) {
+      module_(package_[ref.module].module),
+      definition_(module_.definitions[ref.definition]),
+      plan_(plan) {
     push();
 }
 
@@ -25,17 +24,19 @@ const CompileValue* Frame::value(std::string_view name) const {
 }
 
 void Frame::bind(const std::string& name, Binding binding) {
-    const ir::Operand& operand = binding.operand;
-    if (operand.packed) {
-        Pack pack;
-        for (const ir::TensorId id : operand.items) {
-            pack.items.emplace_back(program_.tensors[id].identity);
-        }
-        binding.identity = std::move(pack);
-    } else if (!operand.items.empty()) {
-        binding.identity = Scalar(program_.tensors[operand.items[0]].identity);
-    }
+    binding.identity.reset();  // of what it was copied from
     tensors_.back().insert_or_assign(name, std::move(binding));
+}
+
+CompileValue Frame::identity_of(const ir::Operand& operand) const {
+    if (operand.null()) return Null{};
+    if (!operand.packed) return Scalar(program_.tensors[operand.items[0]].identity);
+    Pack pack;
+    pack.items.reserve(operand.items.size());
+    for (const ir::TensorId id : operand.items) {
+        pack.items.emplace_back(program_.tensors[id].identity);
+    }
+    return pack;
 }
 
 const Binding* Frame::find_here(std::string_view name) const {
@@ -106,7 +107,9 @@ std::optional<CompileValue> Frame::member_of(const CompileValue& tensors, Member
 const CompileValue* Frame::lookup(std::string_view name) const {
     if (const CompileValue* known = value(name)) return known;
     const Binding* binding = find(name);
-    return binding && !binding->poison ? &binding->identity : nullptr;
+    if (!binding || binding->poison) return nullptr;
+    if (!binding->identity) binding->identity = identity_of(binding->operand);
+    return &*binding->identity;
 }
 
 std::optional<ir::DType> Frame::dtype(std::string_view name) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "sknd/compose/plan.h"
 #include "sknd/eval/eval.h"
 #include "sknd/types/signature.h"
 
@@ -20,18 +21,27 @@ namespace lemma::sknd {
 struct Binding {
     ir::Operand operand;
     bool poison = false;
-    CompileValue identity = Null{};  // what `?x` and `is` see; set by Frame::bind
+    // What `?x` and `is` see; worked out by the frame when somebody asks.
+    mutable std::optional<CompileValue> identity = std::nullopt;
 };
+
+// A node of the program (an operation, a tensor, an access, …) takes as much work as this many
+// items of packs; more in memory than in time.
+inline constexpr size_t kNodeWork = 16;
 
 // Tensors by what `is` compares.
 using TensorsByIdentity = std::unordered_map<ir::SymId, ir::TensorId, IdHash>;
 
 class Frame : public Environment {
 public:
-    Frame(const ir::Program& program,
-          const TensorsByIdentity& tensors,
-          const Package& package,
-          DefRef ref);
+    // What the frames of one graph share.
+    struct Context {
+        const ir::Program& program;
+        const TensorsByIdentity& tensors;
+        const Package& package;
+        WorkMeter& work;
+    };
+    Frame(const Context& context, DefRef ref, const Plan& plan);
 
     // ---- how it was called
     const Frame* caller = nullptr;  // null for the main graph
@@ -43,6 +53,7 @@ public:
     DefRef ref() const { return ref_; }
     const Module& module() const { return module_; }
     const Definition& definition() const { return definition_; }
+    const Plan& plan() const { return plan_; }
 
     std::vector<bool> asserts_done;  // conditions of the definition that were looked at
 
@@ -72,6 +83,7 @@ public:
     std::optional<CompileValue> member_of(const CompileValue& tensors,
                                           MemberKind member) const override;
     std::optional<ir::ScalarType> type(std::string_view name) const override;
+    bool spend(size_t items) const override { return work_.spend(items); }
 
 private:
     struct Hash {
@@ -83,14 +95,17 @@ private:
     template <class T>
     using NameMap = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
 
+    CompileValue identity_of(const ir::Operand& operand) const;
     CompileValue member_of_tensor(ir::TensorId tensor, MemberKind member) const;
 
     const ir::Program& program_;
     const TensorsByIdentity& by_identity_;
     const Package& package_;
+    WorkMeter& work_;
     const DefRef ref_;
     const Module& module_;
     const Definition& definition_;
+    const Plan& plan_;
     NameMap<CompileValue> values_;
     NameMap<ir::DType> dtypes_;
     std::vector<NameMap<Binding>> tensors_;

@@ -194,6 +194,7 @@ std::optional<Results> Composer::compose_iteration(Frame& frame,
                                                    const Results& carried,
                                                    int64_t number,
                                                    const std::string& scope) {
+    if (!spend(frame, frame.module().regions[loop.body].span, 4)) return std::nullopt;
     frame.push();
     for (size_t c = 0; c < loop.carried.size(); ++c) {
         frame.bind(loop.carried[c].name.text, carried[c]);

@@ -18,12 +18,33 @@ void Composer::add_call_notes(const Frame& frame, diag::Report& report) {
     }
 }
 
+void Composer::give_up(const Frame& frame, DiagKind kind, std::string message) {
+    call_error(frame, kind, std::move(message));
+    exhausted_ = true;
+}
+
+bool Composer::spend(const Frame& frame, size_t nodes) { return spend(frame, Span{}, nodes); }
+
+bool Composer::spend(const Frame& frame, Span span, size_t nodes) {
+    if (exhausted_) return false;
+    const size_t most = work_.most / kNodeWork;
+    if (nodes <= most && work_.spend(nodes * kNodeWork)) return true;
+    const char* message = "the graph grows too large (--max-work raises the limit)";
+    if (span.file.valid()) {
+        inner_error(frame, span, DiagKind::TooLarge, message);
+    } else {
+        call_error(frame, DiagKind::TooLarge, message);
+    }
+    exhausted_ = true;
+    return false;
+}
+
 diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string message) {
     // The call that is to blame: the innermost one that is written in the user's text.
     const Frame* at = &frame;
     while (at->caller && at->caller->standard()) at = at->caller;
     const Span span = at->caller ? at->call_span : at->definition().name.span;
-    auto report = diag_.error(span, kind, std::move(message));
+    auto report = (exhausted_ ? unheard_ : diag_).error(span, kind, std::move(message));
     for (const Frame* inner = &frame; inner != at; inner = inner->caller) {
         report.note(inner->call_span,
                     fmt::format("in `{}`, called here", inner->definition().name.text));
@@ -37,7 +58,7 @@ diag::Report Composer::inner_error(const Frame& frame,
                                    DiagKind kind,
                                    std::string message) {
     if (!frame.standard()) {
-        auto report = diag_.error(span, kind, std::move(message));
+        auto report = (exhausted_ ? unheard_ : diag_).error(span, kind, std::move(message));
         add_call_notes(frame, report);
         return report;
     }
@@ -49,6 +70,7 @@ diag::Report Composer::inner_error(const Frame& frame,
 std::optional<CompileValue> Composer::evaluate_in(const Frame& frame,
                                                   const Environment& environment,
                                                   ExprId expr) {
+    if (exhausted_) return std::nullopt;
     Diagnostics found(8);
     auto value =
         evaluate(frame.module(), expr, environment, program_.symbols, options_.limits, found);
@@ -56,6 +78,7 @@ std::optional<CompileValue> Composer::evaluate_in(const Frame& frame,
         auto report = inner_error(frame, item.span, item.kind, item.message);
         for (const diag::Note& note : item.notes) report.note(note.span, note.message);
     }
+    exhausted_ = work_.done > work_.most;
     return value;
 }
 

@@ -145,6 +145,8 @@ std::optional<ir::Operand> Composer::declare_tensor(Frame& frame,
         }
         count = static_cast<size_t>(most);
     }
+    const size_t name_size = 1 + (frame.scope.size() + decl.name.text.size()) / 16;
+    if (!spend(frame, count * name_size)) return std::nullopt;
     const auto shapes = declared_shapes(frame, decl.type, count);
     if (!shapes) return std::nullopt;
     for (size_t i = 0; i < count; ++i) {
@@ -167,6 +169,14 @@ std::optional<std::vector<std::vector<ir::SymId>>> Composer::declared_shapes(Fra
     if (!spec.shape) return shapes;
     for (const ExtentSpec& extent : *spec.shape) {
         if (!append_extent(frame, extent, shapes)) return std::nullopt;
+    }
+    if (!shapes.empty() && shapes[0].size() > static_cast<uint64_t>(options_.max_rank)) {
+        inner_error(
+            frame,
+            spec.shape_span,
+            DiagKind::TooLarge,
+            fmt::format("a tensor of rank {} (--max-rank raises the limit)", shapes[0].size()));
+        return std::nullopt;
     }
     for (const auto& shape : shapes) {
         for (const ir::SymId extent : shape) {
@@ -217,17 +227,28 @@ bool Composer::append_extent(Frame& frame,
     }
     if (extent.pack && extent.pack->length.valid() && !packed) {
         const auto count = evaluate_count(frame, extent.pack->length, "a number of extents");
-        if (!count) return false;
-        if (*count < 0 || static_cast<uint64_t>(*count) > options_.limits.max_pack_length) {
-            inner_error(frame, extent.span, DiagKind::TooLarge, fmt::format("{} extents", *count));
-            return false;
-        }
+        if (!count || !is_rank(frame, extent, *count)) return false;
         items.assign(static_cast<size_t>(*count), items.front());
+    }
+    if (!is_rank(frame, extent, static_cast<int64_t>(items.size())) ||
+        !spend(frame, shapes.size() * items.size())) {
+        return false;
     }
     for (auto& shape : shapes) {
         for (const Scalar& item : items) shape.push_back(to_sym(item));
     }
     return true;
+}
+
+bool Composer::is_rank(const Frame& frame, const ExtentSpec& extent, int64_t count) {
+    if (count >= 0 && count <= options_.max_rank) return true;
+    inner_error(
+        frame,
+        extent.span,
+        count < 0 ? DiagKind::LengthMismatch : DiagKind::TooLarge,
+        fmt::format(
+            "{} extents{}", count, count < 0 ? "" : " of a tensor (--max-rank raises the limit)"));
+    return false;
 }
 
 // `..(s|5)` is a number of tensors that only a run tells.
@@ -267,11 +288,7 @@ std::optional<std::vector<Scalar>> Composer::dynamic_extents(Frame& frame,
         if (!given) return std::nullopt;
         count = *given;
     }
-    constexpr int64_t kMaxRank = 1024;
-    if (count < 0 || count > kMaxRank) {
-        inner_error(frame, extent.span, DiagKind::TooLarge, fmt::format("{} extents", count));
-        return std::nullopt;
-    }
+    if (!is_rank(frame, extent, count)) return std::nullopt;
     const auto* name = std::get_if<Identifier>(&frame.module().exprs[extent.extent].node);
     std::vector<Scalar> unknowns;
     for (int64_t i = 0; i < count; ++i) {

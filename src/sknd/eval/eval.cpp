@@ -29,7 +29,15 @@ MaybeValue Evaluator::eval(ExprId id) {
     ++depth_;
     MaybeValue result = eval_node(id);
     --depth_;
+    const auto* pack = result ? std::get_if<Pack>(&*result) : nullptr;
+    if (pack && !charge(pack->items.size(), expr(id).span)) return std::nullopt;
     return result;
+}
+
+bool Evaluator::charge(size_t items, Span span) {
+    if (items == 0 || env_.spend(items)) return true;
+    error(span, DiagKind::TooLarge, "too much work on packs (--max-work raises the limit)");
+    return false;
 }
 
 MaybeValue Evaluator::eval_node(ExprId id) {

@@ -2,6 +2,7 @@
 // propagation, all operators, folds, ranges, zips, masks, substitution, casts, built-ins, strings.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -31,6 +32,8 @@ public:
     // Formulas alone know the elements of tensors and guarded indices, as unknowns of their own.
     virtual std::optional<CompileValue> access(ExprId) const { return std::nullopt; }
     virtual std::optional<CompileValue> guard(ExprId) const { return std::nullopt; }
+    // Work on packs is counted in items; false: it is too much, and evaluation ends with a report.
+    virtual bool spend(size_t) const { return true; }
     // An item of a pack at a position that is not known yet.
     virtual std::optional<Scalar> item(const Pack&, ir::SymId) const { return std::nullopt; }
 };
@@ -38,7 +41,19 @@ public:
 struct EvalLimits {
     size_t max_pack_length = size_t{1} << 20;   // --max-pack-length
     size_t max_string_bytes = size_t{1} << 24;  // --max-string-bytes: a string, or all of a pack
-    int max_depth = 640;  // nested expressions; chains like a + b + c are flat
+    int max_depth = 640;             // nested expressions; chains like a + b + c are flat
+    size_t max_work = 64 * 1000000;  // --max-work: items of packs, over all expressions of a model
+};
+
+// Counts work for an Environment.
+struct WorkMeter {
+    size_t most;
+    size_t done = 0;
+
+    bool spend(size_t steps) {
+        done = steps > most - std::min(done, most) ? most + 1 : done + steps;
+        return done <= most;
+    }
 };
 
 // The value of `expr`; empty when something is unknown, or wrong and reported. Operand types are

@@ -85,7 +85,10 @@ MaybeValue Evaluator::eval_binary(ExprId id) {
     MaybeValue value = eval(leftmost);
     while (value && count-- > 0) {
         const ExprId at = count < kShortChain ? few[count] : many[count - kShortChain];
-        value = combine(std::get<Binary>(expr(at).node), expr(at).span, std::move(*value));
+        const Span span = expr(at).span;
+        value = combine(std::get<Binary>(expr(at).node), span, std::move(*value));
+        const auto* pack = value ? std::get_if<Pack>(&*value) : nullptr;
+        if (pack && !charge(pack->items.size(), span)) return std::nullopt;
     }
     return value;
 }
@@ -217,6 +220,7 @@ MaybeValue Evaluator::apply_in(const Binary& node,
                      fmt::format("`in` looks for {} in a pack of {}, expected one type",
                                  type_name(*found),
                                  type_name(*wanted)));
+    if (!charge(pack->items.size(), where.expr)) return std::nullopt;
     if (const auto* item = std::get_if<Scalar>(&lhs))
         return value_of(contains(*pack, *item, where));
 

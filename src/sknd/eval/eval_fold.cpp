@@ -69,7 +69,8 @@ MaybeValue Evaluator::eval_fold(const Fold& fold, Span span) {
                      fmt::format("fold of a single {}, expected a pack",
                                  type_name(*type_of(*operand, symbols_))));
     const Where where{span, fold.op_span};
-    if (!check_fold(fold.op, *pack, where)) return std::nullopt;
+    if (!check_fold(fold.op, *pack, where) || !charge(pack->items.size(), span))
+        return std::nullopt;
     if (fold.cumulative) return fold_cumulative(fold.op, *pack, where);
     if (is_arithmetic(fold.op)) return fold_arithmetic(fold.op, *pack, where);
     if (is_logical(fold.op)) return fold_logical(fold.op, *pack, where);

@@ -157,6 +157,8 @@ private:
         diag_->error(span, kind, std::move(message));
         return std::nullopt;
     }
+    // False, with a report, when there is too much to do.
+    bool charge(size_t items, Span span);
     // The constant behind a scalar, plain or in the pool.
     std::optional<int64_t> known_int(const Scalar& scalar) const;
     std::optional<bool> known_bool(const Scalar& scalar) const;

@@ -142,7 +142,7 @@ void CallGraph::report_cycle(const std::vector<Visit>& path,
 PackageChecker::PackageChecker(const Package& package,
                                const CheckOptions& options,
                                const Diagnostics& syntax)
-    : package_(package), options_(options) {
+    : package_(package), options_(options), work_{options.limits.max_work} {
     for (const LoadedModule& loaded : package.modules) {
         broken_.emplace_back(loaded.module, syntax.items());
     }

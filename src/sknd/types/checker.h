@@ -32,6 +32,7 @@ public:
     const Definition& definition(DefRef ref) const;
     const Module& module_of(DefRef ref) const { return package_[ref.module].module; }
     const Signature& signature(DefRef ref);
+    bool spend(size_t items) { return work_.spend(items); }
 
     // The definition that a name means inside `from`; reports what is wrong with it otherwise.
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name, Diagnostics& diag);
@@ -42,6 +43,7 @@ private:
 
     const Package& package_;
     const CheckOptions& options_;
+    WorkMeter work_;
     std::vector<BrokenParts> broken_;
     std::map<DefRef, Signature> signatures_;
 };
@@ -239,6 +241,7 @@ private:
 
     // Environment: what the evaluator may know
     const CompileValue* lookup(std::string_view name) const override;
+    bool spend(size_t items) const override { return package_.spend(items); }
     const CompileValue* member(std::string_view name, MemberKind member) const override;
     std::optional<ir::ScalarType> type(std::string_view name) const override;
 
