@@ -16,7 +16,7 @@
 namespace lemma::driver {
 
 // The largest --max-call-depth: what the stack takes, sanitizers included.
-inline constexpr int kMaxCallDepth = 1000;
+inline constexpr int kMaxCallDepth = 300;
 
 struct GraphOptions {
     std::string graph;                    // empty: as the command chooses

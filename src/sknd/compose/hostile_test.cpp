@@ -87,8 +87,8 @@ TEST(Hostile, DeepCalls) {
     EXPECT_EQ(outcome(chain(150, "y = d{}(x);")), "");
     EXPECT_TRUE(has(outcome(chain(5'000, "y = d{}(x);")), "--max-call-depth"));
     ComposeOptions options = small();
-    options.max_call_depth = 1'000;
-    EXPECT_EQ(outcome(chain(900, "y = d{}(x);"), options), "");
+    options.max_call_depth = 300;
+    EXPECT_EQ(outcome(chain(280, "y = d{}(x);"), options), "");
 }
 
 // Twice as many calls on each level, also when nothing comes of them.
