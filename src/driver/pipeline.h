@@ -21,6 +21,9 @@ namespace lemma::driver {
 // The largest --max-depth: what the stack of any step takes, sanitizers included.
 inline constexpr int kMaxDepth = 2000;
 
+// What `--dump` prints, for debugging.
+enum class Dump : uint8_t { None, Tokens, Tree };
+
 struct CheckOptions {
     bool syntax_only = false;  // the main file alone, without its imports
     bool types_only = false;   // no composing
@@ -29,6 +32,7 @@ struct CheckOptions {
     sknd::EvalLimits eval;
     GraphOptions graph;
     DataMode data = DataMode::Auto;
+    Dump dump = Dump::None;
 };
 
 // Limits of the language: --max-depth and the like, for every command that reads models.

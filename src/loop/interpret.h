@@ -71,7 +71,7 @@ private:
     Result<void> end_step(const ir::Operation& op, const ir::Loop& loop, int64_t step);
     Result<void> end_loop(const ir::Operation& op, const ir::Loop& loop, int64_t steps);
     Result<bool> condition(ir::GraphId graph);
-    Result<void> check(const std::vector<ir::Assertion>& assertions);
+    Result<void> check(const std::vector<ir::Assertion>& assertions, bool all);
     Result<void> make_outputs(const ir::Operation& op);
     Result<void> finish_outputs(const ir::Operation& op);
     Result<void> transform(ir::TensorId id);

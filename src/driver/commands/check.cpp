@@ -4,10 +4,9 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/dump.h"
 #include "driver/files.h"
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 
 namespace lemma::driver {
 
@@ -24,17 +23,13 @@ public:
 
 private:
     Finding check(const std::string& model) const;
-    Result<CheckedModel> read(const std::string& model, Finding& finding) const;
-    void compose(const CheckedModel& model, Finding& finding) const;
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
     std::vector<std::string> models_;
-    CheckOptions options_;
-    tensor::SourceLimits source_limits_;
+    LoadOptions load_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
     Dialect dialect_ = Dialect::Strict;
-    Dump dump_ = Dump::None;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
@@ -43,10 +38,11 @@ private:
 };
 
 void Check::declare(Arguments& arguments) {
+    CheckOptions& options = load_.check;
     arguments.words("MODEL", models_, "a .sknd file, or a folder or archive with main.sknd");
-    arguments.flag("--syntax-only", options_.syntax_only, "no further than the syntax of the file");
-    arguments.flag("--types-only", options_.types_only, "check types, but compose no graph");
-    arguments.flag("--module", options_.library, "a library module: it needs no graph");
+    arguments.flag("--syntax-only", options.syntax_only, "no further than the syntax of the file");
+    arguments.flag("--types-only", options.types_only, "check types, but compose no graph");
+    arguments.flag("--module", options.library, "a library module: it needs no graph");
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     arguments.flag("--werror", werror_, "warnings are errors");
@@ -56,28 +52,16 @@ void Check::declare(Arguments& arguments) {
     arguments.choice("--dialect", dialect_, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
     const Choices<DataMode> modes = {
         {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
-    arguments.choice("--data", options_.data, modes, "the .dat files: as they are there, or all");
+    arguments.choice("--data", options.data, modes, "the .dat files: as they are there, or all");
     declare_colour(arguments, colour_);
-    declare_graph_options(arguments, options_.graph);
+    declare_graph_options(arguments, options.graph);
     arguments.number(
         "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
-    declare_limits(arguments, options_);
-    declare_source_limits(arguments, source_limits_);
+    declare_limits(arguments, options);
+    declare_source_limits(arguments, load_.source);
     const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
-    arguments.choice("--dump", dump_, dumps, "print what was read, for debugging");
+    arguments.choice("--dump", options.dump, dumps, "print what was read, for debugging");
     arguments.exclude("--dump", "--json");
-}
-
-Result<CheckedModel> Check::read(const std::string& model, Finding& finding) const {
-    LEMMA_TRY(const ModelFile file, find_model(model, source_limits_));
-    return check_sknd(file, options_, finding.sources, finding.diag);
-}
-
-void Check::compose(const CheckedModel& model, Finding& finding) const {
-    if (options_.syntax_only || options_.types_only || finding.diag.has_errors()) return;
-    ComposeCheck result = check_graphs(model, options_, finding.sources, finding.diag);
-    finding.remarks = std::move(result.remarks);
-    if (result.bad_usage) finding.status = kUnusable;
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.
@@ -93,14 +77,11 @@ void Check::apply_werror(Diagnostics& diag) const {
 
 Finding Check::check(const std::string& model) const {
     Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    const Result<CheckedModel> checked = read(model, finding);
-    if (!checked) {
+    if (const auto checked = check_model(model, load_, finding); !checked) {
         finding.status = kUnusable;
         finding.unusable = checked.error();
         return finding;
     }
-    compose(*checked, finding);
-    finding.dump = dump(dump_, finding.sources, *checked);
     finding.diag.sort_by_place();
     apply_werror(finding.diag);
     if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);

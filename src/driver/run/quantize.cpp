@@ -69,13 +69,13 @@ std::string graph_text(const ir::Program& program, const ir::Tensor& tensor, siz
 
 }  // namespace
 
-std::shared_ptr<Quantisation> Quantisation::prepare(const CheckedModel& model,
-                                                    const ir::Program& program,
+std::shared_ptr<Quantisation> Quantisation::prepare(const LoadedModel& model,
                                                     const CheckOptions& options,
                                                     Finding& finding) {
     auto result = std::make_shared<Quantisation>();
     std::vector<const ir::Tensor*> tensors;
-    std::string text = std::string(finding.sources.text(model.file)) + "\n";
+    const ir::Program& program = model.program;
+    std::string text = model.quantizer_text;
     for (const ir::Tensor& tensor : program.tensors) {
         if (!tensor.quantizer || !tensor::is_real(tensor.dtype)) continue;
         text += graph_text(program, tensor, tensors.size());
@@ -83,11 +83,11 @@ std::shared_ptr<Quantisation> Quantisation::prepare(const CheckedModel& model,
     }
     if (tensors.empty()) return result;
     const diag::FileId file =
-        finding.sources.add(model.model.path + " (quantised)", std::move(text));
+        finding.sources.add(model.file.path + " (quantised)", std::move(text));
     const sknd::Package package = sknd::load_package(finding.sources,
                                                      file,
-                                                     model.model.name,
-                                                     module_reader(model.model),
+                                                     model.file.name,
+                                                     module_reader(model.file),
                                                      {.limits = options.parse},
                                                      finding.diag);
     sknd::check_types(package, {.limits = options.eval}, finding.diag);

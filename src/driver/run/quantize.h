@@ -7,7 +7,7 @@
 #include <string>
 
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -15,8 +15,7 @@ namespace lemma::driver {
 class Quantisation {
 public:
     // Null when an operator cannot be composed, which is reported.
-    static std::shared_ptr<Quantisation> prepare(const CheckedModel& model,
-                                                 const ir::Program& program,
+    static std::shared_ptr<Quantisation> prepare(const LoadedModel& model,
                                                  const CheckOptions& options,
                                                  Finding& finding);
     Result<void> apply(const ir::Tensor& tensor, loop::Array& array);

@@ -6,9 +6,7 @@
 #include <filesystem>
 
 #include "driver/run/quantize.h"
-#include "driver/run/stored_codes.h"
 #include "loop/random.h"
-#include "tensor/convert.h"
 #include "tensor/nnef_data.h"
 
 namespace lemma::driver {
@@ -45,93 +43,44 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
     return loop::Array::zeros(tensor.dtype, std::move(shape));
 }
 
-bool is_quantised(const tensor::NnefHeader& header) {
-    const bool codes =
-        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
-    return codes && !header.range;
-}
-
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
-    LEMMA_TRY(const tensor::NnefHeader header,
-              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
-    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
-    if (is_quantised(header)) {
-        LEMMA_TRY(stored, decode_codes(variable, stored));
-    }
-    return tensor::convert(stored, variable.dtype);
-}
-
-Result<loop::Array> read_data(const tensor::ModelSource& source,
-                              const std::string& file,
-                              const ir::Tensor& variable,
-                              const tensor::SourceLimits& limits) {
-    LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
-    const auto tensor = decode_data(bytes, variable);
-    if (tensor) return loop::to_array(*tensor);
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
-}
-
 }  // namespace
 
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const auto unusable = [&](Error error) {
-        finding.unusable = std::move(error);
-        finding.status = kUnusable;
-        return nullptr;
-    };
-    auto file = find_model(model, options.source);
-    if (!file) return unusable(file.error());
-    auto checked = check_sknd(*file, options.check, finding.sources, finding.diag);
-    if (!checked) return unusable(checked.error());
-    Composed composed;
-    if (!finding.diag.has_errors()) {
-        composed = compose_graph(*checked, options.check, finding.sources, finding.diag);
-    }
-    if (!composed.program) {
-        finding.status = composed.bad_usage ? kUnusable : kWrong;
-        return nullptr;
-    }
+    const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    auto loaded = load_model(
+        model, {.check = options.check, .source = options.source, .data = data}, finding);
+    if (!loaded) return nullptr;
     auto session = std::unique_ptr<Session>(new Session());
-    session->model_ = std::move(*checked);
+    session->model_ = std::move(*loaded);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        auto quantisation =
-            Quantisation::prepare(session->model_, *composed.program, options.check, finding);
+        auto quantisation = Quantisation::prepare(session->model_, options.check, finding);
         if (!quantisation) return nullptr;
         run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
             return quantisation->apply(tensor, array);
         };
     }
     session->interpreter_ =
-        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
+        std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
     if (!session->load_variables(options, finding)) return nullptr;
     return session;
 }
 
 bool Session::load_variables(const SessionOptions& options, Finding& finding) {
-    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
-    DataCheck data(model_.model, model_.package, mode, finding.diag);
-    data.check(program());
-    if (finding.diag.has_errors()) {
-        finding.status = kWrong;
-        return false;
-    }
     const auto fail = [&](const Error& error) {
         finding.unusable = error;
         finding.status = kUnusable;
         return false;
     };
-    for (uint32_t i = 0; i < program().tensors.size(); ++i) {
-        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+    for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const VariableName name = {model_.model.name, program().name, tensor.name};
-        const auto file = find_data(*model_.model.source, name);
+        const auto stored = model_.data(tensor);
+        if (!stored) return fail(stored.error());
         Result<loop::Array> array;
-        if (file) {
-            array = read_data(*model_.model.source, *file, tensor, options.source);
+        if (*stored) {
+            array = loop::to_array(**stored);
         } else if (options.random_weights) {
             array = zeros_like(program(), tensor);
             if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
@@ -157,7 +106,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     }
     finding.status = kWrong;
     auto report =
-        finding.diag.error(op->span.valid() ? op->span : Span{model_.file, 0, 0},
+        finding.diag.error(op->span.valid() ? op->span : Span{model_.source, 0, 0},
                            DiagKind::RunFailed,
                            fmt::format("`{}` fails: {}", op->op, outputs.error().message));
     if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
@@ -172,7 +121,7 @@ Result<void> Session::save_variables(const std::string& folder) const {
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto names = data_names({model_.model.name, program().name, tensor.name});
+        const auto names = data_names({model_.file.name, program().name, tensor.name});
         auto done = tensor::write_nnef((std::filesystem::path(folder) / names[0]).string(), data);
         if (!done) return done;
     }

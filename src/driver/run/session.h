@@ -7,7 +7,7 @@
 #include <string>
 
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -44,7 +44,7 @@ private:
     Session() = default;
     bool load_variables(const SessionOptions& options, Finding& finding);
 
-    CheckedModel model_;
+    LoadedModel model_;  // without its program, which the interpreter has
     std::unique_ptr<loop::Interpreter> interpreter_;
 };
 
