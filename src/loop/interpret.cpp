@@ -257,6 +257,26 @@ Result<void> Interpreter::end_append(const ir::Operation& op, int64_t count, ir:
     return {};
 }
 
+// Whether the extent is that of an input, or an attribute: not one that the operation tells.
+bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
+    const auto among = [&](const std::vector<ir::SymId>& shape) {
+        return std::ranges::find(shape, extent) != shape.end();
+    };
+    for (const ir::Port& port : op.inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (among(program_.tensors[id].shape)) return true;
+        }
+    }
+    const ir::Scalar wanted(extent);
+    for (const ir::Attribute& attribute : op.attributes) {
+        const auto* scalar = std::get_if<ir::Scalar>(&attribute.value);
+        const auto* pack = std::get_if<ir::Pack>(&attribute.value);
+        if (scalar && *scalar == wanted) return true;
+        if (pack && std::ranges::find(pack->items, wanted) != pack->items.end()) return true;
+    }
+    return false;
+}
+
 Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     const Intrinsic intrinsic = find_intrinsic(op.op);
     if (!intrinsic) return bad(fmt::format("`{}` has no formula, and no intrinsic either", op.op));
@@ -273,7 +293,9 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
             // Symbols that this call tells must not keep their values of an earlier one.
-            for (const ir::SymId extent : program_.tensors[id].shape) known_.erase(extent);
+            for (const ir::SymId extent : program_.tensors[id].shape) {
+                if (!is_given(op, extent)) known_.erase(extent);
+            }
             LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
             call.outputs.push_back({program_.tensors[id].dtype, std::move(shape), {}});
             outputs.push_back(id);

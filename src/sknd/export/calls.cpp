@@ -6,6 +6,7 @@
 
 #include "sknd/eval/eval.h"
 #include "sknd/export/writer.h"
+#include "sknd/syntax/printer.h"
 
 namespace lemma::sknd {
 
@@ -45,15 +46,16 @@ void Writer::operation(ir::OpId id, int depth) {
     if (is_called(op, callee)) return call(op, callee);
     if (op.compound()) return operations(op.parts, depth + 1);
     cannot(&op,
-           fmt::format("`{}` is defined by a formula in the model itself, which is not written",
+           fmt::format("`{}` stands for a tensor of index formulas, which cannot be written yet",
                        op.op));
 }
 
 Writer::Callee Writer::find_callee(const std::string& op) const {
     const size_t dot = op.rfind('.');
-    if (dot == std::string::npos) return {};
-    for (const LoadedModule& module : package_.modules) {
-        if (!module.standard || module.name != op.substr(0, dot)) continue;
+    const std::string of = dot == std::string::npos ? "" : op.substr(0, dot);
+    for (size_t m = 0; m < package_.modules.size(); ++m) {
+        const LoadedModule& module = package_.modules[m];
+        if (m == 0 ? dot != std::string::npos : module.name != of) continue;
         const auto found = module.definition_index.find(op.substr(dot + 1));
         if (found == module.definition_index.end()) continue;
         return {&module, &module.module.definitions[found->second]};
@@ -65,17 +67,41 @@ Writer::Callee Writer::find_callee(const std::string& op) const {
 bool Writer::is_called(const ir::Operation& op, const Callee& callee) const {
     if (!callee.definition) return false;
     if (!op.compound()) return true;
-    return !is_foreign(callee.module->name) && !callee.definition->name.text.starts_with("_");
+    return callee.module->standard && !is_foreign(callee.module->name) &&
+           !callee.definition->name.text.starts_with("_");
 }
 
 void Writer::call(const ir::Operation& op, const Callee& callee) {
-    imports_.insert(callee.module->name);
+    if (callee.module->standard) imports_.insert(callee.module->name);
     line(fmt::format("{} = {}{}{}({});",
                      results(op),
-                     op.op,
+                     callee.module->standard ? op.op : own_name(callee),
                      types(op, callee),
                      attributes(op, callee),
                      arguments(op)));
+}
+
+const std::string& Writer::own_name(const Callee& callee) {
+    const auto found = own_names_.find(callee.definition);
+    if (found != own_names_.end()) return found->second;
+    own_.push_back(callee);
+    return own_names_[callee.definition] = identifiers_.make(callee.definition->name.text);
+}
+
+// A formula calls nothing, so that its definition stands by itself.
+std::string Writer::definitions() {
+    std::string text;
+    for (const Callee& callee : own_) {
+        Module module = callee.module->module;
+        Definition definition = *callee.definition;
+        definition.name.text = own_names_[callee.definition];
+        module.imports.clear();
+        module.comments.clear();
+        module.definitions.clear();
+        module.definitions.push_back(std::move(definition));
+        text += print(module, diag::SourceMap{}) + "\n";
+    }
+    return text;
 }
 
 std::string Writer::results(const ir::Operation& op) {

@@ -38,8 +38,9 @@ std::optional<ExportedModel> Writer::run() {
 
     std::string text;
     for (const std::string& module : imports_) text += fmt::format("import {};\n", module);
+    text += "\n" + definitions();
     text += fmt::format(
-        "\ngraph {} {{\n@input {{\n{}}}\n@output {{\n{}}}\n", model.graph, inputs(), outputs());
+        "graph {} {{\n@input {{\n{}}}\n@output {{\n{}}}\n", model.graph, inputs(), outputs());
     if (!constants_.empty()) text += fmt::format("@constant {{\n{}}}\n", constants());
     if (!variables_.empty()) text += fmt::format("@variable {{\n{}}}\n", variables());
     text += fmt::format("@compose {{\n{}}}\n", compose);

@@ -49,6 +49,8 @@ private:
     std::string attributes(const ir::Operation& op, const Callee& callee);
     std::string types(const ir::Operation& op, const Callee& callee);
     bool is_default(const Callee& callee, const ir::Attribute& attribute);
+    const std::string& own_name(const Callee& callee);
+    std::string definitions();
 
     // control.cpp
     void branch(const ir::Operation& op, const ir::Branch& branch, int depth);
@@ -74,6 +76,9 @@ private:
     std::vector<ir::TensorId> constants_;                         // with a declaration
     std::vector<ir::TensorId> variables_;
     std::set<std::string> imports_;
+    // Operators that the model itself defines by a formula, under the names that they get.
+    std::map<const Definition*, std::string> own_names_;
+    std::vector<Callee> own_;
     std::string body_;
     Span span_;  // of the operation being written
 };
