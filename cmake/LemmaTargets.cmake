@@ -60,3 +60,17 @@ function(lemma_embed target folder)
     COMMENT "Embedding ${folder}/")
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
+
+# lemma_embed_nnef1(target file): the declarations of NNEF 1.0, as lemma::nnef1::standard_text() of
+# nnef1/embedded.h.
+function(lemma_embed_nnef1 target file)
+  set(output ${CMAKE_BINARY_DIR}/generated/embedded_nnef1.cpp)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed.py --nnef1
+            --root ${CMAKE_SOURCE_DIR} --output ${output} ${CMAKE_SOURCE_DIR}/${file}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${CMAKE_SOURCE_DIR}/tools/embed.py
+    COMMENT "Embedding ${file}")
+  target_sources(lemma_${target} PRIVATE ${output})
+endfunction()
