@@ -46,10 +46,11 @@ function(lemma_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
-# lemma_embed(target folder): every *.sknd below the folder becomes part of the library, as
-# lemma::embedded_files() of base/embedded.h.
+# lemma_embed(target folder): every *.sknd and *.nnef below the folder becomes part of the library
+# (sknd/modules/embedded.h).
 function(lemma_embed target folder)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd
+       ${CMAKE_SOURCE_DIR}/${folder}/*.nnef)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded_${folder}.cpp)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(
@@ -58,19 +59,5 @@ function(lemma_embed target folder)
             --root ${CMAKE_SOURCE_DIR}/${folder} --output ${output} ${files}
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/embed.py
     COMMENT "Embedding ${folder}/")
-  target_sources(lemma_${target} PRIVATE ${output})
-endfunction()
-
-# lemma_embed_nnef1(target file): the declarations of NNEF 1.0, as lemma::nnef1::standard_text() of
-# nnef1/embedded.h.
-function(lemma_embed_nnef1 target file)
-  set(output ${CMAKE_BINARY_DIR}/generated/embedded_nnef1.cpp)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed.py --nnef1
-            --root ${CMAKE_SOURCE_DIR} --output ${output} ${CMAKE_SOURCE_DIR}/${file}
-    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${CMAKE_SOURCE_DIR}/tools/embed.py
-    COMMENT "Embedding ${file}")
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()

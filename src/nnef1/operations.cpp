@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "nnef1/embedded.h"
-
 namespace lemma::nnef1 {
 
-Document parse_standard(diag::SourceMap& sources, Diagnostics& diag) {
-    const diag::FileId file =
-        sources.add("stdlib/nnef1/standard.nnef", std::string(standard_text()));
+Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag) {
+    const diag::FileId file = sources.add("stdlib/nnef1/standard.nnef", std::string(text));
     return parse_document(sources, file, {.kind = DocumentKind::Library}, diag);
 }
 

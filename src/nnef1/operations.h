@@ -13,8 +13,8 @@
 
 namespace lemma::nnef1 {
 
-// The embedded declarations of the specification, which notes point into.
-Document parse_standard(diag::SourceMap& sources, Diagnostics& diag);
+// The declarations of the specification, stdlib/nnef1/standard.nnef, which notes point into.
+Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag);
 
 struct Signature {
     const Nodes* nodes = nullptr;  // that the types and defaults are among
