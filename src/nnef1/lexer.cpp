@@ -38,6 +38,7 @@ private:
     void lex_comment();
     void lex_punctuation();
     void lex_foreign_comment();
+    bool closes_type() const;
     void lex_bad_run();
     void lex_no_operator(uint32_t size, std::string_view instead);
     void lex_string(TokenKind kind, uint32_t open);
@@ -256,6 +257,13 @@ void Lexer::lex_foreign_comment() {
     emit(TokenKind::Bad, skip(pos_, [](char c) { return !ends_comment(c); }));
 }
 
+// Whether a `>` here ends a type: `x: tensor<scalar>=1.0` has no `>=`, which no type can precede.
+bool Lexer::closes_type() const {
+    const TokenKind last = last_kind();
+    return (last >= TokenKind::KwInteger && last <= TokenKind::KwString) ||
+           last == TokenKind::Question || last == TokenKind::Less;
+}
+
 void Lexer::lex_punctuation() {
     // The token of two characters if the second one fits, else the one of the first.
     const auto pair = [&](char second, TokenKind two, TokenKind one) {
@@ -297,6 +305,7 @@ void Lexer::lex_punctuation() {
         case '<':
             return pair('=', TokenKind::LessEqual, TokenKind::Less);
         case '>':
+            if (closes_type()) return single(TokenKind::Greater);
             return pair('=', TokenKind::GreaterEqual, TokenKind::Greater);
         case '=':
             return pair('=', TokenKind::EqualEqual, TokenKind::Assign);
@@ -394,14 +403,11 @@ void Lexer::check_escape(uint32_t backslash, char quote) {
 
 // What in a string is not printable ASCII: an error of the strict dialect; others warn.
 void Lexer::check_characters(uint32_t begin, uint32_t end) {
+    bool reported = false;
     for (uint32_t i = begin; i < end;) {
-        if (is_printable(text_[i])) {
-            ++i;
-            continue;
-        }
         const diag::Character character = diag::character_at(text_, i);
         const Span where = span(i, i + character.size);
-        i += character.size;
+        i = where.end;
         if (!character.valid) {
             diag_.error(where,
                         DiagKind::BadEncoding,
@@ -409,14 +415,13 @@ void Lexer::check_characters(uint32_t begin, uint32_t end) {
                                     static_cast<uint8_t>(text_[where.begin])));
             return;
         }
+        if (is_printable(text_[where.begin]) || reported) continue;
+        reported = true;
         std::string message = fmt::format("character `{}` in a string is not printable ASCII",
                                           shown(where.begin, where.end));
-        if (dialect_ == Dialect::Strict) {
-            diag_.error(where, DiagKind::BadCharacter, std::move(message));
-        } else {
-            diag_.warning(where, DiagKind::NonStandard, std::move(message));
-        }
-        return;
+        dialect_ == Dialect::Strict
+            ? diag_.error(where, DiagKind::BadCharacter, std::move(message))
+            : diag_.warning(where, DiagKind::NonStandard, std::move(message));
     }
 }
 
