@@ -40,11 +40,12 @@ Operations::Operations(const Document& standard,
             place->second = signature(document, fragment, false);
             continue;
         }
+        const std::string_view name = fragment.name.text;
         diag.error(fragment.name.span,
                    DiagKind::DuplicateDefinition,
-                   fmt::format(place->second.standard ? "`{}` is an operation of the specification"
-                                                      : "there are two fragments `{}`",
-                               fragment.name.text))
+                   place->second.standard
+                       ? fmt::format("`{}` is an operation of the specification", name)
+                       : fmt::format("there are two fragments `{}`", name))
             .note(place->second.fragment->name.span, "declared here")
             .note("NNEF 1.0.4, 3.3.2: each fragment declaration must have a unique name");
     }
