@@ -12,6 +12,7 @@
 #include "driver/graph_options.h"
 #include "driver/model.h"
 #include "ir/program.h"
+#include "nnef1/dialect.h"
 #include "sknd/modules/modules.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/types/types.h"
@@ -29,10 +30,13 @@ struct CheckOptions {
     sknd::EvalLimits eval;
     GraphOptions graph;
     DataMode data = DataMode::Auto;
+    nnef1::Dialect dialect = nnef1::Dialect::Strict;  // of NNEF 1.0
 };
 
 // Limits of the language: --max-depth and the like, for every command that reads models.
 void declare_limits(Arguments& arguments, CheckOptions& options);
+// --dialect, for the same.
+void declare_dialect(Arguments& arguments, CheckOptions& options);
 
 struct CheckedModel {
     diag::FileId file;      // of the main module
@@ -57,6 +61,12 @@ Composed compose_graph(const CheckedModel& model,
                        const CheckOptions& options,
                        diag::SourceMap& sources,
                        Diagnostics& diag);
+
+// The same for a model of any format, from its files on.
+Result<Composed> compose_model(const ModelFile& model,
+                               const CheckOptions& options,
+                               diag::SourceMap& sources,
+                               Diagnostics& diag);
 
 // Composes every graph that no other one invokes, or the one that `--graph` names, to find what is
 // wrong with it, and checks the data of the variables. Graphs that lack attributes are left out,

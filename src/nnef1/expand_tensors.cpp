@@ -186,9 +186,14 @@ Value Expander::make_variable(const Call& call, const Frame& frame) {
         variable_by_label_.emplace(lower_case(label), imported_.variables.size());
     if (!added) return share_variable(call, *tensor, place->second, frame);
     tensor->role = ir::TensorRole::Variable;
-    const ir::TensorId id = builder_.add_tensor(std::move(*tensor));
-    imported_.variables.push_back({id, label, call.span});
-    return {id};
+    StoredVariable variable{
+        .tensor = {}, .label = label, .dtype = tensor->dtype, .shape = {}, .span = call.span};
+    for (const Value& extent : *call.arguments[0].items()) {
+        variable.shape.push_back(std::get<int64_t>(extent.node));
+    }
+    variable.tensor = builder_.add_tensor(std::move(*tensor));
+    imported_.variables.push_back(std::move(variable));
+    return {imported_.variables.back().tensor};
 }
 
 Value Expander::make_update(const Call& call, const Frame& frame) {

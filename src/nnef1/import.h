@@ -33,6 +33,8 @@ struct ImportOptions {
 struct StoredVariable {
     ir::TensorId tensor;
     std::string label;
+    ir::DType dtype{};
+    std::vector<int64_t> shape;
     Span span;  // of the invocation
 };
 

@@ -7,13 +7,13 @@
 #include "driver/dump.h"
 #include "driver/files.h"
 #include "driver/finding.h"
+#include "driver/nnef1/labels.h"
+#include "driver/nnef1/model.h"
 #include "driver/pipeline.h"
 
 namespace lemma::driver {
 
 namespace {
-
-enum class Dialect { Strict, Khronos, Tract };
 
 class Check final : public Command {
 public:
@@ -24,8 +24,9 @@ public:
 
 private:
     Finding check(const std::string& model) const;
-    Result<CheckedModel> read(const std::string& model, Finding& finding) const;
-    void compose(const CheckedModel& model, Finding& finding) const;
+    Result<void> check_sknd(const ModelFile& file, Finding& finding) const;
+    Result<void> check_nnef1(const ModelFile& file, Finding& finding) const;
+    bool stops(const Finding& finding) const;
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
@@ -33,7 +34,6 @@ private:
     CheckOptions options_;
     tensor::SourceLimits source_limits_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
-    Dialect dialect_ = Dialect::Strict;
     Dump dump_ = Dump::None;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
@@ -43,7 +43,7 @@ private:
 };
 
 void Check::declare(Arguments& arguments) {
-    arguments.words("MODEL", models_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.words("MODEL", models_, kModelHelp);
     arguments.flag("--syntax-only", options_.syntax_only, "no further than the syntax of the file");
     arguments.flag("--types-only", options_.types_only, "check types, but compose no graph");
     arguments.flag("--module", options_.library, "a library module: it needs no graph");
@@ -51,9 +51,7 @@ void Check::declare(Arguments& arguments) {
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     arguments.flag("--werror", werror_, "warnings are errors");
     arguments.flag("-v,--verbose", verbose_, "say `ok` for every good model");
-    const Choices<Dialect> dialects = {
-        {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
-    arguments.choice("--dialect", dialect_, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
+    declare_dialect(arguments, options_);
     const Choices<DataMode> modes = {
         {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
     arguments.choice("--data", options_.data, modes, "the .dat files: as they are there, or all");
@@ -68,16 +66,37 @@ void Check::declare(Arguments& arguments) {
     arguments.exclude("--dump", "--json");
 }
 
-Result<CheckedModel> Check::read(const std::string& model, Finding& finding) const {
-    LEMMA_TRY(const ModelFile file, find_model(model, source_limits_));
-    return check_sknd(file, options_, finding.sources, finding.diag);
+// Whether there is no point in composing.
+bool Check::stops(const Finding& finding) const {
+    return options_.syntax_only || options_.types_only || finding.diag.has_errors();
 }
 
-void Check::compose(const CheckedModel& model, Finding& finding) const {
-    if (options_.syntax_only || options_.types_only || finding.diag.has_errors()) return;
+Result<void> Check::check_sknd(const ModelFile& file, Finding& finding) const {
+    LEMMA_TRY(const CheckedModel model,
+              driver::check_sknd(file, options_, finding.sources, finding.diag));
+    finding.dump = dump(dump_, finding.sources, model);
+    if (stops(finding)) return {};
     ComposeCheck result = check_graphs(model, options_, finding.sources, finding.diag);
     finding.remarks = std::move(result.remarks);
     if (result.bad_usage) finding.status = kUnusable;
+    return {};
+}
+
+Result<void> Check::check_nnef1(const ModelFile& file, Finding& finding) const {
+    LEMMA_TRY(const auto model,
+              driver::check_nnef1(file, options_, finding.sources, finding.diag));
+    if (stops(finding)) return {};
+    const Nnef1Library library(options_, finding.sources, finding.diag);
+    if (finding.diag.has_errors()) return {};
+    const nnef1::Imported imported = import_nnef1(*model, library, options_, finding.diag);
+    if (imported.custom.valid()) {
+        finding.remarks.push_back(
+            {imported.custom,
+             fmt::format("`{}` has no body: shapes behind it are not checked",
+                         imported.custom_name)});
+    }
+    LabelFiles(model->model).check(imported.variables, options_, finding.diag);
+    return {};
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.
@@ -93,14 +112,15 @@ void Check::apply_werror(Diagnostics& diag) const {
 
 Finding Check::check(const std::string& model) const {
     Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    const Result<CheckedModel> checked = read(model, finding);
-    if (!checked) {
+    const auto file = find_model(model, source_limits_);
+    const Result<void> done = !file ? std::unexpected(file.error())
+                              : file->format == Format::Nnef1 ? check_nnef1(*file, finding)
+                                                              : check_sknd(*file, finding);
+    if (!done) {
         finding.status = kUnusable;
-        finding.unusable = checked.error();
+        finding.unusable = done.error();
         return finding;
     }
-    compose(*checked, finding);
-    finding.dump = dump(dump_, finding.sources, *checked);
     finding.diag.sort_by_place();
     apply_werror(finding.diag);
     if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
@@ -114,10 +134,6 @@ std::string Check::as_text(const Finding& finding, bool colour) const {
 }
 
 Outcome Check::run(Terminal terminal, std::istream&) const {
-    if (dialect_ == Dialect::Tract) {
-        return {.status = kUnusable,
-                .err = "lemma: --dialect=tract is for NNEF 1.0, not supported in this version\n"};
-    }
     Outcome outcome;
     std::vector<Finding> findings;
     for (const std::string& model : models_) {

@@ -37,7 +37,7 @@ private:
 };
 
 void Show::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.word("MODEL", model_, kModelHelp);
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
     arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
     arguments.flag("--json", json_, "one JSON document instead of the table");
@@ -46,6 +46,7 @@ void Show::declare(Arguments& arguments) {
     declare_graph_options(arguments, options_.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     declare_colour(arguments, colour_);
+    declare_dialect(arguments, options_);
     declare_limits(arguments, options_);
     declare_source_limits(arguments, source_limits_);
     arguments.exclude("--json", "--dot");
@@ -60,10 +61,7 @@ void Show::declare(Arguments& arguments) {
 
 Result<Composed> Show::compose(Finding& finding) const {
     LEMMA_TRY(const ModelFile file, find_model(model_, source_limits_));
-    LEMMA_TRY(const CheckedModel checked,
-              check_sknd(file, options_, finding.sources, finding.diag));
-    if (finding.diag.has_errors()) return Composed{};
-    return compose_graph(checked, options_, finding.sources, finding.diag);
+    return compose_model(file, options_, finding.sources, finding.diag);
 }
 
 std::string Show::picture(const ir::Program& program) const {

@@ -1,4 +1,4 @@
-// driver/run/quantize.h — pseudo-quantisation: what `@quantize` says about a tensor is an operator
+// driver/run/quantize.h — pseudo-quantisation: what `@quantize` or graph.quant says about a tensor is an operator
 // that rounds its values, composed for the tensor's shape and run behind whatever computes it.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/nnef1/model.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -16,6 +16,10 @@ class Quantisation {
 public:
     // Null when an operator cannot be composed, which is reported.
     static std::shared_ptr<Quantisation> prepare(const CheckedModel& model,
+                                                 const ir::Program& program,
+                                                 const CheckOptions& options,
+                                                 Finding& finding);
+    static std::shared_ptr<Quantisation> prepare(const Nnef1Model& model,
                                                  const ir::Program& program,
                                                  const CheckOptions& options,
                                                  Finding& finding);

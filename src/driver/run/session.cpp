@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/nnef1/labels.h"
 #include "driver/run/quantize.h"
 #include "driver/run/stored_codes.h"
 #include "loop/random.h"
@@ -72,49 +73,104 @@ Result<loop::Array> read_data(const tensor::ModelSource& source,
         Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
 }
 
+std::nullptr_t unusable(Error error, Finding& finding) {
+    finding.unusable = std::move(error);
+    finding.status = kUnusable;
+    return nullptr;
+}
+
+std::nullptr_t not_composed(const Composed& composed, Finding& finding) {
+    finding.status = composed.bad_usage ? kUnusable : kWrong;
+    return nullptr;
+}
+
+auto as_transform(std::shared_ptr<Quantisation> quantisation) {
+    return [quantisation = std::move(quantisation)](const ir::Tensor& tensor, loop::Array& array) {
+        return quantisation->apply(tensor, array);
+    };
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const auto unusable = [&](Error error) {
-        finding.unusable = std::move(error);
-        finding.status = kUnusable;
-        return nullptr;
-    };
-    auto file = find_model(model, options.source);
-    if (!file) return unusable(file.error());
-    auto checked = check_sknd(*file, options.check, finding.sources, finding.diag);
-    if (!checked) return unusable(checked.error());
+    const auto file = find_model(model, options.source);
+    if (!file) return unusable(file.error(), finding);
+    auto session = file->format == Format::Nnef1 ? open_nnef1(*file, options, finding)
+                                                 : open_sknd(*file, options, finding);
+    if (!session || !session->load_variables(options, finding)) return nullptr;
+    return session;
+}
+
+std::unique_ptr<Session> Session::open_sknd(const ModelFile& file,
+                                            const SessionOptions& options,
+                                            Finding& finding) {
+    const auto checked = check_sknd(file, options.check, finding.sources, finding.diag);
+    if (!checked) return unusable(checked.error(), finding);
     Composed composed;
     if (!finding.diag.has_errors()) {
         composed = compose_graph(*checked, options.check, finding.sources, finding.diag);
     }
-    if (!composed.program) {
-        finding.status = composed.bad_usage ? kUnusable : kWrong;
-        return nullptr;
-    }
-    auto session = std::unique_ptr<Session>(new Session());
-    session->model_ = std::move(*checked);
+    if (!composed.program) return not_composed(composed, finding);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        auto quantisation =
-            Quantisation::prepare(session->model_, *composed.program, options.check, finding);
+        const auto quantisation =
+            Quantisation::prepare(*checked, *composed.program, options.check, finding);
         if (!quantisation) return nullptr;
-        run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
-            return quantisation->apply(tensor, array);
-        };
+        run.transform = as_transform(quantisation);
+    }
+    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    DataCheck(file, checked->package, mode, finding.diag).check(*composed.program);
+    auto session = std::unique_ptr<Session>(new Session());
+    session->model_ = file;
+    session->file_ = checked->file;
+    for (const ir::Tensor& tensor : composed.program->tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        const VariableName name = {file.name, composed.program->name, tensor.name};
+        session->data_[tensor.name] = {find_data(*file.source, name), data_names(name)[0]};
     }
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
-    if (!session->load_variables(options, finding)) return nullptr;
+    return session;
+}
+
+std::unique_ptr<Session> Session::open_nnef1(const ModelFile& file,
+                                             const SessionOptions& options,
+                                             Finding& finding) {
+    const auto checked = check_nnef1(file, options.check, finding.sources, finding.diag);
+    if (!checked) return unusable(checked.error(), finding);
+    Composed composed;
+    nnef1::Imported imported;
+    if (!finding.diag.has_errors()) {
+        composed =
+            compose_nnef1(**checked, options.check, finding.sources, finding.diag, imported);
+    }
+    if (!composed.program) return not_composed(composed, finding);
+    loop::RunOptions run = options.run;
+    if (options.quantize) {
+        const auto quantisation =
+            Quantisation::prepare(**checked, *composed.program, options.check, finding);
+        if (!quantisation) return nullptr;
+        run.transform = as_transform(quantisation);
+    }
+    auto session = std::unique_ptr<Session>(new Session());
+    session->model_ = file;
+    session->file_ = (*checked)->file;
+    LabelFiles files(file);
+    CheckOptions data = options.check;
+    data.data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    files.check(imported.variables, data, finding.diag);
+    for (const nnef1::StoredVariable& variable : imported.variables) {
+        const ir::Tensor& tensor = composed.program->tensors[variable.tensor];
+        session->data_[tensor.name] = {files.find(variable.label), label_file(variable.label)};
+    }
+    session->interpreter_ =
+        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
     return session;
 }
 
 bool Session::load_variables(const SessionOptions& options, Finding& finding) {
-    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
-    DataCheck data(model_.model, model_.package, mode, finding.diag);
-    data.check(program());
     if (finding.diag.has_errors()) {
         finding.status = kWrong;
         return false;
@@ -127,11 +183,10 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
     for (uint32_t i = 0; i < program().tensors.size(); ++i) {
         const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const VariableName name = {model_.model.name, program().name, tensor.name};
-        const auto file = find_data(*model_.model.source, name);
+        const std::optional<std::string>& file = data_[tensor.name].found;
         Result<loop::Array> array;
         if (file) {
-            array = read_data(*model_.model.source, *file, tensor, options.source);
+            array = read_data(*model_.source, *file, tensor, options.source);
         } else if (options.random_weights) {
             array = zeros_like(program(), tensor);
             if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
@@ -157,7 +212,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     }
     finding.status = kWrong;
     auto report =
-        finding.diag.error(op->span.valid() ? op->span : Span{model_.file, 0, 0},
+        finding.diag.error(op->span.valid() ? op->span : Span{file_, 0, 0},
                            DiagKind::RunFailed,
                            fmt::format("`{}` fails: {}", op->op, outputs.error().message));
     if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
@@ -166,14 +221,14 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
 
 Result<void> Session::save_variables(const std::string& folder) const {
     std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto names = data_names({model_.model.name, program().name, tensor.name});
-        auto done = tensor::write_nnef((std::filesystem::path(folder) / names[0]).string(), data);
+        const auto path = std::filesystem::path(folder) / data_.at(tensor.name).name;
+        std::filesystem::create_directories(path.parent_path(), failed);
+        auto done = tensor::write_nnef(path.string(), data);
         if (!done) return done;
     }
     return {};
@@ -189,8 +244,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
-    arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
+    arguments.flag(
+        "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);
 }
