@@ -21,6 +21,9 @@ std::optional<LoadedModel> load_model(const std::string& argument,
         case Format::SkriptND:
             model = load_sknd(*file, options, finding);
             break;
+        case Format::Nnef1:
+            model = load_nnef1(*file, options, finding);
+            break;
     }
     if (!model) return unusable(model.error());
     if (!*model && finding.status == kGood) finding.status = kWrong;
@@ -53,6 +56,8 @@ Result<void> check_model(const std::string& argument,
     switch (file.format) {
         case Format::SkriptND:
             return check_sknd_model(file, options, finding);
+        case Format::Nnef1:
+            return check_nnef1_model(file, options, finding);
     }
     return {};
 }

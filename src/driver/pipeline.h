@@ -12,6 +12,7 @@
 #include "driver/graph_options.h"
 #include "driver/model.h"
 #include "ir/program.h"
+#include "nnef1/dialect.h"
 #include "sknd/modules/modules.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/types/types.h"
@@ -33,10 +34,13 @@ struct CheckOptions {
     GraphOptions graph;
     DataMode data = DataMode::Auto;
     Dump dump = Dump::None;
+    nnef1::Dialect dialect = nnef1::Dialect::Strict;  // of NNEF 1.0
 };
 
 // Limits of the language: --max-depth and the like, for every command that reads models.
 void declare_limits(Arguments& arguments, CheckOptions& options);
+// --dialect, for the same.
+void declare_dialect(Arguments& arguments, CheckOptions& options);
 
 struct CheckedModel {
     diag::FileId file;      // of the main module

@@ -12,8 +12,6 @@ namespace lemma::driver {
 
 namespace {
 
-enum class Dialect { Strict, Khronos, Tract };
-
 class Check final : public Command {
 public:
     std::string name() const override { return "check"; }
@@ -29,7 +27,6 @@ private:
     std::vector<std::string> models_;
     LoadOptions load_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
-    Dialect dialect_ = Dialect::Strict;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
@@ -39,7 +36,7 @@ private:
 
 void Check::declare(Arguments& arguments) {
     CheckOptions& options = load_.check;
-    arguments.words("MODEL", models_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.words("MODEL", models_, kModelHelp);
     arguments.flag("--syntax-only", options.syntax_only, "no further than the syntax of the file");
     arguments.flag("--types-only", options.types_only, "check types, but compose no graph");
     arguments.flag("--module", options.library, "a library module: it needs no graph");
@@ -47,9 +44,7 @@ void Check::declare(Arguments& arguments) {
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     arguments.flag("--werror", werror_, "warnings are errors");
     arguments.flag("-v,--verbose", verbose_, "say `ok` for every good model");
-    const Choices<Dialect> dialects = {
-        {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
-    arguments.choice("--dialect", dialect_, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
+    declare_dialect(arguments, options);
     const Choices<DataMode> modes = {
         {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
     arguments.choice("--data", options.data, modes, "the .dat files: as they are there, or all");
@@ -95,10 +90,6 @@ std::string Check::as_text(const Finding& finding, bool colour) const {
 }
 
 Outcome Check::run(Terminal terminal, std::istream&) const {
-    if (dialect_ == Dialect::Tract) {
-        return {.status = kUnusable,
-                .err = "lemma: --dialect=tract is for NNEF 1.0, not supported in this version\n"};
-    }
     Outcome outcome;
     std::vector<Finding> findings;
     for (const std::string& model : models_) {

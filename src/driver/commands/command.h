@@ -22,6 +22,9 @@ public:
     virtual Outcome run(Terminal terminal, std::istream& input) const = 0;
 };
 
+inline constexpr const char* kModelHelp =
+    "a .sknd or .nnef file, or a folder or archive with main.sknd or graph.nnef";
+
 enum class Colour { Auto, Always, Never };
 void declare_colour(Arguments& arguments, Colour& colour);
 // Whether to colour what goes to stderr.

@@ -36,9 +36,7 @@ private:
 };
 
 void Show::declare(Arguments& arguments) {
-    arguments.word("MODEL",
-                   model_,
-                   "a .sknd file, a folder or archive with main.sknd, or a .ir file of --text");
+    arguments.word("MODEL", model_, kModelHelp);
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
     arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
     arguments.flag("--json", json_, "one JSON document instead of the table");
@@ -47,6 +45,7 @@ void Show::declare(Arguments& arguments) {
     declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     declare_colour(arguments, colour_);
+    declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
     arguments.exclude("--json", "--dot");

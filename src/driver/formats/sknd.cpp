@@ -1,31 +1,11 @@
 // SkriptND models.
-#include <fmt/format.h>
-
 #include "driver/dump.h"
-#include "driver/load.h"
-#include "driver/run/stored_codes.h"
-#include "tensor/convert.h"
-#include "tensor/nnef_data.h"
+#include "driver/formats/sknd_quantizers.h"
+#include "driver/formats/stored_data.h"
 
 namespace lemma::driver {
 
 namespace {
-
-bool is_quantised(const tensor::NnefHeader& header) {
-    const bool codes =
-        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
-    return codes && !header.range;
-}
-
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
-    LEMMA_TRY(const tensor::NnefHeader header,
-              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
-    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
-    if (is_quantised(header)) {
-        LEMMA_TRY(stored, decode_codes(variable, stored));
-    }
-    return tensor::convert(stored, variable.dtype);
-}
 
 DataReader data_reader(const ModelFile& file,
                        const std::string& graph,
@@ -34,11 +14,7 @@ DataReader data_reader(const ModelFile& file,
                const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         const auto name = find_data(*source, {module, graph, variable.name});
         if (!name) return std::nullopt;
-        LEMMA_TRY(const std::string bytes, source->read_all(*name, limits.max_file_bytes));
-        auto tensor = decode_data(bytes, variable);
-        if (tensor) return std::move(*tensor);
-        return std::unexpected(Error{
-            fmt::format("cannot read `{}`: {}", source->path_of(*name), tensor.error().message)});
+        return read_stored(*source, *name, variable, limits);
     };
 }
 
@@ -59,7 +35,14 @@ Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
     if (finding.diag.has_errors()) return std::nullopt;
     LoadedModel model{.file = file, .source = checked.file};
     model.data = data_reader(file, composed.program->name, options.source);
-    model.quantizer_text = std::string(finding.sources.text(checked.file)) + "\n";
+    model.data_name = [module = file.name,
+                       graph = composed.program->name](const ir::Tensor& variable) {
+        return data_names({module, graph, variable.name})[0];
+    };
+    model.quantizers = [text = std::string(finding.sources.text(checked.file)) + "\n",
+                        check = options.check](const LoadedModel& loaded, Finding& found) {
+        return sknd_quantizers(loaded, text, check, found);
+    };
     model.package = std::move(checked.package);
     model.program = std::move(*composed.program);
     return model;

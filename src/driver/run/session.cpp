@@ -56,7 +56,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->model_ = std::move(*loaded);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        auto quantisation = Quantisation::prepare(session->model_, options.check, finding);
+        auto quantisation = Quantisation::prepare(session->model_, finding);
         if (!quantisation) return nullptr;
         run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
             return quantisation->apply(tensor, array);
@@ -115,14 +115,14 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
 
 Result<void> Session::save_variables(const std::string& folder) const {
     std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto names = data_names({model_.file.name, program().name, tensor.name});
-        auto done = tensor::write_nnef((std::filesystem::path(folder) / names[0]).string(), data);
+        const auto path = std::filesystem::path(folder) / model_.data_name(tensor);
+        std::filesystem::create_directories(path.parent_path(), failed);
+        auto done = tensor::write_nnef(path.string(), data);
         if (!done) return done;
     }
     return {};
@@ -138,8 +138,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
-    arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
+    arguments.flag(
+        "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);
 }
