@@ -46,10 +46,11 @@ function(lemma_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
-# lemma_embed(target folder): every *.sknd below the folder becomes part of the library, as
-# lemma::embedded_files() of base/embedded.h.
+# lemma_embed(target folder): every *.sknd and *.nnef below the folder becomes part of the library
+# (sknd/modules/embedded.h).
 function(lemma_embed target folder)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd
+       ${CMAKE_SOURCE_DIR}/${folder}/*.nnef)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded_${folder}.cpp)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(

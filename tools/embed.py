@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files given as one C++ source: lemma::sknd::embedded_files()."""
+"""Writes the files given as one C++ source: embedded_files() and embedded_texts() of lemma::sknd."""
 import argparse
 import pathlib
 
@@ -18,17 +18,19 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
 
-    rows = []
+    rows = {"files": [], "texts": []}  # modules, and whatever else
     for file in sorted(args.files):
         path = file.relative_to(args.root).as_posix()
-        rows.append(f'    {{"{path}",\n{literal(file.read_text())}}},\n')
+        kind = "files" if file.suffix == ".sknd" else "texts"
+        rows[kind].append(f'    {{"{path}",\n{literal(file.read_text())}}},\n')
     args.output.parent.mkdir(parents=True, exist_ok=True)
-    args.output.write_text(
-        '#include "sknd/modules/embedded.h"\n\n'
-        "namespace lemma::sknd {\n\n"
-        f"static constexpr EmbeddedFile kFiles[{max(len(rows), 1)}] = {{\n{''.join(rows)}}};\n\n"
-        f"std::span<const EmbeddedFile> embedded_files() {{ return {{kFiles, {len(rows)}}}; }}\n\n"
-        "}  // namespace lemma::sknd\n")
+    text = '#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n'
+    for kind, items in rows.items():
+        text += (f"static constexpr EmbeddedFile k_{kind}[{max(len(items), 1)}] = "
+                 f"{{\n{''.join(items)}}};\n"
+                 f"std::span<const EmbeddedFile> embedded_{kind}() "
+                 f"{{ return {{k_{kind}, {len(items)}}}; }}\n\n")
+    args.output.write_text(text + "}  // namespace lemma::sknd\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,10 @@ void add_place(Json& object, const SourceMap& sources, Span span) {
     const Place begin = sources.place(span.file, span.begin);
     const Place end = sources.place(span.file, span.end);
     object["file"] = sources.name(span.file);
+    if (sources.is_binary(span.file)) {
+        object["path"] = sources.line(span.file, begin.line);
+        return;
+    }
     object["line"] = begin.line;
     object["column"] = begin.column;
     object["end_line"] = end.line;

@@ -72,6 +72,9 @@ Renderer::Located Renderer::locate(Span span) const {
 
 std::string Renderer::place_text(const Located& at) const {
     const std::string file = printable(sources_.name(at.span.file));
+    if (sources_.is_binary(at.span.file)) {
+        return fmt::format("{}:{}", file, printable(sources_.line(at.span.file, at.place.line)));
+    }
     return fmt::format("{}:{}:{}", file, at.place.line, at.place.column);
 }
 
@@ -110,6 +113,7 @@ void Renderer::add(const Diagnostic& diagnostic) {
 
 // The line, the caret under it, and the replacements of the fix-its under the caret.
 void Renderer::add_excerpt(const Located& at, const std::vector<FixIt>& fixes) {
+    if (sources_.is_binary(at.span.file)) return;
     const std::string number = fmt::format("{:>5}", at.place.line);
     const std::string margin(number.size(), ' ');
     const size_t gutter = number.size() + 3;

@@ -294,6 +294,19 @@ TEST(RenderJson, WritesPlacesNotesAndFixes) {
 )");
 }
 
+TEST(Render, NamesPlacesOfBinaryFilesByPath) {
+    SourceMap sources;
+    const FileId file = sources.add_paths("net.onnx", "graph\ngraph/node[1]:Conv \"c\"\n");
+    Diagnostics diag;
+    diag.error({file, 6, 19}, DiagKind::BadArgument, "wrong").note({file, 0, 5}, "in here");
+    EXPECT_EQ(render(sources, diag, {}),
+              "net.onnx:graph/node[1]:Conv \"c\": error: wrong [bad-argument]\n"
+              "net.onnx:graph: note: in here\n");
+    const std::string json = render_json(sources, diag);
+    EXPECT_NE(json.find(R"("path": "graph/node[1]:Conv \"c\"")"), std::string::npos);
+    EXPECT_EQ(json.find("\"line\""), std::string::npos);
+}
+
 TEST(RenderJson, ReplacesBytesThatAreNotUtf8) {
     SourceMap sources;
     Diagnostics diag;

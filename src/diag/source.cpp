@@ -85,6 +85,14 @@ const SourceMap::File& SourceMap::file(FileId id) const {
     return *files_[id.value];
 }
 
+FileId SourceMap::add_paths(std::string name, std::string lines) {
+    const FileId id = add(std::move(name), std::move(lines));
+    files_.back()->binary = true;
+    return id;
+}
+
+bool SourceMap::is_binary(FileId id) const { return file(id).binary; }
+
 const std::string& SourceMap::name(FileId id) const { return file(id).name; }
 
 std::string_view SourceMap::text(FileId id) const { return file(id).text; }

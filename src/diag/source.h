@@ -25,6 +25,11 @@ public:
     // Takes over a text under the name that diagnostics print. At most 4 GiB - 2 bytes.
     FileId add(std::string name, std::string text);
 
+    // A binary file: each line of the text is a path to a place in it, such as
+    // `graph/node[12]:Conv "conv1"`. Spans of whole lines name those places.
+    FileId add_paths(std::string name, std::string lines);
+    bool is_binary(FileId file) const;
+
     const std::string& name(FileId file) const;
     // Stays at the same address as long as the map lives.
     std::string_view text(FileId file) const;
@@ -48,6 +53,7 @@ private:
     struct File {
         std::string name;
         std::string text;
+        bool binary = false;
         mutable std::vector<uint32_t> line_begins;  // empty until the first look-up
         mutable Cursor cursor;
     };

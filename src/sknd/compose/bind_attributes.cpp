@@ -35,15 +35,38 @@ ir::DType Composer::dtype_of(const Scalar& value) const {
 }
 
 ir::DType Composer::dtype_of(const Frame& frame, const std::string& name) const {
-    if (name == "real") return options_.real;
-    if (name == "int") return options_.integer;
+    if (name == "real") return frame.dtype(name).value_or(options_.real);
+    if (name == "int") return frame.dtype(name).value_or(options_.integer);
     if (name == "bool") return ir::DType::Bool;
     if (name == "str") return ir::DType::Str;
     return frame.dtype(name).value_or(options_.real);
 }
 
+// Tensors of other formats keep their widths: `real` and `int` are what the inputs have. In a
+// SkriptND model all have the same.
+void Composer::bind_widths(Frame& frame, const CallArgs& args) {
+    const Definition& definition = frame.definition();
+    std::optional<ir::DType> any_real;
+    for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
+        const std::string& type = definition.inputs[i].type.base.text;
+        for (const ir::TensorId id : args.inputs[i].operand.items) {
+            const ir::Tensor& tensor = program_.tensors[id];
+            if (tensor.role == ir::TensorRole::Constant && tensor.shape.empty()) continue;
+            const bool real = tensor::is_real(tensor.dtype);
+            if (real && !any_real) any_real = tensor.dtype;
+            const bool named =
+                (real && type == "real") || (tensor::is_integer(tensor.dtype) && type == "int");
+            if (named && !frame.dtype(type)) frame.set_dtype(type, tensor.dtype);
+        }
+    }
+    if (frame.dtype("real")) return;
+    if (!any_real && frame.caller) any_real = frame.caller->dtype("real");
+    if (any_real) frame.set_dtype("real", *any_real);
+}
+
 bool Composer::bind_types(Frame& frame, const CallArgs& args) {
     const Definition& definition = frame.definition();
+    bind_widths(frame, args);
     const auto deduce = [&](const std::string& type_name, ir::DType dtype) {
         const bool generic = std::any_of(
             definition.dtypes.begin(), definition.dtypes.end(), [&](const DtypeDecl& d) {
@@ -55,10 +78,15 @@ bool Composer::bind_types(Frame& frame, const CallArgs& args) {
     for (size_t i = 0; i < args.types.size() && i < definition.dtypes.size(); ++i) {
         deduce(definition.dtypes[i].name.text, args.types[i]);
     }
-    for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
-        const ir::Operand& operand = args.inputs[i].operand;
-        if (operand.items.empty()) continue;
-        deduce(definition.inputs[i].type.base.text, program_.tensors[operand.items[0]].dtype);
+    // A number in the text takes the type of the tensors that it meets.
+    for (const bool numbers : {false, true}) {
+        for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
+            const ir::Operand& operand = args.inputs[i].operand;
+            if (operand.items.empty()) continue;
+            const ir::Tensor& tensor = program_.tensors[operand.items[0]];
+            const bool number = tensor.role == ir::TensorRole::Constant && tensor.shape.empty();
+            if (number == numbers) deduce(definition.inputs[i].type.base.text, tensor.dtype);
+        }
     }
     for (const ir::Attribute& attribute : args.attributes) {
         const auto declared = frame.plan().attributes.find(attribute.name);

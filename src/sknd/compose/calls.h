@@ -1,5 +1,5 @@
-// sknd/compose/calls.h — calls of other formats meet their definitions: a builder that composes each
-// call as it comes (ir/calls.h).
+// sknd/compose/calls.h — calls of other formats meet their definitions: a builder that composes
+// each call as it comes (ir/calls.h).
 #pragma once
 
 #include <memory>

@@ -114,52 +114,55 @@ bool Composer::set_graph_attributes(Frame& frame) {
             if (!names.empty()) report.note(fmt::format("it has {}", fmt::join(names, ", ")));
             return false;
         }
-        auto value = fit_attribute(frame, *decl, attribute.value);
-        if (!value) return false;
+        auto value = fit_value(*decl, attribute.value);
+        if (!value) {
+            diag_.error(decl->name.span,
+                        DiagKind::TypeMismatch,
+                        fmt::format("the attribute `{}` is given {}, expected {}{}",
+                                    decl->name.text,
+                                    to_text(attribute.value, program_.symbols),
+                                    decl->type.base.text,
+                                    decl->type.pack ? ".." : ""));
+            return false;
+        }
         args.attributes.push_back({attribute.name, std::move(*value)});
     }
     return bind_types(frame, args) && bind_attributes(frame, args);
 }
 
 // Values from outside have the declared type; an int where a real is wanted is converted.
-std::optional<CompileValue> Composer::fit_attribute(Frame& frame,
-                                                    const ParamDecl& decl,
-                                                    const CompileValue& value) {
-    const std::string& type = decl.type.base.text;
+std::optional<CompileValue> Composer::fit_value(const ParamDecl& decl, const CompileValue& value) {
+    const BaseType type = concrete_type(decl.type.base.text);
     const auto fit = [&](const Scalar& scalar) -> std::optional<Scalar> {
-        if (type == "real" && std::holds_alternative<int64_t>(scalar)) {
+        if (type == BaseType::Real && std::holds_alternative<int64_t>(scalar)) {
             return Scalar(static_cast<double>(std::get<int64_t>(scalar)));
         }
-        const bool fits = (type == "int" && std::holds_alternative<int64_t>(scalar)) ||
-                          (type == "real" && std::holds_alternative<double>(scalar)) ||
-                          (type == "bool" && std::holds_alternative<bool>(scalar)) ||
-                          (type == "str" && std::holds_alternative<std::string>(scalar)) ||
-                          concrete_type(type) == BaseType::Bad;
-        return fits ? std::optional(scalar) : std::nullopt;
-    };
-    std::optional<CompileValue> result;
-    if (const auto* scalar = std::get_if<Scalar>(&value)) {
-        if (auto fitted = fit(*scalar)) result = std::move(*fitted);
-    } else if (const auto* pack = std::get_if<Pack>(&value); pack && decl.type.pack) {
-        Pack fitted;
-        for (const Scalar& item : pack->items) {
-            if (auto one = fit(item)) fitted.items.push_back(std::move(*one));
+        if (type == BaseType::Bad) return scalar;  // a generic type takes any
+        switch (type_of(scalar, program_.symbols)) {
+            case ir::ScalarType::Int:
+                return type == BaseType::Int ? std::optional(scalar) : std::nullopt;
+            case ir::ScalarType::Real:
+                return type == BaseType::Real ? std::optional(scalar) : std::nullopt;
+            case ir::ScalarType::Bool:
+                return type == BaseType::Bool ? std::optional(scalar) : std::nullopt;
+            case ir::ScalarType::Str:
+                return type == BaseType::Str ? std::optional(scalar) : std::nullopt;
         }
-        if (fitted.items.size() == pack->items.size()) result = std::move(fitted);
-    } else if (std::holds_alternative<Null>(value)) {
-        result = value;
+        return std::nullopt;
+    };
+    if (std::holds_alternative<Null>(value)) return value;
+    if (const auto* scalar = std::get_if<Scalar>(&value)) {
+        const auto fitted = fit(*scalar);
+        return fitted ? std::optional(CompileValue(*fitted)) : std::nullopt;
     }
-    if (!result) {
-        diag_.error(decl.name.span,
-                    DiagKind::TypeMismatch,
-                    fmt::format("the attribute `{}` is given {}, expected {}{}",
-                                decl.name.text,
-                                to_text(value, program_.symbols),
-                                type,
-                                decl.type.pack ? ".." : ""));
+    if (!decl.type.pack) return std::nullopt;
+    Pack fitted;
+    for (const Scalar& item : std::get<Pack>(value).items) {
+        auto one = fit(item);
+        if (!one) return std::nullopt;
+        fitted.items.push_back(std::move(*one));
     }
-    static_cast<void>(frame);
-    return result;
+    return fitted;
 }
 
 // Input shapes may read packs, so single values are repeated where the length is known already.

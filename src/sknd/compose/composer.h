@@ -34,14 +34,14 @@ public:
 
 private:
     friend class FormulaBuilder;
+    friend class CallComposer;
 
     // compose_main.cpp: the main graph
     std::optional<DefRef> pick_graph();
     bool compose_main(DefRef graph);
     bool set_graph_attributes(Frame& frame);
-    std::optional<CompileValue> fit_attribute(Frame& frame,
-                                              const ParamDecl& decl,
-                                              const CompileValue& value);
+    // The value as the declaration wants it; empty when it has another type.
+    std::optional<CompileValue> fit_value(const ParamDecl& decl, const CompileValue& value);
     bool repeat_known(Frame& frame);
     bool declare_graph_inputs(Frame& frame);
     bool declare_graph_input(Frame& frame, const ParamDecl& decl);
@@ -62,6 +62,7 @@ private:
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
 
     // bind_types.cpp, bind_attributes.cpp, bind_shapes.cpp
+    void bind_widths(Frame& frame, const CallArgs& args);
     bool bind_types(Frame& frame, const CallArgs& args);
     bool bind_attributes(Frame& frame, const CallArgs& args);
     bool bind_default(Frame& frame, const ParamDecl& decl);

@@ -21,6 +21,7 @@ ir::TensorId Composer::add_scalar(Frame& frame, const Scalar& value) {
     ir::Tensor tensor;
     tensor.name = join_scope(frame.scope, "const");
     tensor.dtype = dtype_of(value);
+    if (tensor.dtype == options_.real) tensor.dtype = dtype_of(frame, "real");
     tensor.role = ir::TensorRole::Constant;
     tensor.items = {value};
     return add_tensor(std::move(tensor));

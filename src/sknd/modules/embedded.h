@@ -11,7 +11,9 @@ struct EmbeddedFile {
     std::string_view text;
 };
 
-// In the order of their paths.
+// The modules, in the order of their paths.
 std::span<const EmbeddedFile> embedded_files();
+// Other texts: the declarations of NNEF 1.0, `nnef1/standard.nnef`.
+std::span<const EmbeddedFile> embedded_texts();
 
 }  // namespace lemma::sknd

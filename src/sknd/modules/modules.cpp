@@ -258,4 +258,17 @@ Package load_package(diag::SourceMap& sources,
     return Loader(sources, reader, options, diag).load(main_file, std::move(main_name));
 }
 
+Package load_library(diag::SourceMap& sources, const std::string& folder, Diagnostics& diag) {
+    std::string text;
+    for (const EmbeddedFile& file : embedded_files()) {
+        if (!file.path.starts_with(folder + "/")) continue;
+        text += fmt::format("import {};\n", module_name(file.path));
+    }
+    text += "operator model {\n    @input {}\n    @output {}\n    @compose {}\n}\n";
+    const diag::FileId file = sources.add(folder, std::move(text));
+    const LoadOptions options = {.limits = {}, .library = true};
+    const ModuleReader reader = no_reader();
+    return Loader(sources, reader, options, diag).load(file, "");
+}
+
 }  // namespace lemma::sknd

@@ -63,4 +63,8 @@ Package load_package(diag::SourceMap& sources,
                      const LoadOptions& options,
                      Diagnostics& diag);
 
+// The standard modules below a folder, as `nnef1` or `onnx`, and what they import, for calls that
+// come from other formats. The main module is a stand-in for the model.
+Package load_library(diag::SourceMap& sources, const std::string& folder, Diagnostics& diag);
+
 }  // namespace lemma::sknd
