@@ -23,7 +23,6 @@ struct LaterFormat {
 };
 constexpr std::array kLaterFormats = {
     LaterFormat{".nnef", "NNEF 1.0"},
-    LaterFormat{".onnx", "ONNX"},
     LaterFormat{".tar", "a model archive (.tar)"},
     LaterFormat{".tgz", "a model archive (.tgz)"},
     LaterFormat{".tar.gz", "a model archive (.tar.gz)"},
@@ -40,12 +39,16 @@ bool is_there(const fs::path& path) {
 }
 
 constexpr const char* kMainFile = "main.sknd";
+constexpr const char* kOnnxFile = "model.onnx";
+
+bool is_onnx(const fs::path& path) { return path.extension() == ".onnx"; }
 
 // A single file is a model whose other files lie beside it. The folder may be anything, so it is
 // not searched through.
 ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    return {.path = path.string(),
+    return {.format = is_onnx(path) ? Format::Onnx : Format::SkriptND,
+            .path = path.string(),
             .name = path.stem().string(),
             .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Flat, limits)};
 }
@@ -60,6 +63,7 @@ Result<ModelFile> find_in_folder(const fs::path& folder,
             .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
     }
     if (is_there(folder / "graph.nnef")) return std::unexpected(unsupported(argument, "NNEF 1.0"));
+    if (is_there(folder / kOnnxFile)) return single_file(folder / kOnnxFile, limits);
     return std::unexpected(
         Error{fmt::format("cannot read `{}`: the folder has no `main.sknd`", argument)});
 }
@@ -78,7 +82,7 @@ Result<ModelFile> find_in_archive(const std::string& argument, const tensor::Sou
 }  // namespace
 
 std::optional<Error> unsupported_format(const std::string& path) {
-    if (path.ends_with(".sknd")) return std::nullopt;
+    if (path.ends_with(".sknd") || path.ends_with(".onnx")) return std::nullopt;
     const auto later = std::ranges::find_if(
         kLaterFormats, [&](const LaterFormat& format) { return path.ends_with(format.ending); });
     return unsupported(path, later != kLaterFormats.end() ? later->name : "a file of this kind");

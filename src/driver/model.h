@@ -13,7 +13,7 @@
 
 namespace lemma::driver {
 
-enum class Format { SkriptND };
+enum class Format { SkriptND, Onnx };
 
 struct ModelFile {
     Format format = Format::SkriptND;

@@ -68,9 +68,9 @@ std::string_view attribute_type_text(AttributeType type);
 struct Attribute {
     std::string name;
     AttributeType type = AttributeType::Undefined;
-    std::string reference;            // inside of a function: the attribute of the call
-    std::vector<float> floats;        // one for Float
-    std::vector<int64_t> ints;        // one for Int
+    std::string reference;             // inside of a function: the attribute of the call
+    std::vector<float> floats;         // one for Float
+    std::vector<int64_t> ints;         // one for Int
     std::vector<std::string> strings;  // one for String
     std::vector<TensorData> tensors;
     std::vector<GraphId> graphs;

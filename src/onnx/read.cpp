@@ -30,7 +30,15 @@ enum : uint32_t {
 };
 }
 namespace node_field {
-enum : uint32_t { Input = 1, Output = 2, Name = 3, Op = 4, Attribute = 5, Domain = 7, Overload = 8 };
+enum : uint32_t {
+    Input = 1,
+    Output = 2,
+    Name = 3,
+    Op = 4,
+    Attribute = 5,
+    Domain = 7,
+    Overload = 8
+};
 }
 namespace attribute_field {
 enum : uint32_t {
@@ -255,8 +263,8 @@ Result<void> Reader::read_function(const WireField& field) {
 Result<GraphId> Reader::read_graph(const WireField& field, const std::string& path) {
     Graph graph;
     graph.place = place(path);
-    const Result<void> done = open(
-        field, [&](const WireField& part) { return read_graph_field(part, path, graph); });
+    const Result<void> done =
+        open(field, [&](const WireField& part) { return read_graph_field(part, path, graph); });
     if (!done) return std::unexpected(done.error());
     return model_.graphs.add(std::move(graph));
 }
@@ -356,9 +364,8 @@ Result<void> Reader::read_attribute(const WireField& field,
     if (!done) return done;
     const std::string own = fmt::format("{}/attribute {}", path, path_name(attribute.name));
     attribute.place = place(own);
-    done = open(field, [&](const WireField& part) {
-        return read_attribute_field(part, own, attribute);
-    });
+    done = open(field,
+                [&](const WireField& part) { return read_attribute_field(part, own, attribute); });
     complete(attribute);
     to.push_back(std::move(attribute));
     return done;

@@ -7,6 +7,7 @@
 #include "driver/dump.h"
 #include "driver/files.h"
 #include "driver/finding.h"
+#include "driver/onnx_model.h"
 #include "driver/pipeline.h"
 
 namespace lemma::driver {
@@ -26,6 +27,8 @@ private:
     Finding check(const std::string& model) const;
     Result<CheckedModel> read(const std::string& model, Finding& finding) const;
     void compose(const CheckedModel& model, Finding& finding) const;
+    bool check_other_format(const std::string& model, Finding& finding) const;
+    Finding finished(Finding finding) const;
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
@@ -91,8 +94,30 @@ void Check::apply_werror(Diagnostics& diag) const {
     diag = std::move(strict);
 }
 
+// False for SkriptND.
+bool Check::check_other_format(const std::string& model, Finding& finding) const {
+    const auto file = find_model(model, source_limits_);
+    if (!file || file->format != Format::Onnx) return false;
+    auto result = check_onnx(*file, options_, finding.sources, finding.diag);
+    if (result) {
+        finding.remarks = std::move(result->remarks);
+    } else {
+        finding.status = kUnusable;
+        finding.unusable = result.error();
+    }
+    return true;
+}
+
+Finding Check::finished(Finding finding) const {
+    finding.diag.sort_by_place();
+    apply_werror(finding.diag);
+    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
+    return finding;
+}
+
 Finding Check::check(const std::string& model) const {
     Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
+    if (check_other_format(model, finding)) return finished(std::move(finding));
     const Result<CheckedModel> checked = read(model, finding);
     if (!checked) {
         finding.status = kUnusable;
@@ -101,10 +126,7 @@ Finding Check::check(const std::string& model) const {
     }
     compose(*checked, finding);
     finding.dump = dump(dump_, finding.sources, *checked);
-    finding.diag.sort_by_place();
-    apply_werror(finding.diag);
-    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
-    return finding;
+    return finished(std::move(finding));
 }
 
 std::string Check::as_text(const Finding& finding, bool colour) const {

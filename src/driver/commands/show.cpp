@@ -4,6 +4,7 @@
 #include "driver/commands/command.h"
 #include "driver/files.h"
 #include "driver/finding.h"
+#include "driver/onnx_model.h"
 #include "driver/pipeline.h"
 #include "driver/show/dot.h"
 #include "driver/show/json.h"
@@ -60,6 +61,12 @@ void Show::declare(Arguments& arguments) {
 
 Result<Composed> Show::compose(Finding& finding) const {
     LEMMA_TRY(const ModelFile file, find_model(model_, source_limits_));
+    if (file.format == Format::Onnx) {
+        LEMMA_TRY(OnnxModel model, load_onnx(file, options_, {}, finding.sources, finding.diag));
+        if (!model.imported.undecided.empty() && !finding.diag.has_errors())
+            return std::unexpected(Error{undecided_text(model.imported)});
+        return Composed{.program = std::move(model.imported.program)};
+    }
     LEMMA_TRY(const CheckedModel checked,
               check_sknd(file, options_, finding.sources, finding.diag));
     if (finding.diag.has_errors()) return Composed{};

@@ -84,6 +84,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     };
     auto file = find_model(model, options.source);
     if (!file) return unusable(file.error());
+    if (file->format == Format::Onnx) return open_onnx(*file, options, finding);
     auto checked = check_sknd(*file, options.check, finding.sources, finding.diag);
     if (!checked) return unusable(checked.error());
     Composed composed;
@@ -147,6 +148,7 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
 }
 
 std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
+    if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = interpreter_->run(inputs);
     if (outputs) return std::move(*outputs);
     const ir::Operation* const op = interpreter_->failed();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/finding.h"
+#include "driver/onnx_model.h"
 #include "driver/pipeline.h"
 #include "loop/interpret.h"
 
@@ -18,6 +19,8 @@ struct SessionOptions {
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
+    // ONNX: files as `-i` takes them, for models with inputs that decide shapes.
+    std::vector<std::string> inputs;
 };
 
 class Session {
@@ -43,8 +46,16 @@ public:
 private:
     Session() = default;
     bool load_variables(const SessionOptions& options, Finding& finding);
+    static std::unique_ptr<Session> open_onnx(const ModelFile& file,
+                                              const SessionOptions& options,
+                                              Finding& finding);
+    bool load_onnx_data(const OnnxModel& model, Finding& finding);
+    bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
     CheckedModel model_;
+    // Inputs whose values the program was made for; set by the first step.
+    std::vector<std::string> deciding_;
+    loop::NamedArrays decided_;
     std::unique_ptr<loop::Interpreter> interpreter_;
 };
 

@@ -88,7 +88,8 @@ std::optional<Scalar> divide(const Operands& of) {
 }
 std::optional<Scalar> modulo(const Operands& of) {
     if (tensor::is_real(of.dtype)) return std::nullopt;
-    return arithmetic<SymOp::Mod>(of, [](double a, double b) { return std::fmod(a, b); }, floor_mod);
+    return arithmetic<SymOp::Mod>(
+        of, [](double a, double b) { return std::fmod(a, b); }, floor_mod);
 }
 std::optional<Scalar> power(const Operands& of) {
     if (is_symbol(of.a) || is_symbol(of.b)) return std::nullopt;
@@ -146,7 +147,9 @@ std::optional<Scalar> negated(std::optional<Scalar> scalar, ir::SymbolPool& symb
     if (const auto value = as_bool(*scalar)) return Scalar(!*value);
     return result_of(symbols.apply(SymOp::Not, to_symbol(*scalar, symbols)), symbols);
 }
-std::optional<Scalar> greater(const Operands& of) { return less({of.b, of.a, of.dtype, of.symbols}); }
+std::optional<Scalar> greater(const Operands& of) {
+    return less({of.b, of.a, of.dtype, of.symbols});
+}
 std::optional<Scalar> less_equal(const Operands& of) { return negated(greater(of), of.symbols); }
 std::optional<Scalar> greater_equal(const Operands& of) { return negated(less(of), of.symbols); }
 
@@ -162,10 +165,12 @@ std::optional<Scalar> logical(const Operands& of) {
 
 enum class ResultType : uint8_t { Same, Bool };
 
-Folded combine(const FoldCall& call, const Known& a, const Known& b, Combine function, ResultType type) {
+Folded combine(
+    const FoldCall& call, const Known& a, const Known& b, Combine function, ResultType type) {
     const auto shape = broadcast_shape(a.shape, b.shape);
     if (!shape) return std::nullopt;
-    Known result{.dtype = type == ResultType::Bool ? DType::Bool : a.dtype, .shape = *shape, .items = {}};
+    Known result{
+        .dtype = type == ResultType::Bool ? DType::Bool : a.dtype, .shape = *shape, .items = {}};
     const int64_t count = *tensor::volume(*shape);
     for (int64_t i = 0; i < count; ++i) {
         const auto at = [&](const Known& known) {
@@ -303,7 +308,7 @@ Folded fold_identity(const FoldCall& call) {
 std::optional<Scalar> cast_scalar(const Scalar& scalar, DType dtype, ir::SymbolPool& symbols) {
     if (dtype == DType::Str || std::holds_alternative<std::string>(scalar)) return std::nullopt;
     if (const auto* const symbol = std::get_if<SymId>(&scalar)) {
-        const SymOp op = dtype == DType::Bool      ? SymOp::ToBool
+        const SymOp op = dtype == DType::Bool     ? SymOp::ToBool
                          : tensor::is_real(dtype) ? SymOp::ToReal
                                                   : SymOp::ToInt;
         return result_of(symbols.apply(op, *symbol), symbols);

@@ -262,7 +262,8 @@ Folded fold_split(const FoldCall& call) {
     const int64_t chunk = (extent + count - 1) / count;
     std::vector<int64_t> parts(call.outputs, chunk);
     parts.back() = extent - chunk * (count - 1);
-    if (call.input(1) || call.attributes.has("split")) parts = call.ints(1, "split").value_or(parts);
+    if (call.input(1) || call.attributes.has("split"))
+        parts = call.ints(1, "split").value_or(parts);
     if (parts.size() != call.outputs) return std::nullopt;
     std::vector<Known> results;
     int64_t begin = 0;
