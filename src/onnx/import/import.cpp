@@ -137,6 +137,13 @@ std::optional<ir::Graph> Importer::main_graph(const Graph& graph, const Scope& s
     for (const ValueInfo& output : graph.outputs) {
         const ValueId id = find(scope, output.name);
         if (!id.valid() || values_[id].broken) return std::nullopt;
+        if (values_[id].items) {
+            diag_.error(
+                span(output.place),
+                DiagKind::NotSupported,
+                fmt::format("the output `{}` is a sequence, which is not supported", output.name));
+            return std::nullopt;
+        }
         result.outputs.push_back({output.name, ir::Operand::single(tensor(id))});
     }
     return result;

@@ -53,6 +53,7 @@ struct Value {
     const TensorData* data = nullptr;                   // of an initialiser
     std::shared_ptr<const NodeCall> maker;  // which call makes it, and which of its outputs it is
     size_t maker_output = 0;
+    std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is no tensor
     bool graph_input = false;
     bool broken = false;  // reported; so is what depends on it
     bool asked = false;   // its value with the given inputs was worked out, as `given`
@@ -156,6 +157,23 @@ private:
     // functions.cpp
     const Function* find_function(const Node& node) const;
     Results import_function(const NodeCall& call, const Function& function, const Scope& scope);
+
+    // sequences.cpp
+    static bool is_sequence_op(const std::string& op);
+    Results import_sequence(const NodeCall& call);
+    Results split_to_sequence(const NodeCall& call);
+    ValueId sequence_value(std::vector<ValueId> items, const std::string& name);
+    const std::vector<ValueId>* items_of(const NodeCall& call, size_t input);
+    // The place that an input names, `end` without one; empty where it is out of range.
+    std::optional<size_t> position(const NodeCall& call, size_t input, size_t end, size_t count);
+    bool refuse_sequences(const NodeCall& call);
+
+    // attention.cpp
+    Results import_flex_attention(const NodeCall& call, const Scope& scope);
+    std::optional<ValueId> modified(const NodeCall& call,
+                                    const char* graph,
+                                    ValueId value,
+                                    const Scope& scope);
 
     // control.cpp
     static bool is_control(const std::string& op);

@@ -11,6 +11,7 @@ namespace {
 
 // The domain of trees and the like, whose operators are few enough to share the library.
 constexpr const char* kMlDomain = "ai.onnx.ml";
+constexpr const char* kPreviewDomain = "ai.onnx.preview";
 
 }  // namespace
 
@@ -105,6 +106,8 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     const Node& node = *call.node;
     if (const Function* const function = find_function(node))
         return import_function(call, *function, scope);
+    if (node.domain == kPreviewDomain && call.op == "FlexAttention")
+        return import_flex_attention(call, scope);
     if (!is_default_domain(node.domain) && node.domain != kMlDomain) {
         not_supported(call,
                       fmt::format("operators of the domain `{}` are not supported", node.domain));
@@ -112,8 +115,10 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     }
     if (is_control(call.op)) return import_control(call, scope);
     if (call.op == "Constant") return import_constant(call);
-    if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;
+    if (is_sequence_op(call.op)) return import_sequence(call);
     if (call.op == "Identity") return alias(call);
+    if (refuse_sequences(call)) return std::nullopt;
+    if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;
     if (!choose_types(call)) return std::nullopt;
     if (Results folded = fold_call(call)) return folded;
     return call_operator(std::make_shared<const NodeCall>(std::move(call)));

@@ -22,5 +22,7 @@ struct NormaliseRow {
 std::span<const NormaliseRow> elementwise_rows();
 std::span<const NormaliseRow> shape_rows();
 std::span<const NormaliseRow> network_rows();
+std::span<const NormaliseRow> quantized_rows();
+std::span<const NormaliseRow> einsum_rows();
 
 }  // namespace lemma::onnx

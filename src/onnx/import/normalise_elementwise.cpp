@@ -1,6 +1,7 @@
 // Element-wise operators: broadcasting of the first opsets, limits of Clip, names of types.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "onnx/import/normalise.h"
@@ -103,26 +104,36 @@ bool first_selu(Importer&, NodeCall& call) {
     return true;
 }
 
+// Packs have tensors of one rank: axes of extent 1 in front make up for it.
+bool same_ranks(Importer& importer, NodeCall& call) {
+    size_t rank = 0;
+    for (const ValueId input : call.inputs) {
+        if (input.valid()) rank = std::max(rank, importer.rank(input));
+    }
+    for (ValueId& input : call.inputs) {
+        const size_t own = input.valid() ? importer.rank(input) : rank;
+        if (own == rank) continue;
+        std::vector<int64_t> axes;
+        for (size_t i = own; i < rank; ++i) axes.push_back(static_cast<int64_t>(i - own));
+        Attributes attributes;
+        attributes.set_ints("axes", axes);
+        input = importer.make(call, "Unsqueeze", {input}, attributes);
+    }
+    return true;
+}
+
 constexpr std::array kRows = {
-    NormaliseRow{"Add", 7, align_by_axis},
-    NormaliseRow{"Sub", 7, align_by_axis},
-    NormaliseRow{"Mul", 7, align_by_axis},
-    NormaliseRow{"Div", 7, align_by_axis},
-    NormaliseRow{"Pow", 7, align_by_axis},
-    NormaliseRow{"And", 7, align_by_axis},
-    NormaliseRow{"Or", 7, align_by_axis},
-    NormaliseRow{"Xor", 7, align_by_axis},
-    NormaliseRow{"Equal", 7, align_by_axis},
-    NormaliseRow{"Greater", 7, align_by_axis},
-    NormaliseRow{"Less", 7, align_by_axis},
-    NormaliseRow{"PRelu", 7, align_slope},
-    NormaliseRow{"Gemm", 7, drop_broadcast},
-    NormaliseRow{"Clip", 11, limits_to_inputs},
-    NormaliseRow{"Cast", 6, type_from_name},
-    NormaliseRow{"Cast", kAnyOpset, plain_cast},
-    NormaliseRow{"QuantizeLinear", kAnyOpset, plain_cast},
-    NormaliseRow{"CastLike", kAnyOpset, cast_like},
-    NormaliseRow{"Selu", 6, first_selu},
+    NormaliseRow{"Sum", kAnyOpset, same_ranks},     NormaliseRow{"Max", kAnyOpset, same_ranks},
+    NormaliseRow{"Min", kAnyOpset, same_ranks},     NormaliseRow{"Mean", kAnyOpset, same_ranks},
+    NormaliseRow{"Add", 7, align_by_axis},          NormaliseRow{"Sub", 7, align_by_axis},
+    NormaliseRow{"Mul", 7, align_by_axis},          NormaliseRow{"Div", 7, align_by_axis},
+    NormaliseRow{"Pow", 7, align_by_axis},          NormaliseRow{"And", 7, align_by_axis},
+    NormaliseRow{"Or", 7, align_by_axis},           NormaliseRow{"Xor", 7, align_by_axis},
+    NormaliseRow{"Equal", 7, align_by_axis},        NormaliseRow{"Greater", 7, align_by_axis},
+    NormaliseRow{"Less", 7, align_by_axis},         NormaliseRow{"PRelu", 7, align_slope},
+    NormaliseRow{"Gemm", 7, drop_broadcast},        NormaliseRow{"Clip", 11, limits_to_inputs},
+    NormaliseRow{"Cast", 6, type_from_name},        NormaliseRow{"Cast", kAnyOpset, plain_cast},
+    NormaliseRow{"CastLike", kAnyOpset, cast_like}, NormaliseRow{"Selu", 6, first_selu},
 };
 
 }  // namespace

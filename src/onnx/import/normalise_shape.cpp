@@ -27,6 +27,15 @@ bool pad_value_to_input(Importer& importer, NodeCall& call) {
     return true;
 }
 
+// The value may come as a list of one.
+bool single_pad_value(Importer& importer, NodeCall& call) {
+    if (!call.has_input(2) || importer.rank(call.inputs[2]) != 1) return true;
+    Attributes attributes;
+    attributes.set_ints("axes", {0});
+    call.inputs[2] = importer.make(call, "Squeeze", {call.inputs[2]}, attributes);
+    return true;
+}
+
 bool first_resize(Importer&, NodeCall& call) {
     call.attributes.set_text("coordinate_transformation_mode", "asymmetric");
     call.attributes.set_text("nearest_mode", "floor");
@@ -74,6 +83,13 @@ bool grid_sample_mode(Importer&, NodeCall& call) {
     return true;
 }
 
+// The definition by selection is one of reals; integers are sorted by comparison.
+bool whole_top_k(Importer& importer, NodeCall& call) {
+    if (call.has_input(0) && tensor::is_integer(importer.dtype(call.inputs[0])))
+        call.op = "TopK_int";
+    return true;
+}
+
 bool dft_axis(Importer&, NodeCall& call) {
     if (!call.attributes.has("axis")) call.attributes.set_int("axis", 1);
     return true;
@@ -82,6 +98,7 @@ bool dft_axis(Importer&, NodeCall& call) {
 constexpr std::array kRows = {
     NormaliseRow{"Concat", 4, concat_axis},
     NormaliseRow{"Pad", 11, pad_value_to_input},
+    NormaliseRow{"Pad", kAnyOpset, single_pad_value},
     NormaliseRow{"Resize", 11, first_resize},
     NormaliseRow{"Upsample", kAnyOpset, upsample},
     NormaliseRow{"Scatter", kAnyOpset, scatter},
@@ -89,6 +106,7 @@ constexpr std::array kRows = {
     NormaliseRow{"Tile", 6, first_tile},
     NormaliseRow{"GridSample", 20, grid_sample_mode},
     NormaliseRow{"DFT", 20, dft_axis},
+    NormaliseRow{"TopK", kAnyOpset, whole_top_k},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ const Table& table() {
             {"Resize", {{1, "roi", kList}, {2, "scales", kList}, {3, "sizes", kList}}},
             {"Upsample", {{1, "scales", kList}}},
             {"TopK", {{1, "k", kOne}}},
+            {"TopK_int", {{1, "k", kOne}}},
             {"OneHot", {{1, "depth", kOne}}},
             {"Range", {{0, "start", kOne}, {1, "limit", kOne}, {2, "delta", kOne}}},
             {"ConstantOfShape", {{0, "shape", kList}}},
@@ -50,7 +51,10 @@ const Table& table() {
             {"Col2Im", {{1, "image_shape", kList}, {2, "block_shape", kList}}},
             {"AffineGrid", {{1, "size", kList}}},
             {"MaxUnpool", {{2, "output_shape_", kList}}},
-            {"NonMaxSuppression", {{2, "max_output_boxes_per_class", kOne}}},
+            {"NonMaxSuppression",
+             {{2, "max_output_boxes_per_class", kOne},
+              {3, "iou_threshold", kOne},
+              {4, "score_threshold", kOne}}},
             {"Dropout", {{1, "ratio", kOne}, {2, "training_mode", kOne}}},
         };
         for (const char* const op : {"ReduceL1",
@@ -92,6 +96,11 @@ const std::unordered_map<std::string, TypeRow>& type_rows() {
         {"BlackmanWindow", {"output_datatype", -1, DType::F32}},
         {"MelWeightMatrix", {"output_datatype", -1, DType::F32}},
         {"QuantizeLinear", {"output_dtype", 2, DType::U8}},
+        {"DequantizeLinear", {"output_dtype", 1, DType::F32}},
+        {"DynamicQuantizeLinear", {"", -1, DType::U8}},
+        {"MatMulInteger", {"", -1, DType::I32}},
+        {"ConvInteger", {"", -1, DType::I32}},
+        {"Range", {"", 0, DType::F32}},
     };
     return kRows;
 }
@@ -109,7 +118,7 @@ const std::vector<Steering>& steering_of(const std::string& op) {
 
 std::optional<size_t> variadic_from(const std::string& op) {
     static const std::unordered_map<std::string, size_t> kFirst = {
-        {"Concat", 0}, {"Sum", 0}, {"Max", 0}, {"Min", 0}, {"Mean", 0}, {"Einsum", 0}};
+        {"Concat", 0}, {"Sum", 0}, {"Max", 0}, {"Min", 0}, {"Mean", 0}};
     const auto found = kFirst.find(op);
     return found == kFirst.end() ? std::nullopt : std::optional(found->second);
 }
