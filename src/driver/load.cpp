@@ -24,6 +24,9 @@ std::optional<LoadedModel> load_model(const std::string& argument,
         case Format::Nnef1:
             model = load_nnef1(*file, options, finding);
             break;
+        case Format::Onnx:
+            model = load_onnx_model(*file, options, finding);
+            break;
     }
     if (!model) return unusable(model.error());
     if (!*model && finding.status == kGood) finding.status = kWrong;
@@ -58,6 +61,8 @@ Result<void> check_model(const std::string& argument,
             return check_sknd_model(file, options, finding);
         case Format::Nnef1:
             return check_nnef1_model(file, options, finding);
+        case Format::Onnx:
+            return check_onnx_model(file, options, finding);
     }
     return {};
 }

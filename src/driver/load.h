@@ -25,6 +25,7 @@ struct LoadedModel {
     sknd::Package package;  // the definitions that the program was composed from
     ir::Program program;
     DataReader data;
+    std::vector<std::string> deciding;  // inputs whose values the program was made for (ONNX)
     std::function<std::string(const ir::Tensor&)> data_name;  // where a variable is written
     // Empty when one cannot be made, which is reported.
     std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;
@@ -34,6 +35,8 @@ struct LoadOptions {
     CheckOptions check;
     tensor::SourceLimits source;
     DataMode data = DataMode::Ignore;  // what is checked about data while loading
+    // Files as `-i` takes them, for models with inputs that decide shapes (ONNX).
+    std::vector<std::string> inputs;
 };
 
 // Empty when something is wrong, which `finding` tells then.
@@ -55,8 +58,12 @@ Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
 Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
                                               const LoadOptions& options,
                                               Finding& finding);
+Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
+                                                   const LoadOptions& options,
+                                                   Finding& finding);
 Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 Result<void> check_nnef1_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 }  // namespace lemma::driver

@@ -22,8 +22,6 @@ struct LaterFormat {
     std::string_view name;
 };
 constexpr std::array kLaterFormats = {
-    LaterFormat{".nnef", "NNEF 1.0"},
-    LaterFormat{".onnx", "ONNX"},
     LaterFormat{".tar", "a model archive (.tar)"},
     LaterFormat{".tgz", "a model archive (.tgz)"},
     LaterFormat{".tar.gz", "a model archive (.tar.gz)"},
@@ -41,12 +39,18 @@ bool is_there(const fs::path& path) {
 
 constexpr const char* kMainFile = "main.sknd";
 constexpr const char* kGraphFile = "graph.nnef";  // of NNEF 1.0
+constexpr const char* kOnnxFile = "model.onnx";
+
+Format format_of(const fs::path& path) {
+    if (path.extension() == ".onnx") return Format::Onnx;
+    return path.extension() == ".nnef" ? Format::Nnef1 : Format::SkriptND;
+}
 
 // A single file is a model whose other files lie beside it. The folder may be anything, so it is
 // not searched through, unless the name is one that says what the folder is.
 ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    return {.format = path.extension() == ".nnef" ? Format::Nnef1 : Format::SkriptND,
+    return {.format = format_of(path),
             .path = path.string(),
             .name = path.stem().string(),
             .source = tensor::open_folder(folder.string(),
@@ -67,8 +71,10 @@ Result<ModelFile> find_in_folder(const fs::path& folder,
             .name = path.stem().string(),
             .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
     }
-    return std::unexpected(Error{fmt::format(
-        "cannot read `{}`: the folder has neither `main.sknd` nor `graph.nnef`", argument)});
+    if (is_there(folder / kOnnxFile)) return single_file(folder / kOnnxFile, limits);
+    return std::unexpected(Error{
+        fmt::format("cannot read `{}`: the folder has no `main.sknd`, `graph.nnef` or `model.onnx`",
+                    argument)});
 }
 
 Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
@@ -91,7 +97,9 @@ Result<ModelFile> find_in_archive(const std::string& argument, const tensor::Sou
 }  // namespace
 
 std::optional<Error> unsupported_format(const std::string& path) {
-    if (path.ends_with(".sknd")) return std::nullopt;
+    for (const char* ending : {".sknd", ".nnef", ".onnx"}) {
+        if (path.ends_with(ending)) return std::nullopt;
+    }
     const auto later = std::ranges::find_if(
         kLaterFormats, [&](const LaterFormat& format) { return path.ends_with(format.ending); });
     return unsupported(path, later != kLaterFormats.end() ? later->name : "a file of this kind");
@@ -104,7 +112,6 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
     // A file that does not exist is reported by whoever reads it.
     if (!is_there(path)) return single_file(path, limits);
     if (tensor::is_archive_name(argument)) return find_in_archive(argument, limits);
-    if (path.extension() == ".nnef") return single_file(path, limits);
     if (auto unsupported = unsupported_format(argument)) return std::unexpected(*unsupported);
     return single_file(path, limits);
 }

@@ -13,7 +13,7 @@
 
 namespace lemma::driver {
 
-enum class Format { SkriptND, Nnef1 };
+enum class Format { SkriptND, Nnef1, Onnx };
 
 struct ModelFile {
     Format format = Format::SkriptND;

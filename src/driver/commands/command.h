@@ -23,7 +23,7 @@ public:
 };
 
 inline constexpr const char* kModelHelp =
-    "a .sknd or .nnef file, or a folder or archive with main.sknd or graph.nnef";
+    "a .sknd, .nnef or .onnx file, or a folder or archive with main.sknd or graph.nnef";
 
 enum class Colour { Auto, Always, Never };
 void declare_colour(Arguments& arguments, Colour& colour);

@@ -187,6 +187,7 @@ void Run::run_model(Terminal terminal, Finding& finding, Results& results) const
     };
     SessionOptions options = options_;
     options.run = run_options(terminal);
+    options.inputs = inputs_;
     if (!dump_.empty()) {
         std::error_code failed;
         fs::create_directories(dump_, failed);

@@ -8,6 +8,7 @@
 
 #include "diag/render.h"
 #include "driver/files.h"
+#include "driver/run/onnx_case.h"
 #include "driver/run/tensors.h"
 
 namespace lemma::driver {
@@ -217,7 +218,7 @@ CaseResult run_case(const std::string& folder, const CaseOptions& options) {
     CaseResult result{.name = folder, .failures = {}};
     std::error_code ignored;
     if (!fs::exists(fs::path(folder) / "case.json", ignored)) {
-        result.failures.push_back("cases of ONNX models are not supported in this version");
+        run_onnx_case(folder, options, result);
         return result;
     }
     CaseRun(folder, options, result).run();

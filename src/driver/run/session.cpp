@@ -50,7 +50,9 @@ std::unique_ptr<Session> Session::open(const std::string& model,
                                        Finding& finding) {
     const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
     auto loaded = load_model(
-        model, {.check = options.check, .source = options.source, .data = data}, finding);
+        model,
+        {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
+        finding);
     if (!loaded) return nullptr;
     auto session = std::unique_ptr<Session>(new Session());
     session->model_ = std::move(*loaded);
@@ -95,7 +97,27 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
     return true;
 }
 
+// The values that decided shapes were read before the first step, and are the same ever after.
+bool Session::check_deciding(const loop::NamedArrays& inputs, Finding& finding) {
+    for (const std::string& name : model_.deciding) {
+        const auto given = inputs.find(name);
+        if (given == inputs.end() || given->second.size() != 1) continue;
+        const auto [before, first] = decided_.emplace(name, given->second);
+        if (first) continue;
+        const loop::Array& a = before->second[0];
+        const loop::Array& b = given->second[0];
+        if (a.shape == b.shape && a.integers == b.integers && a.reals == b.reals) continue;
+        finding.unusable = Error{fmt::format(
+            "the input `{}` decided shapes when the model was loaded, and has another value now",
+            name)};
+        finding.status = kUnusable;
+        return false;
+    }
+    return true;
+}
+
 std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
+    if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = interpreter_->run(inputs);
     if (outputs) return std::move(*outputs);
     const ir::Operation* const op = interpreter_->failed();

@@ -18,6 +18,8 @@ struct SessionOptions {
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
+    // Files as `-i` takes them, for models with inputs that decide shapes.
+    std::vector<std::string> inputs;
 };
 
 class Session {
@@ -43,8 +45,10 @@ public:
 private:
     Session() = default;
     bool load_variables(const SessionOptions& options, Finding& finding);
+    bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
-    LoadedModel model_;  // without its program, which the interpreter has
+    LoadedModel model_;          // without its program, which the interpreter has
+    loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
 };
 

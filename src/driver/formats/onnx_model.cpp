@@ -1,0 +1,163 @@
+#include "driver/formats/onnx_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "diag/utf8.h"
+#include "onnx/read.h"
+#include "onnx/validate.h"
+#include "sknd/compose/calls.h"
+#include "sknd/types/types.h"
+#include "tensor/file_io.h"
+#include "tensor/tensor_file.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// The inputs that a run gives, in order; initialisers are only their defaults.
+std::vector<std::string> input_names(const onnx::Model& model) {
+    const onnx::Graph& graph = model.graphs[model.main];
+    std::vector<std::string> names;
+    for (const onnx::ValueInfo& input : graph.inputs) {
+        const bool has_value = std::ranges::any_of(
+            graph.initializers,
+            [&](const onnx::TensorData& data) { return data.proto.name == input.name; });
+        if (!has_value) names.push_back(input.name);
+    }
+    return names;
+}
+
+Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& model,
+                                                         const std::vector<std::string>& inputs) {
+    const std::vector<std::string> names = input_names(model);
+    std::map<std::string, tensor::Tensor> given;
+    for (const std::string& argument : inputs) {
+        const size_t middle = argument.find('=');
+        std::string name = argument.substr(0, middle);
+        const bool named =
+            middle != std::string::npos && std::ranges::find(names, name) != names.end();
+        if (!named) {
+            const auto next = std::ranges::find_if(
+                names, [&](const std::string& each) { return !given.contains(each); });
+            if (next == names.end()) break;  // reported when the run takes its inputs
+            name = *next;
+        }
+        const std::string path = named ? argument.substr(middle + 1) : argument;
+        LEMMA_TRY(tensor::NamedTensor tensor, tensor::read_tensor_file(path));
+        given[name] = std::move(tensor.tensor);
+    }
+    return given;
+}
+
+// A path that leads nowhere but down, links included.
+Result<std::string> inner_path(const fs::path& folder, const std::string& location) {
+    const fs::path inside(location);
+    const auto outside = [&] {
+        return bad(fmt::format("its data is in `{}`, which is not in the folder of the model",
+                               diag::printable(location)));
+    };
+    if (location.empty() || inside.is_absolute() || inside.has_root_name()) return outside();
+    for (const fs::path& part : inside) {
+        if (part == "..") return outside();
+    }
+    std::error_code failed;
+    const fs::path root = fs::weakly_canonical(folder, failed);
+    const fs::path real = fs::weakly_canonical(folder / inside, failed);
+    const auto [root_end, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
+    if (failed || root_end != root.end()) return outside();
+    return (folder / inside).string();
+}
+
+}  // namespace
+
+tensor::ReadExternal external_reader(const std::string& model_path) {
+    const fs::path parent = fs::path(model_path).parent_path();
+    const fs::path folder = parent.empty() ? fs::path(".") : parent;
+    return [folder](const tensor::ExternalData& place) -> Result<std::string> {
+        LEMMA_TRY(const std::string path, inner_path(folder, place.location));
+        LEMMA_TRY(const tensor::InputFile file, tensor::InputFile::open(path));
+        if (place.offset > file.size()) {
+            return bad(fmt::format("its data begins at byte {} of `{}`, which has {}",
+                                   place.offset,
+                                   path,
+                                   file.size()));
+        }
+        const int64_t rest = file.size() - place.offset;
+        const int64_t length = place.length.value_or(rest);
+        if (length > rest) {
+            return bad(fmt::format("its data are {} bytes from byte {} of `{}`, which has {}",
+                                   length,
+                                   place.offset,
+                                   path,
+                                   file.size()));
+        }
+        return file.read(place.offset, length);
+    };
+}
+
+Result<OnnxModel> load_onnx(const ModelFile& model,
+                            const CheckOptions& options,
+                            const std::vector<std::string>& inputs,
+                            diag::SourceMap& sources,
+                            Diagnostics& diag) {
+    LEMMA_TRY(std::string bytes, tensor::read_file(model.path));
+    auto read = onnx::read_model(std::make_shared<const std::string>(std::move(bytes)));
+    if (!read) return tensor::cannot_read(model.path, read.error().message);
+    OnnxModel result;
+    result.file = sources.add_paths(model.path, read->paths);
+    result.read_external = external_reader(model.path);
+    onnx::validate(*read, result.file, diag);
+    if (diag.has_errors()) return result;
+
+    onnx::ImportOptions import;
+    LEMMA_TRY(import.inputs, read_given(*read, inputs));
+    import.read_external = result.read_external;
+    result.package = sknd::load_library(sources, "onnx", diag);
+    sknd::check_types(result.package, {.limits = options.eval}, diag);
+    if (diag.has_errors()) return result;
+    sknd::ComposeOptions compose = options.graph.compose;
+    compose.limits = options.eval;
+    const auto builder = sknd::make_call_builder(result.package, compose, diag);
+    result.imported = onnx::import_model(*read, result.file, *builder, import, diag);
+    return result;
+}
+
+std::string undecided_text(const onnx::Imported& imported) {
+    return fmt::format("the values of the input{} `{}` decide shapes",
+                       imported.undecided.size() == 1 ? "" : "s",
+                       fmt::join(imported.undecided, "`, `"));
+}
+
+Result<ComposeCheck> check_onnx(const ModelFile& model,
+                                const CheckOptions& options,
+                                diag::SourceMap& sources,
+                                Diagnostics& diag) {
+    LEMMA_TRY(const OnnxModel loaded, load_onnx(model, options, {}, sources, diag));
+    ComposeCheck result;
+    if (!loaded.imported.undecided.empty() && !diag.has_errors()) {
+        result.remarks.push_back(
+            {{loaded.file, 0, 0},
+             undecided_text(loaded.imported) + ": what depends on them is not checked"});
+    }
+    if (options.data == DataMode::Ignore) return result;
+    for (const onnx::VariableData& variable : loaded.imported.data) {
+        const auto tensor = onnx::decode_tensor(variable.data, loaded.read_external);
+        if (tensor) continue;
+        const onnx::Place place = variable.data.place;
+        diag.error(
+            {loaded.file, place.begin, place.end}, DiagKind::BadData, tensor.error().message);
+    }
+    return result;
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,325 @@
+// If and Loop: decided or written out where that is possible, else kept as control flow.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "onnx/import/importer.h"
+
+namespace lemma::onnx {
+
+bool Importer::is_control(const std::string& op) {
+    return op == "If" || op == "Loop" || op == "Scan";
+}
+
+Importer::Results Importer::import_control(const NodeCall& call, const Scope& scope) {
+    if (call.op == "If") return import_if(call, scope);
+    if (call.op == "Loop") return import_loop(call, scope);
+    return call.opset < 9 ? import_batched_scan(call, scope) : import_scan(call, scope);
+}
+
+const Graph* Importer::graph_attribute(const NodeCall& call, const std::string& name) {
+    const auto found = call.parts.find(name);
+    if (found != call.parts.end() && found->second->graphs.size() == 1)
+        return &model_.graphs[found->second->graphs[0]];
+    fail(call,
+         DiagKind::MissingAttribute,
+         fmt::format("`{}` needs the attribute `{}`, a graph", call.op, name));
+    return nullptr;
+}
+
+Importer::Results Importer::import_body(const NodeCall& call,
+                                        const Graph& graph,
+                                        const std::vector<ValueId>& inputs,
+                                        const Scope& scope) {
+    if (inputs.size() != graph.inputs.size()) {
+        fail(call,
+             DiagKind::ArgumentCount,
+             fmt::format("the graph of `{}` has {} inputs, expected {}",
+                         call.op,
+                         graph.inputs.size(),
+                         inputs.size()));
+        return std::nullopt;
+    }
+    Scope inner;
+    inner.outer = &scope;
+    inner.opsets = scope.opsets;
+    inner.arguments = scope.arguments;
+    inner.function_depth = scope.function_depth;
+    import_initializers(graph, inner);
+    for (size_t i = 0; i < inputs.size(); ++i) inner.names[graph.inputs[i].name] = inputs[i];
+    import_nodes(graph.nodes, inner);
+    std::vector<ValueId> results;
+    for (const ValueInfo& output : graph.outputs) {
+        const ValueId id = find(inner, output.name);
+        if (!id.valid() || values_[id].broken) return std::nullopt;
+        results.push_back(id);
+    }
+    return results;
+}
+
+// ---- If
+// ------------------------------------------------------------------------------------------
+
+Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) {
+    const Graph* const consequent = graph_attribute(call, "then_branch");
+    const Graph* const alternative = graph_attribute(call, "else_branch");
+    if (!consequent || !alternative) return std::nullopt;
+    if (!call.has_input(0)) {
+        fail(call, DiagKind::ArgumentCount, "`If` needs a condition");
+        return std::nullopt;
+    }
+    const Known* const condition = known(call.inputs[0]);
+    const auto truth =
+        condition && condition->size() == 1 ? as_bool(condition->items[0]) : std::nullopt;
+    if (truth) return import_body(call, *truth ? *consequent : *alternative, {}, scope);
+    return import_branches(call, scope, *consequent, *alternative);
+}
+
+// What both arms give, as one value; empty if they differ in more than extents.
+std::optional<ValueId> Importer::merged(const NodeCall& call, ValueId a, ValueId b) {
+    const std::vector<ir::SymId> x = shape(a);
+    const std::vector<ir::SymId> y = shape(b);
+    if (dtype(a) != dtype(b) || x.size() != y.size()) return std::nullopt;
+    ir::Tensor tensor;
+    tensor.dtype = dtype(a);
+    tensor.name = values_[a].name;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const int64_t high = std::max(symbols().range(x[i]).high, symbols().range(y[i]).high);
+        tensor.shape.push_back(x[i] == y[i]
+                                   ? x[i]
+                                   : symbols().symbol(fmt::format("{}_{}", label_of(call), i),
+                                                      ir::ScalarType::Int,
+                                                      {0, high}));
+    }
+    return tensor_value(builder_.add_tensor(std::move(tensor)), values_[a].name);
+}
+
+Importer::Results Importer::import_branches(const NodeCall& call,
+                                            const Scope& scope,
+                                            const Graph& consequent,
+                                            const Graph& alternative) {
+    const ir::TensorId condition = tensor(call.inputs[0]);
+    const auto arm = [&](const std::vector<ValueId>& results) {
+        ir::Graph graph;
+        for (size_t i = 0; i < results.size(); ++i) {
+            graph.outputs.push_back(
+                {fmt::format("y{}", i), ir::Operand::single(tensor(results[i]))});
+        }
+        return builder_.end_graph(std::move(graph));
+    };
+    ir::Branch branch;
+    builder_.begin_graph();
+    ir::Graph test;
+    test.outputs = {{"condition", ir::Operand::single(condition)}};
+    const ir::GraphId tested = builder_.end_graph(std::move(test));
+    builder_.begin_graph();
+    const Results first = import_body(call, consequent, {}, scope);
+    branch.arms = {{tested, arm(first.value_or(std::vector<ValueId>()))}};
+    builder_.begin_graph();
+    const Results second = import_body(call, alternative, {}, scope);
+    branch.alternative = arm(second.value_or(std::vector<ValueId>()));
+    if (!first || !second) return std::nullopt;
+    std::vector<ValueId> results;
+    ir::Operation operation{.kind = ir::OperationKind::Control, .op = "if"};
+    for (size_t i = 0; i < first->size() && i < second->size(); ++i) {
+        const auto both = merged(call, (*first)[i], (*second)[i]);
+        if (!both) {
+            // Only the value of the condition tells what comes out of it.
+            const Known* const decision = decided(call.inputs[0]);
+            const auto truth =
+                decision && decision->size() == 1 ? as_bool(decision->items[0]) : std::nullopt;
+            if (truth) return import_body(call, *truth ? consequent : alternative, {}, scope);
+            if (values_[call.inputs[0]].undecided) return std::nullopt;
+            not_supported(call,
+                          fmt::format("the branches of `If` give results of different types or "
+                                      "ranks for output {}",
+                                      i));
+            return std::nullopt;
+        }
+        results.push_back(*both);
+        operation.outputs.push_back(
+            {fmt::format("y{}", i), ir::Operand::single(values_[*both].tensor)});
+    }
+    operation.label = label_of(call);
+    operation.span = call.span;
+    operation.control = std::move(branch);
+    builder_.add_control(std::move(operation));
+    return results;
+}
+
+// ---- Loop
+// ----------------------------------------------------------------------------------------
+
+namespace {
+
+// Whether the condition that the body gives is the one that it got, or a constant `true`.
+bool keeps_condition(const Graph& body) {
+    if (body.outputs.empty() || body.inputs.size() < 2) return false;
+    std::string name = body.outputs[0].name;
+    for (size_t i = body.nodes.size(); i > 0; --i) {
+        const Node& node = body.nodes[i - 1];
+        if (node.outputs.empty() || node.outputs[0] != name) continue;
+        if (node.op != "Identity" && node.op != "Cast") return node.op == "Constant";
+        if (node.inputs.empty()) return false;
+        name = node.inputs[0];
+    }
+    const auto is_constant = [&](const TensorData& data) { return data.proto.name == name; };
+    return name == body.inputs[1].name || std::ranges::any_of(body.initializers, is_constant);
+}
+
+}  // namespace
+
+Importer::Results Importer::import_loop(const NodeCall& call, const Scope& scope) {
+    const Graph* const body = graph_attribute(call, "body");
+    if (!body) return std::nullopt;
+    const Known* const limit = decided(call.input(0));
+    const Known* const go = decided(call.input(1));
+    const auto count = limit && limit->size() == 1 ? as_int(limit->items[0]) : std::nullopt;
+    const auto goes = go && go->size() == 1 ? as_bool(go->items[0]) : std::nullopt;
+    const bool begins = !call.has_input(1) || goes.value_or(false);
+    const auto nodes = static_cast<int64_t>(std::max<size_t>(body->nodes.size(), 1));
+    if (goes == false || (count && *count <= 0)) return unroll_loop(call, scope, *body, 0);
+    const bool few = count && *count <= options_.limits.max_unrolled / nodes;
+    if (few && begins && keeps_condition(*body)) return unroll_loop(call, scope, *body, *count);
+    return repeat_loop(call, scope, *body, count);
+}
+
+Importer::Results Importer::unroll_loop(const NodeCall& call,
+                                        const Scope& scope,
+                                        const Graph& body,
+                                        int64_t count) {
+    std::vector<ValueId> carried;
+    for (size_t i = 2; i < call.inputs.size(); ++i) carried.push_back(call.inputs[i]);
+    if (body.outputs.size() < carried.size() + 1) {
+        fail(call, DiagKind::ResultCount, "the graph of `Loop` has too few outputs");
+        return std::nullopt;
+    }
+    const size_t scans = body.outputs.size() - 1 - carried.size();
+    std::vector<std::vector<ValueId>> collected(scans);
+    for (int64_t step = 0; step < count; ++step) {
+        std::vector<ValueId> inputs = {known_value({DType::I64, {}, {step}}, "step"),
+                                       known_value({DType::Bool, {}, {true}}, "go")};
+        inputs.insert(inputs.end(), carried.begin(), carried.end());
+        const Results results = import_body(call, body, inputs, scope);
+        if (!results) return std::nullopt;
+        for (size_t i = 0; i < carried.size(); ++i) carried[i] = (*results)[i + 1];
+        for (size_t i = 0; i < scans; ++i)
+            collected[i].push_back((*results)[i + 1 + carried.size()]);
+        const Known* const go = known((*results)[0]);
+        if (go && go->size() == 1 && as_bool(go->items[0]) == false) break;
+    }
+    for (size_t i = 0; i < scans; ++i) {
+        const ValueInfo& output = body.outputs[i + 1 + carried.size()];
+        carried.push_back(count == 0 ? nothing_of(output) : stacked(call, collected[i], 0));
+    }
+    return carried;
+}
+
+// What a loop without steps collects.
+ValueId Importer::nothing_of(const ValueInfo& output) {
+    Known known{
+        .dtype = memory_type(output.elem_type).value_or(DType::F32), .shape = {0}, .items = {}};
+    for (const Dimension& dimension : output.shape.value_or(std::vector<Dimension>()))
+        known.shape.push_back(std::max<int64_t>(dimension.value.value_or(0), 0));
+    return known_value(std::move(known), output.name);
+}
+
+ValueId Importer::stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis) {
+    std::vector<ValueId> slices;
+    Attributes unsqueeze;
+    unsqueeze.set_ints("axes", {axis});
+    for (const ValueId item : items) slices.push_back(make(call, "Unsqueeze", {item}, unsqueeze));
+    Attributes concat;
+    concat.set_int("axis", axis);
+    return make(call, "Concat", std::move(slices), std::move(concat));
+}
+
+ValueId Importer::sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index) {
+    Attributes slice;
+    slice.set_ints("starts", {index});
+    slice.set_ints("ends", {index + 1});
+    slice.set_ints("axes", {axis});
+    Attributes squeeze;
+    squeeze.set_ints("axes", {axis});
+    return make(call, "Squeeze", {make(call, "Slice", {from}, slice)}, squeeze);
+}
+
+// ---- Loops that a run counts
+// ---------------------------------------------------------------------
+
+Importer::Results Importer::repeat_loop(const NodeCall& call,
+                                        const Scope& scope,
+                                        const Graph& body,
+                                        std::optional<int64_t> count) {
+    const size_t carried = call.inputs.size() < 2 ? 0 : call.inputs.size() - 2;
+    if (body.outputs.size() != carried + 1) {
+        const bool undecided = (call.has_input(0) && values_[call.inputs[0]].undecided) ||
+                               (call.has_input(1) && values_[call.inputs[1]].undecided);
+        failed_ = true;
+        if (undecided) return std::nullopt;
+        not_supported(call,
+                      "a `Loop` that collects outputs needs a number of steps that is known before "
+                      "the run, and not too large");
+        return std::nullopt;
+    }
+    std::vector<ValueId> initial;
+    initial.push_back(call.has_input(1) ? call.inputs[1]
+                                        : known_value({DType::Bool, {}, {true}}, "go"));
+    for (size_t i = 2; i < call.inputs.size(); ++i) initial.push_back(call.inputs[i]);
+
+    ir::Loop loop;
+    ir::Operation operation{.kind = ir::OperationKind::Control, .op = "loop"};
+    if (call.has_input(0) && count) loop.static_count = symbols().integer(*count);
+    if (call.has_input(0) && !count) {
+        loop.dynamic_count = tensor(call.inputs[0]);
+        operation.inputs.push_back({"count", ir::Operand::single(loop.dynamic_count)});
+    }
+    const auto inside = [&](const std::string& name, DType dtype, std::vector<ir::SymId> extents) {
+        ir::Tensor made;
+        made.name = name;
+        made.dtype = dtype;
+        made.shape = std::move(extents);
+        return builder_.add_tensor(std::move(made));
+    };
+    loop.index = inside("step", DType::I64, {});
+    std::vector<ValueId> inputs = {tensor_value(loop.index, "step")};
+    for (const ValueId value : initial) {
+        const std::string name = values_[value].name;
+        operation.inputs.push_back({name, ir::Operand::single(tensor(value))});
+        loop.carried.push_back(inside(name, dtype(value), shape(value)));
+        inputs.push_back(tensor_value(loop.carried.back(), name));
+    }
+    builder_.begin_graph();
+    ir::Graph test;
+    test.outputs = {{"go", ir::Operand::single(loop.carried[0])}};
+    loop.pre_condition = builder_.end_graph(std::move(test));
+    builder_.begin_graph();
+    const Results results = import_body(call, body, inputs, scope);
+    ir::Graph steps;
+    std::vector<ValueId> outputs;
+    for (size_t i = 0; results && i < results->size(); ++i) {
+        const ValueId made = (*results)[i];
+        if (dtype(made) != dtype(initial[i]) || shape(made) != shape(initial[i])) {
+            builder_.end_graph({});
+            not_supported(call,
+                          fmt::format("`{}` changes its shape or type from step to step, which is "
+                                      "not supported where only a run counts the steps",
+                                      values_[initial[i]].name));
+            return std::nullopt;
+        }
+        const std::string name = fmt::format("y{}", i);
+        steps.outputs.push_back({name, ir::Operand::single(tensor(made))});
+        const ir::TensorId output = inside(body.outputs[i].name, dtype(made), shape(made));
+        operation.outputs.push_back({name, ir::Operand::single(output)});
+        if (i > 0) outputs.push_back(tensor_value(output, body.outputs[i].name));
+    }
+    loop.body = builder_.end_graph(std::move(steps));
+    if (!results) return std::nullopt;
+    operation.label = label_of(call);
+    operation.span = call.span;
+    operation.control = std::move(loop);
+    builder_.add_control(std::move(operation));
+    return outputs;
+}
+
+}  // namespace lemma::onnx

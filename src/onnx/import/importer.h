@@ -1,0 +1,240 @@
+// onnx/import/importer.h — the state of one import: values by name in nested scopes, and what is
+// known about them. Families of operators are in files of their own.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/import.h"
+#include "onnx/import/attributes.h"
+#include "onnx/import/fold.h"
+#include "onnx/import/known.h"
+
+namespace lemma::onnx {
+
+struct ValueId : Id<ValueId> {};
+
+// A node with its names resolved, in the form of the newest opset once it is normalised.
+struct NodeCall {
+    const Node* node = nullptr;
+    std::string op;
+    int64_t opset = 0;
+    Attributes attributes;
+    std::map<std::string, const Attribute*> parts;  // attributes that are tensors or graphs
+    std::vector<ValueId> inputs;                    // invalid: left out
+    std::vector<std::string> outputs;
+    std::vector<DType> types;  // given explicitly
+    Span span;
+
+    bool has_input(size_t index) const { return index < inputs.size() && inputs[index].valid(); }
+    ValueId input(size_t index) const { return index < inputs.size() ? inputs[index] : ValueId{}; }
+    // Takes an input away, as it became an attribute; inputs behind it keep their places.
+    void clear_input(size_t index) {
+        if (index < inputs.size()) inputs[index] = {};
+    }
+    void drop_input(size_t index) {
+        if (index < inputs.size())
+            inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(index));
+    }
+};
+
+// What a name stands for.
+struct Value {
+    std::string name;
+    ir::TensorId tensor;                                // made when a call needs it
+    std::optional<std::shared_ptr<const Known>> known;  // set once asked for; null: not known
+    const TensorData* data = nullptr;                   // of an initialiser
+    std::shared_ptr<const NodeCall> maker;  // which call makes it, and which of its outputs it is
+    size_t maker_output = 0;
+    std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is no tensor
+    bool graph_input = false;
+    bool broken = false;  // reported; so is what depends on it
+    bool asked = false;   // its value with the given inputs was worked out, as `given`
+    std::shared_ptr<const Known> given;
+    bool undecided = false;  // it would be known if inputs of the graph were
+};
+
+// A graph or function body whose nodes are being imported.
+struct Scope {
+    const Scope* outer = nullptr;  // whose names are visible, too
+    std::unordered_map<std::string, ValueId> names;
+    const std::vector<OperatorSet>* opsets = nullptr;
+    const std::map<std::string, const Attribute*>* arguments = nullptr;  // of a function's call
+    int function_depth = 0;
+    std::string label;  // before the labels of its nodes
+};
+
+// An input that becomes an attribute of the call.
+enum class SteerAs : uint8_t { One, List };
+struct Steering {
+    size_t input;
+    const char* attribute;
+    SteerAs as;
+};
+// By operator; empty for most of them.
+const std::vector<Steering>& steering_of(const std::string& op);
+// The first of the inputs that are one pack; empty for operators without.
+std::optional<size_t> variadic_from(const std::string& op);
+
+class Importer {
+public:
+    Importer(const Model& model,
+             diag::FileId file,
+             ir::CallBuilder& builder,
+             const ImportOptions& options,
+             Diagnostics& diag);
+
+    Imported run();
+
+    // ---- For normalising, which calls operators as well -----------------------------------------
+    ir::SymbolPool& symbols() { return builder_.symbols(); }
+    DType dtype(ValueId id);
+    std::vector<ir::SymId> shape(ValueId id);
+    size_t rank(ValueId id) { return shape(id).size(); }
+    ValueId constant(Known known, std::string name = "");
+    // A call that the model does not have, of the same place as `like`. Invalid where it is wrong.
+    ValueId make(const NodeCall& like,
+                 std::string op,
+                 std::vector<ValueId> inputs,
+                 Attributes attributes = {},
+                 std::vector<DType> types = {});
+    // Elements that are known whatever the inputs of the graph are; null if they are not.
+    const Known* known(ValueId id);
+    // The same, or with the values that the inputs of the graph have.
+    const Known* decided(ValueId id);
+    Result<Known> known_tensor(const TensorData& data);
+    // Reports; false, so that it can be returned.
+    bool fail(const NodeCall& call, DiagKind kind, std::string message);
+    bool not_supported(const NodeCall& call, std::string message) {
+        return fail(call, DiagKind::NotSupported, std::move(message));
+    }
+
+private:
+    using Results = std::optional<std::vector<ValueId>>;
+
+    // import.cpp
+    void import_initializers(const Graph& graph, Scope& scope);
+    void import_inputs(const Graph& graph, Scope& scope);
+    ir::SymId extent_of(const Dimension& dimension, const std::string& name);
+    std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
+    Span span(Place place) const { return {file_, place.begin, place.end}; }
+
+    // nodes.cpp
+    void import_nodes(const std::vector<Node>& nodes, Scope& scope);
+    void import_node(const Node& node, Scope& scope);
+    std::optional<NodeCall> resolve(const Node& node, const Scope& scope);
+    // Invalid where the name is not there, or stands for an input that was left out.
+    ValueId find(const Scope& scope, const std::string& name) const;
+    bool is_there(const Scope& scope, const std::string& name) const;
+    int64_t opset_of(const Scope& scope, const std::string& domain) const;
+    Results import_call(NodeCall call, const Scope& scope);
+    Results call_operator(std::shared_ptr<const NodeCall> call);
+    Results fold_call(const NodeCall& call);
+    std::optional<std::vector<Known>> fold_known(const NodeCall& call, bool with_inputs);
+    std::optional<ir::Call> lowered_call(const NodeCall& call);
+    Results import_constant(const NodeCall& call);
+    Results alias(const NodeCall& call);
+    void add_attribute(const Attribute& attribute, const Scope& scope, NodeCall& call);
+
+    // steering.cpp
+    bool steer(NodeCall& call);
+    bool steer_by(NodeCall& call, const Steering& steering);
+    bool choose_types(NodeCall& call);
+    bool resolve_reshape(NodeCall& call);
+    std::optional<ir::SymId> remaining_extent(const std::vector<ir::SymId>& from,
+                                              const std::vector<ir::SymId>& taken);
+    Results bind_results(const std::shared_ptr<const NodeCall>& call,
+                         const std::vector<ir::Operand>& operands);
+    std::string label_of(const NodeCall& call) const;
+
+    // functions.cpp
+    const Function* find_function(const Node& node) const;
+    Results import_function(const NodeCall& call, const Function& function, const Scope& scope);
+
+    // sequences.cpp
+    static bool is_sequence_op(const std::string& op);
+    Results import_sequence(const NodeCall& call);
+    Results split_to_sequence(const NodeCall& call);
+    ValueId sequence_value(std::vector<ValueId> items, const std::string& name);
+    const std::vector<ValueId>* items_of(const NodeCall& call, size_t input);
+    // The place that an input names, `end` without one; empty where it is out of range.
+    std::optional<size_t> position(const NodeCall& call, size_t input, size_t end, size_t count);
+    bool refuse_sequences(const NodeCall& call);
+
+    // attention.cpp
+    Results import_flex_attention(const NodeCall& call, const Scope& scope);
+    std::optional<ValueId> modified(const NodeCall& call,
+                                    const char* graph,
+                                    ValueId value,
+                                    const Scope& scope);
+
+    // control.cpp
+    static bool is_control(const std::string& op);
+    Results import_control(const NodeCall& call, const Scope& scope);
+    Results import_if(const NodeCall& call, const Scope& scope);
+    Results import_branches(const NodeCall& call,
+                            const Scope& scope,
+                            const Graph& consequent,
+                            const Graph& alternative);
+    Results import_loop(const NodeCall& call, const Scope& scope);
+    Results unroll_loop(const NodeCall& call, const Scope& scope, const Graph& body, int64_t count);
+    Results repeat_loop(const NodeCall& call,
+                        const Scope& scope,
+                        const Graph& body,
+                        std::optional<int64_t> count);
+    ValueId nothing_of(const ValueInfo& output);
+
+    // scan.cpp
+    Results import_scan(const NodeCall& call, const Scope& scope);
+    Results import_batched_scan(const NodeCall& call, const Scope& scope);
+    struct ScanParts;
+    Results unroll_scan(const NodeCall& call, const Scope& scope, const ScanParts& parts);
+    std::optional<ValueId> merged(const NodeCall& call, ValueId a, ValueId b);
+    // The nodes of a sub-graph with its inputs bound; what its outputs are.
+    Results import_body(const NodeCall& call,
+                        const Graph& graph,
+                        const std::vector<ValueId>& inputs,
+                        const Scope& scope);
+    const Graph* graph_attribute(const NodeCall& call, const std::string& name);
+    ValueId stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis);
+    // One slice of an axis, without that axis.
+    ValueId sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index);
+
+    // values.cpp
+    ValueId add_value(Value value) { return values_.add(std::move(value)); }
+    ValueId broken_value(const std::string& name);
+    ValueId tensor_value(ir::TensorId tensor, const std::string& name);
+    ValueId known_value(Known known, const std::string& name);
+    ir::TensorId tensor(ValueId id);
+    ir::TensorId constant_tensor(const Known& known, const std::string& name);
+    ir::TensorId variable_tensor(const TensorData& data, const std::string& name);
+    bool any_broken(const std::vector<ValueId>& ids) const;
+
+    const Model& model_;
+    diag::FileId file_;
+    ir::CallBuilder& builder_;
+    const ImportOptions& options_;
+    Diagnostics& diag_;
+    Store<ValueId, Value> values_;
+    std::map<std::string, ir::SymId> dimensions_;  // by the name that the model gives them
+    std::vector<VariableData> data_;
+    std::set<std::string> deciding_;
+    std::set<std::string> undecided_;
+    std::map<std::string, const Function*> functions_;
+    int64_t calls_ = 0;
+    int decide_depth_ = 0;
+    bool failed_ = false;  // something is not in the program
+};
+
+// Brings a call to the form of the newest opset (normalise.cpp and a file per family). False when
+// it cannot be; that is reported.
+bool normalise(Importer& importer, NodeCall& call);
+
+}  // namespace lemma::onnx

@@ -1,0 +1,143 @@
+// Element-wise operators: broadcasting of the first opsets, limits of Clip, names of types.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "onnx/import/normalise.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+// Gives the input axes of extent 1 behind its last one.
+bool pad_rank(Importer& importer, NodeCall& call, size_t input, size_t count) {
+    if (count == 0) return true;
+    const size_t rank = importer.rank(call.inputs[input]);
+    std::vector<int64_t> axes;
+    for (size_t i = 0; i < count; ++i) axes.push_back(static_cast<int64_t>(rank + i));
+    Attributes attributes;
+    attributes.set_ints("axes", axes);
+    call.inputs[input] = importer.make(call, "Unsqueeze", {call.inputs[input]}, attributes);
+    return call.inputs[input].valid();
+}
+
+// Before opset 7 the second operand was aligned with `axis` of the first, not with its end.
+bool align_by_axis(Importer& importer, NodeCall& call) {
+    const auto axis = call.attributes.integer("axis");
+    const bool broadcast = call.attributes.integer("broadcast").value_or(0) != 0;
+    call.attributes.erase("axis");
+    call.attributes.erase("broadcast");
+    if (!axis || !broadcast || call.inputs.size() != 2) return true;
+    const size_t rank = importer.rank(call.inputs[0]);
+    const size_t own = importer.rank(call.inputs[1]);
+    const auto front = front_axis(*axis, rank);
+    if (!front || *front + own > rank) {
+        return importer.fail(
+            call,
+            DiagKind::BadArgument,
+            fmt::format("`axis` is {}, which does not fit ranks {} and {}", *axis, rank, own));
+    }
+    return pad_rank(importer, call, 1, rank - *front - own);
+}
+
+// A slope for each channel was aligned with axis 1.
+bool align_slope(Importer& importer, NodeCall& call) {
+    if (call.inputs.size() != 2 || importer.rank(call.inputs[1]) != 1) return true;
+    const auto count = importer.symbols().as_int(importer.shape(call.inputs[1])[0]);
+    const size_t rank = importer.rank(call.inputs[0]);
+    if (count == 1 || rank < 3) return true;
+    return pad_rank(importer, call, 1, rank - 2);
+}
+
+bool drop_broadcast(Importer&, NodeCall& call) {
+    call.attributes.erase("broadcast");
+    return true;
+}
+
+// Limits were attributes.
+bool limits_to_inputs(Importer& importer, NodeCall& call) {
+    if (!call.has_input(0)) return true;
+    const DType dtype = importer.dtype(call.inputs[0]);
+    const auto limit = [&](const char* name) {
+        const auto value = call.attributes.real(name);
+        call.attributes.erase(name);
+        return value ? importer.constant({dtype, {}, {*value}}, name) : ValueId{};
+    };
+    const ValueId low = limit("min");
+    const ValueId high = limit("max");
+    call.inputs = {call.inputs[0], low, high};
+    while (!call.inputs.back().valid()) call.inputs.pop_back();
+    return true;
+}
+
+bool type_from_name(Importer& importer, NodeCall& call) {
+    const auto name = call.attributes.text("to");
+    if (!name) return true;
+    constexpr int64_t kTypes = 17;
+    for (int64_t code = 1; code < kTypes; ++code) {
+        if (tensor::onnx_type_name(code) != *name) continue;
+        call.attributes.set_int("to", code);
+        return true;
+    }
+    return importer.fail(
+        call, DiagKind::BadArgument, fmt::format("`to` is `{}`, which is no type", *name));
+}
+
+bool plain_cast(Importer&, NodeCall& call) {
+    call.attributes.erase("saturate");  // these are about types of 8 bits and less
+    call.attributes.erase("round_mode");
+    return true;
+}
+
+bool cast_like(Importer& importer, NodeCall& call) {
+    if (call.inputs.size() != 2 || !call.has_input(1)) return true;
+    call.types = {importer.dtype(call.inputs[1])};
+    call.op = "Cast";
+    call.inputs.pop_back();
+    return plain_cast(importer, call);
+}
+
+bool first_selu(Importer&, NodeCall& call) {
+    if (!call.attributes.has("alpha")) call.attributes.set("alpha", Scalar(1.6732));
+    if (!call.attributes.has("gamma")) call.attributes.set("gamma", Scalar(1.0507));
+    return true;
+}
+
+// Packs have tensors of one rank: axes of extent 1 in front make up for it.
+bool same_ranks(Importer& importer, NodeCall& call) {
+    size_t rank = 0;
+    for (const ValueId input : call.inputs) {
+        if (input.valid()) rank = std::max(rank, importer.rank(input));
+    }
+    for (ValueId& input : call.inputs) {
+        const size_t own = input.valid() ? importer.rank(input) : rank;
+        if (own == rank) continue;
+        std::vector<int64_t> axes;
+        for (size_t i = own; i < rank; ++i) axes.push_back(static_cast<int64_t>(i - own));
+        Attributes attributes;
+        attributes.set_ints("axes", axes);
+        input = importer.make(call, "Unsqueeze", {input}, attributes);
+    }
+    return true;
+}
+
+constexpr std::array kRows = {
+    NormaliseRow{"Sum", kAnyOpset, same_ranks},     NormaliseRow{"Max", kAnyOpset, same_ranks},
+    NormaliseRow{"Min", kAnyOpset, same_ranks},     NormaliseRow{"Mean", kAnyOpset, same_ranks},
+    NormaliseRow{"Add", 7, align_by_axis},          NormaliseRow{"Sub", 7, align_by_axis},
+    NormaliseRow{"Mul", 7, align_by_axis},          NormaliseRow{"Div", 7, align_by_axis},
+    NormaliseRow{"Pow", 7, align_by_axis},          NormaliseRow{"And", 7, align_by_axis},
+    NormaliseRow{"Or", 7, align_by_axis},           NormaliseRow{"Xor", 7, align_by_axis},
+    NormaliseRow{"Equal", 7, align_by_axis},        NormaliseRow{"Greater", 7, align_by_axis},
+    NormaliseRow{"Less", 7, align_by_axis},         NormaliseRow{"PRelu", 7, align_slope},
+    NormaliseRow{"Gemm", 7, drop_broadcast},        NormaliseRow{"Clip", 11, limits_to_inputs},
+    NormaliseRow{"Cast", 6, type_from_name},        NormaliseRow{"Cast", kAnyOpset, plain_cast},
+    NormaliseRow{"CastLike", kAnyOpset, cast_like}, NormaliseRow{"Selu", 6, first_selu},
+};
+
+}  // namespace
+
+std::span<const NormaliseRow> elementwise_rows() { return kRows; }
+
+}  // namespace lemma::onnx

@@ -1,0 +1,56 @@
+// Quantised operators: the definitions are told the limits of the quantised type.
+#include <array>
+
+#include "onnx/import/normalise.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+// By ONNX's codes, for types of 4 and 2 bits are kept in 8.
+void set_limits(NodeCall& call, DType dtype, int64_t bits) {
+    const bool is_signed = tensor::is_signed(dtype);
+    const int64_t one = 1;
+    call.attributes.set_int("lowest", is_signed ? -(one << (bits - 1)) : 0);
+    call.attributes.set_int("highest", (one << (is_signed ? bits - 1 : bits)) - 1);
+}
+
+bool quantize_linear(Importer& importer, NodeCall& call) {
+    call.attributes.erase("saturate");   // about floats of 8 bits
+    call.attributes.erase("precision");  // the interpreter computes in double
+    DType dtype = DType::U8;
+    if (call.has_input(2)) {
+        dtype = importer.dtype(call.inputs[2]);
+    } else if (const auto code = call.attributes.integer("output_dtype"); code && *code != 0) {
+        const auto given = tensor::dtype_of_onnx(*code);
+        if (!given) {
+            return importer.not_supported(call,
+                                          "results of `QuantizeLinear` of type " +
+                                              tensor::onnx_type_name(*code) + " are not supported");
+        }
+        dtype = *given;
+    }
+    if (!tensor::is_integer(dtype)) return true;
+    set_limits(call, dtype, 8 * tensor::dtype_size(dtype));
+    return true;
+}
+
+template <size_t zero_point>
+bool limits_of_result(Importer& importer, NodeCall& call) {
+    if (!call.has_input(zero_point)) return true;
+    const DType dtype = importer.dtype(call.inputs[zero_point]);
+    if (tensor::is_integer(dtype)) set_limits(call, dtype, 8 * tensor::dtype_size(dtype));
+    return true;
+}
+
+constexpr std::array kRows = {
+    NormaliseRow{"QuantizeLinear", kAnyOpset, quantize_linear},
+    NormaliseRow{"QLinearMatMul", kAnyOpset, limits_of_result<7>},
+    NormaliseRow{"QLinearConv", kAnyOpset, limits_of_result<7>},
+};
+
+}  // namespace
+
+std::span<const NormaliseRow> quantized_rows() { return kRows; }
+
+}  // namespace lemma::onnx

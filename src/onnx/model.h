@@ -1,0 +1,142 @@
+// onnx/model.h — an ONNX model as its file has it: graphs, nodes, attributes, tensors. Names are
+// texts and nothing is resolved yet. Every part knows its place, a line of `Model::paths`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/store.h"
+#include "diag/diagnostic.h"
+#include "tensor/pb_file.h"
+
+namespace lemma::onnx {
+
+struct GraphId : Id<GraphId> {};
+
+// A line of the list of paths: `graph/node[12]:Conv "conv1"/attribute pads`.
+struct Place {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+};
+
+// A tensor without its elements, which stay in the bytes of the model or in another file.
+struct TensorData {
+    tensor::TensorProto proto{.message = tensor::WireReader({})};
+    Place place;
+};
+
+struct Dimension {
+    std::optional<int64_t> value;
+    std::string param;  // its name where only a run tells the value; may be empty as well
+};
+
+enum class TypeKind : uint8_t { Missing, Tensor, SparseTensor, Sequence, Map, Optional };
+
+// An input, an output or an intermediate tensor with its declared type.
+struct ValueInfo {
+    std::string name;
+    TypeKind kind = TypeKind::Missing;
+    int64_t elem_type = 0;                        // ONNX's code
+    std::optional<std::vector<Dimension>> shape;  // missing: of any rank
+    Place place;
+};
+
+// The values are the codes of the format.
+enum class AttributeType : uint8_t {
+    Undefined = 0,
+    Float = 1,
+    Int = 2,
+    String = 3,
+    Tensor = 4,
+    Graph = 5,
+    Floats = 6,
+    Ints = 7,
+    Strings = 8,
+    Tensors = 9,
+    Graphs = 10,
+    SparseTensor = 11,
+    SparseTensors = 12,
+    Type = 13,
+    Types = 14,
+};
+// "an int", "a list of floats"
+std::string_view attribute_type_text(AttributeType type);
+
+struct Attribute {
+    std::string name;
+    AttributeType type = AttributeType::Undefined;
+    std::string reference;             // inside of a function: the attribute of the call
+    std::vector<float> floats;         // one for Float
+    std::vector<int64_t> ints;         // one for Int
+    std::vector<std::string> strings;  // one for String
+    std::vector<TensorData> tensors;
+    std::vector<GraphId> graphs;
+    Place place;
+};
+
+struct Node {
+    std::string op;
+    std::string domain;  // empty: ai.onnx
+    std::string overload;
+    std::string name;
+    std::vector<std::string> inputs;  // an empty name: left out
+    std::vector<std::string> outputs;
+    std::vector<Attribute> attributes;
+    Place place;
+};
+
+struct Graph {
+    std::string name;
+    std::vector<Node> nodes;
+    std::vector<TensorData> initializers;
+    std::vector<ValueInfo> inputs;
+    std::vector<ValueInfo> outputs;
+    std::vector<ValueInfo> values;  // types of intermediate tensors
+    Place place;
+};
+
+struct OperatorSet {
+    std::string domain;
+    int64_t version = 0;
+};
+
+struct Function {
+    std::string name;
+    std::string domain;
+    std::string overload;
+    std::vector<std::string> inputs;
+    std::vector<std::string> outputs;
+    std::vector<std::string> attributes;  // without default
+    std::vector<Attribute> defaults;
+    std::vector<OperatorSet> opsets;
+    std::vector<Node> nodes;
+    Place place;
+};
+
+// What is wrong with a part of the file that could be read around.
+struct Fault {
+    Place place;
+    DiagKind kind{};
+    std::string message;
+};
+
+struct Model {
+    std::shared_ptr<const std::string> bytes;  // what tensors refer to
+    int64_t ir_version = 0;
+    std::string producer;
+    std::vector<OperatorSet> opsets;
+    Store<GraphId, Graph> graphs;
+    GraphId main;
+    std::vector<Function> functions;
+    std::vector<Fault> faults;
+    std::string paths;  // a line for each part
+};
+
+// The names of the default domain, which are two.
+bool is_default_domain(std::string_view domain);
+const Attribute* find_attribute(const Node& node, std::string_view name);
+
+}  // namespace lemma::onnx

@@ -1,0 +1,513 @@
+#include "onnx/read.h"
+
+#include <fmt/format.h>
+
+#include "diag/utf8.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+using tensor::WireField;
+using tensor::WireReader;
+
+// The numbers of fields in onnx.proto.
+namespace model_field {
+enum : uint32_t { IrVersion = 1, Producer = 2, Graph = 7, Opset = 8, Function = 25 };
+}
+namespace opset_field {
+enum : uint32_t { Domain = 1, Version = 2 };
+}
+namespace graph_field {
+enum : uint32_t {
+    Node = 1,
+    Name = 2,
+    Initializer = 5,
+    Input = 11,
+    Output = 12,
+    Value = 13,
+    SparseInitializer = 15
+};
+}
+namespace node_field {
+enum : uint32_t {
+    Input = 1,
+    Output = 2,
+    Name = 3,
+    Op = 4,
+    Attribute = 5,
+    Domain = 7,
+    Overload = 8
+};
+}
+namespace attribute_field {
+enum : uint32_t {
+    Name = 1,
+    Float = 2,
+    Int = 3,
+    String = 4,
+    Tensor = 5,
+    Graph = 6,
+    Floats = 7,
+    Ints = 8,
+    Strings = 9,
+    Tensors = 10,
+    Graphs = 11,
+    Type = 20,
+    Reference = 21
+};
+}
+namespace value_field {
+enum : uint32_t { Name = 1, Type = 2 };
+}
+namespace type_field {
+enum : uint32_t { Tensor = 1, Sequence = 4, Map = 5, SparseTensor = 8, Optional = 9 };
+}
+namespace tensor_type_field {
+enum : uint32_t { Elem = 1, Shape = 2 };
+}
+namespace dimension_field {
+enum : uint32_t { Value = 1, Param = 2 };
+}
+namespace function_field {
+enum : uint32_t {
+    Name = 1,
+    Input = 4,
+    Output = 5,
+    Attribute = 6,
+    Node = 7,
+    Opset = 9,
+    Domain = 10,
+    Default = 11,
+    Overload = 13
+};
+}
+
+// More than this of a name says no more in a message.
+constexpr size_t kMaxNameBytes = 200;
+// Paths are texts with 32-bit offsets; parts beyond share the last place.
+constexpr size_t kMaxPathBytes = size_t{1} << 28;
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+std::string path_name(std::string_view name) {
+    return diag::printable(diag::shortened(std::string(name), kMaxNameBytes));
+}
+
+class Reader {
+public:
+    Reader(Model& model, const ReadLimits& limits) : model_(model), limits_(limits) {}
+
+    Result<void> read_model(WireReader message);
+
+private:
+    // Calls `take` with each field of the message.
+    template <class Take>
+    Result<void> each_field(WireReader message, Take take);
+    template <class Take>
+    Result<void> open(const WireField& field, Take take);
+
+    Result<void> read_opset(const WireField& field, std::vector<OperatorSet>& to);
+    Result<GraphId> read_graph(const WireField& field, const std::string& path);
+    Result<void> read_graph_field(const WireField& field, const std::string& path, Graph& graph);
+    Result<void> read_node(const WireField& field, const std::string& path, std::vector<Node>& to);
+    Result<void> read_attribute(const WireField& field,
+                                const std::string& path,
+                                std::vector<Attribute>& to);
+    Result<void> read_attribute_field(const WireField& field,
+                                      const std::string& path,
+                                      Attribute& attribute);
+    Result<void> read_tensor(const WireField& field,
+                             const std::string& path,
+                             std::vector<TensorData>& to);
+    Result<void> read_value(const WireField& field,
+                            const std::string& path,
+                            std::vector<ValueInfo>& to);
+    Result<void> read_type(const WireField& field, ValueInfo& value);
+    Result<void> read_tensor_type(const WireField& field, ValueInfo& value);
+    Result<void> read_dimension(const WireField& field, std::vector<Dimension>& to);
+    Result<void> read_function(const WireField& field);
+    Result<void> add_text(const WireField& field, std::vector<std::string>& to);
+    Result<void> count_part();
+    Place place(const std::string& path);
+
+    Model& model_;
+    const ReadLimits& limits_;
+    int64_t parts_ = 0;
+};
+
+Result<void> set_text(const WireField& field, std::string& to) {
+    LEMMA_TRY(to, tensor::wire_bytes(field));
+    return {};
+}
+Result<void> set_int(const WireField& field, int64_t& to) {
+    LEMMA_TRY(to, tensor::wire_int(field));
+    return {};
+}
+
+template <class Take>
+Result<void> Reader::each_field(WireReader message, Take take) {
+    WireField field;
+    while (true) {
+        LEMMA_TRY(const bool more, message.next(field));
+        if (!more) return {};
+        if (Result<void> taken = take(field); !taken) return taken;
+    }
+}
+
+template <class Take>
+Result<void> Reader::open(const WireField& field, Take take) {
+    LEMMA_TRY(const WireReader message, WireReader::open(field));
+    return each_field(message, take);
+}
+
+Result<void> Reader::count_part() {
+    if (++parts_ <= limits_.max_parts) return {};
+    return bad(fmt::format("it has more than {} parts", limits_.max_parts));
+}
+
+Place Reader::place(const std::string& path) {
+    std::string& paths = model_.paths;
+    if (paths.size() + path.size() + 1 > kMaxPathBytes) return {0, 0};
+    const auto begin = static_cast<uint32_t>(paths.size());
+    paths += path;
+    const auto end = static_cast<uint32_t>(paths.size());
+    paths += '\n';
+    return {begin, end};
+}
+
+Result<void> Reader::add_text(const WireField& field, std::vector<std::string>& to) {
+    LEMMA_TRY(const std::string_view text, tensor::wire_bytes(field));
+    to.emplace_back(text);
+    return count_part();
+}
+
+// ---- The model
+// -----------------------------------------------------------------------------------
+
+Result<void> Reader::read_model(WireReader message) {
+    bool has_graph = false;
+    const Result<void> done = each_field(message, [&](const WireField& field) -> Result<void> {
+        switch (field.number) {
+            case model_field::IrVersion:
+                return set_int(field, model_.ir_version);
+            case model_field::Producer:
+                return set_text(field, model_.producer);
+            case model_field::Graph: {
+                if (has_graph) return bad("it has two graphs");
+                has_graph = true;
+                LEMMA_TRY(model_.main, read_graph(field, "graph"));
+                return {};
+            }
+            case model_field::Opset:
+                return read_opset(field, model_.opsets);
+            case model_field::Function:
+                return read_function(field);
+            default:
+                return {};
+        }
+    });
+    if (!done) return done;
+    if (!has_graph) return bad("it has no graph, so it is no ONNX model");
+    return {};
+}
+
+Result<void> Reader::read_opset(const WireField& field, std::vector<OperatorSet>& to) {
+    OperatorSet& opset = to.emplace_back();
+    if (auto counted = count_part(); !counted) return counted;
+    return open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == opset_field::Domain) return set_text(part, opset.domain);
+        if (part.number == opset_field::Version) return set_int(part, opset.version);
+        return {};
+    });
+}
+
+Result<void> Reader::read_function(const WireField& field) {
+    Function function;
+    const std::string path = fmt::format("function[{}]", model_.functions.size());
+    if (auto counted = count_part(); !counted) return counted;
+    function.place = place(path);
+    const Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
+        switch (part.number) {
+            case function_field::Name:
+                return set_text(part, function.name);
+            case function_field::Input:
+                return add_text(part, function.inputs);
+            case function_field::Output:
+                return add_text(part, function.outputs);
+            case function_field::Attribute:
+                return add_text(part, function.attributes);
+            case function_field::Node:
+                return read_node(part, path, function.nodes);
+            case function_field::Opset:
+                return read_opset(part, function.opsets);
+            case function_field::Domain:
+                return set_text(part, function.domain);
+            case function_field::Default:
+                return read_attribute(part, path, function.defaults);
+            case function_field::Overload:
+                return set_text(part, function.overload);
+            default:
+                return {};
+        }
+    });
+    model_.functions.push_back(std::move(function));
+    return done;
+}
+
+// ---- Graphs
+// --------------------------------------------------------------------------------------
+
+Result<GraphId> Reader::read_graph(const WireField& field, const std::string& path) {
+    Graph graph;
+    graph.place = place(path);
+    const Result<void> done =
+        open(field, [&](const WireField& part) { return read_graph_field(part, path, graph); });
+    if (!done) return std::unexpected(done.error());
+    return model_.graphs.add(std::move(graph));
+}
+
+Result<void> Reader::read_graph_field(const WireField& field,
+                                      const std::string& path,
+                                      Graph& graph) {
+    switch (field.number) {
+        case graph_field::Node:
+            return read_node(field, path, graph.nodes);
+        case graph_field::Name:
+            return set_text(field, graph.name);
+        case graph_field::Initializer:
+            return read_tensor(field, path + "/initializer", graph.initializers);
+        case graph_field::Input:
+            return read_value(field, path + "/input", graph.inputs);
+        case graph_field::Output:
+            return read_value(field, path + "/output", graph.outputs);
+        case graph_field::Value:
+            return read_value(field, path + "/value", graph.values);
+        case graph_field::SparseInitializer:
+            model_.faults.push_back(
+                {graph.place, DiagKind::NotSupported, "sparse initialisers are not supported"});
+            return {};
+        default:
+            return {};
+    }
+}
+
+// The path has the operator and the name, so these are looked up before everything else.
+Result<void> Reader::read_node(const WireField& field,
+                               const std::string& path,
+                               std::vector<Node>& to) {
+    if (auto counted = count_part(); !counted) return counted;
+    Node node;
+    Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == node_field::Op) return set_text(part, node.op);
+        if (part.number == node_field::Name) return set_text(part, node.name);
+        return {};
+    });
+    if (!done) return done;
+    std::string own = fmt::format("{}/node[{}]:{}", path, to.size(), path_name(node.op));
+    if (!node.name.empty()) own += fmt::format(" \"{}\"", path_name(node.name));
+    node.place = place(own);
+    done = open(field, [&](const WireField& part) -> Result<void> {
+        switch (part.number) {
+            case node_field::Input:
+                return add_text(part, node.inputs);
+            case node_field::Output:
+                return add_text(part, node.outputs);
+            case node_field::Attribute:
+                return read_attribute(part, own, node.attributes);
+            case node_field::Domain:
+                return set_text(part, node.domain);
+            case node_field::Overload:
+                return set_text(part, node.overload);
+            default:
+                return {};
+        }
+    });
+    to.push_back(std::move(node));
+    return done;
+}
+
+// ---- Attributes
+// ----------------------------------------------------------------------------------
+
+// Files of old writers do not say the type: it is what is there.
+AttributeType implied_type(const Attribute& attribute) {
+    if (!attribute.floats.empty()) return AttributeType::Floats;
+    if (!attribute.ints.empty()) return AttributeType::Ints;
+    if (!attribute.strings.empty()) return AttributeType::Strings;
+    if (!attribute.tensors.empty()) return AttributeType::Tensor;
+    if (!attribute.graphs.empty()) return AttributeType::Graph;
+    return AttributeType::Undefined;
+}
+
+// Zero is not written by all writers, so a single value that is missing is zero or empty.
+void complete(Attribute& attribute) {
+    if (attribute.type == AttributeType::Undefined) attribute.type = implied_type(attribute);
+    if (attribute.type == AttributeType::Float && attribute.floats.empty())
+        attribute.floats = {0.0F};
+    if (attribute.type == AttributeType::Int && attribute.ints.empty()) attribute.ints = {0};
+    if (attribute.type == AttributeType::String && attribute.strings.empty())
+        attribute.strings = {""};
+}
+
+Result<void> Reader::read_attribute(const WireField& field,
+                                    const std::string& path,
+                                    std::vector<Attribute>& to) {
+    if (auto counted = count_part(); !counted) return counted;
+    Attribute attribute;
+    Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
+        return part.number == attribute_field::Name ? set_text(part, attribute.name)
+                                                    : Result<void>();
+    });
+    if (!done) return done;
+    const std::string own = fmt::format("{}/attribute {}", path, path_name(attribute.name));
+    attribute.place = place(own);
+    done = open(field,
+                [&](const WireField& part) { return read_attribute_field(part, own, attribute); });
+    complete(attribute);
+    to.push_back(std::move(attribute));
+    return done;
+}
+
+Result<void> Reader::read_attribute_field(const WireField& field,
+                                          const std::string& path,
+                                          Attribute& attribute) {
+    switch (field.number) {
+        case attribute_field::Float: {
+            LEMMA_TRY(const float value, tensor::wire_float(field));
+            attribute.floats.push_back(value);
+            return {};
+        }
+        case attribute_field::Int: {
+            LEMMA_TRY(const int64_t value, tensor::wire_int(field));
+            attribute.ints.push_back(value);
+            return {};
+        }
+        case attribute_field::Floats:
+            return tensor::append_floats(field, attribute.floats);
+        case attribute_field::Ints:
+            return tensor::append_ints(field, attribute.ints);
+        case attribute_field::String:
+        case attribute_field::Strings:
+            return add_text(field, attribute.strings);
+        case attribute_field::Tensor:
+        case attribute_field::Tensors:
+            return read_tensor(field, path, attribute.tensors);
+        case attribute_field::Graph:
+        case attribute_field::Graphs: {
+            if (auto counted = count_part(); !counted) return counted;
+            LEMMA_TRY(const GraphId graph, read_graph(field, path + "/graph"));
+            attribute.graphs.push_back(graph);
+            return {};
+        }
+        case attribute_field::Type: {
+            LEMMA_TRY(const int64_t code, tensor::wire_int(field));
+            if (code >= 0 && code <= static_cast<int64_t>(AttributeType::Types))
+                attribute.type = static_cast<AttributeType>(code);
+            return {};
+        }
+        case attribute_field::Reference:
+            return set_text(field, attribute.reference);
+        default:
+            return {};
+    }
+}
+
+// ---- Tensors and types
+// ---------------------------------------------------------------------------
+
+Result<void> Reader::read_tensor(const WireField& field,
+                                 const std::string& path,
+                                 std::vector<TensorData>& to) {
+    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(const WireReader message, WireReader::open(field));
+    auto proto = tensor::read_tensor_proto(message);
+    TensorData data;
+    if (!proto) {
+        data.place = place(fmt::format("{}[{}]", path, to.size()));
+        model_.faults.push_back({data.place, DiagKind::BadData, proto.error().message});
+    } else {
+        data.place = place(fmt::format("{}[{}] \"{}\"", path, to.size(), path_name(proto->name)));
+        data.proto = std::move(*proto);
+    }
+    to.push_back(std::move(data));
+    return {};
+}
+
+Result<void> Reader::read_value(const WireField& field,
+                                const std::string& path,
+                                std::vector<ValueInfo>& to) {
+    if (auto counted = count_part(); !counted) return counted;
+    ValueInfo value;
+    const Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == value_field::Name) return set_text(part, value.name);
+        if (part.number == value_field::Type) return read_type(part, value);
+        return {};
+    });
+    value.place = place(fmt::format("{}[{}] \"{}\"", path, to.size(), path_name(value.name)));
+    to.push_back(std::move(value));
+    return done;
+}
+
+Result<void> Reader::read_type(const WireField& field, ValueInfo& value) {
+    return open(field, [&](const WireField& part) -> Result<void> {
+        switch (part.number) {
+            case type_field::Tensor:
+                value.kind = TypeKind::Tensor;
+                return read_tensor_type(part, value);
+            case type_field::Sequence:
+                value.kind = TypeKind::Sequence;
+                return {};
+            case type_field::Map:
+                value.kind = TypeKind::Map;
+                return {};
+            case type_field::SparseTensor:
+                value.kind = TypeKind::SparseTensor;
+                return {};
+            case type_field::Optional:
+                value.kind = TypeKind::Optional;
+                return {};
+            default:
+                return {};
+        }
+    });
+}
+
+Result<void> Reader::read_tensor_type(const WireField& field, ValueInfo& value) {
+    return open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == tensor_type_field::Elem) return set_int(part, value.elem_type);
+        if (part.number != tensor_type_field::Shape) return {};
+        value.shape.emplace();
+        return open(part, [&](const WireField& dimension) -> Result<void> {
+            return dimension.number == 1 ? read_dimension(dimension, *value.shape) : Result<void>();
+        });
+    });
+}
+
+Result<void> Reader::read_dimension(const WireField& field, std::vector<Dimension>& to) {
+    if (auto counted = count_part(); !counted) return counted;
+    Dimension& dimension = to.emplace_back();
+    return open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == dimension_field::Value) {
+            LEMMA_TRY(dimension.value, tensor::wire_int(part));
+            return {};
+        }
+        if (part.number == dimension_field::Param) return set_text(part, dimension.param);
+        return {};
+    });
+}
+
+}  // namespace
+
+Result<Model> read_model(std::shared_ptr<const std::string> bytes, const ReadLimits& limits) {
+    Model model;
+    model.bytes = std::move(bytes);
+    Reader reader(model, limits);
+    const Result<void> done = reader.read_model(WireReader(*model.bytes));
+    if (!done) return std::unexpected(done.error());
+    return model;
+}
+
+}  // namespace lemma::onnx

@@ -1,0 +1,296 @@
+#include "onnx/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "diag/utf8.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+using diag::printable;
+
+// The names of a graph, and of those around it.
+struct Names {
+    const Names* outer = nullptr;
+    std::unordered_map<std::string, Place> made;  // and where
+
+    const Place* find(const std::string& name) const {
+        for (const Names* at = this; at; at = at->outer) {
+            const auto found = at->made.find(name);
+            if (found != at->made.end()) return &found->second;
+        }
+        return nullptr;
+    }
+};
+
+class Validator {
+public:
+    Validator(const Model& model, diag::FileId file, Diagnostics& diag)
+        : model_(model), file_(file), diag_(diag) {}
+
+    void run();
+
+private:
+    void check_opsets();
+    void check_graph(const Graph& graph, const Names* outer, bool main);
+    void check_function(const Function& function);
+    void check_nodes(const std::vector<Node>& nodes, Names& names);
+    void check_node(const Node& node, Names& names);
+    void check_order(const std::vector<Node>& nodes, const Names& names);
+    void report_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& waiting);
+    void define(const std::string& name, Place place, Names& names);
+    void report_unknown(const Node& node, const std::string& name, const Names& names);
+    bool has_opset(const std::string& domain, const std::vector<OperatorSet>& opsets) const;
+    bool is_function(const Node& node) const;
+    Span span(Place place) const { return {file_, place.begin, place.end}; }
+
+    const Model& model_;
+    diag::FileId file_;
+    Diagnostics& diag_;
+    const std::vector<OperatorSet>* opsets_ = nullptr;
+    std::set<std::string> reported_domains_;
+    std::unordered_map<std::string, size_t> makers_;  // which node of the present graph makes it
+};
+
+void Validator::run() {
+    for (const Fault& fault : model_.faults)
+        diag_.error(span(fault.place), fault.kind, fault.message);
+    check_opsets();
+    opsets_ = &model_.opsets;
+    check_graph(model_.graphs[model_.main], nullptr, true);
+    for (const Function& function : model_.functions) check_function(function);
+}
+
+void Validator::check_opsets() {
+    const Span place = span(model_.graphs[model_.main].place);
+    for (const OperatorSet& opset : model_.opsets) {
+        if (!is_default_domain(opset.domain)) continue;
+        if (opset.version < 1) {
+            diag_.error(place,
+                        DiagKind::BadOpset,
+                        fmt::format("the operator set has version {}, expected 1 to {}",
+                                    opset.version,
+                                    kNewestOpset));
+        } else if (opset.version > kNewestOpset) {
+            diag_.warning(place,
+                          DiagKind::BadOpset,
+                          fmt::format("the operator set has version {}, newer than {}, the newest "
+                                      "that is known here",
+                                      opset.version,
+                                      kNewestOpset));
+        }
+    }
+}
+
+bool Validator::has_opset(const std::string& domain, const std::vector<OperatorSet>& opsets) const {
+    return std::ranges::any_of(opsets, [&](const OperatorSet& opset) {
+        return opset.domain == domain ||
+               (is_default_domain(opset.domain) && is_default_domain(domain));
+    });
+}
+
+bool Validator::is_function(const Node& node) const {
+    return std::ranges::any_of(model_.functions, [&](const Function& function) {
+        return function.name == node.op && function.domain == node.domain;
+    });
+}
+
+// ---- Names
+// ---------------------------------------------------------------------------------------
+
+void Validator::define(const std::string& name, Place place, Names& names) {
+    if (name.empty()) return;
+    const auto [at, is_new] = names.made.emplace(name, place);
+    if (is_new) return;
+    diag_
+        .error(span(place),
+               DiagKind::DuplicateName,
+               fmt::format("`{}` is made twice", printable(name)))
+        .note(span(at->second), "here as well");
+}
+
+void Validator::check_graph(const Graph& graph, const Names* outer, bool main) {
+    Names names{.outer = outer, .made = {}};
+    for (const ValueInfo& input : graph.inputs) {
+        if (input.name.empty()) {
+            diag_.error(span(input.place), DiagKind::UndeclaredName, "an input without a name");
+        }
+        define(input.name, input.place, names);
+    }
+    std::unordered_set<std::string> initializers;
+    for (const TensorData& data : graph.initializers) {
+        const std::string& name = data.proto.name;
+        if (!initializers.insert(name).second) define(name, data.place, names);
+        names.made.emplace(name, data.place);  // an input may have one as its default
+    }
+    check_nodes(graph.nodes, names);
+    for (const ValueInfo& output : graph.outputs) {
+        if (names.find(output.name)) continue;
+        diag_.error(span(output.place),
+                    DiagKind::MissingOutput,
+                    fmt::format("nothing makes the output `{}`", printable(output.name)));
+    }
+    if (main && graph.outputs.empty())
+        diag_.error(span(graph.place), DiagKind::MissingOutput, "the graph has no outputs");
+}
+
+void Validator::check_function(const Function& function) {
+    const auto* const before = opsets_;
+    if (!function.opsets.empty()) opsets_ = &function.opsets;
+    Names names;
+    for (const std::string& input : function.inputs) define(input, function.place, names);
+    check_nodes(function.nodes, names);
+    for (const std::string& output : function.outputs) {
+        if (names.find(output)) continue;
+        diag_.error(span(function.place),
+                    DiagKind::MissingOutput,
+                    fmt::format("nothing makes the output `{}`", printable(output)));
+    }
+    opsets_ = before;
+}
+
+// ---- Nodes
+// ---------------------------------------------------------------------------------------
+
+void Validator::check_nodes(const std::vector<Node>& nodes, Names& names) {
+    auto makers = std::exchange(makers_, {});
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        for (const std::string& output : nodes[i].outputs) makers_.emplace(output, i);
+    }
+    check_order(nodes, names);
+    for (const Node& node : nodes) {
+        if (diag_.full()) break;
+        check_node(node, names);
+    }
+    makers_ = std::move(makers);
+}
+
+void Validator::report_unknown(const Node& node, const std::string& name, const Names& names) {
+    if (makers_.contains(name)) return;  // told by check_order
+    std::vector<std::string_view> known;
+    for (const Names* at = &names; at; at = at->outer) {
+        for (const auto& [other, place] : at->made) known.push_back(other);
+    }
+    std::ranges::sort(known);
+    constexpr size_t kMaxCandidates = 5000;
+    const std::string nearest =
+        known.size() > kMaxCandidates ? "" : std::string(diag::nearest_name(name, known));
+    auto report = diag_.error(span(node.place),
+                              DiagKind::UndeclaredName,
+                              fmt::format("nothing makes the input `{}`", printable(name)));
+    if (!nearest.empty()) report.note(fmt::format("did you mean `{}`?", printable(nearest)));
+}
+
+void Validator::check_node(const Node& node, Names& names) {
+    if (node.op.empty())
+        diag_.error(span(node.place), DiagKind::NoOperator, "a node without an operator");
+    if (!has_opset(node.domain, *opsets_) && !is_function(node) &&
+        reported_domains_.insert(node.domain).second) {
+        diag_.error(
+            span(node.place),
+            DiagKind::BadOpset,
+            fmt::format("the model does not say which version of the operator set `{}` it uses",
+                        is_default_domain(node.domain) ? "ai.onnx" : printable(node.domain)));
+    }
+    std::unordered_set<std::string> told;
+    for (const std::string& input : node.inputs) {
+        if (input.empty() || names.find(input) || !told.insert(input).second) continue;
+        report_unknown(node, input, names);
+    }
+    std::set<std::string_view> attributes;
+    for (const Attribute& attribute : node.attributes) {
+        if (!attributes.insert(attribute.name).second) {
+            diag_.error(
+                span(attribute.place),
+                DiagKind::DuplicateAttribute,
+                fmt::format("the attribute `{}` is given twice", printable(attribute.name)));
+        }
+        for (const GraphId graph : attribute.graphs)
+            check_graph(model_.graphs[graph], &names, false);
+    }
+    for (const std::string& output : node.outputs) define(output, node.place, names);
+}
+
+// Nodes stand behind those whose results they use. Where that cannot be, they are in a circle.
+void Validator::check_order(const std::vector<Node>& nodes, const Names& names) {
+    std::vector<size_t> late;  // nodes that use what a later one makes
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const bool waits = std::ranges::any_of(nodes[i].inputs, [&](const std::string& input) {
+            const auto maker = makers_.find(input);
+            return maker != makers_.end() && maker->second >= i && !names.find(input);
+        });
+        if (waits) late.push_back(i);
+    }
+    if (late.empty()) return;
+    // Kahn's algorithm: what can run, runs; the rest is in a circle or behind one.
+    std::vector<std::vector<size_t>> users(nodes.size());
+    std::vector<size_t> missing(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        for (const std::string& input : nodes[i].inputs) {
+            const auto maker = makers_.find(input);
+            if (maker == makers_.end() || names.find(input)) continue;
+            users[maker->second].push_back(i);
+            ++missing[i];
+        }
+    }
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        if (missing[i] == 0) ready.push_back(i);
+    }
+    while (!ready.empty()) {
+        const size_t node = ready.back();
+        ready.pop_back();
+        for (const size_t user : users[node]) {
+            if (--missing[user] == 0) ready.push_back(user);
+        }
+    }
+    if (std::ranges::any_of(missing, [](size_t count) { return count > 0; }))
+        return report_cycle(nodes, missing);
+    for (const size_t i : late) {
+        diag_
+            .error(span(nodes[i].place),
+                   DiagKind::UsedBeforeAssigned,
+                   "it stands before a node whose result it uses")
+            .note("nodes have to be in an order in which they can run");
+    }
+}
+
+void Validator::report_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& waiting) {
+    // From a node that waits, back over those it waits for: that must come to a node twice.
+    size_t at = static_cast<size_t>(
+        std::ranges::find_if(waiting, [](size_t count) { return count > 0; }) - waiting.begin());
+    std::vector<bool> seen(nodes.size());
+    std::vector<size_t> way;
+    while (!seen[at]) {
+        seen[at] = true;
+        way.push_back(at);
+        for (const std::string& input : nodes[at].inputs) {
+            const auto maker = makers_.find(input);
+            if (maker == makers_.end() || waiting[maker->second] == 0) continue;
+            at = maker->second;
+            break;
+        }
+    }
+    const auto begin = std::ranges::find(way, at);
+    auto report =
+        diag_.error(span(nodes[at].place),
+                    DiagKind::CyclicGraph,
+                    fmt::format("it needs its own result, over {} nodes", way.end() - begin));
+    constexpr std::ptrdiff_t kMaxNotes = 8;
+    for (auto step = begin + 1; step != way.end() && step - begin <= kMaxNotes; ++step)
+        report.note(span(nodes[*step].place), "over this node");
+}
+
+}  // namespace
+
+void validate(const Model& model, diag::FileId file, Diagnostics& diag) {
+    Validator(model, file, diag).run();
+}
+
+}  // namespace lemma::onnx
