@@ -179,6 +179,7 @@ private:
     ExprId parse_binary(int min_level);
     ExprId parse_unary();
     bool at_number(size_t ahead = 0) const;
+    bool at_lone_operand() const;
     void warn_mixed(const Token& op, std::optional<TokenKind>& earlier);
     void warn_open_sign(bool product);
     ExprId parse_postfix();
@@ -201,7 +202,8 @@ private:
     void check_quantizer(ExprId quantizer);
 
     // ---- Nodes --------------------------------------------------------------------------------
-    ExprId add_leaf(Span span, ExprNode node) {
+    template <class Node>
+    ExprId add_leaf(Span span, const Node& node) {
         expr_depths_.push_back(1);
         return nodes_.exprs.add({.span = span, .node = node});
     }
