@@ -173,12 +173,11 @@ void Parser::fail_empty(std::string_view what) {
         .note("a list in parentheses has at least one item");
 }
 
-// Reports once, and gives up on the definition.
+// Reports, and gives up on the statement.
 void Parser::too_deep(Span span, int limit) {
     report(span, DiagKind::TooDeep, fmt::format("nesting is deeper than {} levels", limit))
         .note("the limit is set by `--max-depth`");
     panic_ = true;
-    fatal_ = true;
 }
 
 // An edit of one line enables the syntax, so it is reported once.
@@ -276,8 +275,10 @@ ExprId Parser::add(Span span, ExprNode node, std::initializer_list<ExprId> child
 
 ExprId Parser::add(Span span, ExprNode node, int depth_below) {
     const int limit = std::min(options_.limits.max_expr_depth, UINT16_MAX - 1);
-    if (depth_below >= limit && !fatal_) too_deep(span, limit);
-    if (fatal_) return add_leaf(span, BadExpr{});
+    if (depth_below >= limit) {
+        too_deep(span, limit);
+        return add_leaf(span, BadExpr{});
+    }
     expr_depths_.push_back(static_cast<uint16_t>(depth_below + 1));
     return nodes_.exprs.add({.span = span, .node = node});
 }
