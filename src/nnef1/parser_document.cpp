@@ -143,8 +143,7 @@ void Parser::parse_extension() {
         check_extension(name, extension);
         extension.names.push_back(name);
         if (at(TokenKind::FreeText)) extension.rest = text(advance());
-        if (accept(TokenKind::Comma)) continue;
-    } while (at_name() && !(peek().line_start && at(TokenKind::Semicolon, 1)));
+    } while (accept(TokenKind::Comma) || at_name());
     end_statement();
     extension.span = span_from(keyword.begin);
     if (panic_) {
