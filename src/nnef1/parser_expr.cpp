@@ -174,6 +174,8 @@ ExprId Parser::parse_unary() {
 
 // "for" IDENTIFIER "in" rvalue-expr ("," …)* ["if" rvalue-expr] "yield" rvalue-expr "]"
 ExprId Parser::parse_comprehension(const Token& open) {
+    const Nest nest(*this);  // an iterator's range is no parse_expr
+    if (!nest.ok) return bad_expr();
     need_operators(span(peek()), "a comprehension");
     advance();
     const size_t mark = open_iterators_.size();

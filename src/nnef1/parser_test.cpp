@@ -180,7 +180,7 @@ TEST(Nnef1Parser, NeedsNoExtensionsInALibraryOrOfTract) {
         "");
     const Parsed khronos =
         parse("version 1.0; graph g( x ) -> ( y ) { y = x + 1.0; }", {.dialect = Dialect::Khronos});
-    EXPECT_EQ(khronos.findings(), "1:43 missing-extension");
+    EXPECT_EQ(khronos.findings(), "1:44 missing-extension");
     EXPECT_FALSE(khronos.diag.has_errors());
 }
 
