@@ -171,6 +171,10 @@ Outcome Fmt::deliver(const std::string& path, const std::string& old, std::strin
 Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) const {
     const Result<std::string> text = read(path, input);
     if (!text) return {.status = kUnusable, .err = unreadable_line(text.error())};
+    if (dialect_ == Dialect::Tract && !is_nnef1(path, *text)) {
+        return {.status = kUnusable,
+                .err = fmt::format("lemma: --dialect=tract is for NNEF 1.0, not for `{}`\n", path)};
+    }
     diag::SourceMap sources;
     Diagnostics diag;
     const std::string shown = path == kStandardInput ? "<stdin>" : path;
