@@ -77,9 +77,19 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
     }
     if (auto value = plain_value(*actual)) {
         call.attributes.set(attribute.name, std::move(*value));
-    } else {
-        call.parts[attribute.name] = actual;
+        return;
     }
+    call.parts[attribute.name] = actual;
+    // Small lists may come as tensors; those that are called `value` stand for themselves.
+    if (actual->tensors.size() != 1 || attribute.name == "value") return;
+    const TensorData& data = actual->tensors[0];
+    if (data.proto.shape.size() != 1 || data.proto.shape[0] > kMaxKnownItems) return;
+    const Result<Known> items = known_tensor(data);
+    if (!items) {
+        fail(call, DiagKind::BadData, items.error().message);
+        return;
+    }
+    call.attributes.set(attribute.name, ir::Pack{.items = items->items});
 }
 
 std::optional<NodeCall> Importer::resolve(const Node& node, const Scope& scope) {
