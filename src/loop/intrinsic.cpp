@@ -8,7 +8,7 @@
 namespace lemma::loop {
 
 Intrinsic find_intrinsic(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, Intrinsic>, 10> kIntrinsics = {{
+    static constexpr std::array<std::pair<std::string_view, Intrinsic>, 11> kIntrinsics = {{
         {"algo.top_k", top_k},
         {"algo.nonmax_suppress", nonmax_suppress},
         {"layout.nonzero", nonzero},
@@ -19,6 +19,7 @@ Intrinsic find_intrinsic(std::string_view name) {
         {"rand.uniform", random_uniform},
         {"rand.normal", random_normal},
         {"rand.bernoulli", random_bernoulli},
+        {"onnx.elementwise.BitCast", bit_cast},
     }};
     for (const auto& [known, intrinsic] : kIntrinsics) {
         if (known == name) return intrinsic;

@@ -65,5 +65,6 @@ Result<void> roi_align(IntrinsicCall& call);
 Result<void> random_uniform(IntrinsicCall& call);
 Result<void> random_normal(IntrinsicCall& call);
 Result<void> random_bernoulli(IntrinsicCall& call);
+Result<void> bit_cast(IntrinsicCall& call);
 
 }  // namespace lemma::loop

@@ -13,6 +13,20 @@ namespace {
 constexpr const char* kMlDomain = "ai.onnx.ml";
 constexpr const char* kPreviewDomain = "ai.onnx.preview";
 
+// Operators that ONNX has, but the library has not.
+bool is_left_out(const Node& node) {
+    static const std::set<std::string> kOps = {"ImageDecoder",
+                                               "Optional",
+                                               "OptionalGetElement",
+                                               "OptionalHasElement",
+                                               "RegexFullMatch",
+                                               "SequenceMap",
+                                               "StringConcat",
+                                               "StringNormalizer",
+                                               "StringSplit"};
+    return !is_default_domain(node.domain) || kOps.contains(node.op);
+}
+
 }  // namespace
 
 ValueId Importer::find(const Scope& scope, const std::string& name) const {
@@ -302,11 +316,12 @@ std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
 
 Importer::Results Importer::call_operator(std::shared_ptr<const NodeCall> call) {
     NodeCall steered = *call;
-    if (!builder_.has_operator("onnx." + call->op)) {
+    const bool there = builder_.has_operator("onnx." + call->op);
+    if (!there && is_left_out(*call->node)) {
         not_supported(*call, fmt::format("the operator `{}` is not supported", call->op));
         return std::nullopt;
     }
-    if (!steer(steered)) return std::nullopt;
+    if (there && !steer(steered)) return std::nullopt;
     const auto lowered = lowered_call(steered);
     if (!lowered) return std::nullopt;
     const auto operands = builder_.call(*lowered);

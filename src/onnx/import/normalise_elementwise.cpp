@@ -138,8 +138,8 @@ bool mean_by_two(Importer& importer, NodeCall& call) {
 }
 
 constexpr std::array kRows = {
-    NormaliseRow{"Sum", kAnyOpset, same_ranks},     NormaliseRow{"Max", kAnyOpset, same_ranks},
-    NormaliseRow{"Min", kAnyOpset, same_ranks},     NormaliseRow{"Mean", kAnyOpset, same_ranks},
+    NormaliseRow{"Sum", kAnyOpset, sum_by_two},     NormaliseRow{"Max", kAnyOpset, max_by_two},
+    NormaliseRow{"Min", kAnyOpset, min_by_two},     NormaliseRow{"Mean", kAnyOpset, mean_by_two},
     NormaliseRow{"Add", 7, align_by_axis},          NormaliseRow{"Sub", 7, align_by_axis},
     NormaliseRow{"Mul", 7, align_by_axis},          NormaliseRow{"Div", 7, align_by_axis},
     NormaliseRow{"Pow", 7, align_by_axis},          NormaliseRow{"And", 7, align_by_axis},
