@@ -141,7 +141,7 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     if (call.op == "Constant") return import_constant(call);
     if (is_sequence_op(call.op)) return import_sequence(call);
     if (call.op == "Identity") return alias(call);
-    if (refuse_sequences(call)) return std::nullopt;
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;
     if (!choose_types(call)) return std::nullopt;
     if (Results folded = fold_call(call)) return folded;
