@@ -221,6 +221,24 @@ std::optional<std::string> find_data(const tensor::ModelSource& source,
     return std::nullopt;
 }
 
+DataHeader read_data_header(const tensor::ModelSource& source,
+                            const std::string& file,
+                            ir::DType dtype) {
+    const auto size = source.size(file);
+    if (!size) return {.misfit = size.error().message};
+    const auto begin = source.read(file, tensor::kNnefHeaderBytes);
+    if (!begin) return {.misfit = begin.error().message};
+    auto header = tensor::decode_nnef_header(*begin, *size);
+    if (!header) return {.misfit = header.error().message};
+    DataHeader result{
+        .misfit = "", .shape = std::move(header->shape), .oddities = std::move(header->oddities)};
+    if (!tensor::can_store(header->type, dtype)) {
+        result.misfit = fmt::format(
+            "its items are {}, expected {}", tensor::item_text(*header), type_text(dtype));
+    }
+    return result;
+}
+
 // A variable of the graph that is being checked.
 struct DataCheck::Variable {
     const ir::Program& program;
@@ -289,23 +307,14 @@ void DataCheck::check(const ir::Program& program) {
 // Why the file cannot be the variable's data; empty if it can. What is odd is reported.
 std::string DataCheck::misfit(const Variable& variable, const std::string& file) {
     const tensor::ModelSource& source = *model_.source;
-    const auto size = source.size(file);
-    if (!size) return size.error().message;
-    const auto begin = source.read(file, tensor::kNnefHeaderBytes);
-    if (!begin) return begin.error().message;
-    const auto header = tensor::decode_nnef_header(*begin, *size);
-    if (!header) return header.error().message;
-    if (!tensor::can_store(header->type, variable.tensor.dtype)) {
-        return fmt::format("its items are {}, expected {}",
-                           tensor::item_text(*header),
-                           type_text(variable.tensor.dtype));
-    }
-    if (!shape_fits(variable.program, variable.tensor, header->shape)) {
+    const DataHeader header = read_data_header(source, file, variable.tensor.dtype);
+    if (!header.misfit.empty()) return header.misfit;
+    if (!shape_fits(variable.program, variable.tensor, header.shape)) {
         return fmt::format("it has the shape {}, expected {}",
-                           tensor::shape_text(header->shape),
+                           tensor::shape_text(header.shape),
                            shape_text(variable.program, variable.tensor));
     }
-    for (const std::string& oddity : header->oddities) {
+    for (const std::string& oddity : header.oddities) {
         diag_.warning(
             variable.place.best(),
             DiagKind::BadData,

@@ -11,6 +11,7 @@
 #include "driver/model.h"
 #include "ir/program.h"
 #include "sknd/modules/modules.h"
+#include "tensor/shape.h"
 
 namespace lemma::driver {
 
@@ -33,6 +34,16 @@ std::vector<std::string> data_names_with_folders(const VariableName& variable);
 // The file that holds the variable's data, if there is one.
 std::optional<std::string> find_data(const tensor::ModelSource& source,
                                      const VariableName& variable);
+
+// What the header of a data file says.
+struct DataHeader {
+    std::string misfit;  // why it cannot hold items of the dtype; empty if it can
+    tensor::Shape shape;
+    std::vector<std::string> oddities;  // worth a warning
+};
+DataHeader read_data_header(const tensor::ModelSource& source,
+                            const std::string& file,
+                            ir::DType dtype);
 
 // Checks the data of the graphs of one model. Only the headers of the files are read.
 class DataCheck {

@@ -22,7 +22,6 @@ struct LaterFormat {
     std::string_view name;
 };
 constexpr std::array kLaterFormats = {
-    LaterFormat{".nnef", "NNEF 1.0"},
     LaterFormat{".tar", "a model archive (.tar)"},
     LaterFormat{".tgz", "a model archive (.tgz)"},
     LaterFormat{".tar.gz", "a model archive (.tar.gz)"},
@@ -39,50 +38,68 @@ bool is_there(const fs::path& path) {
 }
 
 constexpr const char* kMainFile = "main.sknd";
+constexpr const char* kGraphFile = "graph.nnef";  // of NNEF 1.0
 constexpr const char* kOnnxFile = "model.onnx";
 
-bool is_onnx(const fs::path& path) { return path.extension() == ".onnx"; }
+Format format_of(const fs::path& path) {
+    if (path.extension() == ".onnx") return Format::Onnx;
+    return path.extension() == ".nnef" ? Format::Nnef1 : Format::SkriptND;
+}
 
 // A single file is a model whose other files lie beside it. The folder may be anything, so it is
-// not searched through.
+// not searched through, unless the name is one that says what the folder is.
 ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    return {.format = is_onnx(path) ? Format::Onnx : Format::SkriptND,
+    return {.format = format_of(path),
             .path = path.string(),
             .name = path.stem().string(),
-            .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Flat, limits)};
+            .source = tensor::open_folder(folder.string(),
+                                          path.filename() == kGraphFile ? tensor::FolderDepth::Deep
+                                                                        : tensor::FolderDepth::Flat,
+                                          limits)};
 }
 
 Result<ModelFile> find_in_folder(const fs::path& folder,
                                  const std::string& argument,
                                  const tensor::SourceLimits& limits) {
-    if (is_there(folder / kMainFile)) {
+    for (const char* const name : {kMainFile, kGraphFile}) {
+        if (!is_there(folder / name)) continue;
+        const fs::path path = folder / name;
         return ModelFile{
-            .path = (folder / kMainFile).string(),
-            .name = "main",
+            .format = name == kGraphFile ? Format::Nnef1 : Format::SkriptND,
+            .path = path.string(),
+            .name = path.stem().string(),
             .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
     }
-    if (is_there(folder / "graph.nnef")) return std::unexpected(unsupported(argument, "NNEF 1.0"));
     if (is_there(folder / kOnnxFile)) return single_file(folder / kOnnxFile, limits);
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: the folder has no `main.sknd`", argument)});
+    return std::unexpected(Error{
+        fmt::format("cannot read `{}`: the folder has no `main.sknd`, `graph.nnef` or `model.onnx`",
+                    argument)});
 }
 
 Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
     LEMMA_TRY(const auto source, tensor::open_archive(argument, limits));
-    if (source->has(kMainFile)) {
-        return ModelFile{
-            .path = source->path_of(kMainFile), .name = "main", .archived = true, .source = source};
+    for (const char* const name : {kMainFile, kGraphFile}) {
+        if (!source->has(name)) continue;
+        return ModelFile{.format = name == kGraphFile ? Format::Nnef1 : Format::SkriptND,
+                         .path = source->path_of(name),
+                         .name = fs::path(name).stem().string(),
+                         .archived = true,
+                         .source = source};
     }
-    if (source->has("graph.nnef")) return std::unexpected(unsupported(argument, "NNEF 1.0"));
     return std::unexpected(
-        Error{fmt::format("cannot read `{}`: the archive has no `{}`", argument, kMainFile)});
+        Error{fmt::format("cannot read `{}`: the archive has neither `{}` nor `{}`",
+                          argument,
+                          kMainFile,
+                          kGraphFile)});
 }
 
 }  // namespace
 
 std::optional<Error> unsupported_format(const std::string& path) {
-    if (path.ends_with(".sknd") || path.ends_with(".onnx")) return std::nullopt;
+    for (const char* ending : {".sknd", ".nnef", ".onnx"}) {
+        if (path.ends_with(ending)) return std::nullopt;
+    }
     const auto later = std::ranges::find_if(
         kLaterFormats, [&](const LaterFormat& format) { return path.ends_with(format.ending); });
     return unsupported(path, later != kLaterFormats.end() ? later->name : "a file of this kind");
@@ -101,7 +118,8 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
 
 Result<std::string> read_main(const ModelFile& model) {
     if (!model.archived) return read_text(model.path);
-    return model.source->read_all(kMainFile, diag::kMaxSourceBytes);
+    const char* const name = model.format == Format::Nnef1 ? kGraphFile : kMainFile;
+    return model.source->read_all(name, diag::kMaxSourceBytes);
 }
 
 sknd::ModuleReader module_reader(const ModelFile& model) {

@@ -13,12 +13,12 @@
 
 namespace lemma::driver {
 
-enum class Format { SkriptND, Onnx };
+enum class Format { SkriptND, Nnef1, Onnx };
 
 struct ModelFile {
     Format format = Format::SkriptND;
     std::string path;  // of the main file, as diagnostics print it
-    std::string name;  // of the main module: the file's stem
+    std::string name;  // of the main module, or of `graph.nnef`: the file's stem
     bool archived = false;
     std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
 };

@@ -113,6 +113,14 @@ void declare_limits(Arguments& arguments, CheckOptions& options) {
                      "items of packs, and parts of a graph, to work out (64000000)");
 }
 
+void declare_dialect(Arguments& arguments, CheckOptions& options) {
+    using nnef1::Dialect;
+    const Choices<Dialect> dialects = {
+        {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
+    arguments.choice(
+        "--dialect", options.dialect, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
+}
+
 Result<CheckedModel> check_sknd(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,

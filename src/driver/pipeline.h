@@ -12,6 +12,7 @@
 #include "driver/graph_options.h"
 #include "driver/model.h"
 #include "ir/program.h"
+#include "nnef1/dialect.h"
 #include "sknd/modules/modules.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/types/types.h"
@@ -21,6 +22,9 @@ namespace lemma::driver {
 // The largest --max-depth: what the stack of any step takes, sanitizers included.
 inline constexpr int kMaxDepth = 2000;
 
+// What `--dump` prints, for debugging.
+enum class Dump : uint8_t { None, Tokens, Tree };
+
 struct CheckOptions {
     bool syntax_only = false;  // the main file alone, without its imports
     bool types_only = false;   // no composing
@@ -29,10 +33,14 @@ struct CheckOptions {
     sknd::EvalLimits eval;
     GraphOptions graph;
     DataMode data = DataMode::Auto;
+    Dump dump = Dump::None;
+    nnef1::Dialect dialect = nnef1::Dialect::Strict;  // of NNEF 1.0
 };
 
 // Limits of the language: --max-depth and the like, for every command that reads models.
 void declare_limits(Arguments& arguments, CheckOptions& options);
+// --dialect, for the same.
+void declare_dialect(Arguments& arguments, CheckOptions& options);
 
 struct CheckedModel {
     diag::FileId file;      // of the main module

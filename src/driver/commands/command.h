@@ -22,6 +22,9 @@ public:
     virtual Outcome run(Terminal terminal, std::istream& input) const = 0;
 };
 
+inline constexpr const char* kModelHelp =
+    "a .sknd, .nnef or .onnx file, or a folder or archive with main.sknd or graph.nnef";
+
 enum class Colour { Auto, Always, Never };
 void declare_colour(Arguments& arguments, Colour& colour);
 // Whether to colour what goes to stderr.
@@ -31,6 +34,7 @@ std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();
 std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
+std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> ops_command();
 

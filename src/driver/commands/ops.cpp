@@ -47,10 +47,20 @@ void Ops::declare(Arguments& arguments) {
     arguments.flag("--check", check_, "with --markdown: write nothing; list what would change");
     arguments.exclude("--json", "--markdown");
     arguments.need("--check", "--markdown");
+    arguments.remark(
+        "Operators of other formats are listed when asked for, as `onnx.*` or `nnef1.*`.");
 }
 
+// Operators of other formats, in modules such as `onnx.conv`, only where a name asks for them.
 std::vector<ModuleText> Ops::library() const {
     std::vector<ModuleText> modules = standard_library();
+    std::erase_if(modules, [&](const ModuleText& module) {
+        const size_t dot = module.name.find('.');
+        if (dot == std::string::npos) return false;
+        return std::ranges::none_of(names_, [&](const std::string& name) {
+            return name.starts_with(module.name.substr(0, dot));
+        });
+    });
     if (all_) return modules;
     for (ModuleText& module : modules) {
         std::erase_if(module.operators, [](const OperatorText& op) { return op.is_private; });

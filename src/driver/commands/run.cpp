@@ -59,7 +59,7 @@ private:
 };
 
 void Run::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.word("MODEL", model_, kModelHelp);
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", "an input: .npy, .dat, .pb or .json");
     arguments.seed("--random-inputs", random_inputs_, "random values for inputs without a file");
     arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");

@@ -6,9 +6,7 @@
 #include <filesystem>
 
 #include "driver/run/quantize.h"
-#include "driver/run/stored_codes.h"
 #include "loop/random.h"
-#include "tensor/convert.h"
 #include "tensor/nnef_data.h"
 
 namespace lemma::driver {
@@ -45,94 +43,46 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
     return loop::Array::zeros(tensor.dtype, std::move(shape));
 }
 
-bool is_quantised(const tensor::NnefHeader& header) {
-    const bool codes =
-        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
-    return codes && !header.range;
-}
-
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
-    LEMMA_TRY(const tensor::NnefHeader header,
-              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
-    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
-    if (is_quantised(header)) {
-        LEMMA_TRY(stored, decode_codes(variable, stored));
-    }
-    return tensor::convert(stored, variable.dtype);
-}
-
-Result<loop::Array> read_data(const tensor::ModelSource& source,
-                              const std::string& file,
-                              const ir::Tensor& variable,
-                              const tensor::SourceLimits& limits) {
-    LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
-    const auto tensor = decode_data(bytes, variable);
-    if (tensor) return loop::to_array(*tensor);
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
-}
-
 }  // namespace
 
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const auto unusable = [&](Error error) {
-        finding.unusable = std::move(error);
-        finding.status = kUnusable;
-        return nullptr;
-    };
-    auto file = find_model(model, options.source);
-    if (!file) return unusable(file.error());
-    if (file->format == Format::Onnx) return open_onnx(*file, options, finding);
-    auto checked = check_sknd(*file, options.check, finding.sources, finding.diag);
-    if (!checked) return unusable(checked.error());
-    Composed composed;
-    if (!finding.diag.has_errors()) {
-        composed = compose_graph(*checked, options.check, finding.sources, finding.diag);
-    }
-    if (!composed.program) {
-        finding.status = composed.bad_usage ? kUnusable : kWrong;
-        return nullptr;
-    }
+    const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    auto loaded = load_model(
+        model,
+        {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
+        finding);
+    if (!loaded) return nullptr;
     auto session = std::unique_ptr<Session>(new Session());
-    session->model_ = std::move(*checked);
+    session->model_ = std::move(*loaded);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        auto quantisation =
-            Quantisation::prepare(session->model_, *composed.program, options.check, finding);
+        auto quantisation = Quantisation::prepare(session->model_, finding);
         if (!quantisation) return nullptr;
         run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
             return quantisation->apply(tensor, array);
         };
     }
     session->interpreter_ =
-        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
+        std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
     if (!session->load_variables(options, finding)) return nullptr;
     return session;
 }
 
 bool Session::load_variables(const SessionOptions& options, Finding& finding) {
-    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
-    DataCheck data(model_.model, model_.package, mode, finding.diag);
-    data.check(program());
-    if (finding.diag.has_errors()) {
-        finding.status = kWrong;
-        return false;
-    }
     const auto fail = [&](const Error& error) {
         finding.unusable = error;
         finding.status = kUnusable;
         return false;
     };
-    for (uint32_t i = 0; i < program().tensors.size(); ++i) {
-        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+    for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const VariableName name = {model_.model.name, program().name, tensor.name};
-        const auto file = find_data(*model_.model.source, name);
+        const auto stored = model_.data(tensor);
+        if (!stored) return fail(stored.error());
         Result<loop::Array> array;
-        if (file) {
-            array = read_data(*model_.model.source, *file, tensor, options.source);
+        if (*stored) {
+            array = loop::to_array(**stored);
         } else if (options.random_weights) {
             array = zeros_like(program(), tensor);
             if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
@@ -143,6 +93,25 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
         if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
             return fail(done.error());
         }
+    }
+    return true;
+}
+
+// The values that decided shapes were read before the first step, and are the same ever after.
+bool Session::check_deciding(const loop::NamedArrays& inputs, Finding& finding) {
+    for (const std::string& name : model_.deciding) {
+        const auto given = inputs.find(name);
+        if (given == inputs.end() || given->second.size() != 1) continue;
+        const auto [before, first] = decided_.emplace(name, given->second);
+        if (first) continue;
+        const loop::Array& a = before->second[0];
+        const loop::Array& b = given->second[0];
+        if (a.shape == b.shape && a.integers == b.integers && a.reals == b.reals) continue;
+        finding.unusable = Error{fmt::format(
+            "the input `{}` decided shapes when the model was loaded, and has another value now",
+            name)};
+        finding.status = kUnusable;
+        return false;
     }
     return true;
 }
@@ -159,7 +128,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     }
     finding.status = kWrong;
     auto report =
-        finding.diag.error(op->span.valid() ? op->span : Span{model_.file, 0, 0},
+        finding.diag.error(op->span.valid() ? op->span : Span{model_.source, 0, 0},
                            DiagKind::RunFailed,
                            fmt::format("`{}` fails: {}", op->op, outputs.error().message));
     if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
@@ -168,14 +137,14 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
 
 Result<void> Session::save_variables(const std::string& folder) const {
     std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto names = data_names({model_.model.name, program().name, tensor.name});
-        auto done = tensor::write_nnef((std::filesystem::path(folder) / names[0]).string(), data);
+        const auto path = std::filesystem::path(folder) / model_.data_name(tensor);
+        std::filesystem::create_directories(path.parent_path(), failed);
+        auto done = tensor::write_nnef(path.string(), data);
         if (!done) return done;
     }
     return {};
@@ -191,8 +160,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
-    arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
+    arguments.flag(
+        "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);
 }

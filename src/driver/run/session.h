@@ -7,8 +7,7 @@
 #include <string>
 
 #include "driver/finding.h"
-#include "driver/onnx_model.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -19,7 +18,7 @@ struct SessionOptions {
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
-    // ONNX: files as `-i` takes them, for models with inputs that decide shapes.
+    // Files as `-i` takes them, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
 };
 
@@ -46,16 +45,10 @@ public:
 private:
     Session() = default;
     bool load_variables(const SessionOptions& options, Finding& finding);
-    static std::unique_ptr<Session> open_onnx(const ModelFile& file,
-                                              const SessionOptions& options,
-                                              Finding& finding);
-    bool load_onnx_data(const OnnxModel& model, Finding& finding);
     bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
-    CheckedModel model_;
-    // Inputs whose values the program was made for; set by the first step.
-    std::vector<std::string> deciding_;
-    loop::NamedArrays decided_;
+    LoadedModel model_;          // without its program, which the interpreter has
+    loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
 };
 

@@ -67,10 +67,18 @@ double decode_min_max(const Attributes& attributes, size_t channel, double code)
     return (code + shift) / steps * (high - low) + low;
 }
 
+double decode_linear(const Attributes& attributes, size_t channel, double code) {
+    const double steps = std::exp2(attributes.number("bits", 0, 8)) - 1;
+    const double low = attributes.number("min", channel, 0);
+    const double high = attributes.number("max", channel, 1);
+    return code / steps * (high - low) + low;
+}
+
 Decode decoder_of(std::string_view op) {
     const std::string_view name = op.substr(op.rfind('.') + 1);
     if (name == "zero_point_linear_quantize") return decode_zero_point;
     if (name == "min_max_linear_quantize") return decode_min_max;
+    if (name == "linear_quantize") return decode_linear;  // of NNEF 1.0
     return nullptr;
 }
 
@@ -78,7 +86,9 @@ Decode decoder_of(std::string_view op) {
 
 Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Tensor& codes) {
     if (!variable.quantizer) {
-        return bad("it holds quantised items, and no `@quantize` says what they stand for");
+        return bad(
+            "it holds quantised items, and nothing (`@quantize`, graph.quant) says what they stand "
+            "for");
     }
     const Decode decode = decoder_of(variable.quantizer->op);
     if (!decode) {

@@ -1,4 +1,4 @@
-#include "driver/onnx_model.h"
+#include "driver/formats/onnx_model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -122,12 +122,12 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     onnx::ImportOptions import;
     LEMMA_TRY(import.inputs, read_given(*read, inputs));
     import.read_external = result.read_external;
-    const sknd::Package library = sknd::load_library(sources, "onnx", diag);
-    sknd::check_types(library, {.limits = options.eval}, diag);
+    result.package = sknd::load_library(sources, "onnx", diag);
+    sknd::check_types(result.package, {.limits = options.eval}, diag);
     if (diag.has_errors()) return result;
     sknd::ComposeOptions compose = options.graph.compose;
     compose.limits = options.eval;
-    const auto builder = sknd::make_call_builder(library, compose, diag);
+    const auto builder = sknd::make_call_builder(result.package, compose, diag);
     result.imported = onnx::import_model(*read, result.file, *builder, import, diag);
     return result;
 }

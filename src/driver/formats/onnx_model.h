@@ -1,5 +1,5 @@
-// driver/onnx_model.h — ONNX models: read, checked and imported over the definitions of their
-// operators.
+// driver/formats/onnx_model.h — ONNX models: read, checked and imported over the definitions of
+// their operators.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,7 @@ struct OnnxModel {
     diag::FileId file;
     onnx::Imported imported;  // without a program: reported, or undecided
     tensor::ReadExternal read_external;
+    sknd::Package package;  // the definitions of its operators
 };
 
 // `inputs` are files as `-i` takes them; their tensors may decide shapes. An error is trouble with

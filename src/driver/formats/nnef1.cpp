@@ -1,0 +1,78 @@
+// NNEF 1.0 models.
+#include <fmt/format.h>
+
+#include "driver/formats/stored_data.h"
+#include "driver/load.h"
+#include "driver/nnef1/labels.h"
+#include "driver/nnef1/model.h"
+#include "driver/nnef1/quantizers.h"
+
+namespace lemma::driver {
+
+namespace {
+
+// Labels of variables by the names of their tensors.
+using Labels = std::map<std::string, std::string>;
+
+}  // namespace
+
+Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
+                                              const LoadOptions& options,
+                                              Finding& finding) {
+    LEMMA_TRY(auto owned, check_nnef1(file, options.check, finding.sources, finding.diag));
+    const std::shared_ptr<const Nnef1Model> checked = std::move(owned);
+    if (finding.diag.has_errors()) return std::nullopt;
+    nnef1::Imported imported;
+    Nnef1Library library(options.check, finding.sources, finding.diag);
+    Composed composed = compose_nnef1(*checked, library, options.check, finding.diag, imported);
+    if (!composed.program) {
+        finding.status = composed.bad_usage ? kUnusable : kWrong;
+        return std::nullopt;
+    }
+    const auto files = std::make_shared<LabelFiles>(file);
+    CheckOptions data = options.check;
+    data.data = options.data;
+    if (options.data != DataMode::Ignore) files->check(imported.variables, data, finding.diag);
+    if (finding.diag.has_errors()) return std::nullopt;
+    const auto labels = std::make_shared<Labels>();
+    for (const nnef1::StoredVariable& variable : imported.variables) {
+        (*labels)[composed.program->tensors[variable.tensor].name] = variable.label;
+    }
+
+    LoadedModel model{.file = file, .source = checked->file};
+    model.package = std::move(library).take();
+    model.program = std::move(*composed.program);
+    model.data = [source = file.source, files, labels, limits = options.source](
+                     const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
+        const auto name = files->find(labels->at(variable.name));
+        if (!name) return std::nullopt;
+        return read_stored(*source, *name, variable, limits);
+    };
+    model.data_name = [labels](const ir::Tensor& variable) {
+        return label_file(labels->at(variable.name));
+    };
+    model.quantizers = [checked, check = options.check](const LoadedModel& loaded, Finding& found) {
+        return nnef1_quantizers(*checked, loaded.program, check, found);
+    };
+    return model;
+}
+
+Result<void> check_nnef1_model(const ModelFile& file,
+                               const LoadOptions& options,
+                               Finding& finding) {
+    const CheckOptions& check = options.check;
+    LEMMA_TRY(const auto model, check_nnef1(file, check, finding.sources, finding.diag));
+    if (check.syntax_only || check.types_only || finding.diag.has_errors()) return {};
+    const Nnef1Library library(check, finding.sources, finding.diag);
+    if (finding.diag.has_errors()) return {};
+    const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
+    if (imported.custom.valid()) {
+        finding.remarks.push_back({imported.custom,
+                                   fmt::format("`{}` has no body: shapes behind it are not checked",
+                                               imported.custom_name)});
+    }
+    LabelFiles(model->model).check(imported.variables, check, finding.diag);
+    return {};
+}
+
+}  // namespace lemma::driver

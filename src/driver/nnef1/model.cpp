@@ -1,0 +1,142 @@
+#include "driver/nnef1/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "nnef1/parser.h"
+#include "nnef1/quant_file.h"
+#include "sknd/compose/calls.h"
+#include "sknd/modules/embedded.h"
+
+namespace lemma::driver {
+
+namespace {
+
+std::string_view standard_declarations() {
+    for (const sknd::EmbeddedFile& file : sknd::embedded_texts()) {
+        if (file.path == "nnef1/standard.nnef") return file.text;
+    }
+    LEMMA_CHECK(false);
+    return "";
+}
+
+nnef1::ParseOptions parse_options(const CheckOptions& options) {
+    nnef1::ParseOptions parse{.dialect = options.dialect};
+    parse.limits.max_depth = options.parse.max_depth;
+    return parse;
+}
+
+// `graph.quant` beside `graph.nnef`.
+std::string quant_name(const ModelFile& model) { return model.name + ".quant"; }
+
+// What the command line says about graphs; NNEF 1.0 has one, without attributes.
+bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag) {
+    const nnef1::Name& name = model.document.graph->name;
+    if (!options.graph.empty() && options.graph != name.text) {
+        diag.error(name.span,
+                   DiagKind::UndeclaredName,
+                   fmt::format("no graph `{}`, the model has `{}`", options.graph, name.text));
+        return false;
+    }
+    if (options.attributes.empty()) return true;
+    diag.error(
+        name.span,
+        DiagKind::NoAttribute,
+        fmt::format("`-a {}`: graphs of NNEF 1.0 have no attributes", options.attributes.front()));
+    return false;
+}
+
+}  // namespace
+
+nnef1::ImportOptions import_options(const CheckOptions& options) {
+    nnef1::ImportOptions result{.dialect = options.dialect,
+                                .scalar = options.graph.compose.real,
+                                .integer = options.graph.compose.integer};
+    result.limits.max_array_length = options.eval.max_pack_length;
+    result.limits.max_string_bytes = options.eval.max_string_bytes;
+    const auto most = static_cast<size_t>(INT64_MAX / 2);
+    result.limits.max_work = static_cast<int64_t>(std::min(options.eval.max_work, most));
+    result.limits.max_call_depth = options.graph.compose.max_call_depth;
+    return result;
+}
+
+Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
+                                                const CheckOptions& options,
+                                                diag::SourceMap& sources,
+                                                Diagnostics& diag) {
+    LEMMA_TRY(std::string text, read_main(file));
+    auto model = std::make_unique<Nnef1Model>();
+    model->model = file;
+    model->file = sources.add(file.path, std::move(text));
+    const nnef1::ParseOptions parse = parse_options(options);
+    model->document = nnef1::parse_document(sources, model->file, parse, diag);
+    nnef1::QuantFile quant;
+    const std::string name = quant_name(file);
+    if (file.source->has(name)) {
+        LEMMA_TRY(std::string lines, file.source->read_all(name, diag::kMaxSourceBytes));
+        const diag::FileId id = sources.add(file.source->path_of(name), std::move(lines));
+        quant = nnef1::parse_quant_file(sources, id, parse, diag);
+    }
+    if (options.syntax_only || diag.has_errors() || !model->document.graph) return model;
+    model->standard = nnef1::parse_standard(sources, standard_declarations(), diag);
+    model->operations = std::make_unique<nnef1::Operations>(
+        model->standard, model->document, options.dialect, diag);
+    model->checked =
+        nnef1::check_document(model->document, *model->operations, options.dialect, diag);
+    model->quantizers = nnef1::check_quantization(
+        quant, model->document, *model->operations, import_options(options), diag);
+    return model;
+}
+
+Nnef1Library::Nnef1Library(const CheckOptions& options, diag::SourceMap& sources, Diagnostics& diag)
+    : options_(options.graph.compose), package_(sknd::load_library(sources, "nnef1", diag)) {
+    options_.limits = options.eval;
+    sknd::check_types(package_, {.limits = options.eval}, diag);
+}
+
+std::unique_ptr<ir::CallBuilder> Nnef1Library::builder(Diagnostics& calls) const {
+    return sknd::make_call_builder(package_, options_, calls);
+}
+
+nnef1::Imported import_nnef1(const Nnef1Model& model,
+                             const Nnef1Library& library,
+                             const CheckOptions& options,
+                             Diagnostics& diag) {
+    Diagnostics calls;
+    const auto builder = library.builder(calls);
+    const nnef1::Model parts{model.document, *model.operations, model.checked};
+    nnef1::Imported imported =
+        nnef1::import_document(parts, import_options(options), *builder, calls, diag);
+    if (!imported.program) return imported;
+    for (const nnef1::TensorQuantizer& quantizer : model.quantizers) {
+        const auto found = imported.tensors.find(quantizer.tensor);
+        if (found == imported.tensors.end()) continue;
+        imported.program->tensors[found->second].quantizer = nnef1::to_quantizer(quantizer);
+    }
+    return imported;
+}
+
+Composed compose_nnef1(const Nnef1Model& model,
+                       const Nnef1Library& library,
+                       const CheckOptions& options,
+                       Diagnostics& diag,
+                       nnef1::Imported& imported) {
+    if (!fits_command_line(model, options.graph, diag)) {
+        return {.program = std::nullopt, .bad_usage = true};
+    }
+    if (diag.has_errors()) return {};
+    imported = import_nnef1(model, library, options, diag);
+    if (imported.custom.valid() && !diag.has_errors()) {
+        diag.error(imported.custom,
+                   DiagKind::NoOperator,
+                   fmt::format("`{}` has no body, so nobody knows what it computes",
+                               imported.custom_name));
+    }
+    Composed composed;
+    composed.program = std::move(imported.program);
+    imported.program.reset();
+    return composed;
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,293 @@
+// Invocations: arguments, generic types, and operations that can stand in few places (3.3.2).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "nnef1/checker.h"
+
+namespace lemma::nnef1 {
+
+ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
+    const Signature* const signature = operations_.find(invocation.name);
+    if (!signature) {
+        const Span span = name_span(expr(id), invocation);
+        diag_.error(span, DiagKind::NoOperator, fmt::format("no operation `{}`", invocation.name))
+            .did_you_mean(span, operations_.nearest(invocation.name))
+            .note("NNEF 1.0.4, 3.3.2: the operation must be declared");
+        for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
+        return {};
+    }
+    checked_.operations[id] = signature;
+    const Call call = {id, invocation, *signature};
+    check_place(call);
+    const std::vector<ExprId> arguments = match_arguments(call);
+    std::vector<ValueType> types(arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i].valid() || misses_quotes(signature->params[i], arguments[i])) continue;
+        types[i] = type_of(arguments[i]);
+    }
+    const auto generic = bind_generic(call, arguments, types);
+    checked_.generics[id] = generic;
+    const auto bound = [&](const ValueType& type) {
+        if (!has_generic(type) || !signature->generic()) return type;
+        return generic ? bind(type, *generic) : ValueType{};
+    };
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i].valid()) continue;
+        check_argument(call, i, arguments[i], types[i], bound(signature->params[i]));
+    }
+    return bound(signature->result());
+}
+
+// `border = constant` where `'constant'` is meant.
+bool Checker::misses_quotes(const ValueType& param, ExprId argument) {
+    const Expr& node = expr(argument);
+    const auto* name = std::get_if<Identifier>(&node.node);
+    if (!param.is(TypeName::String) || !name) return false;
+    if (locals_.contains(name->name) || targets_.contains(name->name)) return false;
+    diag_
+        .error(node.span,
+               DiagKind::UndeclaredName,
+               fmt::format("nothing is called `{}` here", name->name))
+        .did_you_mean(node.span, fmt::format("'{}'", name->name))
+        .note("NNEF 1.0.4, 3.3.2: identifiers must be assigned before they are used");
+    return true;
+}
+
+// ---- Places -------------------------------------------------------------------------------------
+
+void Checker::check_place(const Call& call) {
+    if (!call.signature.standard) return;
+    const std::string_view name = call.signature.name();
+    const Span span = name_span(expr(call.expr), call.invocation);
+    const bool introduces = name == "external" || name == "variable" || name == "update";
+    if (fragment_ && introduces) {
+        diag_
+            .error(span,
+                   DiagKind::MisplacedOperation,
+                   fmt::format("`{}` in a fragment, expected in the graph only", name))
+            .note(fragment_->name.span, "the fragment is declared here")
+            .note(fmt::format("NNEF 1.0.4, 3.3.2: `{}` must not be used in a fragment", name));
+        return;
+    }
+    if (name != "external") return;
+    if (external_ == call.expr) return;  // an assignment to a single name has looked at it
+    diag_
+        .error(span,
+               DiagKind::MisplacedOperation,
+               "`external` inside of an expression, expected alone on the right-hand side")
+        .note("NNEF 1.0.4, 3.3.2: results of `external` must be graph parameters, one to one");
+}
+
+// ---- Which argument is whose --------------------------------------------------------------------
+
+std::optional<size_t> Checker::match_positional(const Call& call,
+                                                const Argument& argument,
+                                                size_t index) {
+    const Signature& signature = call.signature;
+    const Span span = expr(argument.value).span;
+    if (index >= signature.params.size()) {
+        diag_
+            .error(span,
+                   DiagKind::ArgumentCount,
+                   fmt::format("`{}` has {} parameters, and this is argument {}",
+                               signature.name(),
+                               signature.params.size(),
+                               index + 1))
+            .note(signature.fragment->name.span, "declared here")
+            .note("NNEF 1.0.4, 3.3.2: there must not be more arguments than parameters");
+        return std::nullopt;
+    }
+    const ValueType& type = signature.params[index];
+    if (!has_tensor(type) && !type.bad() && dialect_ != Dialect::Tract) {
+        const std::string_view name = signature.fragment->params[index].name.text;
+        diag_
+            .error(
+                span,
+                DiagKind::ArgumentCount,
+                fmt::format(
+                    "the attribute `{}` of `{}` is given without its name", name, signature.name()))
+            .note(fmt::format("write `{} = …`", name))
+            .fix({span.file, span.begin, span.begin}, fmt::format("{} = ", name))
+            .note("NNEF 1.0.4, 3.3.2: attribute values must be named arguments");
+    }
+    return index;
+}
+
+std::optional<size_t> Checker::match_named(const Call& call, const Argument& argument) {
+    const Signature& signature = call.signature;
+    const auto& params = signature.fragment->params;
+    const auto found = std::ranges::find_if(
+        params, [&](const Param& param) { return param.name.text == argument.name; });
+    if (found == params.end()) {
+        std::vector<std::string_view> names;
+        for (const Param& param : params) names.push_back(param.name.text);
+        diag_
+            .error(argument.name_span,
+                   DiagKind::NoAttribute,
+                   fmt::format("`{}` has no parameter `{}`", signature.name(), argument.name))
+            .did_you_mean(argument.name_span, diag::nearest_name(argument.name, names))
+            .note(signature.fragment->name.span, "declared here")
+            .note("NNEF 1.0.4, 3.3.2: the name of an argument must be that of a parameter");
+        return std::nullopt;
+    }
+    const auto index = static_cast<size_t>(found - params.begin());
+    const bool literal = !std::holds_alternative<Identifier>(expr(bare(argument.value)).node);
+    if (has_tensor(signature.params[index]) && !literal && dialect_ != Dialect::Tract) {
+        const auto* name = std::get_if<Identifier>(&expr(bare(argument.value)).node);
+        const auto local = locals_.find(name->name);
+        if (local != locals_.end() && has_tensor(local->second.type)) {
+            diag_.warning(argument.name_span,
+                          DiagKind::Deprecated,
+                          fmt::format("the tensor `{}` is given by name, which is deprecated",
+                                      argument.name));
+        }
+    }
+    return index;
+}
+
+// The argument of each parameter; missing ones are not valid.
+std::vector<ExprId> Checker::match_arguments(const Call& call) {
+    const Signature& signature = call.signature;
+    const auto& params = signature.fragment->params;
+    std::vector<ExprId> result(params.size());
+    bool broken = false, named = false;
+    size_t positional = 0;
+    for (const Argument& argument : document_.items(call.invocation.args)) {
+        const bool by_position = argument.name.empty();
+        if (by_position && named) {
+            diag_
+                .error(expr(argument.value).span,
+                       DiagKind::ArgumentCount,
+                       "a positional argument stands behind a named one")
+                .note("NNEF 1.0.4, 3.3.2: positional arguments must precede named ones");
+            type_of(argument.value);
+            broken = true;
+            continue;
+        }
+        named = named || !by_position;
+        const auto index = by_position ? match_positional(call, argument, positional++)
+                                       : match_named(call, argument);
+        if (!index) {
+            type_of(argument.value);
+            broken = true;
+            continue;
+        }
+        if (result[*index].valid()) {
+            diag_
+                .error(argument.name_span,
+                       DiagKind::DuplicateAttribute,
+                       fmt::format("`{}` is given twice", params[*index].name.text))
+                .note(expr(result[*index]).span, "the first is here")
+                .note("NNEF 1.0.4, 3.3.2: a parameter must be assigned once in an invocation");
+            continue;
+        }
+        result[*index] = argument.value;
+    }
+    for (size_t i = 0; i < params.size() && !broken; ++i) {
+        if (result[i].valid() || params[i].default_value.valid()) continue;
+        diag_
+            .error(name_span(expr(call.expr), call.invocation),
+                   DiagKind::MissingAttribute,
+                   fmt::format("`{}` needs its parameter `{}`, which has no default",
+                               signature.name(),
+                               params[i].name.text))
+            .note(params[i].span, "declared here")
+            .note(
+                "NNEF 1.0.4, 3.3.2: each parameter without default value must be assigned an "
+                "argument");
+    }
+    return result;
+}
+
+// ---- Generic types ------------------------------------------------------------------------------
+
+namespace {
+
+// What `?` in the parameter's type must be for the argument to fit.
+void deduce(const ValueType& param, const ValueType& argument, std::set<TypeName>& found) {
+    if (param.name == TypeName::Generic) {
+        const bool primitive = argument.kind == ValueType::Kind::Primitive;
+        if (primitive || (param.tensor() && argument.tensor())) {
+            if (argument.name) found.insert(*argument.name);
+        }
+        return;
+    }
+    if (param.kind != argument.kind) return;
+    for (size_t i = 0; i < param.items.size() && i < argument.items.size(); ++i) {
+        deduce(param.items[i], argument.items[i], found);
+    }
+}
+
+}  // namespace
+
+std::optional<TypeName> Checker::bind_generic(const Call& call,
+                                              const std::vector<ExprId>& arguments,
+                                              const std::vector<ValueType>& types) {
+    const Signature& signature = call.signature;
+    const Span span = name_span(expr(call.expr), call.invocation);
+    if (call.invocation.type) {
+        if (!signature.generic()) {
+            diag_
+                .error(span,
+                       DiagKind::GenericType,
+                       fmt::format("`{}` is not generic and takes no type", signature.name()))
+                .note(signature.fragment->name.span, "declared here");
+        } else if (call.invocation.type == TypeName::Generic &&
+                   !(fragment_ && fragment_->generic)) {
+            diag_.error(span, DiagKind::GenericType, "`<?>` outside of a generic fragment")
+                .note("NNEF 1.0.4, 3.3.2: `<?>` propagates the type of a generic fragment");
+        }
+        return call.invocation.type;
+    }
+    if (!signature.generic()) return std::nullopt;
+    if (signature.fragment->generic->default_type) return signature.fragment->generic->default_type;
+    std::set<TypeName> found;
+    bool unknown = false;  // an argument was reported already
+    for (size_t i = 0; i < types.size(); ++i) {
+        if (!arguments[i].valid()) continue;
+        unknown = unknown || types[i].bad();
+        deduce(signature.params[i], types[i], found);
+    }
+    if (found.size() == 1) return *found.begin();
+    if (found.empty() && unknown) return std::nullopt;
+    std::string names;
+    for (const TypeName name : found) {
+        names += fmt::format("{}`{}`", names.empty() ? "" : " and ", spelling(name));
+    }
+    auto report = diag_.error(
+        span,
+        DiagKind::GenericType,
+        found.empty()
+            ? fmt::format("the type of `{}` does not follow from its arguments", signature.name())
+            : fmt::format("the type of `{}` would be {} at once", signature.name(), names));
+    if (found.empty()) report.note(fmt::format("give it: `{}<scalar>(…)`", signature.name()));
+    report.note("NNEF 1.0.4, 3.3.2: the deduction of the generic type must give a unique type");
+    return std::nullopt;
+}
+
+void Checker::check_argument(const Call& call,
+                             size_t param,
+                             ExprId argument,
+                             const ValueType& found,
+                             const ValueType& wanted) {
+    if (can_cast(found, wanted, dialect_)) return;
+    const Param& declared = call.signature.fragment->params[param];
+    const Span span = expr(argument).span;
+    auto report = diag_.error(span,
+                              DiagKind::TypeMismatch,
+                              fmt::format("`{}` of `{}` is given `{}`, expected `{}`",
+                                          declared.name.text,
+                                          call.signature.name(),
+                                          text(found),
+                                          text(wanted)));
+    const bool integer_literal = std::holds_alternative<IntegerLiteral>(expr(argument).node);
+    if (integer_literal && wanted.name == TypeName::Scalar) {
+        report.note("a scalar has a point or an exponent: `1.0`")
+            .fix({span.file, span.end, span.end}, ".0");
+    }
+    report.note(declared.span, "declared here")
+        .note("NNEF 1.0.4, 3.3.1: there is no implicit cast between these types");
+}
+
+}  // namespace lemma::nnef1

@@ -1,0 +1,260 @@
+// Invocations: arguments are evaluated, fragments with a body expanded, and operators called.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/match.h"
+#include "nnef1/expander.h"
+
+namespace lemma::nnef1 {
+
+std::optional<TypeName> Expander::generic_of(ExprId id, const Frame& frame) const {
+    const auto generic = model_.checked.generics[id];
+    return generic == TypeName::Generic ? frame.generic : generic;
+}
+
+Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
+    const Signature* const signature = model_.checked.operations[id];
+    LEMMA_CHECK(signature);
+    const auto& params = signature->fragment->params;
+    std::vector<ExprId> given(params.size());
+    size_t position = 0;
+    for (const Argument& argument : document_.items(invocation.args)) {
+        size_t index = position++;
+        if (!argument.name.empty()) {
+            const auto found = std::ranges::find_if(
+                params, [&](const Param& param) { return param.name.text == argument.name; });
+            index = static_cast<size_t>(found - params.begin());
+        }
+        LEMMA_CHECK(index < params.size());
+        given[index] = argument.value;
+    }
+    Call call{.expr = id,
+              .span = name_span(expr(id), invocation),
+              .signature = *signature,
+              .generic = generic_of(id, frame),
+              .target = target};
+    for (size_t i = 0; i < params.size(); ++i) {
+        call.spans.push_back(given[i].valid() ? expr(given[i]).span : call.span);
+        call.arguments.push_back(given[i].valid()
+                                     ? eval(given[i], frame)
+                                     : literal_value(*signature->nodes, params[i].default_value));
+    }
+    return run(call, frame);
+}
+
+// An operator on tensors.
+Value Expander::apply(ExprId id, Span span, const std::vector<ExprId>& operands, Frame& frame) {
+    Call call{.expr = id,
+              .span = span,
+              .signature = *model_.checked.operations[id],
+              .generic = generic_of(id, frame),
+              .target = {}};
+    for (const ExprId operand : operands) {
+        call.spans.push_back(expr(operand).span);
+        call.arguments.push_back(eval(operand, frame));
+    }
+    return run(call, frame);
+}
+
+Value Expander::run(Call& call, Frame& frame) {
+    if (!spend(kCallWork, call.span, frame)) return {};
+    const Signature& signature = call.signature;
+    if (signature.custom()) {
+        if (!imported_.custom.valid()) {
+            imported_.custom = call.span;
+            imported_.custom_name = std::string(signature.name());
+        }
+        return {};
+    }
+    call.label = unique_label(call, frame);
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+        ValueType type = signature.params[i];
+        if (call.generic) type = nnef1::bind(type, *call.generic);
+        call.arguments[i] =
+            cast(call.arguments[i],
+                 type,
+                 fmt::format("{}.{}", call.label, signature.fragment->params[i].name.text));
+    }
+    if (!signature.standard) return expand_fragment(call, frame);
+    if (std::ranges::any_of(call.arguments, has_unknown)) return {};
+    if (auto made = make_tensor(call, frame)) return *made;
+    return call_operator(call, frame);
+}
+
+// ---- Names --------------------------------------------------------------------------------------
+
+// Results of a fragment have the names that its caller gives them.
+std::string Expander::path_of(const Frame& frame, std::string_view name) const {
+    for (size_t i = 0; i < frame.result_names.size(); ++i) {
+        if (frame.fragment->results[i].name.text == name && !frame.result_names[i].empty()) {
+            return frame.result_names[i];
+        }
+    }
+    return frame.label.empty() ? std::string(name) : fmt::format("{}.{}", frame.label, name);
+}
+
+std::vector<std::string> Expander::names_of_results(const Call& call, const Frame& frame) const {
+    std::vector<std::string> names(call.signature.results.size());
+    if (!call.target.valid()) return names;
+    const auto& node = expr(call.target).node;
+    const auto name_of = [&](ExprId target) {
+        const auto* name = std::get_if<Identifier>(&expr(target).node);
+        return name ? path_of(frame, name->name) : std::string();
+    };
+    if (names.size() == 1) {
+        names[0] = name_of(call.target);
+    } else if (const auto* tuple = std::get_if<Tuple>(&node)) {
+        const auto items = document_.items(tuple->items);
+        for (size_t i = 0; i < names.size() && i < items.size(); ++i) names[i] = name_of(items[i]);
+    }
+    return names;
+}
+
+std::string_view Expander::first_name(ExprId target) const {
+    if (!target.valid()) return "";
+    return match(
+        expr(target).node,
+        [](const Identifier& name) { return name.name; },
+        [&](const Array& array) {
+            return array.items.empty() ? "" : first_name(document_.items(array.items)[0]);
+        },
+        [&](const Tuple& tuple) { return first_name(document_.items(tuple.items)[0]); },
+        [](const auto&) { return std::string_view(); });
+}
+
+// By what is assigned; inside of an expression by the operation.
+std::string Expander::unique_label(const Call& call, const Frame& frame) {
+    const std::string_view name = first_name(call.target);
+    std::string label = path_of(frame, name.empty() ? call.signature.name() : name);
+    const int number = ++labels_[label];
+    return number == 1 ? label : fmt::format("{}_{}", label, number);
+}
+
+// ---- Fragments ----------------------------------------------------------------------------------
+
+Value Expander::expand_fragment(Call& call, Frame& frame) {
+    const Fragment& fragment = *call.signature.fragment;
+    if (frame.depth >= options_.limits.max_call_depth) {
+        report(call.span,
+               DiagKind::TooDeep,
+               fmt::format("fragments are nested in more than {} levels", frame.depth),
+               frame)
+            .note("`--max-call-depth` raises the limit; does the recursion end?");
+        stopped_ = true;
+        return {};
+    }
+    Frame inner{.fragment = &fragment,
+                .caller = &frame,
+                .call = call.span,
+                .label = call.label,
+                .generic = call.generic,
+                .result_names = names_of_results(call, frame),
+                .values = {},
+                .depth = frame.depth + 1};
+    for (size_t i = 0; i < fragment.params.size(); ++i) {
+        inner.values.emplace(fragment.params[i].name.text, std::move(call.arguments[i]));
+    }
+    expand_body(*fragment.body, inner);
+    Values results;
+    for (size_t i = 0; i < fragment.results.size(); ++i) {
+        const std::string_view name = fragment.results[i].name.text;
+        ValueType type = call.signature.results[i];
+        if (call.generic) type = nnef1::bind(type, *call.generic);
+        results.push_back(cast(inner.values[name], type, path_of(inner, name)));
+    }
+    return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+}
+
+// ---- Operators ----------------------------------------------------------------------------------
+
+namespace {
+
+ir::ScalarType scalar_type(const ValueType& type) {
+    if (!type.items.empty()) return scalar_type(type.items[0]);
+    switch (type.name.value_or(TypeName::Scalar)) {
+        case TypeName::Integer:
+            return ir::ScalarType::Int;
+        case TypeName::Logical:
+            return ir::ScalarType::Bool;
+        case TypeName::String:
+            return ir::ScalarType::Str;
+        default:
+            return ir::ScalarType::Real;
+    }
+}
+
+void flatten(const Value& value, std::vector<ir::Scalar>& items) {
+    match(
+        value.node,
+        [&](int64_t item) { items.emplace_back(item); },
+        [&](double item) { items.emplace_back(item); },
+        [&](bool item) { items.emplace_back(item); },
+        [&](const std::string& item) { items.emplace_back(item); },
+        [&](const auto&) {
+            if (const Values* inside = value.items()) {
+                for (const Value& item : *inside) flatten(item, items);
+            }
+        });
+}
+
+// Arrays of pairs come as one pack, item by item.
+ir::Value attribute_value(const Value& value, const ValueType& type) {
+    std::vector<ir::Scalar> items;
+    flatten(value, items);
+    if (value.items()) {
+        return ir::Pack{.items = std::move(items), .uniform = {}, .type = scalar_type(type)};
+    }
+    LEMMA_CHECK(items.size() == 1);
+    return items[0];
+}
+
+ir::Operand operand_of(const Value& value) {
+    if (const auto* id = std::get_if<ir::TensorId>(&value.node)) return ir::Operand::single(*id);
+    ir::Operand operand{.packed = true, .items = {}, .length = {}};
+    for (const Value& item : *value.items()) {
+        operand.items.push_back(std::get<ir::TensorId>(item.node));
+    }
+    return operand;
+}
+
+}  // namespace
+
+Value Expander::call_operator(Call& call, Frame& frame) {
+    const Signature& signature = call.signature;
+    ir::Call built{.op = fmt::format("nnef1.{}", signature.name()),
+                   .label = call.label,
+                   .types = {},
+                   .attributes = {},
+                   .inputs = {},
+                   .results = names_of_results(call, frame),
+                   .span = call.span};
+    bool deduced = false;  // the type follows from the inputs
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const ValueType& type = signature.params[i];
+        if (has_tensor(type)) {
+            deduced = deduced || has_generic(type);
+            built.inputs.push_back(operand_of(call.arguments[i]));
+            continue;
+        }
+        built.attributes.push_back({std::string(signature.fragment->params[i].name.text),
+                                    attribute_value(call.arguments[i], type)});
+    }
+    if (call.generic && !deduced) built.types.push_back(dtype_of(*call.generic, options_));
+    const auto outputs = builder_.call(built);
+    if (!calls_.items().empty()) hand_on_reports(frame);
+    if (!outputs) return {};
+    Values results;
+    for (const ir::Operand& output : *outputs) {
+        if (!output.packed) {
+            results.push_back(output.items.empty() ? Value{} : Value{output.items[0]});
+            continue;
+        }
+        Values items;
+        for (const ir::TensorId id : output.items) items.push_back({id});
+        results.push_back(Value::array(std::move(items)));
+    }
+    return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+}
+
+}  // namespace lemma::nnef1
