@@ -13,6 +13,8 @@ bool Importer::is_control(const std::string& op) {
 
 Importer::Results Importer::import_control(const NodeCall& call, const Scope& scope) {
     if (call.op == "If") return import_if(call, scope);
+    const size_t optional = call.op == "Loop" ? 2 : call.opset < 9 ? 1 : 0;
+    if (refuse_missing(call, optional)) return std::nullopt;
     if (call.op == "Loop") return import_loop(call, scope);
     return call.opset < 9 ? import_batched_scan(call, scope) : import_scan(call, scope);
 }
@@ -68,6 +70,7 @@ Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) 
         fail(call, DiagKind::ArgumentCount, "`If` needs a condition");
         return std::nullopt;
     }
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     const Known* const condition = known(call.inputs[0]);
     const auto truth =
         condition && condition->size() == 1 ? as_bool(condition->items[0]) : std::nullopt;
@@ -119,6 +122,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
     const Results second = import_body(call, alternative, {}, scope);
     branch.alternative = arm(second.value_or(std::vector<ValueId>()));
     if (!first || !second) return std::nullopt;
+    if (refuse_sequences(call, *first) || refuse_sequences(call, *second)) return std::nullopt;
     std::vector<ValueId> results;
     ir::Operation operation{.kind = ir::OperationKind::Control, .op = "if"};
     for (size_t i = 0; i < first->size() && i < second->size(); ++i) {
@@ -209,7 +213,8 @@ Importer::Results Importer::unroll_loop(const NodeCall& call,
         if (go && go->size() == 1 && as_bool(go->items[0]) == false) break;
     }
     for (size_t i = 0; i < scans; ++i) {
-        const ValueInfo& output = body.outputs[i + 1 + carried.size()];
+        const ValueInfo& output = body.outputs[body.outputs.size() - scans + i];
+        if (refuse_sequences(call, collected[i])) return std::nullopt;
         carried.push_back(count == 0 ? nothing_of(output) : stacked(call, collected[i], 0));
     }
     return carried;
@@ -251,6 +256,7 @@ Importer::Results Importer::repeat_loop(const NodeCall& call,
                                         const Scope& scope,
                                         const Graph& body,
                                         std::optional<int64_t> count) {
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     const size_t carried = call.inputs.size() < 2 ? 0 : call.inputs.size() - 2;
     if (body.outputs.size() != carried + 1) {
         const bool undecided = (call.has_input(0) && values_[call.inputs[0]].undecided) ||
@@ -297,7 +303,8 @@ Importer::Results Importer::repeat_loop(const NodeCall& call,
     const Results results = import_body(call, body, inputs, scope);
     ir::Graph steps;
     std::vector<ValueId> outputs;
-    for (size_t i = 0; results && i < results->size(); ++i) {
+    const bool good = results && !refuse_sequences(call, *results);
+    for (size_t i = 0; good && i < results->size(); ++i) {
         const ValueId made = (*results)[i];
         if (dtype(made) != dtype(initial[i]) || shape(made) != shape(initial[i])) {
             builder_.end_graph({});
@@ -314,7 +321,7 @@ Importer::Results Importer::repeat_loop(const NodeCall& call,
         if (i > 0) outputs.push_back(tensor_value(output, body.outputs[i].name));
     }
     loop.body = builder_.end_graph(std::move(steps));
-    if (!results) return std::nullopt;
+    if (!good) return std::nullopt;
     operation.label = label_of(call);
     operation.span = call.span;
     operation.control = std::move(loop);

@@ -10,9 +10,6 @@ namespace lemma::onnx {
 
 namespace {
 
-// What a dimension is at most whose extent only a run tells.
-constexpr int64_t kExtentBound = (int64_t{1} << 31) - 1;
-
 std::string_view kind_text(TypeKind kind) {
     switch (kind) {
         case TypeKind::SparseTensor:
@@ -46,7 +43,7 @@ ir::SymId Importer::extent_of(const Dimension& dimension, const std::string& nam
     // Some exporters write -1 or 0 for what they do not know.
     if (dimension.value && *dimension.value >= 0) return symbols().integer(*dimension.value);
     const auto fresh = [&](const std::string& text) {
-        return symbols().symbol(text, ir::ScalarType::Int, {0, kExtentBound});
+        return symbols().symbol(text, ir::ScalarType::Int, {0, INT64_MAX});
     };
     if (dimension.param.empty()) return fresh(name);
     const auto found = dimensions_.find(dimension.param);

@@ -95,7 +95,7 @@ public:
 
     // ---- For normalising, which calls operators as well -----------------------------------------
     ir::SymbolPool& symbols() { return builder_.symbols(); }
-    DType dtype(ValueId id);
+    DType dtype(ValueId id);  // of an input that was left out: whatever
     std::vector<ir::SymId> shape(ValueId id);
     size_t rank(ValueId id) { return shape(id).size(); }
     ValueId constant(Known known, std::string name = "");
@@ -166,7 +166,8 @@ private:
     const std::vector<ValueId>* items_of(const NodeCall& call, size_t input);
     // The place that an input names, `end` without one; empty where it is out of range.
     std::optional<size_t> position(const NodeCall& call, size_t input, size_t end, size_t count);
-    bool refuse_sequences(const NodeCall& call);
+    bool refuse_sequences(const NodeCall& call, const std::vector<ValueId>& values);
+    bool refuse_missing(const NodeCall& call, size_t first);
 
     // attention.cpp
     Results import_flex_attention(const NodeCall& call, const Scope& scope);
@@ -228,6 +229,7 @@ private:
     std::set<std::string> deciding_;
     std::set<std::string> undecided_;
     std::map<std::string, const Function*> functions_;
+    std::vector<const Function*> active_;  // functions that are being written out
     int64_t calls_ = 0;
     int decide_depth_ = 0;
     bool failed_ = false;  // something is not in the program

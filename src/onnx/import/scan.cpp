@@ -55,6 +55,7 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
                                         const Scope& scope,
                                         const ScanParts& given) {
     ScanParts parts = given;
+    if (refuse_sequences(call, parts.scanned)) return std::nullopt;
     for (size_t i = 0; i < parts.scanned.size(); ++i) {
         const auto axis = front_axis(parts.input_axes[i], rank(parts.scanned[i]));
         if (!axis) {
@@ -103,6 +104,7 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
     }
     std::vector<ValueId> results = states;
     for (size_t i = 0; i < scans; ++i) {
+        if (refuse_sequences(call, collected[i])) return std::nullopt;
         if (parts.output_directions[i] != 0) std::ranges::reverse(collected[i]);
         if (parts.steps == 0) {
             results.push_back(nothing_of(parts.body->outputs[states.size() + i]));
