@@ -25,11 +25,13 @@ Json document_of(const Finding& finding) {
 Json remarks_of(const Finding& finding) {
     Json remarks = Json::array();
     for (const diag::Note& remark : finding.remarks) {
-        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        remarks.push_back({{"message", remark.message},
-                           {"file", finding.sources.name(remark.span.file)},
-                           {"line", place.line},
-                           {"column", place.column}});
+        Json item = {{"message", remark.message}, {"file", finding.sources.name(remark.span.file)}};
+        if (!finding.sources.is_binary(remark.span.file)) {
+            const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
+            item["line"] = place.line;
+            item["column"] = place.column;
+        }
+        remarks.push_back(std::move(item));
     }
     return remarks;
 }
@@ -39,12 +41,12 @@ Json remarks_of(const Finding& finding) {
 std::string remarks_text(const Finding& finding) {
     std::string text;
     for (const diag::Note& remark : finding.remarks) {
-        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        text += fmt::format("{}:{}:{}: note: {}\n",
-                            finding.sources.name(remark.span.file),
-                            place.line,
-                            place.column,
-                            remark.message);
+        text += finding.sources.name(remark.span.file);
+        if (!finding.sources.is_binary(remark.span.file)) {
+            const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
+            text += fmt::format(":{}:{}", place.line, place.column);
+        }
+        text += fmt::format(": note: {}\n", remark.message);
     }
     return text;
 }
