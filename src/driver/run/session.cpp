@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/run/engine.h"
 #include "driver/run/quantize.h"
 #include "driver/run/stored_codes.h"
 #include "loop/random.h"
@@ -74,6 +75,15 @@ Result<loop::Array> read_data(const tensor::ModelSource& source,
 
 }  // namespace
 
+Session::Session() = default;
+
+Session::~Session() = default;
+
+Result<void> Session::set_variable(const std::string& name, loop::Array value) {
+    if (engine_) engine_->variables_changed();
+    return interpreter_->set_variable(name, std::move(value));
+}
+
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
@@ -108,6 +118,13 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
     if (!session->load_variables(options, finding)) return nullptr;
+    // What looks at every tensor, or changes it, needs those that compiled code leaves out.
+    const bool watched = options.quantize || options.run.on_tensor;
+    if (options.engine == EngineKind::Jit && !watched) {
+        auto engine = Engine::create(*session->interpreter_, {.threads = options.threads});
+        if (!engine) return unusable(engine.error());
+        session->engine_ = std::move(*engine);
+    }
     return session;
 }
 
@@ -147,7 +164,7 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
 }
 
 std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
-    auto outputs = interpreter_->run(inputs);
+    auto outputs = engine_ ? engine_->run(inputs) : interpreter_->run(inputs);
     if (outputs) return std::move(*outputs);
     const ir::Operation* const op = interpreter_->failed();
     if (!op) {  // what was given does not fit
@@ -190,6 +207,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag("--quantize", options.quantize, "round tensors as `@quantize` says");
+    const Choices<EngineKind> engines = {{"interpret", EngineKind::Interpret},
+                                         {"jit", EngineKind::Jit}};
+    arguments.choice("--engine", options.engine, engines, "how to run (interpret)");
+    arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
     declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);

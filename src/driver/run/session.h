@@ -12,12 +12,17 @@
 
 namespace lemma::driver {
 
+class Engine;
+enum class EngineKind { Interpret, Jit };
+
 struct SessionOptions {
     CheckOptions check;
     tensor::SourceLimits source;
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
+    EngineKind engine = EngineKind::Interpret;
+    int threads = 1;
 };
 
 class Session {
@@ -27,6 +32,8 @@ public:
                                          const SessionOptions& options,
                                          Finding& finding);
 
+    ~Session();
+
     const ir::Program& program() const { return interpreter_->program(); }
     // Reports to the finding what goes wrong, at the call in the model.
     std::optional<loop::NamedArrays> step(const loop::NamedArrays& inputs, Finding& finding);
@@ -34,18 +41,19 @@ public:
     const loop::Array* variable(const std::string& name) const {
         return interpreter_->variable(name);
     }
-    Result<void> set_variable(const std::string& name, loop::Array value) {
-        return interpreter_->set_variable(name, std::move(value));
-    }
+    Result<void> set_variable(const std::string& name, loop::Array value);
+    // Null when the interpreter runs it.
+    Engine* engine() { return engine_.get(); }
     // A .dat file for each variable, named as the model's own.
     Result<void> save_variables(const std::string& folder) const;
 
 private:
-    Session() = default;
+    Session();
     bool load_variables(const SessionOptions& options, Finding& finding);
 
     CheckedModel model_;
     std::unique_ptr<loop::Interpreter> interpreter_;
+    std::unique_ptr<Engine> engine_;
 };
 
 // Arguments of all commands that run models.
