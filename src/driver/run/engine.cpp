@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/jit.h"
 #include "driver/run/engine_data.h"
 
 namespace lemma::driver {
@@ -23,7 +24,7 @@ struct Engine::Loaded {
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
                                                EngineOptions options) {
     auto engine = std::unique_ptr<Engine>(new Engine(interpreter, options));
-    LEMMA_TRY(engine->compiler_, codegen::Compiler::create());
+    LEMMA_TRY(engine->compiler_, codegen::load_compiler());
     return engine;
 }
 
