@@ -26,10 +26,14 @@ Json remarks_of(const Finding& finding) {
     Json remarks = Json::array();
     for (const diag::Note& remark : finding.remarks) {
         const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        remarks.push_back({{"message", remark.message},
-                           {"file", finding.sources.name(remark.span.file)},
-                           {"line", place.line},
-                           {"column", place.column}});
+        Json item = {{"message", remark.message}, {"file", finding.sources.name(remark.span.file)}};
+        if (finding.sources.is_binary(remark.span.file)) {
+            item["path"] = finding.sources.line(remark.span.file, place.line);
+        } else {
+            item["line"] = place.line;
+            item["column"] = place.column;
+        }
+        remarks.push_back(std::move(item));
     }
     return remarks;
 }
@@ -40,11 +44,11 @@ std::string remarks_text(const Finding& finding) {
     std::string text;
     for (const diag::Note& remark : finding.remarks) {
         const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        text += fmt::format("{}:{}:{}: note: {}\n",
-                            finding.sources.name(remark.span.file),
-                            place.line,
-                            place.column,
-                            remark.message);
+        const std::string at = finding.sources.is_binary(remark.span.file)
+                                   ? std::string(finding.sources.line(remark.span.file, place.line))
+                                   : fmt::format("{}:{}", place.line, place.column);
+        text += fmt::format(
+            "{}:{}: note: {}\n", finding.sources.name(remark.span.file), at, remark.message);
     }
     return text;
 }
