@@ -25,11 +25,9 @@ Json document_of(const Finding& finding) {
 Json remarks_of(const Finding& finding) {
     Json remarks = Json::array();
     for (const diag::Note& remark : finding.remarks) {
-        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
         Json item = {{"message", remark.message}, {"file", finding.sources.name(remark.span.file)}};
-        if (finding.sources.is_binary(remark.span.file)) {
-            item["path"] = finding.sources.line(remark.span.file, place.line);
-        } else {
+        if (!finding.sources.is_binary(remark.span.file)) {
+            const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
             item["line"] = place.line;
             item["column"] = place.column;
         }
@@ -43,12 +41,12 @@ Json remarks_of(const Finding& finding) {
 std::string remarks_text(const Finding& finding) {
     std::string text;
     for (const diag::Note& remark : finding.remarks) {
-        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        const std::string at = finding.sources.is_binary(remark.span.file)
-                                   ? std::string(finding.sources.line(remark.span.file, place.line))
-                                   : fmt::format("{}:{}", place.line, place.column);
-        text += fmt::format(
-            "{}:{}: note: {}\n", finding.sources.name(remark.span.file), at, remark.message);
+        text += finding.sources.name(remark.span.file);
+        if (!finding.sources.is_binary(remark.span.file)) {
+            const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
+            text += fmt::format(":{}:{}", place.line, place.column);
+        }
+        text += fmt::format(": note: {}\n", remark.message);
     }
     return text;
 }
