@@ -124,6 +124,8 @@ private:
     void import_inputs(const Graph& graph, Scope& scope);
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
+    // Compares what the model says about a value with what it is.
+    void check_declared(const ValueInfo& declared, const Scope& scope);
     Span span(Place place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp

@@ -170,6 +170,8 @@ def bad_models() -> None:
     model("attribute.onnx", graph([x], [y], [node("Softmax", "x", "t", kind=1), node("Softmax", "x", "y", axis="last")]))
     model("shapes.onnx", graph([x], [y], [node("MatMul", "x x", "t"), node("Add", "x w", "y")],
                                [tensor("w", [2], [1.0, 2.0])]))
+    model("declared.onnx", graph([x], [value("y", [2, 4]), value("z", [2, 3], INT64)],
+                                 [node("Relu", "x", "y"), node("Abs", "x", "z")]))
     model("outside.onnx", graph([x], [y], [node("Add", "x w", "y")], [external("w", [2, 3], "../make_inputs.py")]))
     model("short.onnx", graph([x], [y], [node("Add", "x w", "y")],
                               [external("w", [2, 3], "weights.bin", offset=8, length=24)]))
