@@ -233,6 +233,7 @@ private:
     std::map<std::string, const Function*> functions_;
     std::vector<const Function*> active_;  // functions that are being written out
     int64_t calls_ = 0;
+    int64_t known_items_ = 0;  // of folded nodes
     int decide_depth_ = 0;
     bool failed_ = false;  // something is not in the program
 };
