@@ -87,6 +87,8 @@ enum : uint32_t {
 constexpr size_t kMaxNameBytes = 200;
 // Paths are texts with 32-bit offsets; parts beyond share the last place.
 constexpr size_t kMaxPathBytes = size_t{1} << 28;
+// There are about ten in the world.
+constexpr size_t kMaxOpsets = 1000;
 
 std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
@@ -215,6 +217,8 @@ Result<void> Reader::read_model(WireReader message) {
 }
 
 Result<void> Reader::read_opset(const WireField& field, std::vector<OperatorSet>& to) {
+    if (to.size() >= kMaxOpsets)
+        return bad(fmt::format("it names more than {} operator sets", kMaxOpsets));
     OperatorSet& opset = to.emplace_back();
     if (auto counted = count_part(); !counted) return counted;
     return open(field, [&](const WireField& part) -> Result<void> {

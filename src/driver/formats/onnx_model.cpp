@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "diag/utf8.h"
 #include "onnx/read.h"
@@ -27,12 +28,11 @@ std::unexpected<Error> bad(std::string message) {
 // The inputs that a run gives, in order; initialisers are only their defaults.
 std::vector<std::string> input_names(const onnx::Model& model) {
     const onnx::Graph& graph = model.graphs[model.main];
+    std::unordered_set<std::string_view> defaults;
+    for (const onnx::TensorData& data : graph.initializers) defaults.insert(data.proto.name);
     std::vector<std::string> names;
     for (const onnx::ValueInfo& input : graph.inputs) {
-        const bool has_value = std::ranges::any_of(
-            graph.initializers,
-            [&](const onnx::TensorData& data) { return data.proto.name == input.name; });
-        if (!has_value) names.push_back(input.name);
+        if (!defaults.contains(input.name)) names.push_back(input.name);
     }
     return names;
 }

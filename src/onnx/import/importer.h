@@ -124,6 +124,8 @@ private:
     void import_inputs(const Graph& graph, Scope& scope);
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
+    // Compares what the model says about a value with what it is.
+    void check_declared(const ValueInfo& declared, const Scope& scope);
     Span span(Place place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp
@@ -231,6 +233,7 @@ private:
     std::map<std::string, const Function*> functions_;
     std::vector<const Function*> active_;  // functions that are being written out
     int64_t calls_ = 0;
+    int64_t known_items_ = 0;  // of folded nodes
     int decide_depth_ = 0;
     bool failed_ = false;  // something is not in the program
 };

@@ -13,6 +13,9 @@ namespace {
 constexpr const char* kMlDomain = "ai.onnx.ml";
 constexpr const char* kPreviewDomain = "ai.onnx.preview";
 
+// Elements of folded nodes together; then nodes are left to the run.
+constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
+
 // Operators that ONNX has, but the library has not.
 bool is_left_out(const Node& node) {
     static const std::set<std::string> kOps = {"ImageDecoder",
@@ -267,8 +270,10 @@ std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, boo
 }
 
 Importer::Results Importer::fold_call(const NodeCall& call) {
+    if (known_items_ > kMaxKnownTotal) return std::nullopt;
     auto folded = fold_known(call, false);
     if (!folded) return std::nullopt;
+    for (const Known& known : *folded) known_items_ += known.size();
     std::vector<ValueId> results;
     for (size_t i = 0; i < folded->size(); ++i) {
         const std::string name = i < call.outputs.size() ? call.outputs[i] : "";

@@ -167,9 +167,11 @@ def bad_models() -> None:
     model("opset.onnx", graph([x], [y], [node("Relu", "x", "y", "other.domain")]))
     model("operator.onnx", graph([x], [y], [node("Rellu", "x", "y")]))
     model("unsupported.onnx", graph([x], [y], [node("ImageDecoder", "x", "y")]))
-    model("attribute.onnx", graph([x], [y], [node("Softmax", "x", "t", axes=1), node("Softmax", "x", "y", axis="last")]))
+    model("attribute.onnx", graph([x], [y], [node("Softmax", "x", "t", kind=1), node("Softmax", "x", "y", axis="last")]))
     model("shapes.onnx", graph([x], [y], [node("MatMul", "x x", "t"), node("Add", "x w", "y")],
                                [tensor("w", [2], [1.0, 2.0])]))
+    model("declared.onnx", graph([x], [value("y", [2, 4]), value("z", [2, 3], INT64)],
+                                 [node("Relu", "x", "y"), node("Abs", "x", "z")]))
     model("outside.onnx", graph([x], [y], [node("Add", "x w", "y")], [external("w", [2, 3], "../make_inputs.py")]))
     model("short.onnx", graph([x], [y], [node("Add", "x w", "y")],
                               [external("w", [2, 3], "weights.bin", offset=8, length=24)]))
