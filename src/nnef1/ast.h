@@ -191,6 +191,12 @@ public:
     Slice<Argument> add_list(std::span<const Argument> items) { return append(args_, items); }
     Slice<Iterator> add_list(std::span<const Iterator> items) { return append(iterators_, items); }
 
+    // Room for about so many items in lists.
+    void reserve_lists(size_t count) {
+        expr_lists_.reserve(count);
+        args_.reserve(count);
+    }
+
     // Keeps a text that stands nowhere in the source; the view lives as long as the tree.
     std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
