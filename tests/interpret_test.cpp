@@ -2,7 +2,9 @@
 // state. Expected numbers are worked out by hand in the comments.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "diag/render.h"
 #include "loop/interpret.h"
@@ -46,6 +48,56 @@ std::vector<double> reals(const Result<NamedArrays>& result, const std::string& 
 std::vector<int64_t> integers(const Result<NamedArrays>& result, const std::string& name) {
     if (!result) return {};
     return result->at(name).at(0).integers;
+}
+
+TEST(Interpreter, ReadsBoolsOnlyWhereTheirConditionHolds) {
+    Interpreter pad = load(R"(
+operator shift {
+    @input { x: bool[n]; }
+    @output { y: bool[n]; }
+    @lower { y[i,] = i > 0 ? x[i - 1,] : false, i < n; }
+}
+graph G {
+    @input { a: bool[3]; }
+    @output { y: bool[3]; }
+    @compose { y = shift(a); }
+})");
+    Array a = *Array::zeros(tensor::DType::Bool, {3});
+    a.integers = {1, 0, 1};
+    EXPECT_EQ(integers(pad.run({{"a", {a}}}), "y"), (std::vector<int64_t>{0, 1, 0}));
+}
+
+TEST(Interpreter, GivesIntrinsicsTheExtentsOfTheRun) {
+    Interpreter noise = load(R"(
+import math, rand;
+operator noise {
+    @input { x: real[s..]; }
+    @output { y: real[s..]; }
+    @compose { y = rand.uniform{shape=s}(); }
+}
+graph G {
+    @input { x: real[n|16]; }
+    @output { y: real; }
+    @compose { r = noise(x); y = math.add(x, r); }
+})");
+    const auto result = noise.run({{"x", real({4}, {0, 0, 0, 0})}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->at("y").at(0).shape, (tensor::Shape{4}));
+}
+
+TEST(Interpreter, HandsOnWhatIsNotANumber) {
+    Interpreter larger = load(R"(
+import math;
+graph G {
+    @input { a: real[2]; b: real[2]; }
+    @output { y: real[2]; }
+    @compose { y = math.max(a, b); }
+})");
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto y = reals(larger.run({{"a", real({2}, {nan, 1})}, {"b", real({2}, {1, nan})}}), "y");
+    ASSERT_EQ(y.size(), 2u);
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_TRUE(std::isnan(y[1]));
 }
 
 TEST(Interpreter, SumsProducts) {

@@ -8,8 +8,6 @@
 
 namespace lemma::driver {
 
-enum class Dump { None, Tokens, Tree };
-
 // Of the main module; empty for Dump::None.
 std::string dump(Dump what, const diag::SourceMap& sources, const CheckedModel& model);
 

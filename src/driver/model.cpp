@@ -81,8 +81,11 @@ Result<ModelFile> find_in_archive(const std::string& argument, const tensor::Sou
                          .archived = true,
                          .source = source};
     }
-    return std::unexpected(Error{fmt::format(
-        "cannot read `{}`: the archive has neither `{}` nor `{}`", argument, kMainFile, kGraphFile)});
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: the archive has neither `{}` nor `{}`",
+                          argument,
+                          kMainFile,
+                          kGraphFile)});
 }
 
 }  // namespace

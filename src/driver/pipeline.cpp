@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "driver/nnef1/model.h"
-
 namespace lemma::driver {
 
 namespace {
@@ -158,21 +156,6 @@ Composed compose_graph(const CheckedModel& model,
         return {.program = std::nullopt, .bad_usage = true};
     }
     return {.program = compose(model, options, graph, std::move(attributes->front()), diag)};
-}
-
-Result<Composed> compose_model(const ModelFile& model,
-                               const CheckOptions& options,
-                               diag::SourceMap& sources,
-                               Diagnostics& diag) {
-    if (model.format == Format::Nnef1) {
-        LEMMA_TRY(const auto checked, check_nnef1(model, options, sources, diag));
-        if (diag.has_errors()) return Composed{};
-        nnef1::Imported imported;
-        return compose_nnef1(*checked, options, sources, diag, imported);
-    }
-    LEMMA_TRY(const CheckedModel checked, check_sknd(model, options, sources, diag));
-    if (diag.has_errors()) return Composed{};
-    return compose_graph(checked, options, sources, diag);
 }
 
 ComposeCheck check_graphs(const CheckedModel& model,

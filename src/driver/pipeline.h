@@ -22,6 +22,9 @@ namespace lemma::driver {
 // The largest --max-depth: what the stack of any step takes, sanitizers included.
 inline constexpr int kMaxDepth = 2000;
 
+// What `--dump` prints, for debugging.
+enum class Dump : uint8_t { None, Tokens, Tree };
+
 struct CheckOptions {
     bool syntax_only = false;  // the main file alone, without its imports
     bool types_only = false;   // no composing
@@ -30,6 +33,7 @@ struct CheckOptions {
     sknd::EvalLimits eval;
     GraphOptions graph;
     DataMode data = DataMode::Auto;
+    Dump dump = Dump::None;
     nnef1::Dialect dialect = nnef1::Dialect::Strict;  // of NNEF 1.0
 };
 
@@ -61,12 +65,6 @@ Composed compose_graph(const CheckedModel& model,
                        const CheckOptions& options,
                        diag::SourceMap& sources,
                        Diagnostics& diag);
-
-// The same for a model of any format, from its files on.
-Result<Composed> compose_model(const ModelFile& model,
-                               const CheckOptions& options,
-                               diag::SourceMap& sources,
-                               Diagnostics& diag);
 
 // Composes every graph that no other one invokes, or the one that `--graph` names, to find what is
 // wrong with it, and checks the data of the variables. Graphs that lack attributes are left out,

@@ -10,8 +10,9 @@ namespace lemma::ir {
 
 double real_mod(double a, double b);       // a - floor(a / b) * b
 double real_ceil_div(double a, double b);  // ceil(a / b)
-inline double real_min(double a, double b) { return b < a ? b : a; }
-inline double real_max(double a, double b) { return a < b ? b : a; }
+// What is not a number stays so, whichever operand it is.
+inline double real_min(double a, double b) { return b < a || b != b ? b : a; }
+inline double real_max(double a, double b) { return a < b || b != b ? b : a; }
 
 // Rounds towards zero; an infinity becomes the int64 extreme. Empty when it is not a number or does
 // not fit.

@@ -25,6 +25,12 @@ int64_t common_divisor(const Terms& a, const Terms& b) {
     return divisor > static_cast<uint64_t>(kInt64Max) ? 1 : static_cast<int64_t>(divisor);
 }
 
+// Empty where b does not divide a.
+std::optional<int64_t> exact_quotient(int64_t a, int64_t b) {
+    if (b == -1) return checked_sub(0, a);
+    return a % b == 0 ? std::optional(a / b) : std::nullopt;
+}
+
 void divide_all(Terms& terms, int64_t divisor) {
     for (Term& term : terms) term.coef /= divisor;
 }
@@ -36,8 +42,9 @@ std::optional<SymbolPool::Impl::Split> SymbolPool::Impl::split_by(const Terms& a
         Split split;
         for (const Term& term : a) {
             const auto mono = divide(term.mono, b[0].mono);
-            if (mono && b[0].coef != -1 && term.coef % b[0].coef == 0)
-                split.quotient.push_back({*mono, term.coef / b[0].coef});
+            const auto factor = exact_quotient(term.coef, b[0].coef);
+            if (mono && factor)
+                split.quotient.push_back({*mono, *factor});
             else
                 split.rest.push_back(term);
         }
@@ -47,14 +54,15 @@ std::optional<SymbolPool::Impl::Split> SymbolPool::Impl::split_by(const Terms& a
     // a = k*b + constant
     const Term& lead = b.back();
     const auto same = std::ranges::find(a, lead.mono, &Term::mono);
-    if (same == a.end() || lead.coef == -1 || same->coef % lead.coef != 0) return std::nullopt;
-    const int64_t factor = same->coef / lead.coef;
+    if (same == a.end()) return std::nullopt;
+    const auto factor = exact_quotient(same->coef, lead.coef);
+    if (!factor) return std::nullopt;
     const SymFault before = fault;
-    const auto scaled_b = scaled(b, factor);
+    const auto scaled_b = scaled(b, *factor);
     const auto rest = scaled_b ? sum(a, *scaled_b, -1) : std::nullopt;
     if (!rest) fault = before;
     if (!rest || content(*rest) != 0) return std::nullopt;
-    return Split{{{kUnit, factor}}, *rest};
+    return Split{{{kUnit, *factor}}, *rest};
 }
 
 MaybeSym SymbolPool::Impl::floor_div(SymId a, SymId b) {

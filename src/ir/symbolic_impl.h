@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <limits>
 
 #include "base/check.h"
@@ -165,10 +166,16 @@ struct SymbolPool::Impl {
 
     // ---- symbolic_order.cpp ----
     void set_order(Node& node, std::span<const SymId> operands, std::span<const Term> terms) const;
+    // How deep expressions are compared that are alike up to their symbols. Behind that, it is
+    // their making that decides; nothing depends on it but which of two forms is chosen.
+    static constexpr int kComparedLevels = 4;
+    std::strong_ordering compare(SymId a, SymId b, int levels) const;
+    std::strong_ordering compare(MonoId a, MonoId b, int levels) const;
     bool before(SymId a, SymId b) const;
     bool before(MonoId a, MonoId b) const;
     void arrange(std::span<SymId> ids) const;
-    std::vector<Factor> arranged_factors(MonoId id) const;
+    std::vector<Factor> arranged_factors(MonoId id, int levels = kComparedLevels) const;
+    Terms arranged_terms(const Node& sum, int levels) const;
     // The sign of the first coefficient in this order.
     bool leads_negative(const Terms& terms) const;
 

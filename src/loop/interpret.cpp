@@ -31,11 +31,14 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     failed_ = {};
     calls_ = 0;
     if (auto done = bind_inputs(inputs); !done) return std::unexpected(done.error());
-    if (auto done = check(program_.assertions); !done) return std::unexpected(done.error());
+    if (auto done = check(program_.assertions, false); !done) {
+        return std::unexpected(done.error());
+    }
     for (const auto& [id, value] : variables_) {
         if (auto done = transform(id); !done) return std::unexpected(done.error());
     }
     if (auto done = run_main(); !done) return std::unexpected(done.error());
+    if (auto done = check(program_.assertions, true); !done) return std::unexpected(done.error());
     LEMMA_TRY(NamedArrays outputs, collect_outputs());
     if (auto done = update_variables(); !done) return std::unexpected(done.error());
     values_.clear();
@@ -70,10 +73,18 @@ Result<void> Interpreter::update_variables() {
     return {};
 }
 
-Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions) {
+// Conditions on extents that the operation itself tells are decided behind it: `all` is then true,
+// and what is still open is an error, never taken for granted.
+Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bool all) {
     for (const ir::Assertion& assertion : assertions) {
-        const auto holds = program_.symbols.as_bool(resolve(assertion.condition));
+        const ir::SymId condition = resolve(assertion.condition);
+        const auto holds = program_.symbols.prove(condition);
         if (holds && !*holds) return bad(assertion.message);
+        if (!holds && all) {
+            return bad(fmt::format("nothing tells whether this holds: {} ({})",
+                                   program_.symbols.text(condition),
+                                   assertion.message));
+        }
     }
     return {};
 }
@@ -99,7 +110,7 @@ Result<void> Interpreter::run_operations(const std::vector<ir::OpId>& operations
 
 Result<void> Interpreter::run_operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
-    Result<void> done = check(op.assertions);
+    Result<void> done = check(op.assertions, false);
     if (!done) {
     } else if (op.compound()) {
         done = run_operations(op.parts);
@@ -113,6 +124,7 @@ Result<void> Interpreter::run_operation(ir::OpId id) {
         done = run_formulas(id);
     }
     if (done && !op.compound()) done = finish_outputs(op);
+    if (done) done = check(op.assertions, true);
     if (!done && !failed_.valid()) failed_ = id;
     return done;
 }
@@ -245,6 +257,26 @@ Result<void> Interpreter::end_append(const ir::Operation& op, int64_t count, ir:
     return {};
 }
 
+// Whether the extent is that of an input, or an attribute: not one that the operation tells.
+bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
+    const auto among = [&](const std::vector<ir::SymId>& shape) {
+        return std::ranges::find(shape, extent) != shape.end();
+    };
+    for (const ir::Port& port : op.inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (among(program_.tensors[id].shape)) return true;
+        }
+    }
+    const ir::Scalar wanted(extent);
+    for (const ir::Attribute& attribute : op.attributes) {
+        const auto* scalar = std::get_if<ir::Scalar>(&attribute.value);
+        const auto* pack = std::get_if<ir::Pack>(&attribute.value);
+        if (scalar && *scalar == wanted) return true;
+        if (pack && std::ranges::find(pack->items, wanted) != pack->items.end()) return true;
+    }
+    return false;
+}
+
 Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     const Intrinsic intrinsic = find_intrinsic(op.op);
     if (!intrinsic) return bad(fmt::format("`{}` has no formula, and no intrinsic either", op.op));
@@ -261,7 +293,9 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
             // Symbols that this call tells must not keep their values of an earlier one.
-            for (const ir::SymId extent : program_.tensors[id].shape) known_.erase(extent);
+            for (const ir::SymId extent : program_.tensors[id].shape) {
+                if (!is_given(op, extent)) known_.erase(extent);
+            }
             LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
             call.outputs.push_back({program_.tensors[id].dtype, std::move(shape), {}});
             outputs.push_back(id);

@@ -64,6 +64,7 @@ private:
     ir::Scalar settled(const ir::Scalar& item);
     Result<void> end_append(const ir::Operation& op, int64_t count, ir::SymId counter);
     Result<void> run_intrinsic(const ir::Operation& op);
+    bool is_given(const ir::Operation& op, ir::SymId extent) const;
     Result<void> run_branch(const ir::Operation& op, const ir::Branch& branch);
     Result<void> run_loop(const ir::Operation& op, const ir::Loop& loop);
     Result<int64_t> loop_count(const ir::Loop& loop);
@@ -71,7 +72,7 @@ private:
     Result<void> end_step(const ir::Operation& op, const ir::Loop& loop, int64_t step);
     Result<void> end_loop(const ir::Operation& op, const ir::Loop& loop, int64_t steps);
     Result<bool> condition(ir::GraphId graph);
-    Result<void> check(const std::vector<ir::Assertion>& assertions);
+    Result<void> check(const std::vector<ir::Assertion>& assertions, bool all);
     Result<void> make_outputs(const ir::Operation& op);
     Result<void> finish_outputs(const ir::Operation& op);
     Result<void> transform(ir::TensorId id);

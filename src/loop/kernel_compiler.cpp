@@ -68,6 +68,8 @@ private:
     bool may_be_innermost(ir::SymId index) const;
     void find_conditions();
     void visit_conditions(ir::SymId root, ir::SymId needed);
+    ir::SymId visit_logic(const ir::SymNode& node, ir::SymId needed);
+    bool reads(ir::SymId id) const;
 
     ir::Program& program_;
     ir::SymbolPool& pool_;
@@ -230,7 +232,31 @@ void KernelCompiler::visit_conditions(ir::SymId root, ir::SymId needed) {
         visit_conditions(node.operands[2], other.value_or(needed));
         return;
     }
-    for (const ir::SymId operand : node.operands) visit_conditions(operand, needed);
+    const bool logic = node.kind == ir::SymKind::Operation &&
+                       (node.op == ir::SymOp::And || node.op == ir::SymOp::Or);
+    if (logic) needed = visit_logic(node, needed);
+    for (const ir::SymId operand : node.operands) {
+        if (!logic || reads(operand)) visit_conditions(operand, needed);
+    }
+}
+
+// `c ? x[i] : false` is `c && x[i]` by now: what reads nothing decides whether the rest is read.
+ir::SymId KernelCompiler::visit_logic(const ir::SymNode& node, ir::SymId needed) {
+    ir::SymId rest = needed;
+    for (const ir::SymId operand : node.operands) {
+        if (reads(operand)) continue;
+        visit_conditions(operand, needed);
+        const auto open = node.op == ir::SymOp::And ? std::optional(operand)
+                                                    : pool_.apply(ir::SymOp::Not, {operand});
+        const auto both = open ? pool_.apply(ir::SymOp::And, {rest, *open}) : std::nullopt;
+        rest = both.value_or(rest);
+    }
+    return rest;
+}
+
+bool KernelCompiler::reads(ir::SymId id) const {
+    const auto symbols = pool_.symbols_of(id);
+    return std::ranges::any_of(symbols, [&](ir::SymId s) { return accesses_.contains(s); });
 }
 
 // ---- Values -------------------------------------------------------------------------------------

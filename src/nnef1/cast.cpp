@@ -1,5 +1,5 @@
-// Values that take the type of a parameter (3.3.1): numbers where tensors are wanted become constant
-// tensors.
+// Values that take the type of a parameter (3.3.1): numbers where tensors are wanted become
+// constant tensors.
 #include <fmt/format.h>
 
 #include "base/match.h"
@@ -9,10 +9,14 @@ namespace lemma::nnef1 {
 
 ir::DType dtype_of(TypeName name, const ImportOptions& options) {
     switch (name) {
-        case TypeName::Integer: return options.integer;
-        case TypeName::Logical: return ir::DType::Bool;
-        case TypeName::String: return ir::DType::Str;
-        default: return options.scalar;
+        case TypeName::Integer:
+            return options.integer;
+        case TypeName::Logical:
+            return ir::DType::Bool;
+        case TypeName::String:
+            return ir::DType::Str;
+        default:
+            return options.scalar;
     }
 }
 
@@ -42,7 +46,9 @@ Value Expander::cast(const Value& value, const ValueType& type, const std::strin
         [&](int64_t item) { return Value{constant_tensor(item, TypeName::Integer, name)}; },
         [&](double item) { return Value{constant_tensor(item, TypeName::Scalar, name)}; },
         [&](bool item) { return Value{constant_tensor(item, TypeName::Logical, name)}; },
-        [&](const std::string& item) { return Value{constant_tensor(item, TypeName::String, name)}; },
+        [&](const std::string& item) {
+            return Value{constant_tensor(item, TypeName::String, name)};
+        },
         [&](const auto&) { return number; });
 }
 

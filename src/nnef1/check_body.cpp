@@ -59,9 +59,8 @@ ValueType Checker::type_for(ExprId target, ExprId value) {
     diag_
         .error(expr(target).span,
                DiagKind::ResultCount,
-               fmt::format("`{}` gives `{}`, which this does not take apart",
-                           invocation->name,
-                           text(type)))
+               fmt::format(
+                   "`{}` gives `{}`, which does not fit these names", invocation->name, text(type)))
         .note(
             "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to the result "
             "of the invocation");
@@ -95,8 +94,8 @@ void Checker::check_external(ExprId target, ExprId value) {
     const auto* name = std::get_if<Identifier>(&expr(target).node);
     if (!graph_ || !name) return;  // reported by check_place
     external_ = value;
-    const bool param = std::ranges::any_of(
-        graph_->params, [&](const Name& one) { return one.text == name->name; });
+    const bool param = std::ranges::any_of(graph_->params,
+                                           [&](const Name& one) { return one.text == name->name; });
     if (param) {
         externals_.insert(name->name);
         return;
@@ -165,9 +164,7 @@ bool Checker::may_assign(ExprId target, std::string_view name) {
                 "of an assignment");
         return false;
     }
-    diag_
-        .error(
-            span, DiagKind::AssignedTwice, fmt::format("`{}` was assigned before", name))
+    diag_.error(span, DiagKind::AssignedTwice, fmt::format("`{}` was assigned before", name))
         .note(found->second.span, "assigned here")
         .note(
             "NNEF 1.0.4, 3.3.2: the same identifier must not be on the left-hand side more than "
@@ -196,16 +193,13 @@ void Checker::check_result_value(std::string_view name, const ValueType& type, E
     locals_.find(name)->second.type = wanted;
 }
 
-void Checker::bind_name(ExprId target,
-                        std::string_view name,
-                        const ValueType& type,
-                        ExprId value) {
+void Checker::bind_name(ExprId target, std::string_view name, const ValueType& type, ExprId value) {
     if (!may_assign(target, name)) return;
     const Span span = expr(target).span;
     locals_.emplace(name, Local{type, span, Local::Role::Assigned});
     if (fragment_) return check_result_value(name, type, value);
-    const bool param = std::ranges::any_of(graph_->params,
-                                           [&](const Name& one) { return one.text == name; });
+    const bool param =
+        std::ranges::any_of(graph_->params, [&](const Name& one) { return one.text == name; });
     if (param && !externals_.contains(name)) {
         diag_
             .error(span,

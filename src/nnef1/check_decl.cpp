@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "nnef1/checker.h"
 
@@ -46,9 +45,6 @@ bool mixes_tensors(const ValueType& type) {
     if (std::ranges::any_of(type.items, mixes_tensors)) return true;
     return type.tuple() && has_tensor(type) && !std::ranges::all_of(type.items, has_tensor);
 }
-
-constexpr std::array kPrimitives = {
-    TypeName::Integer, TypeName::Scalar, TypeName::Logical, TypeName::String};
 
 }  // namespace
 
@@ -170,8 +166,9 @@ void Checker::check_fragment_body(const Fragment& fragment) {
     graph_ = nullptr;
     locals_.clear();
     for (const Param& param : fragment.params) {
-        locals_.emplace(param.name.text,
-                        Local{value_type(document_, param.type), param.name.span, Local::Role::Param});
+        locals_.emplace(
+            param.name.text,
+            Local{value_type(document_, param.type), param.name.span, Local::Role::Param});
     }
     check_body(*fragment.body);
     for (const auto& result : fragment.results) {

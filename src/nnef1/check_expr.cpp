@@ -170,9 +170,8 @@ ValueType Checker::range_type(const SubscriptRange& node) {
     want_integer(node.begin, "begin of the range");
     want_integer(node.end, "end of the range");
     if (base.bad() || base.array() || base.is(TypeName::String)) return base;
-    auto report = diag_.error(expr(node.base).span,
-                              DiagKind::BadIndex,
-                              fmt::format("`{}` has no ranges", text(base)));
+    auto report = diag_.error(
+        expr(node.base).span, DiagKind::BadIndex, fmt::format("`{}` has no ranges", text(base)));
     report.note(base.tuple() ? "NNEF 1.0.4, 3.3.3: subscripts of tuples must be integer literals"
                              : "NNEF 1.0.4, 3.3.3: ranges take arrays and strings");
     return {};
@@ -225,15 +224,16 @@ ValueType Checker::comprehension_type(const Comprehension& node) {
     size_t index = 0;
     for (const Iterator& iterator : document_.items(node.iterators)) {
         const Name& name = iterator.name;
-        const auto [place, fresh] = locals_.emplace(
-            name.text, Local{items[index++], name.span, Local::Role::Iterator});
+        const auto [place, fresh] =
+            locals_.emplace(name.text, Local{items[index++], name.span, Local::Role::Iterator});
         if (fresh) {
             added.push_back(name.text);
             continue;
         }
-        diag_.error(name.span,
-                    DiagKind::DuplicateName,
-                    fmt::format("the iterator `{}` has the name of something else", name.text))
+        diag_
+            .error(name.span,
+                   DiagKind::DuplicateName,
+                   fmt::format("the iterator `{}` has the name of something else", name.text))
             .note(place->second.span, "declared here");
     }
     if (node.condition.valid()) want_logical(node.condition);
@@ -247,10 +247,11 @@ ValueType Checker::builtin_type(const BuiltinCall& node) {
     const bool primitive = type.bad() || type.kind == ValueType::Kind::Primitive;
     const auto refuse = [&](std::string_view wanted) {
         diag_
-            .error(expr(node.argument).span,
-                   DiagKind::OperandType,
-                   fmt::format(
-                       "`{}` is given `{}`, expected {}", spelling(node.function), text(type), wanted))
+            .error(
+                expr(node.argument).span,
+                DiagKind::OperandType,
+                fmt::format(
+                    "`{}` is given `{}`, expected {}", spelling(node.function), text(type), wanted))
             .note("NNEF 1.0.4, 3.3.3, built-in functions");
     };
     const ValueType integer = ValueType::primitive(TypeName::Integer);
@@ -270,14 +271,19 @@ ValueType Checker::builtin_type(const BuiltinCall& node) {
         case Builtin::Integer:
         case Builtin::Scalar:
         case Builtin::Logical:
-        case Builtin::String: break;
+        case Builtin::String:
+            break;
     }
     if (!primitive) refuse("a value of primitive type");
     switch (node.function) {
-        case Builtin::Integer: return integer;
-        case Builtin::Scalar: return ValueType::primitive(TypeName::Scalar);
-        case Builtin::Logical: return ValueType::primitive(TypeName::Logical);
-        default: return ValueType::primitive(TypeName::String);
+        case Builtin::Integer:
+            return integer;
+        case Builtin::Scalar:
+            return ValueType::primitive(TypeName::Scalar);
+        case Builtin::Logical:
+            return ValueType::primitive(TypeName::Logical);
+        default:
+            return ValueType::primitive(TypeName::String);
     }
 }
 

@@ -7,29 +7,46 @@ namespace lemma::nnef1 {
 
 std::string_view fragment_of(UnaryOp op) {
     switch (op) {
-        case UnaryOp::Plus: return "copy";
-        case UnaryOp::Minus: return "neg";
-        case UnaryOp::Not: return "not";
+        case UnaryOp::Plus:
+            return "copy";
+        case UnaryOp::Minus:
+            return "neg";
+        case UnaryOp::Not:
+            return "not";
     }
     return "";
 }
 
 std::string_view fragment_of(BinaryOp op) {
     switch (op) {
-        case BinaryOp::Add: return "add";
-        case BinaryOp::Sub: return "sub";
-        case BinaryOp::Mul: return "mul";
-        case BinaryOp::Div: return "div";
-        case BinaryOp::Pow: return "pow";
-        case BinaryOp::Less: return "lt";
-        case BinaryOp::LessEqual: return "le";
-        case BinaryOp::Greater: return "gt";
-        case BinaryOp::GreaterEqual: return "ge";
-        case BinaryOp::Equal: return "eq";
-        case BinaryOp::NotEqual: return "ne";
-        case BinaryOp::And: return "and";
-        case BinaryOp::Or: return "or";
-        case BinaryOp::In: break;
+        case BinaryOp::Add:
+            return "add";
+        case BinaryOp::Sub:
+            return "sub";
+        case BinaryOp::Mul:
+            return "mul";
+        case BinaryOp::Div:
+            return "div";
+        case BinaryOp::Pow:
+            return "pow";
+        case BinaryOp::Less:
+            return "lt";
+        case BinaryOp::LessEqual:
+            return "le";
+        case BinaryOp::Greater:
+            return "gt";
+        case BinaryOp::GreaterEqual:
+            return "ge";
+        case BinaryOp::Equal:
+            return "eq";
+        case BinaryOp::NotEqual:
+            return "ne";
+        case BinaryOp::And:
+            return "and";
+        case BinaryOp::Or:
+            return "or";
+        case BinaryOp::In:
+            break;
     }
     return "";
 }
@@ -127,8 +144,8 @@ ValueType Checker::sequence_operator(ExprId id,
                                      const ValueType& a,
                                      const ValueType& b) {
     if (node.op == BinaryOp::Add) {
-        if (auto type = is_sequence(a) && is_sequence(b) ? common_type(a, b, dialect_)
-                                                         : std::nullopt) {
+        if (auto type =
+                is_sequence(a) && is_sequence(b) ? common_type(a, b, dialect_) : std::nullopt) {
             return *type;
         }
     } else if (node.op == BinaryOp::Mul) {
@@ -144,9 +161,10 @@ ValueType Checker::in_type(ExprId id, const ValueType& item, const ValueType& ar
     const bool fits = array.array() && (array.items.empty() ||
                                         common_type(item, array.items[0], dialect_).has_value());
     if (item.bad() || array.bad() || (fits && !tensors)) return logical;
-    auto report = diag_.error(operator_span(id),
-                              DiagKind::OperandType,
-                              fmt::format("`in` is applied to `{}` and `{}`", text(item), text(array)));
+    auto report =
+        diag_.error(operator_span(id),
+                    DiagKind::OperandType,
+                    fmt::format("`in` is applied to `{}` and `{}`", text(item), text(array)));
     if (std::holds_alternative<Binary>(expr(id).node) && array.is(TypeName::Logical)) {
         report.note("`in` binds less than `&&` and `||`; put it in parentheses");
     }
@@ -173,7 +191,8 @@ ValueType Checker::binary_type(ExprId id, const Binary& node) {
         case BinaryOp::Sub:
         case BinaryOp::Mul:
         case BinaryOp::Div:
-        case BinaryOp::Pow: return is_number(a) && a == b ? a : bad_operands(id, node, a, b);
+        case BinaryOp::Pow:
+            return is_number(a) && a == b ? a : bad_operands(id, node, a, b);
         case BinaryOp::Less:
         case BinaryOp::LessEqual:
         case BinaryOp::Greater:
@@ -182,9 +201,11 @@ ValueType Checker::binary_type(ExprId id, const Binary& node) {
         case BinaryOp::Equal:
         case BinaryOp::NotEqual: {
             const bool same = common_type(a, b, Dialect::Strict).has_value();
-            return same && !has_tensor(a) && !has_tensor(b) ? logical : bad_operands(id, node, a, b);
+            return same && !has_tensor(a) && !has_tensor(b) ? logical
+                                                            : bad_operands(id, node, a, b);
         }
-        default: break;
+        default:
+            break;
     }
     const bool logicals = a.is(TypeName::Logical) && b.is(TypeName::Logical);
     return logicals ? logical : bad_operands(id, node, a, b);

@@ -1,12 +1,17 @@
 // nnef1/checker.h — the parts of check.h: one object walks the document.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 
 #include "nnef1/check.h"
 
 namespace lemma::nnef1 {
+
+// What `?` can stand for.
+inline constexpr std::array kPrimitives = {
+    TypeName::Integer, TypeName::Scalar, TypeName::Logical, TypeName::String};
 
 class Checker {
 public:
@@ -68,8 +73,13 @@ private:
     // Operators (check_operator.cpp).
     ValueType unary_type(ExprId id, const Unary& node);
     ValueType binary_type(ExprId id, const Binary& node);
-    ValueType tensor_operator(ExprId id, std::string_view name, const std::vector<ExprId>& operands);
-    ValueType sequence_operator(ExprId id, const Binary& node, const ValueType& a, const ValueType& b);
+    ValueType tensor_operator(ExprId id,
+                              std::string_view name,
+                              const std::vector<ExprId>& operands);
+    ValueType sequence_operator(ExprId id,
+                                const Binary& node,
+                                const ValueType& a,
+                                const ValueType& b);
     ValueType in_type(ExprId id, const ValueType& item, const ValueType& array);
     ValueType bad_operands(ExprId id, const Binary& node, const ValueType& a, const ValueType& b);
     Span operator_span(ExprId id) const;
@@ -77,13 +87,18 @@ private:
     // Invocations (check_call.cpp).
     ValueType call_type(ExprId id, const Invocation& invocation);
     std::vector<ExprId> match_arguments(const Call& call);
-    std::optional<size_t> match_positional(const Call& call, const Argument& argument, size_t index);
+    std::optional<size_t> match_positional(const Call& call,
+                                           const Argument& argument,
+                                           size_t index);
     std::optional<size_t> match_named(const Call& call, const Argument& argument);
     void check_place(const Call& call);
     bool misses_quotes(const ValueType& param, ExprId argument);
     std::optional<TypeName> bind_generic(const Call& call,
                                          const std::vector<ExprId>& arguments,
                                          const std::vector<ValueType>& types);
+    bool refuses_any(const Call& call,
+                     const std::vector<ExprId>& arguments,
+                     const std::vector<ValueType>& types);
     void check_argument(const Call& call,
                         size_t param,
                         ExprId argument,

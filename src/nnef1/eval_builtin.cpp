@@ -109,16 +109,20 @@ Value Expander::eval_builtin(ExprId id, const BuiltinCall& node, Frame& frame) {
         return static_cast<int64_t>(text ? text->size() : value.items()->size());
     };
     switch (node.function) {
-        case Builtin::ShapeOf: return shape_of(value);
-        case Builtin::LengthOf: return {length()};
+        case Builtin::ShapeOf:
+            return shape_of(value);
+        case Builtin::LengthOf:
+            return {length()};
         case Builtin::RangeOf: {
             if (!spend(length(), expr(id).span, frame)) return {};
             Values range;
             for (int64_t i = 0; i < length(); ++i) range.push_back({i});
             return Value::array(std::move(range));
         }
-        case Builtin::Integer: return to_integer(id, value, frame);
-        case Builtin::Scalar: return to_scalar(id, value, frame);
+        case Builtin::Integer:
+            return to_integer(id, value, frame);
+        case Builtin::Scalar:
+            return to_scalar(id, value, frame);
         case Builtin::Logical:
             return match(
                 value.node,
@@ -126,7 +130,8 @@ Value Expander::eval_builtin(ExprId id, const BuiltinCall& node, Frame& frame) {
                 [](double number) { return Value{number != 0}; },
                 [](const std::string& text) { return Value{!text.empty()}; },
                 [&](const auto&) { return value; });
-        case Builtin::String: return {literal_text(value)};
+        case Builtin::String:
+            return {literal_text(value)};
     }
     return {};
 }

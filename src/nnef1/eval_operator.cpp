@@ -32,9 +32,15 @@ Value Expander::eval_unary(ExprId id, const Unary& node, Frame& frame) {
 Value Expander::eval_integers(ExprId id, BinaryOp op, int64_t a, int64_t b, Frame& frame) {
     std::optional<int64_t> result;
     switch (op) {
-        case BinaryOp::Add: result = checked_add(a, b); break;
-        case BinaryOp::Sub: result = checked_sub(a, b); break;
-        case BinaryOp::Mul: result = checked_mul(a, b); break;
+        case BinaryOp::Add:
+            result = checked_add(a, b);
+            break;
+        case BinaryOp::Sub:
+            result = checked_sub(a, b);
+            break;
+        case BinaryOp::Mul:
+            result = checked_mul(a, b);
+            break;
         case BinaryOp::Div:
             if (b == 0) {
                 report(operator_span(id),
@@ -49,15 +55,15 @@ Value Expander::eval_integers(ExprId id, BinaryOp op, int64_t a, int64_t b, Fram
             if (b < 0) {
                 report(operator_span(id),
                        DiagKind::BadArgument,
-                       fmt::format("the integer {} is raised to {}, expected no negative exponent",
-                                   a,
-                                   b),
+                       fmt::format(
+                           "the integer {} is raised to {}, expected no negative exponent", a, b),
                        frame);
                 return {};
             }
             result = checked_pow(a, b);
             break;
-        default: LEMMA_CHECK(false);
+        default:
+            LEMMA_CHECK(false);
     }
     if (result) return {*result};
     report(operator_span(id),
@@ -71,22 +77,32 @@ namespace {
 
 double scalar_result(BinaryOp op, double a, double b) {
     switch (op) {
-        case BinaryOp::Add: return a + b;
-        case BinaryOp::Sub: return a - b;
-        case BinaryOp::Mul: return a * b;
-        case BinaryOp::Div: return a / b;
-        default: return std::pow(a, b);
+        case BinaryOp::Add:
+            return a + b;
+        case BinaryOp::Sub:
+            return a - b;
+        case BinaryOp::Mul:
+            return a * b;
+        case BinaryOp::Div:
+            return a / b;
+        default:
+            return std::pow(a, b);
     }
 }
 
 template <class T>
 std::optional<bool> comparison(BinaryOp op, T a, T b) {
     switch (op) {
-        case BinaryOp::Less: return a < b;
-        case BinaryOp::LessEqual: return a <= b;
-        case BinaryOp::Greater: return a > b;
-        case BinaryOp::GreaterEqual: return a >= b;
-        default: return std::nullopt;
+        case BinaryOp::Less:
+            return a < b;
+        case BinaryOp::LessEqual:
+            return a <= b;
+        case BinaryOp::Greater:
+            return a > b;
+        case BinaryOp::GreaterEqual:
+            return a >= b;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -113,7 +129,8 @@ Value Expander::repeat(ExprId id, const Value& sequence, int64_t count, Frame& f
     }
     const Values& items = *sequence.items();
     if (items.empty()) return sequence;
-    if (!fits_length(times, options_.limits.max_array_length / items.size(), span, frame)) return {};
+    if (!fits_length(times, options_.limits.max_array_length / items.size(), span, frame))
+        return {};
     if (!spend(static_cast<int64_t>(items.size() * times), span, frame)) return {};
     Values result;
     result.reserve(items.size() * times);
@@ -122,11 +139,8 @@ Value Expander::repeat(ExprId id, const Value& sequence, int64_t count, Frame& f
 }
 
 // `+` and `*` with an array or a string on a side.
-Value Expander::eval_sequence(ExprId id,
-                              const Binary& node,
-                              const Value& a,
-                              const Value& b,
-                              Frame& frame) {
+Value Expander::eval_sequence(
+    ExprId id, const Binary& node, const Value& a, const Value& b, Frame& frame) {
     if (node.op == BinaryOp::Mul) {
         if (const auto* count = std::get_if<int64_t>(&a.node)) return repeat(id, b, *count, frame);
         return repeat(id, a, std::get<int64_t>(b.node), frame);

@@ -88,8 +88,8 @@ Value Expander::value_for(ExprId target, ExprId value, Frame& frame) {
     if (!tuple || !names || tuple->items.size() != names->items.size()) return eval(value, frame);
     Values values;
     for (size_t i = 0; i < tuple->items.size(); ++i) {
-        values.push_back(value_for(
-            document_.items(names->items)[i], document_.items(tuple->items)[i], frame));
+        values.push_back(
+            value_for(document_.items(names->items)[i], document_.items(tuple->items)[i], frame));
     }
     return Value::tuple(std::move(values));
 }
@@ -101,8 +101,7 @@ void Expander::bind(ExprId target, const Value& value, Frame& frame) {
         if (items && items->size() != targets.size()) {
             report(expr(target).span,
                    DiagKind::ResultCount,
-                   fmt::format(
-                       "{} values are assigned to {} names", items->size(), targets.size()),
+                   fmt::format("{} values are assigned to {} names", items->size(), targets.size()),
                    frame)
                 .note(
                     "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to "
@@ -162,7 +161,8 @@ std::vector<diag::Note> Expander::chain(const Frame& frame) const {
             notes.push_back({{}, "… and so on"});
             break;
         }
-        notes.push_back({at->call, fmt::format("in `{}`, which is invoked here", at->fragment->name.text)});
+        notes.push_back(
+            {at->call, fmt::format("in `{}`, which is invoked here", at->fragment->name.text)});
     }
     return notes;
 }

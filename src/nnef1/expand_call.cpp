@@ -71,9 +71,10 @@ Value Expander::run(Call& call, Frame& frame) {
     for (size_t i = 0; i < call.arguments.size(); ++i) {
         ValueType type = signature.params[i];
         if (call.generic) type = nnef1::bind(type, *call.generic);
-        call.arguments[i] = cast(call.arguments[i],
-                                 type,
-                                 fmt::format("{}.{}", call.label, signature.fragment->params[i].name.text));
+        call.arguments[i] =
+            cast(call.arguments[i],
+                 type,
+                 fmt::format("{}.{}", call.label, signature.fragment->params[i].name.text));
     }
     if (!signature.standard) return expand_fragment(call, frame);
     if (std::ranges::any_of(call.arguments, has_unknown)) return {};
@@ -172,10 +173,14 @@ namespace {
 ir::ScalarType scalar_type(const ValueType& type) {
     if (!type.items.empty()) return scalar_type(type.items[0]);
     switch (type.name.value_or(TypeName::Scalar)) {
-        case TypeName::Integer: return ir::ScalarType::Int;
-        case TypeName::Logical: return ir::ScalarType::Bool;
-        case TypeName::String: return ir::ScalarType::Str;
-        default: return ir::ScalarType::Real;
+        case TypeName::Integer:
+            return ir::ScalarType::Int;
+        case TypeName::Logical:
+            return ir::ScalarType::Bool;
+        case TypeName::String:
+            return ir::ScalarType::Str;
+        default:
+            return ir::ScalarType::Real;
     }
 }
 

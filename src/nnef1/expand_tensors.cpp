@@ -161,11 +161,12 @@ Value Expander::share_variable(const Call& call,
     if (same_shape && known.dtype == tensor.dtype) return {other.tensor};
     report(call.spans[same_shape ? 1 : 0],
            DiagKind::ExtentMismatch,
-           same_shape ? fmt::format("variables with the label '{}' have different types", other.label)
-                      : fmt::format("the variable has shape {}, and another with the label '{}' {}",
-                                    shape_text(tensor.shape),
-                                    other.label,
-                                    shape_text(known.shape)),
+           same_shape
+               ? fmt::format("variables with the label '{}' have different types", other.label)
+               : fmt::format("the variable has shape {}, and another with the label '{}' {}",
+                             shape_text(tensor.shape),
+                             other.label,
+                             shape_text(known.shape)),
            frame)
         .note(other.span, "the other is here")
         .note(

@@ -76,7 +76,10 @@ private:
     Value make_variable(const Call& call, const Frame& frame);
     Value make_update(const Call& call, const Frame& frame);
     std::optional<ir::Tensor> shaped_tensor(const Call& call, const Frame& frame);
-    Value share_variable(const Call& call, const ir::Tensor& tensor, size_t first, const Frame& frame);
+    Value share_variable(const Call& call,
+                         const ir::Tensor& tensor,
+                         size_t first,
+                         const Frame& frame);
     bool label_is_good(const Call& call, const std::string& label, const Frame& frame);
     std::string shape_text(const std::vector<ir::SymId>& shape) const;
 
@@ -95,7 +98,8 @@ private:
     Value eval_comprehension(ExprId id, const Comprehension& node, Frame& frame);
     Value eval_unary(ExprId id, const Unary& node, Frame& frame);
     Value eval_binary(ExprId id, const Binary& node, Frame& frame);
-    Value eval_sequence(ExprId id, const Binary& node, const Value& a, const Value& b, Frame& frame);
+    Value eval_sequence(
+        ExprId id, const Binary& node, const Value& a, const Value& b, Frame& frame);
     Value repeat(ExprId id, const Value& sequence, int64_t count, Frame& frame);
     Value eval_integers(ExprId id, BinaryOp op, int64_t a, int64_t b, Frame& frame);
     Value eval_builtin(ExprId id, const BuiltinCall& node, Frame& frame);

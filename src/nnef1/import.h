@@ -1,5 +1,5 @@
-// nnef1/import.h — a checked document becomes a program: expressions are evaluated, fragments with a
-// body are expanded, and what remains are calls of operators that the specification describes
+// nnef1/import.h — a checked document becomes a program: expressions are evaluated, fragments with
+// a body are expanded, and what remains are calls of operators that the specification describes
 // (specification, chapters 4 and 6).
 #pragma once
 
@@ -20,7 +20,7 @@ struct ExpandLimits {
     int64_t max_work = 64'000'000;
     int max_call_depth = 200;  // --max-call-depth
 };
-inline constexpr int64_t kCallWork = 500;
+inline constexpr int64_t kCallWork = 2000;
 inline constexpr size_t kMaxRank = 8;
 
 struct ImportOptions {

@@ -202,9 +202,10 @@ std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
             good = add_argument(*signature, i, given[i], result);
         } else if (!params[i].default_value.valid()) {
             diag_
-                .error(span,
-                       DiagKind::MissingAttribute,
-                       fmt::format("`{}` needs its parameter `{}`", call->name, params[i].name.text))
+                .error(
+                    span,
+                    DiagKind::MissingAttribute,
+                    fmt::format("`{}` needs its parameter `{}`", call->name, params[i].name.text))
                 .note(params[i].span, "declared here")
                 .note(kArguments);
             good = false;

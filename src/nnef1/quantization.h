@@ -1,5 +1,5 @@
-// nnef1/quantization.h — what `graph.quant` says about the tensors of a graph (specification, 5.3 and
-// chapter 7).
+// nnef1/quantization.h — what `graph.quant` says about the tensors of a graph (specification, 5.3
+// and chapter 7).
 #pragma once
 
 #include "nnef1/import.h"

@@ -1,5 +1,5 @@
-// nnef1/value.h — what an expression is worth while a graph is expanded: attributes, which are known
-// at compile time, and tensors of the program that is being built.
+// nnef1/value.h — what an expression is worth while a graph is expanded: attributes, which are
+// known at compile time, and tensors of the program that is being built.
 #pragma once
 
 #include <cstdint>

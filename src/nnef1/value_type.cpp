@@ -9,12 +9,16 @@ namespace lemma::nnef1 {
 std::string text(const ValueType& type) {
     std::string result;
     switch (type.kind) {
-        case ValueType::Kind::Bad: return "?";
-        case ValueType::Kind::Primitive: return std::string(spelling(*type.name));
+        case ValueType::Kind::Bad:
+            return "?";
+        case ValueType::Kind::Primitive:
+            return std::string(spelling(*type.name));
         case ValueType::Kind::Tensor:
             return "tensor<" + (type.name ? std::string(spelling(*type.name)) : "") + ">";
-        case ValueType::Kind::Array: return type.items.empty() ? "[]" : text(type.items[0]) + "[]";
-        case ValueType::Kind::Tuple: break;
+        case ValueType::Kind::Array:
+            return type.items.empty() ? "[]" : text(type.items[0]) + "[]";
+        case ValueType::Kind::Tuple:
+            break;
     }
     for (const ValueType& item : type.items) {
         result += (result.empty() ? "(" : ", ") + text(item);
@@ -76,11 +80,13 @@ bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect) {
     if (from.kind == Kind::Primitive) return can_cast_primitive(*from.name, to, dialect);
     if (from.kind != to.kind) return false;
     switch (from.kind) {
-        case Kind::Tensor: return !to.name || from.name == to.name;
+        case Kind::Tensor:
+            return !to.name || from.name == to.name;
         case Kind::Array:
             return from.items.empty() ||
                    (!to.items.empty() && can_cast(from.items[0], to.items[0], dialect));
-        default: break;
+        default:
+            break;
     }
     return std::ranges::equal(from.items, to.items, [&](const ValueType& a, const ValueType& b) {
         return can_cast(a, b, dialect);

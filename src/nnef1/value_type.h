@@ -1,5 +1,5 @@
-// nnef1/value_type.h — the types of NNEF 1.0 expressions and which of them stands in for which other
-// one (specification, 3.3.1).
+// nnef1/value_type.h — the types of NNEF 1.0 expressions and which of them stands in for which
+// other one (specification, 3.3.1).
 #pragma once
 
 #include <optional>

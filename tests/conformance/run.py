@@ -2,7 +2,8 @@
 """Runs `lemma` over the SkriptND conformance suite and prints counts by part and stage.
 
 Fails when a good program is refused, when a composed output shape differs from the expected one, when
-a program with a defect is accepted, or when too few of these are reported at the listed line."""
+the text of a composed program does not read back, when a program with a defect is accepted, or when
+too few of these are reported at the listed line."""
 import argparse
 import json
 import os
@@ -145,16 +146,22 @@ def same_extents(got: dict, want: list) -> bool:
         for g, b, w in zip(got["shape"], bounds, want))
 
 
+def case_arguments(case: pathlib.Path, expected: dict) -> list[str]:
+    """The model of a case as `lemma show` takes it."""
+    arguments = [str(case / "model")]
+    for name, value in expected.get("attribs", {}).items():
+        arguments += ["-a", f"{name}={attribute(value)}"]
+    if "graph" in expected:
+        arguments.append(f"--graph={expected['graph']}")
+    return arguments
+
+
 def check_shapes(lemma: Lemma, cases: list[pathlib.Path], tally: Tally) -> None:
     """The shapes of the outputs of every case, composed, against case.json."""
     good = 0
     for case in cases:
         expected = json.loads((case / "case.json").read_text())
-        command = [lemma.program, "show", "--json", str(case / "model")]
-        for name, value in expected.get("attribs", {}).items():
-            command += ["-a", f"{name}={attribute(value)}"]
-        if "graph" in expected:
-            command.append(f"--graph={expected['graph']}")
+        command = [lemma.program, "show", "--json", *case_arguments(case, expected)]
         done = subprocess.run(command, capture_output=True, timeout=120, check=False)
         try:
             outputs = {o["name"]: o for o in json.loads(done.stdout)["outputs"]}
@@ -174,6 +181,23 @@ def check_shapes(lemma: Lemma, cases: list[pathlib.Path], tally: Tally) -> None:
     print(f"  {'shapes':<18} {good:4} of {len(cases):4} as expected")
 
 
+def check_round_trip(lemma: Lemma, models: list[tuple[str, list[str]]], work: pathlib.Path,
+                     tally: Tally) -> None:
+    """The text of a composed program reads back as the same program."""
+    good = 0
+    copy = work / "round_trip.ir"
+    for name, command in models:
+        text = subprocess.run([lemma.program, "show", "--text", *command],
+                              capture_output=True, timeout=120, check=False).stdout
+        copy.write_bytes(text)
+        again = subprocess.run([lemma.program, "show", "--text", "--brief", str(copy)],
+                               capture_output=True, timeout=120, check=False)
+        same = bool(text) and again.stdout == text
+        good += same
+        tally.count(same, f"round trip of {name}: {again.stderr.decode()[:200]}")
+    print(f"  {'round trip':<18} {good:4} of {len(models):4} the same")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lemma", required=True, help="the program")
@@ -185,9 +209,15 @@ def main() -> int:
     lemma = Lemma(os.path.abspath(args.lemma))
     tally = Tally()
     print("conformance, SkriptND:")
-    check_good(lemma, "valid", sorted((suite / "valid").glob("*.sknd")), tally)
+    valid = sorted((suite / "valid").glob("*.sknd"))
+    cases = sorted((suite / "cases").iterdir())
+    check_good(lemma, "valid", valid, tally)
     check_good(lemma, "cases", sorted((suite / "cases").glob("*/model/main.sknd")), tally)
-    check_shapes(lemma, sorted((suite / "cases").iterdir()), tally)
+    check_shapes(lemma, cases, tally)
+    models = [(file.name, [str(file)]) for file in valid]
+    models += [(case.name, case_arguments(case, json.loads((case / "case.json").read_text())))
+               for case in cases]
+    check_round_trip(lemma, models, args.work, tally)
     check_bad(lemma, suite / "invalid", tally)
     for miss in tally.misses:
         print(f"    MISS {miss}")

@@ -4,12 +4,9 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/dump.h"
 #include "driver/files.h"
 #include "driver/finding.h"
-#include "driver/nnef1/labels.h"
-#include "driver/nnef1/model.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 
 namespace lemma::driver {
 
@@ -24,17 +21,12 @@ public:
 
 private:
     Finding check(const std::string& model) const;
-    Result<void> check_sknd(const ModelFile& file, Finding& finding) const;
-    Result<void> check_nnef1(const ModelFile& file, Finding& finding) const;
-    bool stops(const Finding& finding) const;
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
     std::vector<std::string> models_;
-    CheckOptions options_;
-    tensor::SourceLimits source_limits_;
+    LoadOptions load_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
-    Dump dump_ = Dump::None;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
@@ -43,60 +35,28 @@ private:
 };
 
 void Check::declare(Arguments& arguments) {
+    CheckOptions& options = load_.check;
     arguments.words("MODEL", models_, kModelHelp);
-    arguments.flag("--syntax-only", options_.syntax_only, "no further than the syntax of the file");
-    arguments.flag("--types-only", options_.types_only, "check types, but compose no graph");
-    arguments.flag("--module", options_.library, "a library module: it needs no graph");
+    arguments.flag("--syntax-only", options.syntax_only, "no further than the syntax of the file");
+    arguments.flag("--types-only", options.types_only, "check types, but compose no graph");
+    arguments.flag("--module", options.library, "a library module: it needs no graph");
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     arguments.flag("--werror", werror_, "warnings are errors");
     arguments.flag("-v,--verbose", verbose_, "say `ok` for every good model");
-    declare_dialect(arguments, options_);
+    declare_dialect(arguments, options);
     const Choices<DataMode> modes = {
         {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
-    arguments.choice("--data", options_.data, modes, "the .dat files: as they are there, or all");
+    arguments.choice("--data", options.data, modes, "the .dat files: as they are there, or all");
     declare_colour(arguments, colour_);
-    declare_graph_options(arguments, options_.graph);
+    declare_graph_options(arguments, options.graph);
     arguments.number(
         "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
-    declare_limits(arguments, options_);
-    declare_source_limits(arguments, source_limits_);
+    declare_limits(arguments, options);
+    declare_source_limits(arguments, load_.source);
     const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
-    arguments.choice("--dump", dump_, dumps, "print what was read, for debugging");
+    arguments.choice("--dump", options.dump, dumps, "print what was read, for debugging");
     arguments.exclude("--dump", "--json");
-}
-
-// Whether there is no point in composing.
-bool Check::stops(const Finding& finding) const {
-    return options_.syntax_only || options_.types_only || finding.diag.has_errors();
-}
-
-Result<void> Check::check_sknd(const ModelFile& file, Finding& finding) const {
-    LEMMA_TRY(const CheckedModel model,
-              driver::check_sknd(file, options_, finding.sources, finding.diag));
-    finding.dump = dump(dump_, finding.sources, model);
-    if (stops(finding)) return {};
-    ComposeCheck result = check_graphs(model, options_, finding.sources, finding.diag);
-    finding.remarks = std::move(result.remarks);
-    if (result.bad_usage) finding.status = kUnusable;
-    return {};
-}
-
-Result<void> Check::check_nnef1(const ModelFile& file, Finding& finding) const {
-    LEMMA_TRY(const auto model,
-              driver::check_nnef1(file, options_, finding.sources, finding.diag));
-    if (stops(finding)) return {};
-    const Nnef1Library library(options_, finding.sources, finding.diag);
-    if (finding.diag.has_errors()) return {};
-    const nnef1::Imported imported = import_nnef1(*model, library, options_, finding.diag);
-    if (imported.custom.valid()) {
-        finding.remarks.push_back(
-            {imported.custom,
-             fmt::format("`{}` has no body: shapes behind it are not checked",
-                         imported.custom_name)});
-    }
-    LabelFiles(model->model).check(imported.variables, options_, finding.diag);
-    return {};
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.
@@ -112,13 +72,9 @@ void Check::apply_werror(Diagnostics& diag) const {
 
 Finding Check::check(const std::string& model) const {
     Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    const auto file = find_model(model, source_limits_);
-    const Result<void> done = !file ? std::unexpected(file.error())
-                              : file->format == Format::Nnef1 ? check_nnef1(*file, finding)
-                                                              : check_sknd(*file, finding);
-    if (!done) {
+    if (const auto checked = check_model(model, load_, finding); !checked) {
         finding.status = kUnusable;
-        finding.unusable = done.error();
+        finding.unusable = checked.error();
         return finding;
     }
     finding.diag.sort_by_place();

@@ -4,7 +4,7 @@
 #include "driver/commands/command.h"
 #include "driver/files.h"
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 #include "driver/show/dot.h"
 #include "driver/show/json.h"
 #include "driver/show/table.h"
@@ -22,12 +22,11 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    Result<Composed> compose(Finding& finding) const;
+    std::optional<ir::Program> load(Finding& finding) const;
     std::string picture(const ir::Program& program) const;
 
     std::string model_;
-    CheckOptions options_;
-    tensor::SourceLimits source_limits_;
+    LoadOptions load_;
     Level level_ = Level::Compound;
     Colour colour_ = Colour::Auto;
     bool json_ = false;
@@ -37,18 +36,18 @@ private:
 };
 
 void Show::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, kModelHelp);
+    arguments.word("MODEL", model_, std::string(kModelHelp) + ", or a .ir file of --text");
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
     arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
     arguments.flag("--json", json_, "one JSON document instead of the table");
     arguments.flag("--dot", dot_, "a Graphviz graph instead of the table");
     arguments.flag("--text", text_, "the composed program with its formulas instead of the table");
-    declare_graph_options(arguments, options_.graph);
+    declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     declare_colour(arguments, colour_);
-    declare_dialect(arguments, options_);
-    declare_limits(arguments, options_);
-    declare_source_limits(arguments, source_limits_);
+    declare_dialect(arguments, load_.check);
+    declare_limits(arguments, load_.check);
+    declare_source_limits(arguments, load_.source);
     arguments.exclude("--json", "--dot");
     arguments.exclude("--json", "--text");
     arguments.exclude("--dot", "--text");
@@ -59,9 +58,11 @@ void Show::declare(Arguments& arguments) {
         "count at their upper bounds, marked `≤`; without a bound they count once, marked `≥`.");
 }
 
-Result<Composed> Show::compose(Finding& finding) const {
-    LEMMA_TRY(const ModelFile file, find_model(model_, source_limits_));
-    return compose_model(file, options_, finding.sources, finding.diag);
+std::optional<ir::Program> Show::load(Finding& finding) const {
+    if (model_.ends_with(kProgramEnding)) return load_program(model_, finding);
+    auto model = load_model(model_, load_, finding);
+    if (!model) return std::nullopt;
+    return std::move(model->program);
 }
 
 std::string Show::picture(const ir::Program& program) const {
@@ -73,15 +74,12 @@ std::string Show::picture(const ir::Program& program) const {
 
 Outcome Show::run(Terminal terminal, std::istream&) const {
     Finding finding{.model = model_, .diag = Diagnostics()};
-    const Result<Composed> composed = compose(finding);
-    if (!composed) finding.unusable = composed.error();
-    const bool good = composed && composed->program;
-    if (!good) finding.status = !composed || composed->bad_usage ? kUnusable : kWrong;
+    const auto program = load(finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
-    if (good) outcome.out = picture(*composed->program);
-    if (!good && json_) {
+    if (program) outcome.out = picture(*program);
+    if (!program && json_) {
         std::vector<Finding> findings;
         findings.push_back(std::move(finding));
         outcome.out = as_json(findings);

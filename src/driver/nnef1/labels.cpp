@@ -16,6 +16,11 @@ std::string lower_case(std::string text) {
     return text;
 }
 
+std::string_view type_text(ir::DType dtype) {
+    if (tensor::is_real(dtype)) return "scalar";
+    return dtype == ir::DType::Bool ? "logical" : "integer";
+}
+
 tensor::Shape without_trailing_ones(tensor::Shape shape) {
     while (!shape.empty() && shape.back() == 1) shape.pop_back();
     return shape;
@@ -54,12 +59,13 @@ void LabelFiles::check_file(const nnef1::StoredVariable& variable,
                             const std::string& file,
                             nnef1::Dialect dialect,
                             Diagnostics& diag) const {
-    DataHeader header = read_data_header(*model_.source, file, variable.dtype);
+    DataHeader header =
+        read_data_header(*model_.source, file, variable.dtype, type_text(variable.dtype));
     if (header.misfit.empty() && header.shape != variable.shape) {
         // Khronos' tools do not count singleton axes at the end.
-        const bool same = dialect == nnef1::Dialect::Khronos &&
-                          without_trailing_ones(header.shape) ==
-                              without_trailing_ones(variable.shape);
+        const bool same =
+            dialect == nnef1::Dialect::Khronos &&
+            without_trailing_ones(header.shape) == without_trailing_ones(variable.shape);
         if (!same) {
             header.misfit = fmt::format("it has the shape {}, expected {}",
                                         tensor::shape_text(header.shape),
@@ -70,10 +76,8 @@ void LabelFiles::check_file(const nnef1::StoredVariable& variable,
     if (!header.misfit.empty()) {
         diag.error(variable.span,
                    DiagKind::BadData,
-                   fmt::format("`{}` cannot be the data of '{}': {}",
-                               path,
-                               variable.label,
-                               header.misfit))
+                   fmt::format(
+                       "`{}` cannot be the data of '{}': {}", path, variable.label, header.misfit))
             .note("NNEF 1.0.4, 5.2: the extents must be equal to those of the network description");
         return;
     }
@@ -103,13 +107,14 @@ void LabelFiles::report_unused(const std::vector<nnef1::StoredVariable>& variabl
 }
 
 void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
-                       const CheckOptions& options,
-                       Diagnostics& diag) {
-    if (options.data == DataMode::Ignore) return;
+                       DataMode mode,
+                       nnef1::Dialect dialect,
+                       Diagnostics& diag) const {
+    if (mode == DataMode::Ignore) return;
     std::vector<const nnef1::StoredVariable*> missing;
     for (const nnef1::StoredVariable& variable : variables) {
         if (const auto file = find(variable.label)) {
-            check_file(variable, *file, options.dialect, diag);
+            check_file(variable, *file, dialect, diag);
         } else {
             missing.push_back(&variable);
         }
@@ -118,7 +123,7 @@ void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
     const bool whole = model_.name == "graph";
     if (whole && !trouble_) report_unused(variables, diag);
     const bool none = missing.size() == variables.size();
-    if (options.data == DataMode::Auto && (none || !whole)) return;
+    if (mode == DataMode::Auto && (none || !whole)) return;
     for (const nnef1::StoredVariable* variable : missing) {
         diag.error(variable->span,
                    DiagKind::MissingData,

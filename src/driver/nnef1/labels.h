@@ -1,12 +1,12 @@
-// driver/nnef1/labels.h — the data of NNEF 1.0 variables, found by their labels: `conv1/filter` is in
-// the file `conv1/filter.dat` (specification, 5.1).
+// driver/nnef1/labels.h — the data of NNEF 1.0 variables, found by their labels: `conv1/filter` is
+// in the file `conv1/filter.dat` (specification, 5.1).
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 
-#include "driver/pipeline.h"
+#include "driver/data_files.h"
 #include "nnef1/import.h"
 
 namespace lemma::driver {
@@ -23,19 +23,21 @@ public:
     std::optional<std::string> find(const std::string& label) const;
     // Reports files that do not fit their variables, and variables without data.
     void check(const std::vector<nnef1::StoredVariable>& variables,
-               const CheckOptions& options,
-               Diagnostics& diag);
+               DataMode mode,
+               nnef1::Dialect dialect,
+               Diagnostics& diag) const;
 
 private:
     void check_file(const nnef1::StoredVariable& variable,
                     const std::string& file,
                     nnef1::Dialect dialect,
                     Diagnostics& diag) const;
-    void report_unused(const std::vector<nnef1::StoredVariable>& variables, Diagnostics& diag) const;
+    void report_unused(const std::vector<nnef1::StoredVariable>& variables,
+                       Diagnostics& diag) const;
 
-    const ModelFile& model_;
-    std::optional<Error> trouble_;                       // why the files cannot be listed
-    std::vector<std::string> files_;                     // *.dat
+    ModelFile model_;
+    std::optional<Error> trouble_;                      // why the files cannot be listed
+    std::vector<std::string> files_;                    // *.dat
     std::multimap<std::string, std::string> any_case_;  // by the name in lower case
 };
 

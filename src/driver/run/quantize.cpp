@@ -69,13 +69,29 @@ std::string graph_text(const ir::Program& program, const ir::Tensor& tensor, siz
 
 }  // namespace
 
-std::shared_ptr<Quantisation> Quantisation::prepare(const CheckedModel& model,
-                                                    const ir::Program& program,
+std::shared_ptr<Quantisation> Quantisation::finish(std::shared_ptr<Quantisation> made,
+                                                   Finding& finding) {
+    if (!finding.diag.has_errors()) return made;
+    finding.status = kWrong;
+    return nullptr;
+}
+
+std::shared_ptr<Quantisation> Quantisation::prepare(const LoadedModel& model,
                                                     const CheckOptions& options,
                                                     Finding& finding) {
     auto result = std::make_shared<Quantisation>();
     std::vector<const ir::Tensor*> tensors;
-    std::string text = std::string(finding.sources.text(model.file)) + "\n";
+    const ir::Program& program = model.program;
+    if (model.quantizer) {
+        for (const ir::Tensor& tensor : program.tensors) {
+            if (!tensor.quantizer || !tensor::is_real(tensor.dtype)) continue;
+            auto composed = model.quantizer(model, tensor, finding.diag);
+            if (!composed) break;
+            result->by_tensor_.emplace(tensor.name, loop::Interpreter(std::move(*composed)));
+        }
+        return finish(std::move(result), finding);
+    }
+    std::string text = model.quantizer_text;
     for (const ir::Tensor& tensor : program.tensors) {
         if (!tensor.quantizer || !tensor::is_real(tensor.dtype)) continue;
         text += graph_text(program, tensor, tensors.size());
@@ -83,11 +99,11 @@ std::shared_ptr<Quantisation> Quantisation::prepare(const CheckedModel& model,
     }
     if (tensors.empty()) return result;
     const diag::FileId file =
-        finding.sources.add(model.model.path + " (quantised)", std::move(text));
+        finding.sources.add(model.file.path + " (quantised)", std::move(text));
     const sknd::Package package = sknd::load_package(finding.sources,
                                                      file,
-                                                     model.model.name,
-                                                     module_reader(model.model),
+                                                     model.file.name,
+                                                     module_reader(model.file),
                                                      {.limits = options.parse},
                                                      finding.diag);
     sknd::check_types(package, {.limits = options.eval}, finding.diag);
@@ -98,83 +114,7 @@ std::shared_ptr<Quantisation> Quantisation::prepare(const CheckedModel& model,
         if (!composed) break;
         result->by_tensor_.emplace(tensors[i]->name, loop::Interpreter(std::move(*composed)));
     }
-    if (!finding.diag.has_errors()) return result;
-    finding.status = kWrong;
-    return nullptr;
-}
-
-namespace {
-
-// A program that does nothing but quantise one tensor.
-std::optional<ir::Program> quantiser_program(const nnef1::TensorQuantizer& quantizer,
-                                             const ir::Program& program,
-                                             const ir::Tensor& tensor,
-                                             const Nnef1Library& library,
-                                             Diagnostics& diag) {
-    const auto builder = library.builder(diag);
-    const auto add = [&](std::string name, ir::DType dtype, const std::vector<int64_t>& shape) {
-        ir::Tensor made{.name = std::move(name), .dtype = dtype};
-        for (const int64_t n : shape) made.shape.push_back(builder->symbols().integer(n));
-        return made;
-    };
-    tensor::Shape shape;
-    for (const ir::SymId extent : tensor.shape) {
-        shape.push_back(program.symbols.as_int(extent).value_or(1));
-    }
-    ir::Tensor input = add("x", tensor.dtype, shape);
-    input.role = ir::TensorRole::Input;
-    const ir::TensorId x = builder->add_tensor(std::move(input));
-    ir::Call call{.op = "nnef1." + quantizer.op,
-                  .label = quantizer.tensor,
-                  .types = {},
-                  .attributes = quantizer.attributes,
-                  .inputs = {ir::Operand::single(x)},
-                  .results = {"y"},
-                  .span = quantizer.span};
-    for (const nnef1::QuantTensor& argument : quantizer.tensors) {
-        ir::Tensor constant = add(argument.name, argument.dtype, argument.shape);
-        constant.role = ir::TensorRole::Constant;
-        constant.items = argument.items;
-        call.inputs.push_back(ir::Operand::single(builder->add_tensor(std::move(constant))));
-    }
-    const auto outputs = builder->call(call);
-    if (!outputs) return std::nullopt;
-    ir::Graph graph{.name = "quantize",
-                    .inputs = {{"x", ir::Operand::single(x)}},
-                    .outputs = {{"y", outputs->at(0)}},
-                    .operations = {}};
-    return builder->finish(std::move(graph), {});
-}
-
-}  // namespace
-
-std::shared_ptr<Quantisation> Quantisation::prepare(const Nnef1Model& model,
-                                                    const ir::Program& program,
-                                                    const CheckOptions& options,
-                                                    Finding& finding) {
-    auto result = std::make_shared<Quantisation>();
-    if (model.quantizers.empty()) return result;
-    const Nnef1Library library(options, finding.sources, finding.diag);
-    for (const nnef1::TensorQuantizer& quantizer : model.quantizers) {
-        if (!quantizer.standard) {
-            finding.diag.error(
-                quantizer.span,
-                DiagKind::BadQuantizer,
-                fmt::format("`{}` is no quantiser of the specification, and cannot be applied",
-                            quantizer.op));
-            continue;
-        }
-        for (const ir::Tensor& tensor : program.tensors) {
-            if (tensor.name != quantizer.tensor || !tensor::is_real(tensor.dtype)) continue;
-            auto composed =
-                quantiser_program(quantizer, program, tensor, library, finding.diag);
-            if (!composed) break;
-            result->by_tensor_.emplace(tensor.name, loop::Interpreter(std::move(*composed)));
-        }
-    }
-    if (!finding.diag.has_errors()) return result;
-    finding.status = kWrong;
-    return nullptr;
+    return finish(std::move(result), finding);
 }
 
 Result<void> Quantisation::apply(const ir::Tensor& tensor, loop::Array& array) {

@@ -5,11 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "driver/nnef1/labels.h"
 #include "driver/run/quantize.h"
-#include "driver/run/stored_codes.h"
 #include "loop/random.h"
-#include "tensor/convert.h"
 #include "tensor/nnef_data.h"
 
 namespace lemma::driver {
@@ -46,147 +43,44 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
     return loop::Array::zeros(tensor.dtype, std::move(shape));
 }
 
-bool is_quantised(const tensor::NnefHeader& header) {
-    const bool codes =
-        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
-    return codes && !header.range;
-}
-
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
-    LEMMA_TRY(const tensor::NnefHeader header,
-              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
-    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
-    if (is_quantised(header)) {
-        LEMMA_TRY(stored, decode_codes(variable, stored));
-    }
-    return tensor::convert(stored, variable.dtype);
-}
-
-Result<loop::Array> read_data(const tensor::ModelSource& source,
-                              const std::string& file,
-                              const ir::Tensor& variable,
-                              const tensor::SourceLimits& limits) {
-    LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
-    const auto tensor = decode_data(bytes, variable);
-    if (tensor) return loop::to_array(*tensor);
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
-}
-
-std::nullptr_t unusable(Error error, Finding& finding) {
-    finding.unusable = std::move(error);
-    finding.status = kUnusable;
-    return nullptr;
-}
-
-std::nullptr_t not_composed(const Composed& composed, Finding& finding) {
-    finding.status = composed.bad_usage ? kUnusable : kWrong;
-    return nullptr;
-}
-
-auto as_transform(std::shared_ptr<Quantisation> quantisation) {
-    return [quantisation = std::move(quantisation)](const ir::Tensor& tensor, loop::Array& array) {
-        return quantisation->apply(tensor, array);
-    };
-}
-
 }  // namespace
 
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const auto file = find_model(model, options.source);
-    if (!file) return unusable(file.error(), finding);
-    auto session = file->format == Format::Nnef1 ? open_nnef1(*file, options, finding)
-                                                 : open_sknd(*file, options, finding);
-    if (!session || !session->load_variables(options, finding)) return nullptr;
-    return session;
-}
-
-std::unique_ptr<Session> Session::open_sknd(const ModelFile& file,
-                                            const SessionOptions& options,
-                                            Finding& finding) {
-    const auto checked = check_sknd(file, options.check, finding.sources, finding.diag);
-    if (!checked) return unusable(checked.error(), finding);
-    Composed composed;
-    if (!finding.diag.has_errors()) {
-        composed = compose_graph(*checked, options.check, finding.sources, finding.diag);
-    }
-    if (!composed.program) return not_composed(composed, finding);
+    const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    auto loaded = load_model(
+        model, {.check = options.check, .source = options.source, .data = data}, finding);
+    if (!loaded) return nullptr;
+    auto session = std::unique_ptr<Session>(new Session());
+    session->model_ = std::move(*loaded);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        const auto quantisation =
-            Quantisation::prepare(*checked, *composed.program, options.check, finding);
+        auto quantisation = Quantisation::prepare(session->model_, options.check, finding);
         if (!quantisation) return nullptr;
-        run.transform = as_transform(quantisation);
-    }
-    const DataMode mode = options.random_weights ? DataMode::Ignore : DataMode::Require;
-    DataCheck(file, checked->package, mode, finding.diag).check(*composed.program);
-    auto session = std::unique_ptr<Session>(new Session());
-    session->model_ = file;
-    session->file_ = checked->file;
-    for (const ir::Tensor& tensor : composed.program->tensors) {
-        if (tensor.role != ir::TensorRole::Variable) continue;
-        const VariableName name = {file.name, composed.program->name, tensor.name};
-        session->data_[tensor.name] = {find_data(*file.source, name), data_names(name)[0]};
+        run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
+            return quantisation->apply(tensor, array);
+        };
     }
     session->interpreter_ =
-        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
-    return session;
-}
-
-std::unique_ptr<Session> Session::open_nnef1(const ModelFile& file,
-                                             const SessionOptions& options,
-                                             Finding& finding) {
-    const auto checked = check_nnef1(file, options.check, finding.sources, finding.diag);
-    if (!checked) return unusable(checked.error(), finding);
-    Composed composed;
-    nnef1::Imported imported;
-    if (!finding.diag.has_errors()) {
-        composed =
-            compose_nnef1(**checked, options.check, finding.sources, finding.diag, imported);
-    }
-    if (!composed.program) return not_composed(composed, finding);
-    loop::RunOptions run = options.run;
-    if (options.quantize) {
-        const auto quantisation =
-            Quantisation::prepare(**checked, *composed.program, options.check, finding);
-        if (!quantisation) return nullptr;
-        run.transform = as_transform(quantisation);
-    }
-    auto session = std::unique_ptr<Session>(new Session());
-    session->model_ = file;
-    session->file_ = (*checked)->file;
-    LabelFiles files(file);
-    CheckOptions data = options.check;
-    data.data = options.random_weights ? DataMode::Ignore : DataMode::Require;
-    files.check(imported.variables, data, finding.diag);
-    for (const nnef1::StoredVariable& variable : imported.variables) {
-        const ir::Tensor& tensor = composed.program->tensors[variable.tensor];
-        session->data_[tensor.name] = {files.find(variable.label), label_file(variable.label)};
-    }
-    session->interpreter_ =
-        std::make_unique<loop::Interpreter>(std::move(*composed.program), std::move(run));
+        std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
+    if (!session->load_variables(options, finding)) return nullptr;
     return session;
 }
 
 bool Session::load_variables(const SessionOptions& options, Finding& finding) {
-    if (finding.diag.has_errors()) {
-        finding.status = kWrong;
-        return false;
-    }
     const auto fail = [&](const Error& error) {
         finding.unusable = error;
         finding.status = kUnusable;
         return false;
     };
-    for (uint32_t i = 0; i < program().tensors.size(); ++i) {
-        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+    for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const std::optional<std::string>& file = data_[tensor.name].found;
+        const auto stored = model_.data(tensor);
+        if (!stored) return fail(stored.error());
         Result<loop::Array> array;
-        if (file) {
-            array = read_data(*model_.source, *file, tensor, options.source);
+        if (*stored) {
+            array = loop::to_array(**stored);
         } else if (options.random_weights) {
             array = zeros_like(program(), tensor);
             if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
@@ -212,7 +106,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     }
     finding.status = kWrong;
     auto report =
-        finding.diag.error(op->span.valid() ? op->span : Span{file_, 0, 0},
+        finding.diag.error(op->span.valid() ? op->span : Span{model_.source, 0, 0},
                            DiagKind::RunFailed,
                            fmt::format("`{}` fails: {}", op->op, outputs.error().message));
     if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
@@ -226,7 +120,7 @@ Result<void> Session::save_variables(const std::string& folder) const {
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto path = std::filesystem::path(folder) / data_.at(tensor.name).name;
+        const auto path = std::filesystem::path(folder) / model_.data_name(tensor);
         std::filesystem::create_directories(path.parent_path(), failed);
         auto done = tensor::write_nnef(path.string(), data);
         if (!done) return done;

@@ -2,13 +2,12 @@
 // step.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "driver/finding.h"
-#include "driver/pipeline.h"
+#include "driver/load.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -42,24 +41,10 @@ public:
     Result<void> save_variables(const std::string& folder) const;
 
 private:
-    // Where the data of a variable is, and where to write it.
-    struct DataFile {
-        std::optional<std::string> found;
-        std::string name;
-    };
-
     Session() = default;
-    static std::unique_ptr<Session> open_sknd(const ModelFile& file,
-                                              const SessionOptions& options,
-                                              Finding& finding);
-    static std::unique_ptr<Session> open_nnef1(const ModelFile& file,
-                                               const SessionOptions& options,
-                                               Finding& finding);
     bool load_variables(const SessionOptions& options, Finding& finding);
 
-    ModelFile model_;
-    diag::FileId file_;
-    std::map<std::string, DataFile> data_;  // by variable
+    LoadedModel model_;  // without its program, which the interpreter has
     std::unique_ptr<loop::Interpreter> interpreter_;
 };
 

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "tensor/convert.h"
+#include "tensor/nnef_data.h"
+
 namespace lemma::driver {
 
 namespace {
@@ -82,11 +85,19 @@ Decode decoder_of(std::string_view op) {
     return nullptr;
 }
 
+bool is_quantised(const tensor::NnefHeader& header) {
+    const bool codes =
+        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
+    return codes && !header.range;
+}
+
 }  // namespace
 
 Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Tensor& codes) {
     if (!variable.quantizer) {
-        return bad("it holds quantised items, and nothing (`@quantize`, graph.quant) says what they stand for");
+        return bad(
+            "it holds quantised items, and nothing (`@quantize`, graph.quant) says what they stand "
+            "for");
     }
     const Decode decode = decoder_of(variable.quantizer->op);
     if (!decode) {
@@ -109,6 +120,16 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
         values.set_real(i, decode(attributes, static_cast<size_t>(channel), code));
     }
     return values;
+}
+
+Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
+    LEMMA_TRY(const tensor::NnefHeader header,
+              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
+    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
+    if (is_quantised(header)) {
+        LEMMA_TRY(stored, decode_codes(variable, stored));
+    }
+    return tensor::convert(stored, variable.dtype);
 }
 
 }  // namespace lemma::driver

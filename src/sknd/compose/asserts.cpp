@@ -190,8 +190,24 @@ bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) 
     return true;
 }
 
+// A condition may speak before the helpers that its message tells of are due; what of them can be
+// worked out is.
+void Composer::evaluate_ahead(Frame& frame) {
+    for (const UsingStmt& stmt : frame.definition().usings) {
+        const LValueItem& item = stmt.lhs.items.front();
+        if (stmt.lhs.list || item.targets.empty() || frame.known(item.targets[0].name.text)) {
+            continue;
+        }
+        if (!all_known(frame, stmt.rhs)) continue;
+        if (const auto value = evaluate_quietly(frame, stmt.rhs)) {
+            frame.set(item.targets[0].name.text, *value);
+        }
+    }
+}
+
 std::string Composer::assert_message(Frame& frame, const AssertStmt& stmt) {
     const Module& module = frame.module();
+    evaluate_ahead(frame);
     const auto text_of = [&](ExprId expr) -> std::string {
         const auto value = evaluate_quietly(frame, expr);
         return value ? to_text(*value, program_.symbols) : "?";

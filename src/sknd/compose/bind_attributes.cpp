@@ -36,14 +36,14 @@ ir::DType Composer::dtype_of(const Scalar& value) const {
 
 ir::DType Composer::dtype_of(const Frame& frame, const std::string& name) const {
     if (name == "real") return frame.dtype(name).value_or(options_.real);
-    if (name == "int") return frame.dtype(name).value_or(options_.integer);
+    if (name == "int") return options_.integer;
     if (name == "bool") return ir::DType::Bool;
     if (name == "str") return ir::DType::Str;
     return frame.dtype(name).value_or(options_.real);
 }
 
-// Tensors of other formats keep their widths: `real` and `int` are what the inputs have. In a
-// SkriptND model all have the same.
+// Tensors of other formats keep their widths: `real` is what the inputs have. In a SkriptND model
+// all have the same.
 void Composer::bind_widths(Frame& frame, const CallArgs& args) {
     const Definition& definition = frame.definition();
     std::optional<ir::DType> any_real;
@@ -52,11 +52,9 @@ void Composer::bind_widths(Frame& frame, const CallArgs& args) {
         for (const ir::TensorId id : args.inputs[i].operand.items) {
             const ir::Tensor& tensor = program_.tensors[id];
             if (tensor.role == ir::TensorRole::Constant && tensor.shape.empty()) continue;
-            const bool real = tensor::is_real(tensor.dtype);
-            if (real && !any_real) any_real = tensor.dtype;
-            const bool named =
-                (real && type == "real") || (tensor::is_integer(tensor.dtype) && type == "int");
-            if (named && !frame.dtype(type)) frame.set_dtype(type, tensor.dtype);
+            if (!tensor::is_real(tensor.dtype)) continue;
+            if (!any_real) any_real = tensor.dtype;
+            if (type == "real" && !frame.dtype(type)) frame.set_dtype(type, tensor.dtype);
         }
     }
     if (frame.dtype("real")) return;

@@ -107,6 +107,7 @@ private:
     bool can_check(const Frame& frame, ExprId condition) const;
     bool check_assert(Frame& frame, const AssertStmt& stmt, bool quietly);
     std::string assert_message(Frame& frame, const AssertStmt& stmt);
+    void evaluate_ahead(Frame& frame);
     bool set_helper(Frame& frame, const UsingStmt& stmt, const CompileValue& value);
     bool split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pack);
     bool all_known(const Frame& frame, ExprId expr) const;

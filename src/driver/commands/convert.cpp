@@ -1,0 +1,98 @@
+#include "driver/convert/convert.h"
+
+#include <fmt/format.h>
+
+#include "diag/render.h"
+#include "driver/commands/command.h"
+#include "driver/files.h"
+
+namespace lemma::driver {
+
+namespace {
+
+enum class Target { ByName, SkriptND };
+
+class Convert final : public Command {
+public:
+    std::string name() const override { return "convert"; }
+    std::string summary() const override { return "writes a model in another format"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    Result<void> convert(Finding& finding) const;
+    Result<Target> target() const;
+
+    std::string model_;
+    std::string out_;
+    LoadOptions load_;
+    ConvertOptions options_;
+    Target target_ = Target::ByName;
+    Colour colour_ = Colour::Auto;
+    bool no_data_ = false;
+    bool brief_ = false;
+    bool json_ = false;
+};
+
+void Convert::declare(Arguments& arguments) {
+    arguments.word("MODEL", model_, "a model of any format");
+    arguments.word("OUT", out_, "a folder `NAME`, made where it is missing");
+    const Choices<Target> targets = {{"sknd", Target::SkriptND}};
+    arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
+    arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
+    declare_graph_options(arguments, load_.check.graph);
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
+    declare_colour(arguments, colour_);
+    declare_limits(arguments, load_.check);
+    declare_source_limits(arguments, load_.source);
+}
+
+Result<Target> Convert::target() const {
+    if (target_ != Target::ByName) return target_;
+    if (out_.ends_with(".sknd")) return Target::SkriptND;
+    return std::unexpected(
+        Error{fmt::format("`{}` does not say which format to write: give it with --to", out_)});
+}
+
+Result<void> Convert::convert(Finding& finding) const {
+    LEMMA_TRY(const Target target, this->target());
+    const auto model = load_model(model_, load_, finding);
+    if (!model) return {};
+    ConvertOptions options = options_;
+    options.data = !no_data_;
+    switch (target) {
+        case Target::ByName:
+        case Target::SkriptND:
+            return write_sknd_model(*model, out_, options, finding);
+    }
+    return {};
+}
+
+Outcome Convert::run(Terminal terminal, std::istream&) const {
+    Finding finding{.model = model_, .diag = Diagnostics()};
+    if (const auto done = convert(finding); !done) {
+        finding.unusable = done.error();
+        finding.status = kUnusable;
+    }
+    finding.diag.sort_by_place();
+    Outcome outcome{.status = finding.status};
+    if (json_) {
+        std::vector<Finding> findings;
+        findings.push_back(std::move(finding));
+        outcome.out = as_json(findings);
+    } else if (finding.unusable) {
+        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
+    } else {
+        const bool colour = colour_errors(colour_, terminal);
+        outcome.err =
+            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
+    }
+    return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> convert_command() { return std::make_unique<Convert>(); }
+
+}  // namespace lemma::driver

@@ -1,0 +1,30 @@
+// driver/convert/convert.h — a loaded model written in another format. Each target has a file here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/load.h"
+
+namespace lemma::driver {
+
+struct ConvertOptions {
+    bool flat = false;              // no compound operations where primitive ones can say it
+    std::vector<std::string> keep;  // compound operations that stay as they are with `flat`
+    bool data = true;               // write the data of the variables
+};
+
+// What the format cannot express is reported to the finding; an error is trouble with the output.
+Result<void> write_sknd_model(const LoadedModel& model,
+                              const std::string& out,
+                              const ConvertOptions& options,
+                              Finding& finding);
+
+// Data of a variable that the model must have; an error names the variable without.
+Result<tensor::Tensor> variable_data(const LoadedModel& model, const ir::Tensor& variable);
+// Makes the folder, and the folders above it, where they are missing.
+Result<void> make_folder(const std::string& folder);
+Result<void> write_text(const std::string& path, const std::string& text);
+
+}  // namespace lemma::driver

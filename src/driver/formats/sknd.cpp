@@ -1,0 +1,65 @@
+// SkriptND models.
+#include <fmt/format.h>
+
+#include "driver/dump.h"
+#include "driver/load.h"
+#include "driver/run/stored_codes.h"
+
+namespace lemma::driver {
+
+namespace {
+
+DataReader data_reader(const ModelFile& file,
+                       const std::string& graph,
+                       const tensor::SourceLimits& limits) {
+    return [source = file.source, module = file.name, graph, limits](
+               const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
+        const auto name = find_data(*source, {module, graph, variable.name});
+        if (!name) return std::nullopt;
+        LEMMA_TRY(const std::string bytes, source->read_all(*name, limits.max_file_bytes));
+        auto tensor = decode_data(bytes, variable);
+        if (tensor) return std::move(*tensor);
+        return std::unexpected(Error{
+            fmt::format("cannot read `{}`: {}", source->path_of(*name), tensor.error().message)});
+    };
+}
+
+}  // namespace
+
+Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
+                                             const LoadOptions& options,
+                                             Finding& finding) {
+    LEMMA_TRY(CheckedModel checked, check_sknd(file, options.check, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return std::nullopt;
+    Composed composed = compose_graph(checked, options.check, finding.sources, finding.diag);
+    if (!composed.program) {
+        finding.status = composed.bad_usage ? kUnusable : kWrong;
+        return std::nullopt;
+    }
+    DataCheck data(file, checked.package, options.data, finding.diag);
+    if (options.data != DataMode::Ignore) data.check(*composed.program);
+    if (finding.diag.has_errors()) return std::nullopt;
+    LoadedModel model{.file = file, .source = checked.file};
+    model.data = data_reader(file, composed.program->name, options.source);
+    model.data_name = [module = file.name, graph = composed.program->name](const ir::Tensor& variable) {
+        return data_names({module, graph, variable.name})[0];
+    };
+    model.quantizer_text = std::string(finding.sources.text(checked.file)) + "\n";
+    model.package = std::move(checked.package);
+    model.program = std::move(*composed.program);
+    return model;
+}
+
+Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    const CheckOptions& check = options.check;
+    LEMMA_TRY(const CheckedModel checked, check_sknd(file, check, finding.sources, finding.diag));
+    if (!check.syntax_only && !check.types_only && !finding.diag.has_errors()) {
+        ComposeCheck result = check_graphs(checked, check, finding.sources, finding.diag);
+        finding.remarks = std::move(result.remarks);
+        if (result.bad_usage) finding.status = kUnusable;
+    }
+    finding.dump = dump(check.dump, finding.sources, checked);
+    return {};
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,62 @@
+// driver/load.h — a MODEL of any format as one program with the data of its variables. Each format
+// has a file in driver/formats/; whoever shows, runs or converts models knows this only.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "driver/finding.h"
+#include "driver/pipeline.h"
+#include "tensor/tensor.h"
+
+namespace lemma::driver {
+
+// The data of a variable, in its dtype and of its shape; nothing when the model has none.
+using DataReader = std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)>;
+
+struct LoadedModel {
+    ModelFile file;
+    diag::FileId source;    // of the main file, for reports without a better place
+    sknd::Package package;  // the definitions that the program was composed from
+    ir::Program program;
+    DataReader data;
+    // The file for the data of a variable, as a writer names it.
+    std::function<std::string(const ir::Tensor&)> data_name;
+    // SkriptND text in front of a graph that calls the quantisers of the program by their names.
+    std::string quantizer_text;
+    // Where that does not do: the quantiser of a tensor, as a program from `x` to `y`. Empty when
+    // it cannot be composed, which is reported.
+    std::function<std::optional<ir::Program>(const LoadedModel&, const ir::Tensor&, Diagnostics&)>
+        quantizer;
+};
+
+struct LoadOptions {
+    CheckOptions check;
+    tensor::SourceLimits source;
+    DataMode data = DataMode::Ignore;  // what is checked about data while loading
+};
+
+// Empty when something is wrong, which `finding` tells then.
+std::optional<LoadedModel> load_model(const std::string& argument,
+                                      const LoadOptions& options,
+                                      Finding& finding);
+
+// The program of a file that `lemma show --text` wrote, or somebody else in that form.
+inline constexpr const char* kProgramEnding = ".ir";
+std::optional<ir::Program> load_program(const std::string& path, Finding& finding);
+
+// Every validity rule of the format, for `lemma check`; the error is trouble with the file itself.
+Result<void> check_model(const std::string& argument, const LoadOptions& options, Finding& finding);
+
+// The formats, each in a file of driver/formats/. Reading reports into `finding`.
+Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
+                                             const LoadOptions& options,
+                                             Finding& finding);
+Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
+                                              const LoadOptions& options,
+                                              Finding& finding);
+Result<void> check_nnef1_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+
+}  // namespace lemma::driver

@@ -1,0 +1,137 @@
+// The blocks of the graph that declare tensors.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "sknd/export/writer.h"
+
+namespace lemma::sknd {
+
+std::string_view type_text(ir::DType dtype) {
+    if (tensor::is_real(dtype)) return "real";
+    if (tensor::is_integer(dtype)) return "int";
+    return dtype == ir::DType::Bool ? "bool" : "str";
+}
+
+// Each extent of an input that is an unknown by itself gets a name.
+void Writer::name_symbols() {
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            for (const ir::SymId extent : program_.tensors[id].shape) {
+                const ir::SymNode node = program_.symbols.node(extent);
+                if (node.kind != ir::SymKind::Symbol || symbols_.contains(extent)) continue;
+                symbols_[extent] = identifiers_.make(node.name);
+            }
+        }
+    }
+}
+
+// Ports keep their names where these are identifiers; a result that is a tensor of its own takes
+// the name of the port.
+void Writer::name_inputs_and_outputs() {
+    const ir::Graph& main = program_.graphs[program_.main];
+    for (const ir::Port& port : main.inputs) {
+        const std::string name = identifiers_.make(port.name);
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            names_[port.operand.items[i]] =
+                port.operand.packed ? fmt::format("{}[{}]", name, i) : name;
+        }
+    }
+    for (const ir::Port& port : main.outputs) {
+        const std::string name = identifiers_.make(port.name);
+        if (name != port.name) {
+            cannot(nullptr,
+                   fmt::format("the output `{}` has no name that SkriptND can have", port.name));
+        }
+        if (port.operand.packed) continue;
+        const ir::TensorId id = port.operand.items[0];
+        if (program_.tensors[id].role == ir::TensorRole::Intermediate) names_.emplace(id, name);
+    }
+}
+
+std::string Writer::inputs() {
+    std::string text;
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        text += port_declaration(port, true);
+    }
+    return text;
+}
+
+std::string Writer::outputs() {
+    std::string text;
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        text += port_declaration(port, false);
+    }
+    return text;
+}
+
+std::string Writer::port_declaration(const ir::Port& port, bool with_bounds) {
+    if (port.operand.items.empty()) return "";
+    const ir::TensorId first = port.operand.items[0];
+    const ir::Tensor& tensor = program_.tensors[first];
+    std::string name = with_bounds ? names_[first] : port.name;
+    if (port.operand.packed) name = name.substr(0, name.find('['));
+    std::string text = fmt::format("{}: {}", name, type_text(tensor.dtype));
+    bool known = true;
+    for (const ir::SymId extent : tensor.shape) {
+        for (const ir::SymId symbol : program_.symbols.symbols_of(extent)) {
+            known = known && symbols_.contains(symbol);
+        }
+    }
+    if (known) text += shape_text(tensor.shape, with_bounds);
+    if (port.operand.packed) text += fmt::format("..({})", port.operand.items.size());
+    return text + ";\n";
+}
+
+std::string Writer::shape_text(const std::vector<ir::SymId>& shape, bool with_bounds) {
+    std::vector<std::string> extents;
+    for (const ir::SymId extent : shape) {
+        std::string text = symbol_text(extent);
+        if (with_bounds && symbols_.contains(extent)) {
+            constexpr int64_t kAny = std::numeric_limits<int32_t>::max();
+            text += fmt::format("|{}", std::min(program_.symbols.range(extent).high, kAny));
+        }
+        extents.push_back(std::move(text));
+    }
+    return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+std::string Writer::constants() {
+    std::string text;
+    for (const ir::TensorId id : constants_) {
+        const ir::Tensor& tensor = program_.tensors[id];
+        std::vector<std::string> items;
+        for (const ir::Scalar& item : tensor.items) items.push_back(scalar_text(item));
+        const bool one = items.size() == 1;
+        text += fmt::format("{}: {}{} = {}{}{};\n",
+                            names_[id],
+                            type_text(tensor.dtype),
+                            shape_text(tensor.shape, false),
+                            one ? "" : "[",
+                            fmt::join(items, ", "),
+                            one ? "" : "]");
+    }
+    return text;
+}
+
+std::string Writer::variables() {
+    std::string text;
+    for (const ir::TensorId id : variables_) {
+        const ir::Tensor& tensor = program_.tensors[id];
+        text += fmt::format(
+            "{}: {}{};\n", names_[id], type_text(tensor.dtype), shape_text(tensor.shape, false));
+    }
+    return text;
+}
+
+std::string Writer::updates() {
+    std::string text;
+    for (const ir::Update& update : program_.updates) {
+        const std::string& variable = name_of(update.variable);
+        text += fmt::format("{} = {};\n", variable, tensor_text(update.value));
+    }
+    return text;
+}
+
+}  // namespace lemma::sknd

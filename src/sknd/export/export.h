@@ -1,0 +1,32 @@
+// sknd/export/export.h — a program as SkriptND text, whatever format it came from: calls of the
+// standard modules, in the canonical layout.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.h"
+#include "ir/program.h"
+#include "sknd/modules/modules.h"
+
+namespace lemma::sknd {
+
+struct ExportedModel {
+    std::string text;   // of main.sknd
+    std::string graph;  // its name
+    struct Variable {
+        std::string name;  // in the text
+        ir::TensorId tensor;
+    };
+    std::vector<Variable> variables;
+};
+
+// `package` has the definitions that the program was composed from. Operators of the standard
+// modules are called; what is defined over them in the model, or in the modules of NNEF 1.0 and
+// ONNX, is written as what it is composed of. What SkriptND cannot say is reported.
+std::optional<ExportedModel> export_sknd(const ir::Program& program,
+                                         const Package& package,
+                                         Diagnostics& diag);
+
+}  // namespace lemma::sknd

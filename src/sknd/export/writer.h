@@ -1,0 +1,86 @@
+// sknd/export/writer.h — the state of writing one program: what tensors are called, and the text so
+// far.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sknd/export/export.h"
+#include "sknd/export/identifiers.h"
+
+namespace lemma::sknd {
+
+// The word of SkriptND for tensors of this type; widths have none.
+std::string_view type_text(ir::DType dtype);
+
+class Writer {
+public:
+    Writer(const ir::Program& program, const Package& package, Diagnostics& diag);
+    std::optional<ExportedModel> run();
+
+private:
+    struct Callee {
+        const LoadedModule* module = nullptr;
+        const Definition* definition = nullptr;
+    };
+
+    // declarations.cpp
+    void name_inputs_and_outputs();
+    void name_symbols();
+    std::string inputs();
+    std::string outputs();
+    std::string constants();
+    std::string variables();
+    std::string port_declaration(const ir::Port& port, bool with_bounds);
+    std::string shape_text(const std::vector<ir::SymId>& shape, bool with_bounds);
+    std::string updates();
+
+    // calls.cpp
+    void operations(const std::vector<ir::OpId>& list, int depth);
+    void operation(ir::OpId id, int depth);
+    void call(const ir::Operation& op, const Callee& callee);
+    Callee find_callee(const std::string& op) const;
+    bool is_called(const ir::Operation& op, const Callee& callee) const;
+    std::string results(const ir::Operation& op);
+    std::string arguments(const ir::Operation& op);
+    std::string attributes(const ir::Operation& op, const Callee& callee);
+    std::string types(const ir::Operation& op, const Callee& callee);
+    bool is_default(const Callee& callee, const ir::Attribute& attribute);
+    const std::string& own_name(const Callee& callee);
+    std::string definitions();
+
+    // control.cpp
+    void branch(const ir::Operation& op, const ir::Branch& branch, int depth);
+    void loop(const ir::Operation& op, const ir::Loop& loop, int depth);
+    std::string region(ir::GraphId graph, int depth);
+
+    // values
+    const std::string& name_of(ir::TensorId id);
+    std::string operand_text(const ir::Operand& operand);
+    std::string tensor_text(ir::TensorId id);
+    std::string scalar_text(const ir::Scalar& scalar);
+    std::string value_text(const ir::Value& value);
+    std::string symbol_text(ir::SymId id);
+    void line(std::string text) { body_ += std::move(text) + "\n"; }
+    void cannot(const ir::Operation* op, std::string message);
+
+    const ir::Program& program_;
+    const Package& package_;
+    Diagnostics& diag_;
+    Identifiers identifiers_;
+    std::unordered_map<ir::TensorId, std::string, IdHash> names_;
+    std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
+    std::vector<ir::TensorId> constants_;                         // with a declaration
+    std::vector<ir::TensorId> variables_;
+    std::set<std::string> imports_;
+    // Operators that the model itself defines by a formula, under the names that they get.
+    std::map<const Definition*, std::string> own_names_;
+    std::vector<Callee> own_;
+    std::string body_;
+    Span span_;  // of the operation being written
+};
+
+}  // namespace lemma::sknd
