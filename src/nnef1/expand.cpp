@@ -101,7 +101,11 @@ void Expander::bind(ExprId target, const Value& value, Frame& frame) {
         if (items && items->size() != targets.size()) {
             report(expr(target).span,
                    DiagKind::ResultCount,
-                   fmt::format("{} values are assigned to {} names", items->size(), targets.size()),
+                   fmt::format("{} value{} assigned to {} name{}",
+                               items->size(),
+                               items->size() == 1 ? " is" : "s are",
+                               targets.size(),
+                               targets.size() == 1 ? "" : "s"),
                    frame)
                 .note(
                     "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to "

@@ -220,8 +220,35 @@ ir::Operand operand_of(const Value& value) {
 
 }  // namespace
 
+// A pack holds tensors of one rank. Where they differ, a sum of them is what the specification
+// makes of it: an addition after the other, each of which broadcasts.
+std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& frame) {
+    if (call.signature.name() != "add_n") return std::nullopt;
+    const auto rank = [&](const Value& item) {
+        return builder_.program().tensors[std::get<ir::TensorId>(item.node)].shape.size();
+    };
+    const Values& items = *call.arguments[0].items();
+    const auto other = [&](const Value& item) { return rank(item) != rank(items[0]); };
+    if (std::ranges::none_of(items, other)) return std::nullopt;
+    ir::Operand sum = operand_of(items[0]);
+    for (size_t i = 1; i < items.size(); ++i) {
+        const auto outputs = builder_.call({.op = "nnef1.add",
+                                            .label = fmt::format("{}.{}", call.label, i),
+                                            .types = {},
+                                            .attributes = {},
+                                            .inputs = {sum, operand_of(items[i])},
+                                            .results = {},
+                                            .span = call.span});
+        if (!calls_.items().empty()) hand_on_reports(frame);
+        if (!outputs) return Value{};
+        sum = outputs->at(0);
+    }
+    return Value{sum.items[0]};
+}
+
 Value Expander::call_operator(Call& call, Frame& frame) {
     const Signature& signature = call.signature;
+    if (auto sum = add_one_by_one(call, frame)) return *sum;
     ir::Call built{.op = fmt::format("nnef1.{}", signature.name()),
                    .label = call.label,
                    .types = {},

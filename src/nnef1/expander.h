@@ -63,6 +63,7 @@ private:
     Value run(Call& call, Frame& frame);
     Value expand_fragment(Call& call, Frame& frame);
     Value call_operator(Call& call, Frame& frame);
+    std::optional<Value> add_one_by_one(const Call& call, const Frame& frame);
     void hand_on_reports(const Frame& frame);
     std::string path_of(const Frame& frame, std::string_view name) const;
     std::vector<std::string> names_of_results(const Call& call, const Frame& frame) const;
