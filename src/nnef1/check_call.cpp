@@ -9,6 +9,11 @@ namespace lemma::nnef1 {
 
 ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     const Signature* const signature = operations_.find(invocation.name);
+    if (!signature && dialect_ == Dialect::Tract) {
+        // Extensions bring operations that only tract knows.
+        for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
+        return {};
+    }
     if (!signature) {
         const Span span = name_span(expr(id), invocation);
         diag_.error(span, DiagKind::NoOperator, fmt::format("no operation `{}`", invocation.name))

@@ -43,6 +43,7 @@ private:
     void check_generic(const Fragment& fragment);
     void check_fragment_body(const Fragment& fragment);
     void check_graph(const Graph& graph);
+    void declare_symbols();
     void check_unique(const std::vector<Name>& names, std::string_view what);
 
     // Bodies (check_body.cpp).

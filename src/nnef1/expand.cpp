@@ -27,8 +27,21 @@ Imported Expander::expand() {
     Frame frame;
     expand_body(document_.graph->body, frame);
     const bool complete = !diag_.has_errors() && !imported_.custom.valid() && !stopped_;
-    if (complete) imported_.program = finish();
+    if (complete && knows_ports()) imported_.program = finish();
     return std::move(imported_);
+}
+
+// Shapes may depend on symbols that only a run tells; the graph then has no program.
+bool Expander::knows_ports() {
+    for (const auto* names : {&document_.graph->params, &document_.graph->results}) {
+        for (const Name& name : *names) {
+            if (imported_.tensors.contains(std::string(name.text))) continue;
+            imported_.custom = name.span;
+            imported_.custom_name = std::string(name.text);
+            return false;
+        }
+    }
+    return true;
 }
 
 std::optional<ir::Program> Expander::finish() {

@@ -15,7 +15,10 @@ std::optional<TypeName> Expander::generic_of(ExprId id, const Frame& frame) cons
 
 Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
     const Signature* const signature = model_.checked.operations[id];
-    LEMMA_CHECK(signature);
+    if (!signature) {  // of tract
+        note_custom(invocation.name, name_span(expr(id), invocation));
+        return {};
+    }
     const auto& params = signature->fragment->params;
     std::vector<ExprId> given(params.size());
     size_t position = 0;
@@ -57,14 +60,17 @@ Value Expander::apply(ExprId id, Span span, const std::vector<ExprId>& operands,
     return run(call, frame);
 }
 
+void Expander::note_custom(std::string_view name, Span span) {
+    if (imported_.custom.valid()) return;
+    imported_.custom = span;
+    imported_.custom_name = std::string(name);
+}
+
 Value Expander::run(Call& call, Frame& frame) {
     if (!spend(kCallWork, call.span, frame)) return {};
     const Signature& signature = call.signature;
     if (signature.custom()) {
-        if (!imported_.custom.valid()) {
-            imported_.custom = call.span;
-            imported_.custom_name = std::string(signature.name());
-        }
+        note_custom(signature.name(), call.span);
         return {};
     }
     call.label = unique_label(call, frame);
@@ -79,6 +85,8 @@ Value Expander::run(Call& call, Frame& frame) {
     if (!signature.standard) return expand_fragment(call, frame);
     if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     if (auto made = make_tensor(call, frame)) return *made;
+    add_missing_axes(call, frame);
+    if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     return call_operator(call, frame);
 }
 

@@ -48,7 +48,9 @@ public:
         return std::vector{output};
     }
     void begin_graph() override {}
-    ir::GraphId end_graph(ir::Graph graph) override { return program_.graphs.add(std::move(graph)); }
+    ir::GraphId end_graph(ir::Graph graph) override {
+        return program_.graphs.add(std::move(graph));
+    }
     ir::OpId add_control(ir::Operation) override { return {}; }
     std::optional<ir::Program> finish(ir::Graph graph, std::vector<ir::Update> updates) override {
         program_.updates = std::move(updates);
@@ -120,11 +122,8 @@ Outcome import_text(const std::string& body, Dialect dialect = Dialect::Strict) 
     Outcome outcome;
     FakeBuilder builder;
     if (!diag.has_errors()) {
-        outcome.imported = import_document({document, operations, checked},
-                                           {.dialect = dialect},
-                                           builder,
-                                           calls,
-                                           diag);
+        outcome.imported = import_document(
+            {document, operations, checked}, {.dialect = dialect}, builder, calls, diag);
     }
     outcome.calls = builder.calls;
     for (const auto& item : diag.items()) outcome.errors.push_back(item.message);
@@ -186,9 +185,7 @@ graph net( x ) -> ( y )
 )");
     EXPECT_EQ(outcome.errors, Lines{});
     EXPECT_EQ(outcome.calls,
-              (Lines{"y.t: nnef1.relu (x)",
-                     "y.mul: nnef1.mul (y.t) (2)",
-                     "y_2.t: nnef1.relu ()"}));
+              (Lines{"y.t: nnef1.relu (x)", "y.mul: nnef1.mul (y.t) (2)", "y_2.t: nnef1.relu ()"}));
 }
 
 TEST(Import, TakesResultsApart) {

@@ -143,9 +143,10 @@ Result<void> check_nnef1_model(const ModelFile& file,
     if (finding.diag.has_errors()) return {};
     const nnef1::Imported imported = import_nnef1(*model, operators, check, finding.diag);
     if (imported.custom.valid()) {
-        finding.remarks.push_back({imported.custom,
-                                   fmt::format("`{}` has no body: shapes behind it are not checked",
-                                               imported.custom_name)});
+        finding.remarks.push_back(
+            {imported.custom,
+             fmt::format("`{}` is not known here: shapes behind it are not checked",
+                         imported.custom_name)});
     }
     LabelFiles(file).check(imported.variables, check.data, check.dialect, finding.diag);
     return {};
