@@ -223,8 +223,7 @@ std::optional<std::string> find_data(const tensor::ModelSource& source,
 
 DataHeader read_data_header(const tensor::ModelSource& source,
                             const std::string& file,
-                            ir::DType dtype,
-                            std::string_view type) {
+                            ir::DType dtype) {
     const auto size = source.size(file);
     if (!size) return {.misfit = size.error().message};
     const auto begin = source.read(file, tensor::kNnefHeaderBytes);
@@ -234,8 +233,8 @@ DataHeader read_data_header(const tensor::ModelSource& source,
     DataHeader result{
         .misfit = "", .shape = std::move(header->shape), .oddities = std::move(header->oddities)};
     if (!tensor::can_store(header->type, dtype)) {
-        result.misfit =
-            fmt::format("its items are {}, expected {}", tensor::item_text(*header), type);
+        result.misfit = fmt::format(
+            "its items are {}, expected {}", tensor::item_text(*header), type_text(dtype));
     }
     return result;
 }
@@ -308,8 +307,7 @@ void DataCheck::check(const ir::Program& program) {
 // Why the file cannot be the variable's data; empty if it can. What is odd is reported.
 std::string DataCheck::misfit(const Variable& variable, const std::string& file) {
     const tensor::ModelSource& source = *model_.source;
-    const DataHeader header =
-        read_data_header(source, file, variable.tensor.dtype, type_text(variable.tensor.dtype));
+    const DataHeader header = read_data_header(source, file, variable.tensor.dtype);
     if (!header.misfit.empty()) return header.misfit;
     if (!shape_fits(variable.program, variable.tensor, header.shape)) {
         return fmt::format("it has the shape {}, expected {}",

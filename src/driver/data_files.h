@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "diag/diagnostic.h"
@@ -44,8 +43,7 @@ struct DataHeader {
 };
 DataHeader read_data_header(const tensor::ModelSource& source,
                             const std::string& file,
-                            ir::DType dtype,
-                            std::string_view type);  // what the format calls the dtype
+                            ir::DType dtype);
 
 // Checks the data of the graphs of one model. Only the headers of the files are read.
 class DataCheck {

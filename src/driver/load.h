@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -15,20 +16,18 @@ namespace lemma::driver {
 // The data of a variable, in its dtype and of its shape; nothing when the model has none.
 using DataReader = std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)>;
 
+// For tensors by name: a program from `x` to `y` that rounds values as the model says.
+using Quantizers = std::map<std::string, ir::Program>;
+
 struct LoadedModel {
     ModelFile file;
     diag::FileId source;    // of the main file, for reports without a better place
     sknd::Package package;  // the definitions that the program was composed from
     ir::Program program;
     DataReader data;
-    // The file for the data of a variable, as a writer names it.
-    std::function<std::string(const ir::Tensor&)> data_name;
-    // SkriptND text in front of a graph that calls the quantisers of the program by their names.
-    std::string quantizer_text;
-    // Where that does not do: the quantiser of a tensor, as a program from `x` to `y`. Empty when
-    // it cannot be composed, which is reported.
-    std::function<std::optional<ir::Program>(const LoadedModel&, const ir::Tensor&, Diagnostics&)>
-        quantizer;
+    std::function<std::string(const ir::Tensor&)> data_name;  // where a variable is written
+    // Empty when one cannot be made, which is reported.
+    std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;
 };
 
 struct LoadOptions {
@@ -53,10 +52,11 @@ Result<void> check_model(const std::string& argument, const LoadOptions& options
 Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
                                              const LoadOptions& options,
                                              Finding& finding);
-Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
                                               const LoadOptions& options,
                                               Finding& finding);
+Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+
 Result<void> check_nnef1_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 }  // namespace lemma::driver

@@ -188,4 +188,15 @@ Result<Tensor> convert(const Tensor& tensor, DType dtype, KindChange change) {
     return result;
 }
 
+IntegerRange integer_range(DType dtype) {
+    const int64_t bits = 8 * dtype_size(dtype);
+    if (!is_integer(dtype) || bits == 64) {
+        const bool natural = is_integer(dtype) && !is_signed(dtype);
+        return {natural ? 0 : std::numeric_limits<int64_t>::min(),
+                std::numeric_limits<int64_t>::max()};
+    }
+    const int64_t count = int64_t{1} << (is_signed(dtype) ? bits - 1 : bits);
+    return {is_signed(dtype) ? -count : 0, count - 1};
+}
+
 }  // namespace lemma::tensor

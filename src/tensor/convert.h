@@ -25,4 +25,11 @@ std::string element_text(const Shape& shape, int64_t element);
 // The error "element [1, 2] is 300, which u8 cannot hold".
 std::unexpected<Error> does_not_fit(const Tensor& tensor, int64_t element, std::string_view what);
 
+// The least and the greatest integer of the type, as far as int64 goes; those of int64 for others.
+struct IntegerRange {
+    int64_t low;
+    int64_t high;
+};
+IntegerRange integer_range(DType dtype);
+
 }  // namespace lemma::tensor

@@ -35,7 +35,7 @@ private:
 };
 
 void Convert::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, "a model of any format");
+    arguments.word("MODEL", model_, kModelHelp);
     arguments.word("OUT", out_, "a folder `NAME`, made where it is missing");
     const Choices<Target> targets = {{"sknd", Target::SkriptND}};
     arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
@@ -44,6 +44,7 @@ void Convert::declare(Arguments& arguments) {
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
     declare_colour(arguments, colour_);
+    declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
 }

@@ -36,7 +36,7 @@ private:
 };
 
 void Show::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, std::string(kModelHelp) + ", or a .ir file of --text");
+    arguments.word("MODEL", model_, kModelHelp);
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
     arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
     arguments.flag("--json", json_, "one JSON document instead of the table");

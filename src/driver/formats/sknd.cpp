@@ -1,9 +1,7 @@
 // SkriptND models.
-#include <fmt/format.h>
-
 #include "driver/dump.h"
-#include "driver/load.h"
-#include "driver/run/stored_codes.h"
+#include "driver/formats/sknd_quantizers.h"
+#include "driver/formats/stored_data.h"
 
 namespace lemma::driver {
 
@@ -16,11 +14,7 @@ DataReader data_reader(const ModelFile& file,
                const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         const auto name = find_data(*source, {module, graph, variable.name});
         if (!name) return std::nullopt;
-        LEMMA_TRY(const std::string bytes, source->read_all(*name, limits.max_file_bytes));
-        auto tensor = decode_data(bytes, variable);
-        if (tensor) return std::move(*tensor);
-        return std::unexpected(Error{
-            fmt::format("cannot read `{}`: {}", source->path_of(*name), tensor.error().message)});
+        return read_stored(*source, *name, variable, limits);
     };
 }
 
@@ -41,10 +35,14 @@ Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
     if (finding.diag.has_errors()) return std::nullopt;
     LoadedModel model{.file = file, .source = checked.file};
     model.data = data_reader(file, composed.program->name, options.source);
-    model.data_name = [module = file.name, graph = composed.program->name](const ir::Tensor& variable) {
+    model.data_name = [module = file.name,
+                       graph = composed.program->name](const ir::Tensor& variable) {
         return data_names({module, graph, variable.name})[0];
     };
-    model.quantizer_text = std::string(finding.sources.text(checked.file)) + "\n";
+    model.quantizers = [text = std::string(finding.sources.text(checked.file)) + "\n",
+                        check = options.check](const LoadedModel& loaded, Finding& found) {
+        return sknd_quantizers(loaded, text, check, found);
+    };
     model.package = std::move(checked.package);
     model.program = std::move(*composed.program);
     return model;

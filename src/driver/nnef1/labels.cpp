@@ -16,11 +16,6 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-std::string_view type_text(ir::DType dtype) {
-    if (tensor::is_real(dtype)) return "scalar";
-    return dtype == ir::DType::Bool ? "logical" : "integer";
-}
-
 tensor::Shape without_trailing_ones(tensor::Shape shape) {
     while (!shape.empty() && shape.back() == 1) shape.pop_back();
     return shape;
@@ -59,8 +54,7 @@ void LabelFiles::check_file(const nnef1::StoredVariable& variable,
                             const std::string& file,
                             nnef1::Dialect dialect,
                             Diagnostics& diag) const {
-    DataHeader header =
-        read_data_header(*model_.source, file, variable.dtype, type_text(variable.dtype));
+    DataHeader header = read_data_header(*model_.source, file, variable.dtype);
     if (header.misfit.empty() && header.shape != variable.shape) {
         // Khronos' tools do not count singleton axes at the end.
         const bool same =
@@ -107,14 +101,13 @@ void LabelFiles::report_unused(const std::vector<nnef1::StoredVariable>& variabl
 }
 
 void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
-                       DataMode mode,
-                       nnef1::Dialect dialect,
-                       Diagnostics& diag) const {
-    if (mode == DataMode::Ignore) return;
+                       const CheckOptions& options,
+                       Diagnostics& diag) {
+    if (options.data == DataMode::Ignore) return;
     std::vector<const nnef1::StoredVariable*> missing;
     for (const nnef1::StoredVariable& variable : variables) {
         if (const auto file = find(variable.label)) {
-            check_file(variable, *file, dialect, diag);
+            check_file(variable, *file, options.dialect, diag);
         } else {
             missing.push_back(&variable);
         }
@@ -123,7 +116,7 @@ void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
     const bool whole = model_.name == "graph";
     if (whole && !trouble_) report_unused(variables, diag);
     const bool none = missing.size() == variables.size();
-    if (mode == DataMode::Auto && (none || !whole)) return;
+    if (options.data == DataMode::Auto && (none || !whole)) return;
     for (const nnef1::StoredVariable* variable : missing) {
         diag.error(variable->span,
                    DiagKind::MissingData,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "driver/data_files.h"
+#include "driver/pipeline.h"
 #include "nnef1/import.h"
 
 namespace lemma::driver {
@@ -23,9 +23,8 @@ public:
     std::optional<std::string> find(const std::string& label) const;
     // Reports files that do not fit their variables, and variables without data.
     void check(const std::vector<nnef1::StoredVariable>& variables,
-               DataMode mode,
-               nnef1::Dialect dialect,
-               Diagnostics& diag) const;
+               const CheckOptions& options,
+               Diagnostics& diag);
 
 private:
     void check_file(const nnef1::StoredVariable& variable,
@@ -35,7 +34,7 @@ private:
     void report_unused(const std::vector<nnef1::StoredVariable>& variables,
                        Diagnostics& diag) const;
 
-    ModelFile model_;
+    const ModelFile model_;
     std::optional<Error> trouble_;                      // why the files cannot be listed
     std::vector<std::string> files_;                    // *.dat
     std::multimap<std::string, std::string> any_case_;  // by the name in lower case

@@ -30,6 +30,23 @@ nnef1::ParseOptions parse_options(const CheckOptions& options) {
 // `graph.quant` beside `graph.nnef`.
 std::string quant_name(const ModelFile& model) { return model.name + ".quant"; }
 
+// What the command line says about graphs; NNEF 1.0 has one, without attributes.
+bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag) {
+    const nnef1::Name& name = model.document.graph->name;
+    if (!options.graph.empty() && options.graph != name.text) {
+        diag.error(name.span,
+                   DiagKind::UndeclaredName,
+                   fmt::format("no graph `{}`, the model has `{}`", options.graph, name.text));
+        return false;
+    }
+    if (options.attributes.empty()) return true;
+    diag.error(
+        name.span,
+        DiagKind::NoAttribute,
+        fmt::format("`-a {}`: graphs of NNEF 1.0 have no attributes", options.attributes.front()));
+    return false;
+}
+
 }  // namespace
 
 nnef1::ImportOptions import_options(const CheckOptions& options) {
@@ -72,28 +89,22 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
     return model;
 }
 
-sknd::Package load_operators(const CheckOptions& options,
-                             diag::SourceMap& sources,
-                             Diagnostics& diag) {
-    sknd::Package operators = sknd::load_library(sources, "nnef1", diag);
-    sknd::check_types(operators, {.limits = options.eval}, diag);
-    return operators;
+Nnef1Library::Nnef1Library(const CheckOptions& options, diag::SourceMap& sources, Diagnostics& diag)
+    : options_(options.graph.compose), package_(sknd::load_library(sources, "nnef1", diag)) {
+    options_.limits = options.eval;
+    sknd::check_types(package_, {.limits = options.eval}, diag);
 }
 
-std::unique_ptr<ir::CallBuilder> operator_builder(const sknd::Package& operators,
-                                                  const CheckOptions& options,
-                                                  Diagnostics& calls) {
-    sknd::ComposeOptions compose = options.graph.compose;
-    compose.limits = options.eval;
-    return sknd::make_call_builder(operators, compose, calls);
+std::unique_ptr<ir::CallBuilder> Nnef1Library::builder(Diagnostics& calls) const {
+    return sknd::make_call_builder(package_, options_, calls);
 }
 
 nnef1::Imported import_nnef1(const Nnef1Model& model,
-                             const sknd::Package& operators,
+                             const Nnef1Library& library,
                              const CheckOptions& options,
                              Diagnostics& diag) {
     Diagnostics calls;
-    const auto builder = operator_builder(operators, options, calls);
+    const auto builder = library.builder(calls);
     const nnef1::Model parts{model.document, *model.operations, model.checked};
     nnef1::Imported imported =
         nnef1::import_document(parts, import_options(options), *builder, calls, diag);
@@ -106,21 +117,26 @@ nnef1::Imported import_nnef1(const Nnef1Model& model,
     return imported;
 }
 
-// NNEF 1.0 has one graph, without attributes.
-bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag) {
-    const nnef1::Name& name = model.document.graph->name;
-    if (!options.graph.empty() && options.graph != name.text) {
-        diag.error(name.span,
-                   DiagKind::UndeclaredName,
-                   fmt::format("no graph `{}`, the model has `{}`", options.graph, name.text));
-        return false;
+Composed compose_nnef1(const Nnef1Model& model,
+                       const Nnef1Library& library,
+                       const CheckOptions& options,
+                       Diagnostics& diag,
+                       nnef1::Imported& imported) {
+    if (!fits_command_line(model, options.graph, diag)) {
+        return {.program = std::nullopt, .bad_usage = true};
     }
-    if (options.attributes.empty()) return true;
-    diag.error(
-        name.span,
-        DiagKind::NoAttribute,
-        fmt::format("`-a {}`: graphs of NNEF 1.0 have no attributes", options.attributes.front()));
-    return false;
+    if (diag.has_errors()) return {};
+    imported = import_nnef1(model, library, options, diag);
+    if (imported.custom.valid() && !diag.has_errors()) {
+        diag.error(imported.custom,
+                   DiagKind::NoOperator,
+                   fmt::format("`{}` has no body, so nobody knows what it computes",
+                               imported.custom_name));
+    }
+    Composed composed;
+    composed.program = std::move(imported.program);
+    imported.program.reset();
+    return composed;
 }
 
 }  // namespace lemma::driver

@@ -29,21 +29,31 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
                                                 diag::SourceMap& sources,
                                                 Diagnostics& diag);
 
-// The operators of stdlib/nnef1, and a builder over them.
-sknd::Package load_operators(const CheckOptions& options,
-                             diag::SourceMap& sources,
-                             Diagnostics& diag);
-std::unique_ptr<ir::CallBuilder> operator_builder(const sknd::Package& operators,
-                                                  const CheckOptions& options,
-                                                  Diagnostics& calls);
+// The operators, for as many builders as wanted.
+class Nnef1Library {
+public:
+    Nnef1Library(const CheckOptions& options, diag::SourceMap& sources, Diagnostics& diag);
+    std::unique_ptr<ir::CallBuilder> builder(Diagnostics& calls) const;
+    // The definitions, when no builder uses them any more.
+    sknd::Package take() && { return std::move(package_); }
+
+private:
+    sknd::ComposeOptions options_;
+    sknd::Package package_;
+};
 
 // The program, with the quantisers of graph.quant at its tensors; the model was checked without
 // errors.
 nnef1::Imported import_nnef1(const Nnef1Model& model,
-                             const sknd::Package& operators,
+                             const Nnef1Library& library,
                              const CheckOptions& options,
                              Diagnostics& diag);
-// What the command line says about graphs; what does not fit is reported.
-bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag);
+// Reports that a model with operations of its own cannot be composed; and what the command line
+// says about graphs that does not fit, which is bad usage.
+Composed compose_nnef1(const Nnef1Model& model,
+                       const Nnef1Library& library,
+                       const CheckOptions& options,
+                       Diagnostics& diag,
+                       nnef1::Imported& imported);
 
 }  // namespace lemma::driver

@@ -1,6 +1,6 @@
 // driver/run/quantize.h — pseudo-quantisation: what `@quantize` or graph.quant says about a tensor
-// is an operator that rounds its values, composed for the tensor's shape and run behind whatever
-// computes it.
+// is an operator that rounds its values, composed for its shape and run behind whatever computes
+// it.
 #pragma once
 
 #include <map>
@@ -16,15 +16,10 @@ namespace lemma::driver {
 class Quantisation {
 public:
     // Null when an operator cannot be composed, which is reported.
-    static std::shared_ptr<Quantisation> prepare(const LoadedModel& model,
-                                                 const CheckOptions& options,
-                                                 Finding& finding);
+    static std::shared_ptr<Quantisation> prepare(const LoadedModel& model, Finding& finding);
     Result<void> apply(const ir::Tensor& tensor, loop::Array& array);
 
 private:
-    static std::shared_ptr<Quantisation> finish(std::shared_ptr<Quantisation> made,
-                                                Finding& finding);
-
     std::map<std::string, loop::Interpreter> by_tensor_;
 };
 

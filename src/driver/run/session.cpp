@@ -56,7 +56,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->model_ = std::move(*loaded);
     loop::RunOptions run = options.run;
     if (options.quantize) {
-        auto quantisation = Quantisation::prepare(session->model_, options.check, finding);
+        auto quantisation = Quantisation::prepare(session->model_, finding);
         if (!quantisation) return nullptr;
         run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
             return quantisation->apply(tensor, array);

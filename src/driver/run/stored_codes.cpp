@@ -4,9 +4,6 @@
 
 #include <cmath>
 
-#include "tensor/convert.h"
-#include "tensor/nnef_data.h"
-
 namespace lemma::driver {
 
 namespace {
@@ -85,12 +82,6 @@ Decode decoder_of(std::string_view op) {
     return nullptr;
 }
 
-bool is_quantised(const tensor::NnefHeader& header) {
-    const bool codes =
-        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
-    return codes && !header.range;
-}
-
 }  // namespace
 
 Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Tensor& codes) {
@@ -120,16 +111,6 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
         values.set_real(i, decode(attributes, static_cast<size_t>(channel), code));
     }
     return values;
-}
-
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
-    LEMMA_TRY(const tensor::NnefHeader header,
-              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
-    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
-    if (is_quantised(header)) {
-        LEMMA_TRY(stored, decode_codes(variable, stored));
-    }
-    return tensor::convert(stored, variable.dtype);
 }
 
 }  // namespace lemma::driver

@@ -2,8 +2,6 @@
 // stand for, by what `@quantize` says about the variable (NNEF 1.0.4, 5.2.1; SkriptND 2.14).
 #pragma once
 
-#include <string>
-
 #include "base/result.h"
 #include "ir/program.h"
 #include "tensor/tensor.h"
@@ -12,8 +10,5 @@ namespace lemma::driver {
 
 // `codes` are integers. An error if the variable has no quantiser whose codes are known.
 Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Tensor& codes);
-
-// The data of a variable in its dtype, from the bytes of a data file.
-Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable);
 
 }  // namespace lemma::driver

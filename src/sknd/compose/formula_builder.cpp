@@ -7,6 +7,7 @@
 
 #include "base/match.h"
 #include "sknd/types/identifiers.h"
+#include "tensor/convert.h"
 
 namespace lemma::sknd {
 
@@ -349,9 +350,9 @@ std::optional<Scalar> FormulaBuilder::null_element(ir::FormulaOp op, ir::DType d
         case ir::FormulaOp::Any:
             return Scalar(false);
         case ir::FormulaOp::Min:
-            return real ? Scalar(kInf) : Scalar(std::numeric_limits<int64_t>::max());
+            return real ? Scalar(kInf) : Scalar(tensor::integer_range(dtype).high);
         case ir::FormulaOp::Max:
-            return real ? Scalar(-kInf) : Scalar(std::numeric_limits<int64_t>::min());
+            return real ? Scalar(-kInf) : Scalar(tensor::integer_range(dtype).low);
         case ir::FormulaOp::Assign:
         case ir::FormulaOp::Update:
             return std::nullopt;

@@ -1,0 +1,42 @@
+#include "driver/formats/stored_data.h"
+
+#include <fmt/format.h>
+
+#include "driver/run/stored_codes.h"
+#include "tensor/convert.h"
+#include "tensor/nnef_data.h"
+
+namespace lemma::driver {
+
+namespace {
+
+bool is_quantised(const tensor::NnefHeader& header) {
+    const bool codes =
+        header.type == tensor::ItemType::QuantInt || header.type == tensor::ItemType::QuantUint;
+    return codes && !header.range;
+}
+
+Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& variable) {
+    LEMMA_TRY(const tensor::NnefHeader header,
+              tensor::decode_nnef_header(bytes, static_cast<int64_t>(bytes.size())));
+    LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
+    if (is_quantised(header)) {
+        LEMMA_TRY(stored, decode_codes(variable, stored));
+    }
+    return tensor::convert(stored, variable.dtype);
+}
+
+}  // namespace
+
+Result<std::optional<tensor::Tensor>> read_stored(const tensor::ModelSource& source,
+                                                  const std::string& file,
+                                                  const ir::Tensor& variable,
+                                                  const tensor::SourceLimits& limits) {
+    LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
+    auto tensor = decode_data(bytes, variable);
+    if (tensor) return std::move(*tensor);
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
+}
+
+}  // namespace lemma::driver
