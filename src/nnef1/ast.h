@@ -278,6 +278,7 @@ struct Fragment {
     std::vector<Param> params;
     std::vector<Result> results;
     std::optional<Body> body;  // missing: a custom operation
+    uint32_t arrow = 0;        // where `->` stands in the file
 };
 struct Graph {
     Span span;
@@ -285,6 +286,7 @@ struct Graph {
     std::vector<Name> params;
     std::vector<Name> results;
     Body body;
+    uint32_t arrow = 0;  // where `->` stands in the file
 };
 
 // The extensions of the specification.

@@ -204,6 +204,7 @@ void Parser::parse_graph() {
             });
     };
     names(graph.params, "an input");
+    graph.arrow = peek().begin;
     if (!panic_) expect(TokenKind::Arrow);
     names(graph.results, "an output");
     begin_statement();

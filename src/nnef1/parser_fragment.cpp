@@ -23,6 +23,7 @@ void Parser::parse_fragment() {
     if (!panic_) {
         parse_declared("a parameter", [&] { fragment.params.push_back(parse_param()); });
     }
+    fragment.arrow = peek().begin;
     if (!panic_) expect(TokenKind::Arrow);
     if (!panic_) {
         parse_declared("a result", [&] { fragment.results.push_back(parse_result()); });

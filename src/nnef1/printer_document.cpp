@@ -165,16 +165,19 @@ void Printer::on_lines(const Items& items, uint32_t end, Item item) {
 // The parameters and results of a fragment or graph, whose head ends there. Comments between them
 // stay with the item that they follow or precede.
 template <class Params, class Results, class Param, class Result>
-void Printer::head(
-    const Params& params, const Results& results, uint32_t end, Param param, Result result) {
+void Printer::head(const Params& params,
+                   const Results& results,
+                   uint32_t arrow,
+                   uint32_t end,
+                   Param param,
+                   Result result) {
     const auto both = [&] {
         on_one_line(params, param);
         out_ += " -> ";
         on_one_line(results, result);
     };
     if (!comments_.any_before(end) && fits_here("", both, 1)) return;
-    const uint32_t middle = end > 0 && !results.empty() ? results[0].span.begin : 0;
-    on_lines(params, middle, param);
+    on_lines(params, arrow, param);
     out_ += " -> ";
     const auto one_line = [&] { on_one_line(results, result); };
     if (comments_.any_before(end) || !fits_here("", one_line, 1)) on_lines(results, end, result);
@@ -191,6 +194,7 @@ void Printer::fragment(const Fragment& fragment) {
     head(
         fragment.params,
         fragment.results,
+        fragment.arrow,
         end,
         [&](const Param& p) { param(p); },
         [&](const Result& r) { result(r); });
@@ -218,7 +222,7 @@ void Printer::graph(const Graph& graph) {
     out_ += "graph ";
     name(graph.name.text);
     const auto item = [&](const Name& n) { name(n.text); };
-    head(graph.params, graph.results, graph.body.span.begin, item, item);
+    head(graph.params, graph.results, graph.arrow, graph.body.span.begin, item, item);
     body(graph.body);
 }
 

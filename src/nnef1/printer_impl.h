@@ -75,8 +75,12 @@ private:
     void result(const Result& result);
     void body(const Body& body);
     template <class Params, class Results, class Param, class Result>
-    void head(
-        const Params& params, const Results& results, uint32_t end, Param param, Result result);
+    void head(const Params& params,
+              const Results& results,
+              uint32_t arrow,
+              uint32_t end,
+              Param param,
+              Result result);
     template <class Items, class Item>
     void on_one_line(const Items& items, Item item);
     template <class Items, class Item>

@@ -75,6 +75,15 @@ TEST(Nnef1Printer, KeepsCommentsAndBlankLines) {
         "#o\n");
 }
 
+TEST(Nnef1Printer, KeepsCommentsOnTheirSideOfTheArrow) {
+    const std::string text =
+        "version 1.0;\n\ngraph g(\n    x\n    # a\n) -> (\n    # b\n    y\n)\n{\n    y = "
+        "f(x);\n}\n";
+    EXPECT_EQ(formatted(text), text);
+    formatted(
+        "version 1.0; graph g( x # a\n ) # b\n -> # c\n ( # d\n y # e\n ) # f\n { y = f(x); }");
+}
+
 TEST(Nnef1Printer, KeepsNumbersAndStringsAsWritten) {
     const std::string text = formatted(std::string(testing::kHead) +
                                        "y = f(1.50, 5., 1E5, - # 7\n2.0e-3, 'it\\'s', \"a\");}");

@@ -58,16 +58,11 @@ void Fmt::declare(Arguments& arguments) {
         "FILE", files_, "a .sknd or .nnef file; `-`: from standard input to standard output");
     arguments.flag("--check", check_, "change nothing; list the files that would change, exit 1");
     arguments.flag("--stdout", stdout_, "print the result instead of writing the file");
-    arguments.flag("--brief", brief_, "problems without excerpts of the text");
-    const Choices<Dialect> dialects = {{"spec", Dialect::Spec},
-                                       {"strict", Dialect::Spec},
-                                       {"khronos", Dialect::Khronos},
-                                       {"tract", Dialect::Tract}};
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    const Choices<Dialect> dialects = {
+        {"spec", Dialect::Spec}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
     arguments.choice(
-        "--dialect",
-        dialect_,
-        dialects,
-        "the spelling to write, of NNEF 1.0 also to read (spec); tract: NNEF 1.0 only");
+        "--dialect", dialect_, dialects, "the spelling to write, of NNEF 1.0 also to read (spec)");
     declare_colour(arguments, colour_);
     arguments.number("--max-depth", max_depth_, {1, kMaxDepth}, "nesting to accept (256)");
 }
@@ -171,6 +166,10 @@ Outcome Fmt::deliver(const std::string& path, const std::string& old, std::strin
 Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) const {
     const Result<std::string> text = read(path, input);
     if (!text) return {.status = kUnusable, .err = unreadable_line(text.error())};
+    if (dialect_ == Dialect::Tract && !is_nnef1(path, *text)) {
+        return {.status = kUnusable,
+                .err = fmt::format("lemma: --dialect=tract is for NNEF 1.0, not for `{}`\n", path)};
+    }
     diag::SourceMap sources;
     Diagnostics diag;
     const std::string shown = path == kStandardInput ? "<stdin>" : path;
