@@ -2,7 +2,7 @@
 // attributes, inputs and outputs, without looking into its body.
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "sknd/modules/modules.h"
@@ -19,8 +19,8 @@ struct DefRef {
 };
 
 struct Parameter {
-    std::string_view name;  // of the syntax tree
-    Type type;              // without symbolic length and rank
+    std::string name;
+    Type type;  // without symbolic length and rank
     bool has_default = false;
     bool shape_omitted = false;
     bool length_marked = false;  // `..(n)`: a single value can be repeated
