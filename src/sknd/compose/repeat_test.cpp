@@ -35,7 +35,7 @@ constexpr const char* kRepeat = R"(
 operator repeat {
     @attrib { k: int = 2; }
     @input { x: real[n]; y: optional real[m]; }
-    @using { size = ?y ? k * n + m : k * n; }
+    @using { size = k * n + (m ?? 0); }
     @output { z: real[size]; }
     @lower { z[i,] = x[i % n,], i < size; }
 }

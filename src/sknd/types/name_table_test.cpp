@@ -77,7 +77,9 @@ TEST(NameTable, DoesWhatNestedMapsDo) {
         auto scope = scopes.rbegin();
         while (scope != scopes.rend() && !scope->contains(name)) ++scope;
         ASSERT_EQ(found != nullptr, scope != scopes.rend()) << step;
-        if (found) ASSERT_EQ(*found, scope->at(name)) << step;
+        if (found) {
+            ASSERT_EQ(*found, scope->at(name)) << step;
+        }
         ASSERT_EQ(table.find_here(name) != nullptr, scopes.back().contains(name)) << step;
     }
 }
