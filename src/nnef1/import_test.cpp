@@ -146,7 +146,7 @@ graph net( x ) -> ( y )
     EXPECT_EQ(outcome.calls,
               (Lines{"a: nnef1.pad padding=[ 1 2 3 4 ] border=constant (x)",
                      "b: nnef1.pad padding=[ ] border=constant (a)",
-                     "mul: nnef1.mul (b) (0.5)"}));
+                     "y: nnef1.mul (b) (0.5)"}));
     ASSERT_TRUE(outcome.imported.program);
     const ir::Program& program = *outcome.imported.program;
     EXPECT_EQ(program.graphs[program.main].outputs[0].name, "y");
@@ -185,7 +185,7 @@ graph net( x ) -> ( y )
 )");
     EXPECT_EQ(outcome.errors, Lines{});
     EXPECT_EQ(outcome.calls,
-              (Lines{"y.t: nnef1.relu (x)", "y.mul: nnef1.mul (y.t) (2)", "y_2.t: nnef1.relu ()"}));
+              (Lines{"y.t: nnef1.relu (x)", "y.mul: nnef1.mul (y.t) (2)", "y.t_2: nnef1.relu ()"}));
 }
 
 TEST(Import, TakesResultsApart) {
@@ -257,7 +257,7 @@ graph net( x ) -> ( y )
 }
 )");
     EXPECT_EQ(outcome.errors, Lines{});
-    EXPECT_EQ(outcome.calls, Lines{"y.mul: nnef1.mul (x) (4)"});
+    EXPECT_EQ(outcome.calls, Lines{"y: nnef1.mul (x) (4)"});
 }
 
 TEST(Import, ComputesAttributes) {
