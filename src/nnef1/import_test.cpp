@@ -126,7 +126,9 @@ Outcome import_text(const std::string& body, Dialect dialect = Dialect::Strict) 
             {document, operations, checked}, {.dialect = dialect}, builder, calls, diag);
     }
     outcome.calls = builder.calls;
-    for (const auto& item : diag.items()) outcome.errors.push_back(item.message);
+    for (const auto& item : diag.items()) {
+        if (item.severity == diag::Severity::Error) outcome.errors.push_back(item.message);
+    }
     return outcome;
 }
 
@@ -272,7 +274,7 @@ fragment f( x: tensor<scalar>, n: integer = 7, c: string = 'abc', v: integer[] =
         (v[1], length_of(v[1:] + v[:1] + v[2:2])),
         (-2 ^ 2, 10 - 2 - 3)] + [for i in range_of(v) if v[i] != 2 yield (i, v[i])],
         border = c[0] + c[1:] + string(1.0) + string(true) + string(-n)
-            + ('x' if (1, 2) in [(1, 2)] && [1] == [1] && !(2 in v[:1]) else 'y'));
+            + ('x' if ((1, 2) in [(1, 2)]) && [1] == [1] && !(2 in v[:1]) else 'y'));
 }
 graph net( x ) -> ( y )
 {
