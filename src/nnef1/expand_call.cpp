@@ -67,7 +67,9 @@ void Expander::note_custom(std::string_view name, Span span) {
 }
 
 Value Expander::run(Call& call, Frame& frame) {
-    if (!spend(kCallWork, call.span, frame)) return {};
+    // What stands in the graph is no more than its text says; fragments multiply.
+    const int64_t work = frame.fragment ? kCallWork : kCallWork / 20;
+    if (!spend(work, call.span, frame)) return {};
     const Signature& signature = call.signature;
     if (signature.custom()) {
         note_custom(signature.name(), call.span);
