@@ -95,7 +95,9 @@ Importer::Results Importer::repeat_loop(const NodeCall& call,
     std::vector<ValueId> inputs = {tensor_value(loop.index, "step")};
     for (const ValueId value : initial) {
         const std::string name = values_[value].name;
-        operation.inputs.push_back({name, ir::Operand::single(tensor(value))});
+        // Ports have different names, though a value may be carried twice.
+        operation.inputs.push_back(
+            {fmt::format("v{}", loop.carried.size()), ir::Operand::single(tensor(value))});
         loop.carried.push_back(loop_tensor(name, value));
         inputs.push_back(tensor_value(loop.carried.back(), name));
     }
