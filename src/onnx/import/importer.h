@@ -125,7 +125,8 @@ private:
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
     // Compares what the model says about a value with what it is.
-    void check_declared(const ValueInfo& declared, const Scope& scope);
+    enum class Declared : uint8_t { Value, Output };
+    void check_declared(const ValueInfo& declared, const Scope& scope, Declared what);
     Span span(Place place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp
