@@ -146,22 +146,25 @@ std::optional<ir::Graph> Importer::main_graph(const Graph& graph, const Scope& s
     return result;
 }
 
-// Another type is an error, for others will read what the model says. Shapes are often wrong where
-// models were changed after their export, and nobody relies on them: a warning.
-void Importer::check_declared(const ValueInfo& declared, const Scope& scope) {
+// Another type of an output is an error, for others will read what the model says. Shapes are often
+// wrong where models were changed after their export, and nobody relies on them: a warning.
+void Importer::check_declared(const ValueInfo& declared, const Scope& scope, Declared what) {
     const ValueId id = find(scope, declared.name);
     if (declared.kind != TypeKind::Tensor || !id.valid()) return;
     const Value& value = values_[id];
     if (value.broken || value.items) return;
     const auto type = memory_type(declared.elem_type);
     if (type && *type != dtype(id)) {
-        diag_.error(span(declared.place),
-                    DiagKind::TypeMismatch,
-                    fmt::format("`{}` is declared as {}, but its elements are {}",
-                                declared.name,
-                                tensor::dtype_name(*type),
-                                tensor::dtype_name(dtype(id))));
-        failed_ = true;
+        std::string message = fmt::format("`{}` is declared as {}, but its elements are {}",
+                                          declared.name,
+                                          tensor::dtype_name(*type),
+                                          tensor::dtype_name(dtype(id)));
+        if (what == Declared::Output) {
+            diag_.error(span(declared.place), DiagKind::TypeMismatch, std::move(message));
+            failed_ = true;
+        } else {
+            diag_.warning(span(declared.place), DiagKind::TypeMismatch, std::move(message));
+        }
     }
     if (!declared.shape) return;
     const std::vector<ir::SymId> extents = shape(id);
@@ -195,8 +198,8 @@ Imported Importer::run() {
     import_initializers(graph, scope);
     import_inputs(graph, scope);
     import_nodes(graph.nodes, scope);
-    for (const ValueInfo& value : graph.values) check_declared(value, scope);
-    for (const ValueInfo& output : graph.outputs) check_declared(output, scope);
+    for (const ValueInfo& value : graph.values) check_declared(value, scope, Declared::Value);
+    for (const ValueInfo& output : graph.outputs) check_declared(output, scope, Declared::Output);
     Imported result;
     auto main = main_graph(graph, scope);
     if (!failed_ && main) result.program = builder_.finish(std::move(*main), {});

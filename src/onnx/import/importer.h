@@ -125,7 +125,8 @@ private:
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
     // Compares what the model says about a value with what it is.
-    void check_declared(const ValueInfo& declared, const Scope& scope);
+    enum class Declared : uint8_t { Value, Output };
+    void check_declared(const ValueInfo& declared, const Scope& scope, Declared what);
     Span span(Place place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp
@@ -188,11 +189,24 @@ private:
                             const Graph& alternative);
     Results import_loop(const NodeCall& call, const Scope& scope);
     Results unroll_loop(const NodeCall& call, const Scope& scope, const Graph& body, int64_t count);
+    ValueId nothing_of(const ValueInfo& output);
+
+    // loops.cpp
+    struct LoopCount {
+        std::optional<int64_t> count;  // of steps, at most
+        ir::SymId length;              // of what is collected, where a run may stop before
+    };
     Results repeat_loop(const NodeCall& call,
                         const Scope& scope,
                         const Graph& body,
-                        std::optional<int64_t> count);
-    ValueId nothing_of(const ValueInfo& output);
+                        const LoopCount& steps);
+    bool can_collect(const NodeCall& call, std::optional<int64_t> count);
+    bool connect_loop(const NodeCall& call,
+                      const std::vector<ValueId>& initial,
+                      const std::vector<ValueId>& results,
+                      const LoopCount& steps,
+                      ir::Operation& operation,
+                      ir::Graph& body);
 
     // scan.cpp
     Results import_scan(const NodeCall& call, const Scope& scope);
@@ -207,8 +221,12 @@ private:
                         const Scope& scope);
     const Graph* graph_attribute(const NodeCall& call, const std::string& name);
     ValueId stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis);
-    // One slice of an axis, without that axis.
+    ValueId stacked_pack(const NodeCall& call, ir::Operand pack, int64_t axis);
+    // One slice of an axis, without that axis; or all of them.
     ValueId sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index);
+    Results unstacked(const NodeCall& call, ValueId from, int64_t axis, int64_t count);
+    // A tensor inside of a loop, or what comes out of it.
+    ir::TensorId loop_tensor(const std::string& name, ValueId like);
 
     // values.cpp
     ValueId add_value(Value value) { return values_.add(std::move(value)); }

@@ -119,6 +119,13 @@ def good_models() -> None:
     model("while.onnx", graph([x], [y], [node("Loop", "_ _ x", "y", body=body)],
                               [tensor("limit", [], [20.0])]))
 
+    # The same, at most ten times, with the largest element of each step collected.
+    body = graph([value("i", [], INT64), value("go", [], BOOL), value("v", [2, 3])],
+                 [value("more", [], BOOL), value("w", [2, 3]), value("top", [])],
+                 [node("Add", "v v", "w"), node("ReduceMax", "w", "top", keepdims=0), node("Less", "top limit", "more")])
+    model("collect.onnx", graph([x], [y, value("tops", ["n"])], [node("Loop", "ten _ x", "y tops", body=body)],
+                                [tensor("limit", [], [20.0]), tensor("ten", [], [10], INT64)]))
+
     # Running sums along the first axis, gathered.
     body = graph([value("s", [3]), value("row", [3])], [value("t", [3]), value("o", [3])],
                  [node("Add", "s row", "t"), node("Identity", "t", "o")])
