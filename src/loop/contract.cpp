@@ -124,7 +124,8 @@ private:
         const auto plain = [&](const std::vector<ExprId>& index) {
             int axes = 0;
             for (const ExprId i : index) {
-                for (const AddressTerm& term : pool_.affine(i)->terms) {
+                const auto affine_index = pool_.affine(i);
+                for (const AddressTerm& term : affine_index->terms) {
                     if (term.var != c.lane) continue;
                     if (term.factor != 1) return false;
                     ++axes;
