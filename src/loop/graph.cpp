@@ -17,10 +17,13 @@ void find_reads(StageGraph& graph, Unit& unit) {
     const auto add = [](std::vector<ir::TensorId>& to, ir::TensorId id) {
         if (std::ranges::find(to, id) == to.end()) to.push_back(id);
     };
-    const auto visit = [&](ExprId, const Expr& e) {
+    ExprId total;
+    const auto visit = [&](ExprId id, const Expr& e) {
+        if (id == total) return;
         add(unit.reads, make_id<ir::TensorId>(static_cast<size_t>(e.integer)));
     };
     for (const Stage& stage : unit.stages) {
+        total = stage.total;
         for (const StageWrite& write : stage.writes) {
             graph.pool.visit_reads(write.value, visit);
             for (const ExprId index : write.index) graph.pool.visit_reads(index, visit);
@@ -28,12 +31,11 @@ void find_reads(StageGraph& graph, Unit& unit) {
         for (const StageGuard& guard : stage.guards) graph.pool.visit_reads(guard.index, visit);
         graph.pool.visit_reads(stage.condition, visit);
         graph.pool.visit_reads(stage.initial, visit);
+        graph.pool.visit_reads(stage.finish, visit);
     }
 }
 
-namespace {
-
-// Every element of the tensor is written, each at the variables of one loop or at 0.
+// Every element of the tensor is written.
 bool covers(const Stage& stage, const StageGraph& graph) {
     if (stage.writes.size() != 1 || stage.empty) return false;
     const StageWrite& write = stage.writes[0];
@@ -55,8 +57,7 @@ bool covers(const Stage& stage, const StageGraph& graph) {
     return true;
 }
 
-// `first` gives all elements a value from nothing but variables that are plain indices.
-bool is_start(const Stage& first, const StageGraph& graph) {
+bool is_map(const Stage& first, const StageGraph& graph) {
     if (first.combine != ir::FormulaOp::Assign || !covers(first, graph)) return false;
     if (first.condition.valid() || !first.guards.empty()) return false;
     const StageWrite& write = first.writes[0];
@@ -72,10 +73,12 @@ bool is_start(const Stage& first, const StageGraph& graph) {
     return !reads_itself;
 }
 
+namespace {
+
 bool merge(const Stage& first, Stage& second, StageGraph& graph) {
     const bool sums = second.combine != ir::FormulaOp::Assign &&
                       second.combine != ir::FormulaOp::Update && !second.initial.valid();
-    if (!sums || !is_start(first, graph) || !covers(second, graph)) return false;
+    if (!sums || !is_map(first, graph) || !covers(second, graph)) return false;
     const StageWrite& from = first.writes[0];
     const StageWrite& to = second.writes[0];
     if (from.tensor != to.tensor) return false;

@@ -238,7 +238,10 @@ ExprId Builder::cast(ExprId value, Kind kind) {
         if (kind == Kind::Int) return integer(e.type.real() ? to_int(e.real) : e.integer);
         return real(e.type.real() ? e.real : static_cast<double>(e.integer), kind);
     }
-    if (e.op == Op::Broadcast) return spread(cast(e.args[0], kind), e.type.lanes);
+    if (e.op == Op::Broadcast) {
+        const uint16_t lanes = e.type.lanes;  // `e` does not outlive a new expression
+        return spread(cast(e.args[0], kind), lanes);
+    }
     return intern({.op = Op::Cast, .type = {kind, e.type.lanes}, .args = {value}});
 }
 

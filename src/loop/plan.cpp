@@ -74,8 +74,10 @@ private:
     void add_operation(ir::OpId id);
     void add_primitive(ir::OpId id);
     void add_interpreted(ir::OpId id, std::string why);
+    void find_fixed();
     void place_tensors();
     void place(ir::TensorId id, StorageRole role);
+    Layout layout_of(ir::TensorId id, int64_t& elements) const;
     StorageRole role_of(ir::TensorId id) const;
     void add_steps(Unit& unit);
 
@@ -83,6 +85,8 @@ private:
     const Known& known_;
     const PlanOptions& options_;
     StageGraph graph_;
+    Layouts layouts_;
+    std::unordered_set<ir::TensorId, IdHash> fixed_;  // row-major, for others see them
     Plan plan_;
 };
 
@@ -200,16 +204,58 @@ StorageRole Planner::role_of(ir::TensorId id) const {
     }
 }
 
+// Inputs and outputs, weights, and what the interpreter touches.
+void Planner::find_fixed() {
+    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        if (program_.tensors[id].role != ir::TensorRole::Intermediate) fixed_.insert(id);
+    }
+    fixed_.insert(graph_.results.begin(), graph_.results.end());
+    for (const Unit& unit : graph_.units) {
+        if (!unit.interpreted) continue;
+        fixed_.insert(unit.reads.begin(), unit.reads.end());
+        fixed_.insert(unit.writes.begin(), unit.writes.end());
+    }
+}
+
+Layout Planner::layout_of(ir::TensorId id, int64_t& elements) const {
+    const tensor::Shape& shape = graph_.shapes.at(id);
+    const auto halo = layouts_.halos.find(id);
+    const auto innermost = layouts_.innermost.find(id);
+    std::vector<size_t> order;  // of the axes, innermost first
+    if (innermost != layouts_.innermost.end()) order.push_back(innermost->second);
+    for (size_t axis = shape.size(); axis-- > 0;) {
+        if (order.empty() || axis != order[0] || innermost == layouts_.innermost.end()) {
+            order.push_back(axis);
+        }
+    }
+    Layout layout;
+    layout.strides.resize(shape.size());
+    int64_t stride = 1;
+    for (const size_t axis : order) {
+        layout.strides[axis] = stride;
+        int64_t extent = shape[axis];
+        if (halo != layouts_.halos.end()) {
+            layout.offset += halo->second.below[axis] * stride;
+            extent += halo->second.below[axis] + halo->second.above[axis];
+        }
+        stride *= extent;
+    }
+    elements = stride;
+    return layout;
+}
+
 void Planner::place(ir::TensorId id, StorageRole role) {
     if (plan_.places.contains(id)) return;
     const tensor::Shape& shape = graph_.shapes.at(id);
     Storage storage;
     storage.role = role;
     storage.dtype = graph_.dtypes.at(id);
-    storage.elements = *tensor::volume(shape);
+    Layout layout = layout_of(id, storage.elements);
+    storage.needs_zeros = layouts_.halos.contains(id) || graph_.padded.contains(id);
     if (id.value < program_.tensors.size()) storage.tensor = id;
     const StorageId at = plan_.storages.add(storage);
-    plan_.places[id] = {at, storage.dtype, shape, row_major(shape)};
+    plan_.places[id] = {at, storage.dtype, shape, std::move(layout)};
 }
 
 // What compiled stages use has memory; the rest exists in the interpreter alone.
@@ -242,7 +288,11 @@ void Planner::add_steps(Unit& unit) {
         step.once = unit.once;
         step.reads = unit.reads;
         step.writes = unit.writes;
-        step.kernel = schedule_nest(stage, graph_.pool, plan_.places, options_.target);
+        step.kernel =
+            unit.contraction
+                ? schedule_contraction(
+                      stage, *unit.contraction, graph_.pool, plan_.places, options_.target)
+                : schedule_nest(stage, graph_.pool, plan_.places, options_.target);
         double steps = 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
         step.operations = stage.combine == ir::FormulaOp::Sum ? 2 * steps : steps;
@@ -256,8 +306,20 @@ Plan Planner::make() {
     for (const ir::OpId id : program_.graphs[program_.main].operations) add_operation(id);
     add_zeros(graph_);
     mark_once(graph_);
+    find_fixed();
+    if (options_.fuse) {
+        fuse(graph_);
+        find_contractions(graph_);
+        fold_scales(graph_);
+        layouts_ = choose_layouts(graph_, fixed_);
+    }
     place_tensors();
+    if (options_.fuse) {
+        pack_weights(graph_, plan_, options_.target);
+        place_tensors();
+    }
     for (Unit& unit : graph_.units) add_steps(unit);
+    plan_memory(plan_, {graph_.results.begin(), graph_.results.end()});
     return std::move(plan_);
 }
 

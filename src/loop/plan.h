@@ -25,6 +25,8 @@ struct Storage {
     tensor::DType dtype{};
     int64_t elements = 0;
     ir::TensorId tensor;       // that it was made for; missing if the engine made it
+    int64_t offset = -1;       // in the arena; -1: memory of its own
+    bool only_once = false;    // not needed any more when the first run begins
     bool needs_zeros = false;  // parts that no step writes are read as zero
 };
 
@@ -43,6 +45,7 @@ struct Plan {
     lemma::Store<StorageId, Storage> storages;
     Places places;  // of the tensors that have memory
     std::vector<PlanStep> steps;
+    int64_t arena_bytes = 0;
 };
 
 struct PlanOptions {
@@ -52,6 +55,9 @@ struct PlanOptions {
 
 // `known` has the extents that the inputs tell.
 Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions& options);
+
+// Gives what is computed its place in the arena. The results are needed when a run is over.
+void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results);
 
 // All tensors that an operation reads or writes, those of its parts and graphs too.
 std::vector<ir::TensorId> used_tensors(const ir::Program& program, ir::OpId id);

@@ -138,11 +138,12 @@ private:
     void find_loops();
     // What a vector of steps along the variable costs; memory in other than unit strides is dear.
     double lane_cost(VarId var, bool reduction) const;
-    int64_t stride(ir::TensorId tensor, const std::vector<ExprId>& index, VarId var) const;
+    int64_t stride(ir::TensorId tensor, const std::vector<ExprId>& index, VarId var) const {
+        return stride_of(pool_, places_.at(tensor), index, var);
+    }
     void choose_lanes();
     void choose_items(Block& out);
     void collapse();
-    bool collapses(VarId outer, const Loop& inner) const;
     void output_loops(size_t depth, Block& out);
     void in_lane_blocks(const Loop& loop,
                         VarId blocks,
@@ -215,27 +216,6 @@ void Nest::find_loops() {
     }
 }
 
-int64_t Nest::stride(ir::TensorId tensor, const std::vector<ExprId>& index, VarId var) const {
-    constexpr int64_t kIrregular = INT64_MAX;
-    const Layout& layout = places_.at(tensor).layout;
-    int64_t result = 0;
-    for (size_t axis = 0; axis < index.size(); ++axis) {
-        if (!pool_.depends(index[axis], var)) continue;
-        const auto affine = pool_.affine(index[axis]);
-        if (!affine) return kIrregular;
-        for (const AddressTerm& term : affine->terms) {
-            if (term.var != var) continue;
-            const bool split = static_cast<int>(axis) == layout.split;
-            if (split && affine->terms.size() > 1) return kIrregular;
-            result +=
-                split ? (term.factor == 1 && affine->offset % layout.block == 0 ? 1 : kIrregular)
-                      : term.factor * layout.strides[axis];
-            if (split && result != 1) return kIrregular;
-        }
-    }
-    return result;
-}
-
 double Nest::lane_cost(VarId var, bool reduction) const {
     const double lanes = target_.lanes();
     const auto cost = [&](int64_t stride) {
@@ -285,62 +265,12 @@ void Nest::choose_lanes() {
     std::rotate(at, at + 1, loops.end());  // innermost
 }
 
-// Two loops are one where every element's address goes on in the same steps.
-bool Nest::collapses(VarId outer, const Loop& inner) const {
-    bool result = true;
-    const auto check = [&](ir::TensorId tensor, const std::vector<ExprId>& index) {
-        const int64_t a = stride(tensor, index, outer);
-        const int64_t b = stride(tensor, index, inner.var);
-        const Layout& layout = places_.at(tensor).layout;
-        for (size_t axis = 0; axis < index.size(); ++axis) {
-            const bool uses =
-                pool_.depends(index[axis], outer) || pool_.depends(index[axis], inner.var);
-            if (!uses) continue;
-            const StagePool::Range range = pool_.range(index[axis]);
-            const bool plain = pool_.affine(index[axis]).has_value() && range.low >= 0 &&
-                               range.high < places_.at(tensor).shape[axis];
-            if (!plain || static_cast<int>(axis) == layout.split) result = false;
-        }
-        if (a == INT64_MAX || b == INT64_MAX || a != b * inner.extent) result = false;
-    };
-    const auto visit = [&](ExprId, const Expr& e) {
-        check(make_id<ir::TensorId>(static_cast<size_t>(e.integer)), e.args);
-    };
-    const std::vector<VarId> both = {outer, inner.var};
-    // As numbers, they must not be used at all.
-    std::vector<ExprId> work;
-    for (const StageWrite& write : stage_.writes) {
-        check(write.tensor, write.index);
-        work.push_back(write.value);
-    }
-    work.push_back(stage_.condition);
-    work.push_back(stage_.initial);
-    for (const StageGuard& guard : stage_.guards) {
-        if (pool_.depends_on_any(guard.index, both)) return false;
-    }
-    std::unordered_map<ExprId, bool, IdHash> seen;
-    while (!work.empty() && result) {
-        const ExprId id = work.back();
-        work.pop_back();
-        if (!id.valid() || !seen.emplace(id, true).second) continue;
-        const Expr& e = pool_[id];
-        if (e.op == Op::Read) {
-            visit(id, e);
-            continue;
-        }
-        if (e.op == Op::Var && contains(both, make_id<VarId>(static_cast<size_t>(e.integer))))
-            return false;
-        work.insert(work.end(), e.args.begin(), e.args.end());
-    }
-    return result;
-}
-
 void Nest::collapse() {
     for (auto* loops : {&outputs_, &reductions_}) {
         for (size_t i = loops->size(); i-- > 1;) {
             Loop& inner = (*loops)[i];
             const VarId outer = (*loops)[i - 1].var;
-            if (!collapses(outer, inner)) continue;
+            if (!can_collapse(stage_, pool_, places_, outer, inner.var, inner.extent)) continue;
             lower_.bind(outer, Address{});
             bound_.push_back(outer);
             inner.extent *= (*loops)[i - 1].extent;
@@ -628,7 +558,9 @@ void Nest::element(Block& out) {
 // One element of a reduction, from its start to its store.
 void Nest::total(const std::vector<StageGuard>& guards, Block& out) {
     const StageWrite& write = stage_.writes[0];
-    Kind kind = std::max(pool_[write.value].type.kind, kind_of(places_.at(write.tensor).dtype));
+    const Kind held = stage_.finish.valid() ? pool_[stage_.total].type.kind
+                                            : kind_of(places_.at(write.tensor).dtype);
+    Kind kind = std::max(pool_[write.value].type.kind, held);
     int64_t steps = 1;
     for (const Loop& loop : reductions_) steps *= loop.extent;
     const bool adds =
@@ -644,6 +576,14 @@ void Nest::total(const std::vector<StageGuard>& guards, Block& out) {
     if (lane_reduces_) {
         value = build_.make(lanes_op(stage_.combine), {value});
         value = build_.make(combining_op(stage_.combine), {start, value});
+    }
+    if (stage_.finish.valid()) {
+        // The total is what the tensor would have held.
+        value = build_.cast(value, pool_[stage_.total].type.kind);
+        lower_.forget_values();
+        lower_.define(stage_.total, value);
+        out.push_back({Let{value}});
+        value = lower_.value(stage_.finish);
     }
     out.push_back(lower_.store(write.tensor, write.index, value));
 }

@@ -37,6 +37,10 @@ struct Stage {
     // Of a reduction: what an element starts with, over the variables of the write's index. If it
     // is missing, it starts with what the tensor holds.
     ExprId initial;
+    // Of a reduction with a start: what is stored, made from the total; `total` stands for it in
+    // there. If it is missing, the total itself is stored.
+    ExprId finish;
+    ExprId total;
 };
 
 using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
@@ -61,8 +65,12 @@ public:
     // Whether the value depends on the variable.
     bool depends(ExprId id, VarId var) const;
     bool depends_on_any(ExprId id, const std::vector<VarId>& vars) const;
+    // Whether the other expression is a part of it.
+    bool has_part(ExprId id, ExprId part) const;
     // With other expressions in place of variables.
     ExprId substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with);
+    // With another expression in place of one.
+    ExprId replace(ExprId id, ExprId from, ExprId to);
     // Calls `visit` once with each read that the value needs, those in indices too.
     template <class Visit>
     void visit_reads(ExprId id, Visit&& visit) const {

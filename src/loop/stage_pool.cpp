@@ -150,6 +150,9 @@ class Substitution {
 public:
     Substitution(StagePool& pool, const std::unordered_map<VarId, ExprId, IdHash>& with)
         : pool_(pool), with_(with) {}
+    Substitution(StagePool& pool, ExprId from, ExprId to) : pool_(pool), with_(kNone) {
+        done_[from] = to;
+    }
 
     ExprId operator()(ExprId id) {
         if (!id.valid()) return id;
@@ -186,6 +189,8 @@ private:
         }
     }
 
+    static inline const std::unordered_map<VarId, ExprId, IdHash> kNone;
+
     StagePool& pool_;
     const std::unordered_map<VarId, ExprId, IdHash>& with_;
     std::unordered_map<ExprId, ExprId, IdHash> done_;
@@ -195,6 +200,24 @@ private:
 
 ExprId StagePool::substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with) {
     return Substitution(*this, with)(id);
+}
+
+bool StagePool::has_part(ExprId id, ExprId part) const {
+    std::vector<ExprId> work = {id};
+    std::unordered_map<ExprId, bool, IdHash> seen;
+    while (!work.empty()) {
+        const ExprId at = work.back();
+        work.pop_back();
+        if (at == part) return true;
+        if (!seen.emplace(at, true).second) continue;
+        const Expr& e = (*this)[at];
+        work.insert(work.end(), e.args.begin(), e.args.end());
+    }
+    return false;
+}
+
+ExprId StagePool::replace(ExprId id, ExprId from, ExprId to) {
+    return Substitution(*this, from, to)(id);
 }
 
 }  // namespace lemma::loop

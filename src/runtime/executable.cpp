@@ -32,7 +32,14 @@ Result<size_t> Executable::add_memory(int64_t bytes) {
 
 size_t Executable::add_alias(size_t memory, int64_t offset_bytes) {
     pieces_.push_back(static_cast<std::byte*>(pieces_[memory]) + offset_bytes);
+    owned_.emplace_back();
     return pieces_.size() - 1;
+}
+
+void Executable::release(size_t memory) {
+    bytes_ -= owned_[memory].bytes();
+    owned_[memory] = Memory();
+    pieces_[memory] = nullptr;
 }
 
 Result<void> Executable::run_step(const Step& step) {

@@ -32,6 +32,8 @@ public:
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
+    // Gives memory back, which no step may use any more.
+    void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
@@ -43,7 +45,7 @@ private:
     Result<void> run_step(const Step& step);
 
     ThreadPool pool_;
-    std::vector<Memory> owned_;
+    std::vector<Memory> owned_;  // by piece; of an alias: none
     std::vector<void*> pieces_;
     int64_t bytes_ = 0;
 };

@@ -65,13 +65,22 @@ Result<Engine::Loaded*> Engine::load() {
     if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
     LEMMA_TRY(const auto once, make_steps(*loaded, true));
     if (auto done = loaded->executable.run(once); !done) return std::unexpected(done.error());
+    for (size_t i = 0; i < loaded->pieces.size(); ++i) {
+        const auto id = make_id<loop::StorageId>(i);
+        if (loaded->plan.storages[id].only_once) loaded->executable.release(loaded->pieces[i]);
+    }
     LEMMA_TRY(loaded->steps, make_steps(*loaded, false));
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }
 
 Result<void> Engine::allocate(Loaded& loaded) {
+    LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
     for (const loop::Storage& storage : loaded.plan.storages) {
         const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
+        if (storage.offset >= 0) {
+            loaded.pieces.push_back(loaded.executable.add_alias(arena, storage.offset));
+            continue;
+        }
         LEMMA_TRY(const size_t piece, loaded.executable.add_memory(bytes));
         loaded.pieces.push_back(piece);
     }
