@@ -191,6 +191,12 @@ public:
     Slice<Argument> add_list(std::span<const Argument> items) { return append(args_, items); }
     Slice<Iterator> add_list(std::span<const Iterator> items) { return append(iterators_, items); }
 
+    // Room for about so many items in lists.
+    void reserve_lists(size_t count) {
+        expr_lists_.reserve(count);
+        args_.reserve(count);
+    }
+
     // Keeps a text that stands nowhere in the source; the view lives as long as the tree.
     std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
@@ -272,6 +278,7 @@ struct Fragment {
     std::vector<Param> params;
     std::vector<Result> results;
     std::optional<Body> body;  // missing: a custom operation
+    uint32_t arrow = 0;        // where `->` stands in the file
 };
 struct Graph {
     Span span;
@@ -279,6 +286,7 @@ struct Graph {
     std::vector<Name> params;
     std::vector<Name> results;
     Body body;
+    uint32_t arrow = 0;  // where `->` stands in the file
 };
 
 // The extensions of the specification.

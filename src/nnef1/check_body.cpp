@@ -60,7 +60,7 @@ ValueType Checker::type_for(ExprId target, ExprId value) {
         .error(expr(target).span,
                DiagKind::ResultCount,
                fmt::format(
-                   "`{}` gives `{}`, which this does not take apart", invocation->name, text(type)))
+                   "`{}` gives `{}`, which does not fit these names", invocation->name, text(type)))
         .note(
             "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to the result "
             "of the invocation");
@@ -177,7 +177,9 @@ void Checker::check_result_value(std::string_view name, const ValueType& type, E
         fragment_->results, [&](const auto& one) { return one.name.text == name; });
     if (result == fragment_->results.end()) return;
     const ValueType wanted = value_type(document_, result->type);
-    if (!can_cast(type, wanted, dialect_)) {
+    // tract keeps properties of the model as results.
+    const bool kept = dialect_ == Dialect::Tract && !all_tensors(wanted);
+    if (!kept && !can_cast(type, wanted, dialect_)) {
         diag_
             .error(expr(value).span,
                    DiagKind::TypeMismatch,
@@ -200,7 +202,8 @@ void Checker::bind_name(ExprId target, std::string_view name, const ValueType& t
     if (fragment_) return check_result_value(name, type, value);
     const bool param =
         std::ranges::any_of(graph_->params, [&](const Name& one) { return one.text == name; });
-    if (param && !externals_.contains(name)) {
+    const bool other_source = dialect_ == Dialect::Tract;  // such as tract_core_external
+    if (param && !externals_.contains(name) && !other_source) {
         diag_
             .error(span,
                    DiagKind::MisplacedOperation,

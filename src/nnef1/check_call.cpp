@@ -9,6 +9,11 @@ namespace lemma::nnef1 {
 
 ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     const Signature* const signature = operations_.find(invocation.name);
+    if (!signature && dialect_ == Dialect::Tract) {
+        // Extensions bring operations that only tract knows.
+        for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
+        return {};
+    }
     if (!signature) {
         const Span span = name_span(expr(id), invocation);
         diag_.error(span, DiagKind::NoOperator, fmt::format("no operation `{}`", invocation.name))
@@ -90,9 +95,10 @@ std::optional<size_t> Checker::match_positional(const Call& call,
         diag_
             .error(span,
                    DiagKind::ArgumentCount,
-                   fmt::format("`{}` has {} parameters, and this is argument {}",
+                   fmt::format("`{}` has {} parameter{}, and this is argument {}",
                                signature.name(),
                                signature.params.size(),
+                               signature.params.size() == 1 ? "" : "s",
                                index + 1))
             .note(signature.fragment->name.span, "declared here")
             .note("NNEF 1.0.4, 3.3.2: there must not be more arguments than parameters");
@@ -221,6 +227,23 @@ void deduce(const ValueType& param, const ValueType& argument, std::set<TypeName
 
 }  // namespace
 
+// Whether an argument fits its parameter whatever `?` is; reports one that does not.
+bool Checker::refuses_any(const Call& call,
+                          const std::vector<ExprId>& arguments,
+                          const std::vector<ValueType>& types) {
+    for (size_t i = 0; i < types.size(); ++i) {
+        const ValueType& param = call.signature.params[i];
+        if (!arguments[i].valid() || !has_generic(param)) continue;
+        const bool fits = std::ranges::any_of(kPrimitives, [&](TypeName generic) {
+            return can_cast(types[i], nnef1::bind(param, generic), dialect_);
+        });
+        if (fits) continue;
+        check_argument(call, i, arguments[i], types[i], param);
+        return true;
+    }
+    return false;
+}
+
 std::optional<TypeName> Checker::bind_generic(const Call& call,
                                               const std::vector<ExprId>& arguments,
                                               const std::vector<ValueType>& types) {
@@ -237,6 +260,7 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
                    !(fragment_ && fragment_->generic)) {
             diag_.error(span, DiagKind::GenericType, "`<?>` outside of a generic fragment")
                 .note("NNEF 1.0.4, 3.3.2: `<?>` propagates the type of a generic fragment");
+            return std::nullopt;
         }
         return call.invocation.type;
     }
@@ -250,7 +274,7 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
         deduce(signature.params[i], types[i], found);
     }
     if (found.size() == 1) return *found.begin();
-    if (found.empty() && unknown) return std::nullopt;
+    if (found.empty() && (unknown || refuses_any(call, arguments, types))) return std::nullopt;
     std::string names;
     for (const TypeName name : found) {
         names += fmt::format("{}`{}`", names.empty() ? "" : " and ", spelling(name));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "nnef1/checker.h"
 
@@ -46,9 +45,6 @@ bool mixes_tensors(const ValueType& type) {
     if (std::ranges::any_of(type.items, mixes_tensors)) return true;
     return type.tuple() && has_tensor(type) && !std::ranges::all_of(type.items, has_tensor);
 }
-
-constexpr std::array kPrimitives = {
-    TypeName::Integer, TypeName::Scalar, TypeName::Logical, TypeName::String};
 
 }  // namespace
 
@@ -187,11 +183,23 @@ void Checker::check_fragment_body(const Fragment& fragment) {
     }
 }
 
+// `extension tract_symbol B;`: an extent that only a run tells.
+void Checker::declare_symbols() {
+    for (const Extension& extension : document_.extensions) {
+        if (extension.names.empty() || extension.names[0].text != "tract_symbol") continue;
+        std::string_view name = extension.rest;
+        while (name.starts_with(' ')) name.remove_prefix(1);
+        while (name.ends_with(' ')) name.remove_suffix(1);
+        locals_.emplace(name, Local{ValueType{}, extension.span, Local::Role::Param});
+    }
+}
+
 void Checker::check_graph(const Graph& graph) {
     fragment_ = nullptr;
     graph_ = &graph;
     locals_.clear();
     externals_.clear();
+    declare_symbols();
     check_unique(graph.params, "the graph");
     check_unique(graph.results, "the graph");
     check_body(graph.body);

@@ -1,12 +1,17 @@
 // nnef1/checker.h — the parts of check.h: one object walks the document.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 
 #include "nnef1/check.h"
 
 namespace lemma::nnef1 {
+
+// What `?` can stand for.
+inline constexpr std::array kPrimitives = {
+    TypeName::Integer, TypeName::Scalar, TypeName::Logical, TypeName::String};
 
 class Checker {
 public:
@@ -38,6 +43,7 @@ private:
     void check_generic(const Fragment& fragment);
     void check_fragment_body(const Fragment& fragment);
     void check_graph(const Graph& graph);
+    void declare_symbols();
     void check_unique(const std::vector<Name>& names, std::string_view what);
 
     // Bodies (check_body.cpp).
@@ -91,6 +97,9 @@ private:
     std::optional<TypeName> bind_generic(const Call& call,
                                          const std::vector<ExprId>& arguments,
                                          const std::vector<ValueType>& types);
+    bool refuses_any(const Call& call,
+                     const std::vector<ExprId>& arguments,
+                     const std::vector<ValueType>& types);
     void check_argument(const Call& call,
                         size_t param,
                         ExprId argument,

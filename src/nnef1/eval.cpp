@@ -9,7 +9,7 @@ namespace lemma::nnef1 {
 namespace {
 
 // Levels of expressions, over all fragments that are open: what the stack takes.
-constexpr int kMaxEvalDepth = 2000;
+constexpr int kMaxEvalDepth = 1500;
 
 }  // namespace
 

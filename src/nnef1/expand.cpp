@@ -27,8 +27,21 @@ Imported Expander::expand() {
     Frame frame;
     expand_body(document_.graph->body, frame);
     const bool complete = !diag_.has_errors() && !imported_.custom.valid() && !stopped_;
-    if (complete) imported_.program = finish();
+    if (complete && knows_ports()) imported_.program = finish();
     return std::move(imported_);
+}
+
+// Shapes may depend on symbols that only a run tells; the graph then has no program.
+bool Expander::knows_ports() {
+    for (const auto* names : {&document_.graph->params, &document_.graph->results}) {
+        for (const Name& name : *names) {
+            if (imported_.tensors.contains(std::string(name.text))) continue;
+            imported_.custom = name.span;
+            imported_.custom_name = std::string(name.text);
+            return false;
+        }
+    }
+    return true;
 }
 
 std::optional<ir::Program> Expander::finish() {
@@ -101,7 +114,11 @@ void Expander::bind(ExprId target, const Value& value, Frame& frame) {
         if (items && items->size() != targets.size()) {
             report(expr(target).span,
                    DiagKind::ResultCount,
-                   fmt::format("{} values are assigned to {} names", items->size(), targets.size()),
+                   fmt::format("{} value{} assigned to {} name{}",
+                               items->size(),
+                               items->size() == 1 ? " is" : "s are",
+                               targets.size(),
+                               targets.size() == 1 ? "" : "s"),
                    frame)
                 .note(
                     "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to "

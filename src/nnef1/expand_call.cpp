@@ -15,7 +15,10 @@ std::optional<TypeName> Expander::generic_of(ExprId id, const Frame& frame) cons
 
 Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
     const Signature* const signature = model_.checked.operations[id];
-    LEMMA_CHECK(signature);
+    if (!signature) {  // of tract
+        note_custom(invocation.name, name_span(expr(id), invocation));
+        return {};
+    }
     const auto& params = signature->fragment->params;
     std::vector<ExprId> given(params.size());
     size_t position = 0;
@@ -57,14 +60,17 @@ Value Expander::apply(ExprId id, Span span, const std::vector<ExprId>& operands,
     return run(call, frame);
 }
 
+void Expander::note_custom(std::string_view name, Span span) {
+    if (imported_.custom.valid()) return;
+    imported_.custom = span;
+    imported_.custom_name = std::string(name);
+}
+
 Value Expander::run(Call& call, Frame& frame) {
     if (!spend(kCallWork, call.span, frame)) return {};
     const Signature& signature = call.signature;
     if (signature.custom()) {
-        if (!imported_.custom.valid()) {
-            imported_.custom = call.span;
-            imported_.custom_name = std::string(signature.name());
-        }
+        note_custom(signature.name(), call.span);
         return {};
     }
     call.label = unique_label(call, frame);
@@ -79,6 +85,8 @@ Value Expander::run(Call& call, Frame& frame) {
     if (!signature.standard) return expand_fragment(call, frame);
     if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     if (auto made = make_tensor(call, frame)) return *made;
+    add_missing_axes(call, frame);
+    if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     return call_operator(call, frame);
 }
 
@@ -220,8 +228,35 @@ ir::Operand operand_of(const Value& value) {
 
 }  // namespace
 
+// A pack holds tensors of one rank. Where they differ, a sum of them is what the specification
+// makes of it: an addition after the other, each of which broadcasts.
+std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& frame) {
+    if (call.signature.name() != "add_n") return std::nullopt;
+    const auto rank = [&](const Value& item) {
+        return builder_.program().tensors[std::get<ir::TensorId>(item.node)].shape.size();
+    };
+    const Values& items = *call.arguments[0].items();
+    const auto other = [&](const Value& item) { return rank(item) != rank(items[0]); };
+    if (std::ranges::none_of(items, other)) return std::nullopt;
+    ir::Operand sum = operand_of(items[0]);
+    for (size_t i = 1; i < items.size(); ++i) {
+        const auto outputs = builder_.call({.op = "nnef1.add",
+                                            .label = fmt::format("{}.{}", call.label, i),
+                                            .types = {},
+                                            .attributes = {},
+                                            .inputs = {sum, operand_of(items[i])},
+                                            .results = {},
+                                            .span = call.span});
+        if (!calls_.items().empty()) hand_on_reports(frame);
+        if (!outputs) return Value{};
+        sum = outputs->at(0);
+    }
+    return Value{sum.items[0]};
+}
+
 Value Expander::call_operator(Call& call, Frame& frame) {
     const Signature& signature = call.signature;
+    if (auto sum = add_one_by_one(call, frame)) return *sum;
     ir::Call built{.op = fmt::format("nnef1.{}", signature.name()),
                    .label = call.label,
                    .types = {},

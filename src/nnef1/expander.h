@@ -53,6 +53,7 @@ private:
     void bind(ExprId target, const Value& value, Frame& frame);
     void bind_name(ExprId target, std::string_view name, Value value, Frame& frame);
     Value named_tensor(std::string_view name, const Value& value, Span span);
+    bool knows_ports();
     std::optional<ir::Program> finish();
     void name_tensors(ir::Program& program) const;
 
@@ -61,8 +62,11 @@ private:
     Value apply(ExprId id, Span span, const std::vector<ExprId>& operands, Frame& frame);
     std::optional<TypeName> generic_of(ExprId id, const Frame& frame) const;
     Value run(Call& call, Frame& frame);
+    void note_custom(std::string_view name, Span span);
     Value expand_fragment(Call& call, Frame& frame);
     Value call_operator(Call& call, Frame& frame);
+    void add_missing_axes(Call& call, const Frame& frame);  // adapt.cpp
+    std::optional<Value> add_one_by_one(const Call& call, const Frame& frame);
     void hand_on_reports(const Frame& frame);
     std::string path_of(const Frame& frame, std::string_view name) const;
     std::vector<std::string> names_of_results(const Call& call, const Frame& frame) const;

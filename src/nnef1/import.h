@@ -20,7 +20,7 @@ struct ExpandLimits {
     int64_t max_work = 64'000'000;
     int max_call_depth = 200;  // --max-call-depth
 };
-inline constexpr int64_t kCallWork = 500;
+inline constexpr int64_t kCallWork = 2000;
 inline constexpr size_t kMaxRank = 8;
 
 struct ImportOptions {

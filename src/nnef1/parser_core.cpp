@@ -9,6 +9,7 @@ namespace lemma::nnef1 {
 namespace {
 
 constexpr size_t kMaxShownBytes = 40;
+constexpr size_t kMaxReserved = 4'000'000;
 
 bool opens(TokenKind kind) {
     return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
@@ -39,9 +40,11 @@ void Parser::start(TokenList list) {
     tokens_ = std::move(list.tokens);
     last_ = tokens_.size() - 1;
     document_.comments = std::move(list.comments);
-    // About one expression in three tokens: it saves moving them as they grow in number.
-    nodes_.exprs.reserve(tokens_.size() / 3 + 1);
-    expr_depths_.reserve(tokens_.size() / 3 + 1);
+    // About two expressions in five tokens: it saves moving them as they grow in number.
+    const size_t expected = std::min(tokens_.size() / 2, kMaxReserved) + 1;
+    nodes_.exprs.reserve(expected);
+    nodes_.reserve_lists(expected / 2);
+    expr_depths_.reserve(expected);
 }
 
 // ---- Names ------------------------------------------------------------------------------------
@@ -170,12 +173,11 @@ void Parser::fail_empty(std::string_view what) {
         .note("a list in parentheses has at least one item");
 }
 
-// Reports once, and gives up on the definition.
+// Reports, and gives up on the statement.
 void Parser::too_deep(Span span, int limit) {
     report(span, DiagKind::TooDeep, fmt::format("nesting is deeper than {} levels", limit))
         .note("the limit is set by `--max-depth`");
     panic_ = true;
-    fatal_ = true;
 }
 
 // An edit of one line enables the syntax, so it is reported once.
@@ -219,6 +221,7 @@ bool Parser::statement_may_start() const {
 // Whether a fragment or graph begins here, as opposed to a keyword that someone took for a name.
 bool Parser::at_definition() const {
     if (!at(TokenKind::KwFragment) && !at(TokenKind::KwGraph)) return false;
+    if (at_name(1) && (at(TokenKind::LParen, 2) || at(TokenKind::Less, 2))) return true;
     const TokenKind before = previous().kind;
     if (!peek().line_start && before != TokenKind::RBrace && before != TokenKind::Semicolon) {
         return false;
@@ -272,8 +275,10 @@ ExprId Parser::add(Span span, ExprNode node, std::initializer_list<ExprId> child
 
 ExprId Parser::add(Span span, ExprNode node, int depth_below) {
     const int limit = std::min(options_.limits.max_expr_depth, UINT16_MAX - 1);
-    if (depth_below >= limit && !fatal_) too_deep(span, limit);
-    if (fatal_) return add_leaf(span, BadExpr{});
+    if (depth_below >= limit) {
+        too_deep(span, limit);
+        return add_leaf(span, BadExpr{});
+    }
     expr_depths_.push_back(static_cast<uint16_t>(depth_below + 1));
     return nodes_.exprs.add({.span = span, .node = node});
 }

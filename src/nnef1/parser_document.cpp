@@ -140,11 +140,10 @@ void Parser::parse_extension() {
     do {
         const Name name = parse_name("the name of an extension");
         if (panic_) break;
-        check_extension(name, extension.names.empty());
+        check_extension(name, extension);
         extension.names.push_back(name);
         if (at(TokenKind::FreeText)) extension.rest = text(advance());
-        if (accept(TokenKind::Comma)) continue;
-    } while (at_name() && !(peek().line_start && at(TokenKind::Semicolon, 1)));
+    } while (accept(TokenKind::Comma) || at_name());
     end_statement();
     extension.span = span_from(keyword.begin);
     if (panic_) {
@@ -157,16 +156,19 @@ void Parser::parse_extension() {
     document_.extensions.push_back(std::move(extension));
 }
 
-// Enables what the extension brings; one that nobody knows is an error, which others only mention.
-void Parser::check_extension(const Name& name, bool first) {
+// Enables what an extension brings; one that nobody knows is an error, which others only mention.
+// `extension` holds the names before it.
+void Parser::check_extension(const Name& name, const Extension& extension) {
     if (name.text == kFragmentDefinitions) fragments_enabled_ = true;
     if (name.text == kOperatorExpressions) operators_enabled_ = true;
-    const auto known = [&](const auto& list) {
-        return std::find(list.begin(), list.end(), name.text) != list.end();
+    const auto known = [](const auto& list, std::string_view text) {
+        return std::find(list.begin(), list.end(), text) != list.end();
     };
-    if (known(kExtensions) || (tract() && known(kTractExtensions))) return;
-    const bool of_tract = known(kTractExtensions);
-    if (of_tract && !first) return;
+    if (known(kExtensions, name.text)) return;
+    const bool of_tract = known(kTractExtensions, name.text);
+    if (tract() && of_tract) return;
+    // To others, what follows the name of tract's extension is more names.
+    if (!extension.names.empty() && known(kTractExtensions, extension.names[0].text)) return;
     const std::vector<std::string_view> candidates(kExtensions.begin(), kExtensions.end());
     report_by_dialect(
         name.span, DiagKind::UnknownExtension, fmt::format("no extension `{}`", name.text))
@@ -202,6 +204,7 @@ void Parser::parse_graph() {
             });
     };
     names(graph.params, "an input");
+    graph.arrow = peek().begin;
     if (!panic_) expect(TokenKind::Arrow);
     names(graph.results, "an output");
     begin_statement();

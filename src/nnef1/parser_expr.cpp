@@ -43,6 +43,7 @@ Operator operator_of(TokenKind kind) { return kOperators[static_cast<uint8_t>(ki
 
 // rvalue-expr ::= binary-expr ["if" rvalue-expr "else" rvalue-expr]
 ExprId Parser::parse_expr() {
+    if (at_lone_operand() && !panic_) return parse_primary();
     const Nest nest(*this);
     if (!nest.ok || panic_) return bad_expr();
     const std::optional<Token> outer = std::exchange(open_sign_, std::nullopt);
@@ -50,6 +51,28 @@ ExprId Parser::parse_expr() {
     if (!panic_ && at(TokenKind::KwIf)) expr = parse_if_else(expr);
     open_sign_ = outer;
     return expr;
+}
+
+// A literal or name with nothing to bind to it, as nearly all operands of a flat graph are.
+bool Parser::at_lone_operand() const {
+    switch (peek().kind) {
+        case TokenKind::Identifier:
+        case TokenKind::Integer:
+        case TokenKind::Scalar:
+        case TokenKind::String:
+            break;
+        default:
+            return false;
+    }
+    switch (tokens_[pos_ + 1].kind) {  // the last token is none of the above
+        case TokenKind::Comma:
+        case TokenKind::RParen:
+        case TokenKind::RBracket:
+        case TokenKind::Semicolon:
+            return true;
+        default:
+            return false;
+    }
 }
 
 ExprId Parser::parse_if_else(ExprId consequent) {
@@ -151,6 +174,8 @@ ExprId Parser::parse_unary() {
 
 // "for" IDENTIFIER "in" rvalue-expr ("," …)* ["if" rvalue-expr] "yield" rvalue-expr "]"
 ExprId Parser::parse_comprehension(const Token& open) {
+    const Nest nest(*this);  // an iterator's range is no parse_expr
+    if (!nest.ok) return bad_expr();
     need_operators(span(peek()), "a comprehension");
     advance();
     const size_t mark = open_iterators_.size();

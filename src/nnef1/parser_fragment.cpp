@@ -23,6 +23,7 @@ void Parser::parse_fragment() {
     if (!panic_) {
         parse_declared("a parameter", [&] { fragment.params.push_back(parse_param()); });
     }
+    fragment.arrow = peek().begin;
     if (!panic_) expect(TokenKind::Arrow);
     if (!panic_) {
         parse_declared("a result", [&] { fragment.results.push_back(parse_result()); });
@@ -166,10 +167,10 @@ TypeId Parser::parse_basic_type() {
 }
 
 TypeId Parser::add_type(Span span, decltype(Type::node) node, int depth_below) {
-    if (depth_below >= max_depth_ && !fatal_) too_deep(span, max_depth_);
-    if (fatal_) node = BadType{};
-    type_depths_.push_back(static_cast<uint16_t>(fatal_ ? 1 : depth_below + 1));
-    return nodes_.types.add({span, node});
+    const bool fits = depth_below < max_depth_;
+    if (!fits) too_deep(span, max_depth_);
+    type_depths_.push_back(static_cast<uint16_t>(fits ? depth_below + 1 : 1));
+    return nodes_.types.add({span, fits ? node : decltype(Type::node){}});
 }
 
 // ---- Defaults ---------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ private:
     void parse_version();
     void read_version(const Token& number);
     void parse_extension();
-    void check_extension(const Name& name, bool first);
+    void check_extension(const Name& name, const Extension& extension);
     void parse_graph();
     void finish_document();
     void parse_body(Body& body);
@@ -179,9 +179,11 @@ private:
     ExprId parse_binary(int min_level);
     ExprId parse_unary();
     bool at_number(size_t ahead = 0) const;
+    bool at_lone_operand() const;
     void warn_mixed(const Token& op, std::optional<TokenKind>& earlier);
     void warn_open_sign(bool product);
     ExprId parse_postfix();
+    bool at_array_target() const;
     ExprId parse_subscript(ExprId base);
     ExprId parse_primary();
     ExprId parse_number();
@@ -201,7 +203,8 @@ private:
     void check_quantizer(ExprId quantizer);
 
     // ---- Nodes --------------------------------------------------------------------------------
-    ExprId add_leaf(Span span, ExprNode node) {
+    template <class Node>
+    ExprId add_leaf(Span span, const Node& node) {
         expr_depths_.push_back(1);
         return nodes_.exprs.add({.span = span, .node = node});
     }
@@ -236,7 +239,7 @@ private:
 
     int depth_ = 0;                // living Nests
     bool panic_ = false;           // an error was reported: silent up to the end of the statement
-    bool fatal_ = false;           // the same up to the end of the definition
+    bool fatal_ = false;           // the same up to the end: too many errors
     size_t statement_errors_ = 0;  // how many there were when this statement began
 
     Stage stage_ = Stage::Version;

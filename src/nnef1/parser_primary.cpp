@@ -25,8 +25,25 @@ double to_double(std::string_view text) {
 // postfix-expr ::= primary ("[" … "]")*
 ExprId Parser::parse_postfix() {
     ExprId base = parse_primary();
-    while (!panic_ && at(TokenKind::LBracket)) base = parse_subscript(base);
+    while (!panic_ && at(TokenKind::LBracket)) {
+        if (peek().line_start && at_array_target()) break;
+        base = parse_subscript(base);
+    }
     return base;
+}
+
+// Whether `[…]` is followed by `=`: the next assignment, behind a forgotten `;`.
+bool Parser::at_array_target() const {
+    int depth = 0;
+    for (size_t i = pos_; i < last_; ++i) {
+        const TokenKind kind = tokens_[i].kind;
+        if (kind == TokenKind::Semicolon) break;
+        if (kind == TokenKind::LBracket) ++depth;
+        if (kind == TokenKind::RBracket && --depth == 0) {
+            return tokens_[i + 1].kind == TokenKind::Assign;
+        }
+    }
+    return false;
 }
 
 // subscript-expr ::= rvalue-expr "[" (rvalue-expr | [rvalue-expr] ":" [rvalue-expr]) "]"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs `lemma` over the SkriptND conformance suite and prints counts by part and stage.
+"""Runs `lemma` over the SkriptND or the NNEF 1.0 conformance suite and prints counts by part and
+stage.
 
 Fails when a good program is refused, when a composed output shape differs from the expected one, when
 the text of a composed program does not read back, when a program with a defect is accepted, or when
@@ -12,7 +13,6 @@ import subprocess
 import sys
 import tarfile
 
-STAGES = ["syntax", "name", "type", "shape", "assert", "semantic"]
 MIN_AT_LINE = 0.95
 BATCH = 64
 
@@ -25,7 +25,7 @@ def unpack(archive: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
         with tarfile.open(archive) as tar:
             tar.extractall(work)
         stamp.touch()
-    return work / "sknd"
+    return work / archive.name.split("-")[0]
 
 
 class Lemma:
@@ -75,7 +75,8 @@ class Answer:
     def lines(self) -> list[int]:
         """The lines of the file that an error or one of its notes points to."""
         places = [p for d in self.errors for p in [d, *d.get("notes", [])]]
-        return [p["line"] for p in places if p.get("file") == self.file]
+        return [p["line"] for p in places if pathlib.Path(self.file) in
+                [pathlib.Path(p.get("file", "")), pathlib.Path(p.get("file", "")).parent]]
 
     def first(self) -> str:
         if self.crashed:
@@ -104,7 +105,9 @@ def check_good(lemma: Lemma, title: str, files: list[pathlib.Path], tally: Tally
     refused = [f for f in files if answers[f].refused or answers[f].crashed]
     print(f"  {title:<18} {len(files) - len(refused):4} of {len(files):4} accepted")
     for file in files:
-        name = file.parent.parent.name if file.name == "main.sknd" else file.name
+        name = file.name
+        if file.name in ("main.sknd", "model"):
+            name = file.parent.name if file.name == "model" else file.parent.parent.name
         tally.count(file not in refused, f"{title} {name}: {answers[file].first()}")
 
 
@@ -112,7 +115,7 @@ def check_bad(lemma: Lemma, folder: pathlib.Path, tally: Tally) -> None:
     entries = json.loads((folder / "index.json").read_text())
     answers = lemma.check([folder / e["file"] for e in entries])
     total = at_line = 0
-    for stage in STAGES:
+    for stage in dict.fromkeys(e["stage"] for e in entries):
         rows = [(e, answers[folder / e["file"]]) for e in entries if e["stage"] == stage]
         refused = [r for r in rows if r[1].refused]
         placed = [r for r in refused if r[0]["line"] in r[1].lines()]
@@ -198,16 +201,7 @@ def check_round_trip(lemma: Lemma, models: list[tuple[str, list[str]]], work: pa
     print(f"  {'round trip':<18} {good:4} of {len(models):4} the same")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lemma", required=True, help="the program")
-    parser.add_argument("--archive", type=pathlib.Path, required=True, help="sknd-open.tar.xz")
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where to unpack")
-    args = parser.parse_args()
-
-    suite = unpack(args.archive, args.work)
-    lemma = Lemma(os.path.abspath(args.lemma))
-    tally = Tally()
+def run_sknd(lemma: Lemma, suite: pathlib.Path, work: pathlib.Path, tally: Tally) -> None:
     print("conformance, SkriptND:")
     valid = sorted((suite / "valid").glob("*.sknd"))
     cases = sorted((suite / "cases").iterdir())
@@ -217,8 +211,34 @@ def main() -> int:
     models = [(file.name, [str(file)]) for file in valid]
     models += [(case.name, case_arguments(case, json.loads((case / "case.json").read_text())))
                for case in cases]
-    check_round_trip(lemma, models, args.work, tally)
+    check_round_trip(lemma, models, work, tally)
     check_bad(lemma, suite / "invalid", tally)
+
+
+def run_nnef1(lemma: Lemma, suite: pathlib.Path, work: pathlib.Path, tally: Tally) -> None:
+    print("conformance, NNEF 1.0:")
+    valid = sorted((suite / "valid").glob("*.nnef"))
+    cases = sorted([*(suite / "numeric").iterdir(), *(suite / "networks").iterdir()])
+    check_good(lemma, "valid", valid, tally)
+    check_good(lemma, "cases", [case / "model" for case in cases], tally)
+    check_round_trip(lemma, [(case.name, [str(case / "model")]) for case in cases], work, tally)
+    check_bad(lemma, suite / "invalid", tally)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lemma", required=True, help="the program")
+    parser.add_argument("--archive", type=pathlib.Path, required=True, help="sknd-open.tar.xz or nnef1-open.tar.xz")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="where to unpack")
+    args = parser.parse_args()
+
+    suite = unpack(args.archive, args.work)
+    lemma = Lemma(os.path.abspath(args.lemma))
+    tally = Tally()
+    if suite.name == "nnef1":
+        run_nnef1(lemma, suite, args.work, tally)
+    else:
+        run_sknd(lemma, suite, args.work, tally)
     for miss in tally.misses:
         print(f"    MISS {miss}")
     print(f"{tally.passed} passed, {tally.failed} failed")

@@ -7,6 +7,8 @@
 #include "driver/files.h"
 #include "driver/model.h"
 #include "driver/pipeline.h"
+#include "nnef1/parser.h"
+#include "nnef1/printer.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/syntax/printer.h"
 
@@ -16,40 +18,74 @@ namespace {
 
 constexpr const char* kStandardInput = "-";
 
+enum class Dialect { Spec, Khronos, Tract };
+
+// Empty where the text has errors.
+struct Formatted {
+    std::string text;
+    bool same = false;  // it reads back as the same program
+    std::string notes;  // on what was changed
+};
+
 class Fmt final : public Command {
 public:
     std::string name() const override { return "fmt"; }
-    std::string summary() const override { return "formats SkriptND files, in place"; }
+    std::string summary() const override { return "formats SkriptND and NNEF 1.0 files, in place"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
     Outcome format(const std::string& path, bool colour, std::istream& input) const;
     Outcome deliver(const std::string& path, const std::string& old, std::string text) const;
+    Formatted format_sknd(const diag::SourceMap& sources,
+                          diag::FileId file,
+                          Diagnostics& diag) const;
+    Formatted format_nnef1(const diag::SourceMap& sources,
+                           diag::FileId file,
+                           Diagnostics& diag) const;
 
     std::vector<std::string> files_;
-    sknd::PrintOptions print_;
-    sknd::ParseLimits limits_;
+    Dialect dialect_ = Dialect::Spec;
+    int max_depth_ = sknd::ParseLimits{}.max_depth;
     Colour colour_ = Colour::Auto;
+    bool brief_ = false;
     bool check_ = false;
     bool stdout_ = false;
 };
 
 void Fmt::declare(Arguments& arguments) {
-    arguments.words("FILE", files_, "a .sknd file; `-`: from standard input to standard output");
+    arguments.words(
+        "FILE", files_, "a .sknd or .nnef file; `-`: from standard input to standard output");
     arguments.flag("--check", check_, "change nothing; list the files that would change, exit 1");
     arguments.flag("--stdout", stdout_, "print the result instead of writing the file");
-    const Choices<sknd::Spelling> spellings = {{"spec", sknd::Spelling::Spec},
-                                               {"khronos", sknd::Spelling::Khronos}};
-    arguments.choice("--dialect", print_.spelling, spellings, "the spelling to write (spec)");
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    const Choices<Dialect> dialects = {
+        {"spec", Dialect::Spec}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
+    arguments.choice(
+        "--dialect", dialect_, dialects, "the spelling to write, of NNEF 1.0 also to read (spec)");
     declare_colour(arguments, colour_);
-    arguments.number("--max-depth", limits_.max_depth, {1, kMaxDepth}, "nesting to accept (256)");
+    arguments.number("--max-depth", max_depth_, {1, kMaxDepth}, "nesting to accept (256)");
+}
+
+std::string_view first_word(std::string_view text) {
+    while (!text.empty()) {
+        text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f\v"), text.size()));
+        if (!text.starts_with('#')) break;
+        text.remove_prefix(std::min(text.find_first_of("\r\n\f"), text.size()));
+    }
+    return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+}
+
+// By the file's name, or else by how a document or library of NNEF 1.0 begins.
+bool is_nnef1(const std::string& path, std::string_view text) {
+    if (path != kStandardInput) return path.ends_with(".nnef");
+    return first_word(text) == "version" || first_word(text) == "fragment";
 }
 
 Result<std::string> read(const std::string& path, std::istream& input) {
     if (path == kStandardInput) return read_all(input);
     Result<std::string> text = read_text(path);
-    if (!text) return text;
+    if (!text || path.ends_with(".nnef")) return text;
     if (auto unsupported = unsupported_format(path)) return std::unexpected(*unsupported);
     return text;
 }
@@ -72,14 +108,45 @@ std::string import_notes(const sknd::Module& module, const diag::SourceMap& sour
     return notes;
 }
 
-// A formatter that loses a part of the program is worse than none.
-bool same_program(const sknd::Module& module, const std::string& text, sknd::ParseLimits limits) {
-    diag::SourceMap sources;
-    Diagnostics diag;
-    limits.max_depth = kMaxDepth;
-    const diag::FileId file = sources.add("formatted", text);
-    const sknd::Module again = sknd::parse_module(sources, file, limits, diag);
-    return !diag.has_errors() && sknd::dump_tree(again) == sknd::dump_tree(module);
+// A formatter that loses a part of the program is worse than none, so both read their text back.
+Formatted Fmt::format_sknd(const diag::SourceMap& sources,
+                           diag::FileId file,
+                           Diagnostics& diag) const {
+    const sknd::Module module = sknd::parse_module(sources, file, {.max_depth = max_depth_}, diag);
+    if (diag.has_errors()) return {};
+    const sknd::Spelling spelling =
+        dialect_ == Dialect::Khronos ? sknd::Spelling::Khronos : sknd::Spelling::Spec;
+    std::string text = sknd::print(module, sources, {.spelling = spelling});
+    diag::SourceMap again_sources;
+    Diagnostics again_diag;
+    const diag::FileId again_file = again_sources.add("formatted", text);
+    const sknd::Module again =
+        sknd::parse_module(again_sources, again_file, {.max_depth = kMaxDepth}, again_diag);
+    return {.text = std::move(text),
+            .same = !again_diag.has_errors() && sknd::dump_tree(again) == sknd::dump_tree(module),
+            .notes = import_notes(module, sources)};
+}
+
+Formatted Fmt::format_nnef1(const diag::SourceMap& sources,
+                            diag::FileId file,
+                            Diagnostics& diag) const {
+    const nnef1::Dialect dialect = dialect_ == Dialect::Khronos ? nnef1::Dialect::Khronos
+                                   : dialect_ == Dialect::Tract ? nnef1::Dialect::Tract
+                                                                : nnef1::Dialect::Strict;
+    nnef1::ParseOptions options = {.dialect = dialect, .limits = {.max_depth = max_depth_}};
+    if (first_word(sources.text(file)) == "fragment") options.kind = nnef1::DocumentKind::Library;
+    const nnef1::Document document = nnef1::parse_document(sources, file, options, diag);
+    if (diag.has_errors()) return {};
+    std::string text = nnef1::print(document, sources, {.dialect = dialect});
+    diag::SourceMap again_sources;
+    Diagnostics again_diag;
+    const diag::FileId again_file = again_sources.add("formatted", text);
+    options.limits.max_depth = kMaxDepth;
+    const nnef1::Document again =
+        nnef1::parse_document(again_sources, again_file, options, again_diag);
+    const bool same =
+        !again_diag.has_errors() && nnef1::dump_tree(again) == nnef1::dump_tree(document);
+    return {.text = std::move(text), .same = same, .notes = {}};
 }
 
 Outcome Fmt::deliver(const std::string& path, const std::string& old, std::string text) const {
@@ -99,25 +166,29 @@ Outcome Fmt::deliver(const std::string& path, const std::string& old, std::strin
 Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) const {
     const Result<std::string> text = read(path, input);
     if (!text) return {.status = kUnusable, .err = unreadable_line(text.error())};
+    if (dialect_ == Dialect::Tract && !is_nnef1(path, *text)) {
+        return {.status = kUnusable,
+                .err = fmt::format("lemma: --dialect=tract is for NNEF 1.0, not for `{}`\n", path)};
+    }
     diag::SourceMap sources;
     Diagnostics diag;
     const std::string shown = path == kStandardInput ? "<stdin>" : path;
     const diag::FileId file = sources.add(shown, *text);
-    const sknd::Module module = sknd::parse_module(sources, file, limits_, diag);
+    Formatted formatted = is_nnef1(path, *text) ? format_nnef1(sources, file, diag)
+                                                : format_sknd(sources, file, diag);
     if (diag.has_errors()) {
         diag.sort_by_place();
         return {.status = kWrong,
-                .err = diag::render(sources, diag, {.brief = false, .colour = colour})};
+                .err = diag::render(sources, diag, {.brief = brief_, .colour = colour})};
     }
-    std::string formatted = sknd::print(module, sources, print_);
-    if (!same_program(module, formatted, limits_)) {
+    if (!formatted.same) {
         return {
             .status = kFault,
             .err = fmt::format(
                 "lemma: internal fault: formatting `{}` would change it; left as it is\n", shown)};
     }
-    Outcome outcome = deliver(path, *text, std::move(formatted));
-    outcome.err = import_notes(module, sources) + outcome.err;
+    Outcome outcome = deliver(path, *text, std::move(formatted.text));
+    outcome.err = formatted.notes + outcome.err;
     return outcome;
 }
 
