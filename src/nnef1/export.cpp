@@ -47,7 +47,7 @@ std::optional<ExportedGraph> Exporter::run() {
 }
 
 void Exporter::cannot(const ir::Operation* op, std::string message) {
-    auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotSupported, std::move(message));
+    auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotExpressible, std::move(message));
     if (op && !op->label.empty()) report.note(fmt::format("in the operation `{}`", op->label));
 }
 

@@ -147,7 +147,7 @@ void Rewriter::report(const nnef1::ExportedGraph& draft, size_t graph_begin) {
         const auto* const operation = op.valid() ? &program_.operations[op] : nullptr;
         auto told = diag_.error(
             operation ? operation->span : Span{},
-            DiagKind::NotSupported,
+            DiagKind::NotExpressible,
             operation
                 ? fmt::format("`{}` cannot be written as NNEF 1.0: {}", operation->op, item.message)
                 : fmt::format("the model cannot be written as NNEF 1.0: {}", item.message));
