@@ -33,6 +33,7 @@ std::string flat_document(const std::string& graph) {
 
 std::optional<ExportedGraph> Exporter::run() {
     const size_t errors = diag_.error_count();
+    find_used();
     name_ports();
     operations(program_.graphs[program_.main].operations, 0);
     current_ = {};
@@ -123,6 +124,17 @@ std::string Exporter::assemble() {
         graph_.lines.push_back(op);
     }
     return text + "}\n";
+}
+
+void Exporter::find_used() {
+    const auto use = [&](const std::vector<ir::Port>& ports) {
+        for (const ir::Port& port : ports) {
+            used_.insert(port.operand.items.begin(), port.operand.items.end());
+        }
+    };
+    for (const ir::Operation& op : program_.operations) use(op.inputs);
+    for (const ir::Graph& graph : program_.graphs) use(graph.outputs);
+    for (const ir::Update& update : program_.updates) used_.insert(update.value);
 }
 
 // ---- Tensors ------------------------------------------------------------------------------------

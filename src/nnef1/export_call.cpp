@@ -52,7 +52,12 @@ void Exporter::operation(ir::OpId id, int depth) {
     if (signature && call(op, *signature)) return;
     if (write_split(op)) return;
     if (op.compound()) return operations(op.parts, depth + 1);
-    cannot(&op, why_not(op));
+    // Such as the indices of a pool where only its values are wanted.
+    const bool used = std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
+        return std::ranges::any_of(port.operand.items,
+                                   [&](ir::TensorId t) { return used_.contains(t); });
+    });
+    if (used) cannot(&op, why_not(op));
 }
 
 std::string Exporter::why_not(const ir::Operation& op) const {

@@ -34,6 +34,8 @@ private:
     std::string shape_text(ir::TensorId id);
     bool is_known(ir::TensorId id) const;
 
+    void find_used();
+
     // Operations (export_call.cpp).
     void operations(const std::vector<ir::OpId>& list, int depth);
     void operation(ir::OpId id, int depth);
@@ -64,6 +66,7 @@ private:
     Labels labels_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::unordered_set<ir::TensorId, IdHash> written_;  // tensors that an assignment made
+    std::unordered_set<ir::TensorId, IdHash> used_;     // tensors that somebody reads
     std::vector<std::string> inputs_, outputs_;         // identifiers
     std::vector<std::string> declarations_;             // lines
     std::vector<std::pair<std::string, ir::OpId>> body_;
