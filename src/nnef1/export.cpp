@@ -20,15 +20,19 @@ std::optional<ExportedGraph> export_graph(const ir::Program& program,
     return Exporter(program, operations, options, diag).run();
 }
 
-std::string flat_document(const std::string& graph) {
+std::optional<std::string> flat_document(const std::string& graph, Diagnostics& diag) {
     diag::SourceMap sources;
-    Diagnostics diag;
+    Diagnostics trouble;
     const diag::FileId file = sources.add("graph.nnef", "version 1.0;\n\n" + graph);
     ParseOptions options;
     options.limits.max_tokens = SIZE_MAX;
-    const Document document = parse_document(sources, file, options, diag);
-    LEMMA_CHECK(!diag.has_errors());
-    return print(document, sources);
+    const Document document = parse_document(sources, file, options, trouble);
+    if (!trouble.has_errors()) return print(document, sources);
+    diag.error(Span{},
+               DiagKind::NotSupported,
+               fmt::format("the model cannot be written as NNEF 1.0: {}",
+                           trouble.items().front().message));
+    return std::nullopt;
 }
 
 std::optional<ExportedGraph> Exporter::run() {
@@ -48,7 +52,7 @@ std::optional<ExportedGraph> Exporter::run() {
 }
 
 void Exporter::cannot(const ir::Operation* op, std::string message) {
-    auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotExpressible, std::move(message));
+    auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotSupported, std::move(message));
     if (op && !op->label.empty()) report.note(fmt::format("in the operation `{}`", op->label));
 }
 
@@ -112,7 +116,7 @@ void Exporter::finish_updates() {
 }
 
 std::string Exporter::assemble() {
-    const std::string name = identifiers_.make(program_.name.empty() ? "model" : program_.name);
+    const std::string name = Identifiers().make(program_.name.empty() ? "model" : program_.name);
     std::string text = fmt::format("graph {}( {} ) -> ( {} )\n{{\n",
                                    name,
                                    fmt::join(inputs_, ", "),

@@ -41,8 +41,9 @@ std::optional<ExportedGraph> export_graph(const ir::Program& program,
                                           const ExportOptions& options,
                                           Diagnostics& diag);
 
-// The document with this graph alone, in the canonical layout.
-std::string flat_document(const std::string& graph);
+// The document with this graph alone, in the canonical layout; empty when a literal is none that
+// can be read, which is reported.
+std::optional<std::string> flat_document(const std::string& graph, Diagnostics& diag);
 
 // The lines of graph.quant; empty when no tensor is quantised.
 std::string export_quantizers(const ir::Program& program,

@@ -65,7 +65,7 @@ std::string export_quantizers(const ir::Program& program,
         }
         if (!good) {
             diag.error(Span{},
-                       DiagKind::NotExpressible,
+                       DiagKind::NotSupported,
                        fmt::format("the quantiser `{}` of `{}` is none of NNEF 1.0",
                                    quantizer->op,
                                    program.tensors[id].name));

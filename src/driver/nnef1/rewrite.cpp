@@ -50,6 +50,8 @@ public:
     std::optional<RewrittenModel> run();
 
 private:
+    std::optional<RewrittenModel> write(const ir::Program& program,
+                                        const nnef1::ExportedGraph& graph);
     std::string fragments();
     std::optional<nnef1::Imported> expand(const nnef1::ExportedGraph& draft);
     void report(const nnef1::ExportedGraph& draft, size_t graph_begin);
@@ -74,12 +76,17 @@ std::optional<RewrittenModel> Rewriter::run() {
         auto expanded = expand(*draft);
         return expanded ? finish(*draft, std::move(*expanded)) : std::nullopt;
     }
+    return write(program_, *draft);
+}
+
+std::optional<RewrittenModel> Rewriter::write(const ir::Program& program,
+                                              const nnef1::ExportedGraph& graph) {
     const size_t errors = diag_.error_count();
-    RewrittenModel result{
-        .graph = nnef1::flat_document(draft->text),
-        .quant = nnef1::export_quantizers(program_, draft->names, operations_, diag_),
-        .variables = std::move(draft->variables)};
-    return diag_.error_count() > errors ? std::nullopt : std::optional(std::move(result));
+    auto text = nnef1::flat_document(graph.text, diag_);
+    std::string quant = nnef1::export_quantizers(program, graph.names, operations_, diag_);
+    if (!text || diag_.error_count() > errors) return std::nullopt;
+    return RewrittenModel{
+        .graph = std::move(*text), .quant = std::move(quant), .variables = graph.variables};
 }
 
 // The texts of all fragments that may be needed.
@@ -147,7 +154,7 @@ void Rewriter::report(const nnef1::ExportedGraph& draft, size_t graph_begin) {
         const auto* const operation = op.valid() ? &program_.operations[op] : nullptr;
         auto told = diag_.error(
             operation ? operation->span : Span{},
-            DiagKind::NotExpressible,
+            DiagKind::NotSupported,
             operation
                 ? fmt::format("`{}` cannot be written as NNEF 1.0: {}", operation->op, item.message)
                 : fmt::format("the model cannot be written as NNEF 1.0: {}", item.message));
@@ -173,18 +180,14 @@ std::optional<RewrittenModel> Rewriter::finish(const nnef1::ExportedGraph& draft
     const nnef1::ExportOptions names{[&](const ir::Tensor& tensor) { return labels[tensor.name]; }};
     auto graph = nnef1::export_graph(program, operations_, names, diag_);
     if (!graph) return std::nullopt;
+    auto result = write(program, *graph);
+    if (!result) return std::nullopt;
     std::map<std::string, ir::TensorId> by_label;
     for (const Variable& variable : draft.variables) by_label[variable.label] = variable.tensor;
-    const size_t errors = diag_.error_count();
-    RewrittenModel result{
-        .graph = nnef1::flat_document(graph->text),
-        .quant = nnef1::export_quantizers(program, graph->names, operations_, diag_),
-        .variables = {}};
-    if (diag_.error_count() > errors) return std::nullopt;
-    for (const Variable& variable : graph->variables) {
+    for (Variable& variable : result->variables) {
         const auto found = by_label.find(variable.label);
         LEMMA_CHECK(found != by_label.end());
-        result.variables.push_back({variable.label, found->second});
+        variable.tensor = found->second;
     }
     return result;
 }
