@@ -3,12 +3,15 @@
 stage.
 
 Fails when a good program is refused, when a composed output shape differs from the expected one, when
-the text of a composed program does not read back, when a program with a defect is accepted, or when
+the text of a composed program does not read back, when a converted model computes something else,
+when a program with a defect is accepted, or when
 too few of these are reported at the listed line."""
 import argparse
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -201,6 +204,49 @@ def check_round_trip(lemma: Lemma, models: list[tuple[str, list[str]]], work: pa
     print(f"  {'round trip':<18} {good:4} of {len(models):4} the same")
 
 
+def convert_cases(lemma: Lemma, cases: list[pathlib.Path], options: list[str],
+                  folder: pathlib.Path) -> list[str]:
+    """The cases with converted models, in a folder of their own; what could not be converted."""
+    shutil.rmtree(folder, ignore_errors=True)
+    misses = []
+    for case in cases:
+        copy = folder / case.name
+        copy.mkdir(parents=True)
+        for item in case.iterdir():
+            if item.name != "model":
+                (copy / item.name).symlink_to(item.resolve())
+        command = [lemma.program, "convert", str(case / "model"), str(copy / "model"), "--brief",
+                   *options]
+        done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+        if done.returncode != 0:
+            misses.append(f"{case.name}: {done.stderr.decode().strip()[:200]}")
+            shutil.rmtree(copy)
+    return misses
+
+
+def check_converted(lemma: Lemma, cases: list[pathlib.Path], work: pathlib.Path,
+                    tally: Tally) -> None:
+    """Converted models compute what the originals do."""
+    for title, options in [("as NNEF 1.0", ["--to=nnef1"]),
+                           ("as flat NNEF 1.0", ["--to=nnef1", "--flat"]),
+                           ("as SkriptND", ["--to=sknd"])]:
+        folder = work / "converted" / title.replace(" ", "_")
+        misses = convert_cases(lemma, cases, options, folder)
+        done = subprocess.run([lemma.program, "verify", str(folder)], capture_output=True,
+                              timeout=600, check=False)
+        lines = done.stdout.decode().strip().splitlines()
+        if counts := re.fullmatch(r"(\d+) passed, (\d+) failed", lines[-1] if lines else ""):
+            passed, failed = map(int, counts.groups())
+        else:
+            passed, failed = 0, len(cases) - len(misses)
+        if failed:
+            misses += [line for line in lines[:-1] if line.strip()][:20]
+        print(f"  {title:<18} {passed:4} of {len(cases):4} the same numbers")
+        tally.passed += passed
+        tally.failed += len(cases) - passed
+        tally.misses += [f"{title}, {miss}" for miss in misses]
+
+
 def run_sknd(lemma: Lemma, suite: pathlib.Path, work: pathlib.Path, tally: Tally) -> None:
     print("conformance, SkriptND:")
     valid = sorted((suite / "valid").glob("*.sknd"))
@@ -222,6 +268,7 @@ def run_nnef1(lemma: Lemma, suite: pathlib.Path, work: pathlib.Path, tally: Tall
     check_good(lemma, "valid", valid, tally)
     check_good(lemma, "cases", [case / "model" for case in cases], tally)
     check_round_trip(lemma, [(case.name, [str(case / "model")]) for case in cases], work, tally)
+    check_converted(lemma, cases, work, tally)
     check_bad(lemma, suite / "invalid", tally)
 
 

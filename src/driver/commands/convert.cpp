@@ -2,15 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/files.h"
+#include "tensor/archive.h"
 
 namespace lemma::driver {
 
 namespace {
 
-enum class Target { ByName, SkriptND };
+enum class Target { ByName, SkriptND, Nnef1 };
+
+// `softmax,relu`
+std::vector<std::string> words_of(const std::string& list) {
+    std::vector<std::string> words;
+    size_t begin = 0;
+    while (begin < list.size()) {
+        const size_t end = std::min(list.find(',', begin), list.size());
+        if (end > begin) words.push_back(list.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
+}
 
 class Convert final : public Command {
 public:
@@ -29,6 +45,7 @@ private:
     ConvertOptions options_;
     Target target_ = Target::ByName;
     Colour colour_ = Colour::Auto;
+    std::string keep_;
     bool no_data_ = false;
     bool brief_ = false;
     bool json_ = false;
@@ -36,9 +53,14 @@ private:
 
 void Convert::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.word("OUT", out_, "a folder `NAME`, made where it is missing");
-    const Choices<Target> targets = {{"sknd", Target::SkriptND}};
+    arguments.word(
+        "OUT", out_, "a folder, made where it is missing, or an archive .tar, .tgz or .zip");
+    const Choices<Target> targets = {{"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}};
     arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
+    arguments.flag(
+        "--flat", options_.flat, "NNEF 1.0: take compound operations such as softmax apart");
+    arguments.text("--keep", keep_, "NAME,…", "with --flat: those that stay as they are");
+    arguments.need("--keep", "--flat");
     arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
     declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
@@ -51,7 +73,14 @@ void Convert::declare(Arguments& arguments) {
 
 Result<Target> Convert::target() const {
     if (target_ != Target::ByName) return target_;
-    if (out_.ends_with(".sknd")) return Target::SkriptND;
+    // `net.sknd`, or packed `net.sknd.tgz`.
+    for (const auto& [ending, target] :
+         {std::pair(".sknd", Target::SkriptND), std::pair(".nnef", Target::Nnef1)}) {
+        const std::filesystem::path path(out_);
+        const bool packed = tensor::is_archive_name(out_);
+        const std::string name = packed ? path.stem().string() : path.filename().string();
+        if (name.ends_with(ending)) return target;
+    }
     return std::unexpected(
         Error{fmt::format("`{}` does not say which format to write: give it with --to", out_)});
 }
@@ -62,10 +91,13 @@ Result<void> Convert::convert(Finding& finding) const {
     if (!model) return {};
     ConvertOptions options = options_;
     options.data = !no_data_;
+    options.keep = words_of(keep_);
     switch (target) {
         case Target::ByName:
         case Target::SkriptND:
             return write_sknd_model(*model, out_, options, finding);
+        case Target::Nnef1:
+            return write_nnef1_model(*model, out_, options, finding);
     }
     return {};
 }

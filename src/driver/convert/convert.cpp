@@ -24,7 +24,7 @@ Result<void> make_folder(const std::string& folder) {
         Error{fmt::format("cannot make the folder `{}`: {}", folder, failed.message())});
 }
 
-Result<void> write_text(const std::string& path, const std::string& text) {
+Result<void> write_text(const std::string& path, std::string_view text) {
     std::FILE* const file = std::fopen(path.c_str(), "wb");
     bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     if (file) good = std::fclose(file) == 0 && good;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/load.h"
@@ -21,10 +22,15 @@ Result<void> write_sknd_model(const LoadedModel& model,
                               const ConvertOptions& options,
                               Finding& finding);
 
+Result<void> write_nnef1_model(const LoadedModel& model,
+                               const std::string& out,
+                               const ConvertOptions& options,
+                               Finding& finding);
+
 // Data of a variable that the model must have; an error names the variable without.
 Result<tensor::Tensor> variable_data(const LoadedModel& model, const ir::Tensor& variable);
 // Makes the folder, and the folders above it, where they are missing.
 Result<void> make_folder(const std::string& folder);
-Result<void> write_text(const std::string& path, const std::string& text);
+Result<void> write_text(const std::string& path, std::string_view text);
 
 }  // namespace lemma::driver

@@ -1,11 +1,7 @@
-// To a SkriptND folder: main.sknd, and a .dat file for each variable.
-#include <fmt/format.h>
-
-#include <filesystem>
-
+// To SkriptND: main.sknd, and a .dat file for each variable.
 #include "driver/convert/convert.h"
+#include "driver/convert/output.h"
 #include "sknd/export/export.h"
-#include "tensor/nnef_data.h"
 
 namespace lemma::driver {
 
@@ -18,17 +14,16 @@ Result<void> write_sknd_model(const LoadedModel& model,
         finding.status = kWrong;
         return {};
     }
-    if (auto done = make_folder(out); !done) return done;
-    const std::filesystem::path folder(out);
-    if (auto done = write_text((folder / "main.sknd").string(), exported->text); !done) return done;
-    if (!options.data) return {};
+    LEMMA_TRY(Output output, Output::create(out));
+    if (auto done = output.write("main.sknd", exported->text); !done) return done;
     for (const auto& variable : exported->variables) {
+        if (!options.data) break;
         LEMMA_TRY(const tensor::Tensor data,
                   variable_data(model, model.program.tensors[variable.tensor]));
         const auto names = data_names({"main", exported->graph, variable.name});
-        if (auto done = tensor::write_nnef((folder / names[0]).string(), data); !done) return done;
+        if (auto done = output.write_tensor(names[0], data); !done) return done;
     }
-    return {};
+    return output.finish();
 }
 
 }  // namespace lemma::driver

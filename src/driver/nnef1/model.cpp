@@ -13,14 +13,6 @@ namespace lemma::driver {
 
 namespace {
 
-std::string_view standard_declarations() {
-    for (const sknd::EmbeddedFile& file : sknd::embedded_texts()) {
-        if (file.path == "nnef1/standard.nnef") return file.text;
-    }
-    LEMMA_CHECK(false);
-    return "";
-}
-
 nnef1::ParseOptions parse_options(const CheckOptions& options) {
     nnef1::ParseOptions parse{.dialect = options.dialect};
     parse.limits.max_depth = options.parse.max_depth;
@@ -48,6 +40,15 @@ bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Dia
 }
 
 }  // namespace
+
+std::string_view nnef1_text(std::string_view name) {
+    const std::string path = fmt::format("nnef1/{}", name);
+    for (const sknd::EmbeddedFile& file : sknd::embedded_texts()) {
+        if (file.path == path) return file.text;
+    }
+    LEMMA_CHECK(false);
+    return "";
+}
 
 nnef1::ImportOptions import_options(const CheckOptions& options) {
     nnef1::ImportOptions result{.dialect = options.dialect,
@@ -79,7 +80,7 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
         quant = nnef1::parse_quant_file(sources, id, parse, diag);
     }
     if (options.syntax_only || diag.has_errors() || !model->document.graph) return model;
-    model->standard = nnef1::parse_standard(sources, standard_declarations(), diag);
+    model->standard = nnef1::parse_standard(sources, nnef1_text("standard.nnef"), diag);
     model->operations = std::make_unique<nnef1::Operations>(
         model->standard, model->document, options.dialect, diag);
     model->checked =

@@ -20,6 +20,9 @@ struct Nnef1Model {
     std::vector<nnef1::TensorQuantizer> quantizers;  // of graph.quant
 };
 
+// A text of stdlib/nnef1: `standard.nnef`, which declares the operations of the specification.
+std::string_view nnef1_text(std::string_view name);
+
 nnef1::ImportOptions import_options(const CheckOptions& options);
 
 // An error is trouble with a file itself; what is wrong inside it goes to `diag`. The model refers
