@@ -13,10 +13,11 @@ namespace {
 using Given = std::vector<std::pair<size_t, Extents>>;  // inputs with their shapes
 
 std::string shapes_text(const Given& given) {
+    constexpr size_t kMaxShown = 8;
     std::string text;
-    for (const auto& [input, shape] : given)
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", shape_text(shape));
-    return text;
+    for (size_t i = 0; i < std::min(given.size(), kMaxShown); ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : ", ", shape_text(given[i].second));
+    return given.size() > kMaxShown ? text + ", …" : text;
 }
 
 void plan_all(const Given& given, BroadcastPlan& plan) {

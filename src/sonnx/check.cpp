@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "sonnx/inspection.h"
@@ -109,8 +110,8 @@ void report(const Subject& subject,
             diag::Diagnostic item;
             item.severity = advisory ? diag::Severity::Warning : diag::Severity::Error;
             item.kind = DiagKind::NotSupported;
-            item.code = fmt::format("sonnx-{}", result.rule->id);
             item.span = {file, finding.place.begin, finding.place.end};
+            item.code = fmt::format("sonnx-{}", result.rule->id);
             item.message = finding.message;
             auto told = diag.add(std::move(item));
             told.note(rule_note(result));

@@ -17,6 +17,7 @@ enum class Computed : uint8_t {
     Zeros,         // the same with zero
     PairsOfZeros,  // two for each spatial axis
     Reversed,      // the axes of the input from the last to the first
+    ZeroTensor,    // a float tensor, which is left to the user to write
 };
 using Value = std::variant<int64_t, float, std::string_view, Computed>;
 
@@ -43,6 +44,7 @@ const std::vector<Row>& rows() {
         {"BatchNormalization", "training_mode", kZero, 14},
         {"Cast", "saturate", kOne, 19},
         {"Cast", "round_mode", "up", 24},
+        {"ConstantOfShape", "value", ZeroTensor},
         {"Conv", "auto_pad", "NOTSET"},
         {"Conv", "dilations", Ones},
         {"Conv", "group", kOne},
@@ -118,6 +120,7 @@ std::optional<onnx::Attribute> computed(const Row& row,
                                         Computed how,
                                         const onnx::Node& node,
                                         const View& view) {
+    if (how == Computed::ZeroTensor) return std::nullopt;
     const bool from_weights = how == Computed::KernelShape;
     const auto shape = view.input_shape(node, from_weights ? 1 : 0);
     if (!shape) return std::nullopt;

@@ -168,7 +168,11 @@ std::optional<std::string> text_attribute(const onnx::Node& node, std::string_vi
 }
 
 std::string shape_text(const Extents& shape) {
-    return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "×"));
+    if (shape.empty()) return "scalar";
+    constexpr size_t kMaxShown = 16;
+    if (shape.size() <= kMaxShown) return fmt::format("{}", fmt::join(shape, "×"));
+    return fmt::format(
+        "{}×… (rank {})", fmt::join(shape.begin(), shape.begin() + kMaxShown, "×"), shape.size());
 }
 
 std::optional<int64_t> element_count(const Extents& shape) {

@@ -26,7 +26,7 @@ std::optional<int64_t> padded_input(const WindowAxis& axis);
 // floor((padded - effective) / stride) + 1; with `ceil` rounded up, without windows that begin
 // behind the input. Empty where the kernel does not fit or a value is out of range.
 std::optional<int64_t> output_extent(const WindowAxis& axis, bool ceil = false);
-// Whether every window has an element of the input.
+// Whether every window has an element of the input; `outputs` is what output_extent gave.
 bool every_window_hits(const WindowAxis& axis, int64_t outputs);
 
 // Explicit padding for SAME_UPPER, SAME_LOWER and VALID, each axis on its own.

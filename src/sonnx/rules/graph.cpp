@@ -7,6 +7,7 @@
 
 #include "diag/utf8.h"
 #include "sonnx/inspection.h"
+#include "sonnx/sha256.h"
 
 namespace lemma::sonnx {
 
@@ -70,7 +71,8 @@ std::string content_of(const onnx::Node& node) {
         for (const int64_t item : each.ints) value += fmt::format("{} ", item);
         for (const float item : each.floats) value += fmt::format("{} ", item);
         for (const std::string& item : each.strings) value += item + "\n";
-        for (const onnx::TensorData& item : each.tensors) value += item.proto.message.bytes();
+        for (const onnx::TensorData& item : each.tensors)
+            value += sha256(item.proto.message.bytes());
     }
     for (const auto& [name, value] : attributes) text += name + "=" + value + "\n";
     return text;
