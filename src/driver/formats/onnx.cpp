@@ -39,6 +39,7 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
 }
 
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    if (options.profile.sonnx) return check_sonnx_model(file, options, finding);
     LEMMA_TRY(ComposeCheck result, check_onnx(file, options.check, finding.sources, finding.diag));
     finding.remarks = std::move(result.remarks);
     return {};
