@@ -32,15 +32,15 @@ void add(Program& program, std::string name, std::string text) {
     program.main = program.files.back();
 }
 
-// Every embedded file, and behind them a main module that imports the standard modules.
+// The standard modules, and behind them a main module that imports them. The operators of other
+// formats are not among them: the standard library is the same as ever.
 Program standard_library() {
     Program program;
     std::string imports;
     for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
+        if (file.path.find('/') != std::string_view::npos) continue;
         add(program, std::string(file.path), std::string(file.text));
-        std::string module(file.path.substr(0, file.path.rfind('.')));
-        for (char& c : module) c = c == '/' ? '.' : c;
-        imports += fmt::format("import {};\n", module);
+        imports += fmt::format("import {};\n", file.path.substr(0, file.path.rfind('.')));
     }
     add(program, "main.sknd", imports);
     return program;
