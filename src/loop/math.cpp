@@ -1,5 +1,5 @@
 // Functions of floats in a few operations each, the same on every machine. docs/numerics.md has
-// their largest errors, tests/property/math_test.cpp measures them. The coefficients are Chebyshev
+// their largest errors, tests/engine_test.cpp measures them. The coefficients are Chebyshev
 // fits of the named parts.
 #include <cmath>
 #include <initializer_list>
