@@ -39,6 +39,7 @@ function(lemma_test name)
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE lemma_options GTest::gtest_main ${ARG_LINKS})
+  target_compile_options(${name} PRIVATE -O0)  # tests are compiled more often than they run
   target_compile_definitions(${name} PRIVATE LEMMA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   foreach(used ${ARG_USES})
     target_link_libraries(${name} PRIVATE lemma_${used})

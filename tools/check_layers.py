@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "codegen": "base diag tensor loop runtime",
 }
 # Inside a folder: rooms in the order of travel; a room may include itself and the earlier ones.
-ROOMS = {"sknd": ["syntax", "modules", "eval", "types", "compose"]}
+ROOMS = {"sknd": ["syntax", "modules", "eval", "types", "compose", "export"]}
 ANYTHING = {"driver", "api"}
 LAST = "api"  # what only the world outside includes, through include/lemma
 

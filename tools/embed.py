@@ -2,6 +2,7 @@
 """Writes the files given as one C++ source: embedded_files() and embedded_texts() of lemma::sknd."""
 import argparse
 import pathlib
+import re
 
 
 def literal(text: str) -> str:
@@ -11,6 +12,27 @@ def literal(text: str) -> str:
     return "\n".join(parts) if parts else '""'
 
 
+class Definition:
+    """A definition in the canonical layout: from `operator` to the brace in the first column."""
+
+    def __init__(self, module: str, found: re.Match[str]):
+        self.module = module
+        self.name = found["name"]
+        self.begin = len(found.string[:found.start()].encode())
+        self.end = len(found.string[:found.end()].encode())
+        # Whatever looks like a name; those that are no operators drop out later.
+        self.words = set(re.findall(r"[A-Za-z_][\w.]*", found.group()))
+
+    def uses(self, known: set[str]) -> list[str]:
+        names = self.words | {f"{self.module}.{word}" for word in self.words}
+        return sorted((names & known) - {f"{self.module}.{self.name}"})
+
+
+def definitions_of(module: str, text: str) -> list[Definition]:
+    pattern = r"^(?:public )?operator (?P<name>\w+) \{\n.*?^\}\n"
+    return [Definition(module, found) for found in re.finditer(pattern, text, re.M | re.S)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=pathlib.Path, required=True)
@@ -18,19 +40,34 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
 
+    texts = {file.relative_to(args.root).as_posix(): file.read_text() for file in sorted(args.files)}
+    definitions = {
+        path: definitions_of(path.removesuffix(".sknd").replace("/", "."), text)
+        for path, text in texts.items() if path.endswith(".sknd")
+    }
+    known = {f"{d.module}.{d.name}" for found in definitions.values() for d in found}
+
+    tables = ""
     rows = {"files": [], "texts": []}  # modules, and whatever else
-    for file in sorted(args.files):
-        path = file.relative_to(args.root).as_posix()
-        kind = "files" if file.suffix == ".sknd" else "texts"
-        rows[kind].append(f'    {{"{path}",\n{literal(file.read_text())}}},\n')
+    for number, (path, text) in enumerate(texts.items()):
+        table = "{}"
+        if path in definitions:
+            items = "".join(
+                f'    {{"{d.name}", {d.begin}, {d.end}, "{"".join(u + " " for u in d.uses(known))}"}},\n'
+                for d in definitions[path])
+            if items:
+                table = f"k_definitions_{number}"
+                tables += f"static constexpr EmbeddedDefinition {table}[] = {{\n{items}}};\n"
+        kind = "files" if path in definitions else "texts"
+        rows[kind].append(f'    {{"{path}",\n{literal(text)},\n{table}}},\n')
     args.output.parent.mkdir(parents=True, exist_ok=True)
-    text = '#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n'
+    source = '#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n' + tables + "\n"
     for kind, items in rows.items():
-        text += (f"static constexpr EmbeddedFile k_{kind}[{max(len(items), 1)}] = "
-                 f"{{\n{''.join(items)}}};\n"
-                 f"std::span<const EmbeddedFile> embedded_{kind}() "
-                 f"{{ return {{k_{kind}, {len(items)}}}; }}\n\n")
-    args.output.write_text(text + "}  // namespace lemma::sknd\n")
+        source += (f"static constexpr EmbeddedFile k_{kind}[{max(len(items), 1)}] = "
+                   f"{{\n{''.join(items)}}};\n"
+                   f"std::span<const EmbeddedFile> embedded_{kind}() "
+                   f"{{ return {{k_{kind}, {len(items)}}}; }}\n\n")
+    args.output.write_text(source + "}  // namespace lemma::sknd\n")
 
 
 if __name__ == "__main__":

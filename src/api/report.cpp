@@ -13,7 +13,7 @@ Problem problem_of(const diag::SourceMap& sources, const diag::Diagnostic& diagn
     Problem problem;
     const bool error = diagnostic.severity == diag::Severity::Error;
     problem.severity = error ? Severity::Error : Severity::Warning;
-    problem.kind = diag::info(diagnostic.kind).id;
+    problem.kind = diag::shown_id(diagnostic);
     problem.message = diagnostic.message;
     if (diagnostic.span.valid()) {
         const diag::Place place = sources.place(diagnostic.span.file, diagnostic.span.begin);

@@ -12,12 +12,13 @@ namespace {
 
 std::string identity(const Diagnostic& diagnostic) {
     const Span span = diagnostic.span;
-    return fmt::format("{}:{}:{}:{}:{}:{}\n{}",
+    return fmt::format("{}:{}:{}:{}:{}{}:{}\n{}",
                        span.file.value,
                        span.begin,
                        span.end,
                        static_cast<int>(diagnostic.severity),
                        static_cast<int>(diagnostic.kind),
+                       diagnostic.code,
                        diagnostic.path,
                        diagnostic.message);
 }
@@ -37,6 +38,10 @@ const KindInfo& info(DiagKind kind) {
     const auto index = static_cast<size_t>(kind);
     LEMMA_CHECK(index < all_kinds().size());
     return all_kinds()[index];
+}
+
+std::string_view shown_id(const Diagnostic& diagnostic) {
+    return diagnostic.code.empty() ? info(diagnostic.kind).id : std::string_view(diagnostic.code);
 }
 
 Report& Report::note(Span span, std::string message) {

@@ -42,12 +42,16 @@ struct FixIt {
 struct Diagnostic {
     Severity severity = Severity::Error;
     DiagKind kind{};
-    Span span;         // invalid when the trouble has no place in a text
-    std::string path;  // a place inside a binary file, such as `graph/node[12]:Conv`
+    std::string code = {};  // the id of a rule of a profile, shown in place of the kind's
+    Span span;              // invalid when the trouble has no place in a text
+    std::string path;       // a place inside a binary file, such as `graph/node[12]:Conv`
     std::string message;
     std::vector<Note> notes;
     std::vector<FixIt> fixes;
 };
+
+// What stands in brackets behind the message: `sonnx-GR3`, or the id of the kind.
+std::string_view shown_id(const Diagnostic& diagnostic);
 
 // Adds notes and fix-its to the diagnostic just reported. Chain calls; do not keep it.
 class Report {

@@ -28,7 +28,7 @@ void add_place(Json& object, const SourceMap& sources, Span span) {
 Json to_json(const SourceMap& sources, const Diagnostic& diagnostic) {
     Json object;
     object["severity"] = diagnostic.severity == Severity::Error ? "error" : "warning";
-    object["kind"] = info(diagnostic.kind).id;
+    object["kind"] = shown_id(diagnostic);
     object["message"] = diagnostic.message;
     if (diagnostic.path.empty()) {
         add_place(object, sources, diagnostic.span);

@@ -101,7 +101,7 @@ void Renderer::add(const Diagnostic& diagnostic) {
     out_ += coloured(is_error ? kRed : kMagenta, is_error ? "error:" : "warning:");
     out_ += ' ';
     out_ += coloured(kBold, printable(diagnostic.message));
-    out_ += fmt::format(" [{}]\n", info(diagnostic.kind).id);
+    out_ += fmt::format(" [{}]\n", shown_id(diagnostic));
     if (options_.brief) return;
 
     if (at) add_excerpt(*at, diagnostic.fixes);

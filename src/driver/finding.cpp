@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/render.h"
+#include "diag/utf8.h"
 
 namespace lemma::driver {
 
@@ -26,10 +27,15 @@ Json remarks_of(const Finding& finding) {
     Json remarks = Json::array();
     for (const diag::Note& remark : finding.remarks) {
         const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        remarks.push_back({{"message", remark.message},
-                           {"file", finding.sources.name(remark.span.file)},
-                           {"line", place.line},
-                           {"column", place.column}});
+        Json item = {{"message", remark.message}, {"file", finding.sources.name(remark.span.file)}};
+        if (finding.sources.is_binary(remark.span.file)) {
+            if (remark.span.end > remark.span.begin)
+                item["path"] = finding.sources.line(remark.span.file, place.line);
+        } else {
+            item["line"] = place.line;
+            item["column"] = place.column;
+        }
+        remarks.push_back(std::move(item));
     }
     return remarks;
 }
@@ -39,12 +45,15 @@ Json remarks_of(const Finding& finding) {
 std::string remarks_text(const Finding& finding) {
     std::string text;
     for (const diag::Note& remark : finding.remarks) {
-        const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
-        text += fmt::format("{}:{}:{}: note: {}\n",
-                            finding.sources.name(remark.span.file),
-                            place.line,
-                            place.column,
-                            remark.message);
+        const diag::SourceMap& sources = finding.sources;
+        const diag::Place place = sources.place(remark.span.file, remark.span.begin);
+        text += sources.name(remark.span.file);
+        if (!sources.is_binary(remark.span.file)) {
+            text += fmt::format(":{}:{}", place.line, place.column);
+        } else if (remark.span.end > remark.span.begin) {
+            text += ":" + diag::printable(sources.line(remark.span.file, place.line));
+        }
+        text += fmt::format(": note: {}\n", remark.message);
     }
     return text;
 }
@@ -67,6 +76,8 @@ std::string as_json(const std::vector<Finding>& findings) {
                           {"status", finding.status},
                           {"errors", one["errors"]},
                           {"warnings", one["warnings"]}});
+        if (!finding.conformity.empty())
+            models.back()["conformity"] = Json::parse(finding.conformity);
         if (!finding.remarks.empty()) models.back()["remarks"] = remarks_of(finding);
     }
     all["models"] = std::move(models);

@@ -20,9 +20,10 @@ struct Finding {
     std::optional<Error> unusable;    // why it could not be read at all
     std::vector<diag::Note> remarks;  // what is worth knowing and no fault
     std::string dump;
+    std::string conformity;  // what a profile says, as a JSON document
 };
 
-// `file:line:column: note: …`, a line each.
+// `file:line:column: note: …`, a line each; `file:path: note: …` for binary files.
 std::string remarks_text(const Finding& finding);
 
 // The document of diag/render.h for all models together; `model` says whose each diagnostic is, and

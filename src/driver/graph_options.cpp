@@ -161,7 +161,7 @@ std::vector<std::string> missing_attributes(const sknd::Module& main,
         const bool there =
             std::ranges::find(given, declared.name, &ir::Attribute::name) != given.end();
         if (!there && !declared.has_default && !declared.type.optional) {
-            missing.push_back(declared.name);
+            missing.emplace_back(declared.name);
         }
     }
     return missing;

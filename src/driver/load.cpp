@@ -56,6 +56,8 @@ Result<void> check_model(const std::string& argument,
                          const LoadOptions& options,
                          Finding& finding) {
     LEMMA_TRY(const ModelFile file, find_model(argument, options.source));
+    if (options.profile.sonnx && file.format != Format::Onnx)
+        return std::unexpected(Error{"the profile `sonnx` is for ONNX models"});
     switch (file.format) {
         case Format::SkriptND:
             return check_sknd_model(file, options, finding);

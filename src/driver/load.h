@@ -31,12 +31,21 @@ struct LoadedModel {
     std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;
 };
 
+// A safety profile that `lemma check` adds to the rules of the format.
+struct ProfileOptions {
+    bool sonnx = false;
+    bool relax_broadcast = false;
+    std::string report;  // the file to write, .md or .html
+    std::string fix;     // the model to write in the explicit form
+};
+
 struct LoadOptions {
     CheckOptions check;
     tensor::SourceLimits source;
     DataMode data = DataMode::Ignore;  // what is checked about data while loading
     // Files as `-i` takes them, for models with inputs that decide shapes (ONNX).
     std::vector<std::string> inputs;
+    ProfileOptions profile;
 };
 
 // Empty when something is wrong, which `finding` tells then.
@@ -65,5 +74,7 @@ Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options,
 
 Result<void> check_nnef1_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+// The same with the safety profile; writes its report and the explicit form where asked to.
+Result<void> check_sonnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 }  // namespace lemma::driver

@@ -36,12 +36,37 @@ void InternTable::insert(uint64_t hash, uint32_t index) {
     ++used_;
 }
 
-SymbolPool::Impl::Impl() {
+void InternTable::clear() {
+    // One large user must not make all later ones pay.
+    constexpr size_t kMostKept = 1024;
+    if (slots_.size() > kMostKept) slots_.clear();
+    if (used_ > 0) std::ranges::fill(slots_, Slot{});
+    used_ = 0;
+}
+
+void SymbolPool::Impl::begin() {
     names.emplace_back();
     intern_mono({});
 }
 
-SymId SymbolPool::Impl::intern(Node candidate,
+void SymbolPool::Impl::clear() {
+    nodes.clear();
+    operand_arena.clear();
+    term_arena.clear();
+    monos.clear();
+    factor_arena.clear();
+    node_table.clear();
+    mono_table.clear();
+    name_table.clear();
+    names.clear();
+    negations.clear();
+    small_integers.fill({});
+    next_symbol = 0;
+    fault = SymFault::None;
+    begin();
+}
+
+SymId SymbolPool::Impl::intern(const Node& candidate,
                                std::span<const SymId> operand_list,
                                std::span<const Term> term_list) {
     uint64_t hash =
@@ -66,30 +91,42 @@ SymId SymbolPool::Impl::intern(Node candidate,
                                   std::span(operand_arena).subspan(other.begin, other.count));
     });
     if (found != InternTable::kNone) return make_id<SymId>(found);
+    const SymId id = append(candidate, operand_list, term_list);
+    node_table.insert(hash, id.value);
+    return id;
+}
 
-    set_order(candidate, operand_list, term_list);
-    if (candidate.kind == NodeKind::Sum) {
-        candidate.begin = static_cast<uint32_t>(term_arena.size());
-        candidate.count = static_cast<uint32_t>(term_list.size());
+// A node that is like no other.
+SymId SymbolPool::Impl::append(Node added,
+                               std::span<const SymId> operand_list,
+                               std::span<const Term> term_list) {
+    set_order(added, operand_list, term_list);
+    if (added.kind == NodeKind::Sum) {
+        added.begin = static_cast<uint32_t>(term_arena.size());
+        added.count = static_cast<uint32_t>(term_list.size());
         term_arena.insert(term_arena.end(), term_list.begin(), term_list.end());
-    } else {
-        candidate.begin = static_cast<uint32_t>(operand_arena.size());
-        candidate.count = static_cast<uint32_t>(operand_list.size());
+    } else if (!operand_list.empty()) {
+        added.begin = static_cast<uint32_t>(operand_arena.size());
+        added.count = static_cast<uint32_t>(operand_list.size());
         // The list may lie inside the arena itself.
-        const std::vector<SymId> copy(operand_list.begin(), operand_list.end());
+        const SmallVector<SymId, 8> copy(operand_list);
         operand_arena.insert(operand_arena.end(), copy.begin(), copy.end());
     }
     LEMMA_CHECK(nodes.size() < UINT32_MAX && term_arena.size() < UINT32_MAX);
-    nodes.push_back(candidate);
-    node_table.insert(hash, static_cast<uint32_t>(nodes.size() - 1));
+    nodes.push_back(added);
     return make_id<SymId>(nodes.size() - 1);
 }
 
 SymId SymbolPool::Impl::integer(int64_t value) {
-    return intern(
+    const bool small = value >= 0 && static_cast<uint64_t>(value) < small_integers.size();
+    if (small && small_integers[static_cast<size_t>(value)].valid())
+        return small_integers[static_cast<size_t>(value)];
+    const SymId id = intern(
         {.kind = NodeKind::Int, .type = ScalarType::Int, .bits = value, .range = {value, value}},
         {},
         {});
+    if (small) small_integers[static_cast<size_t>(value)] = id;
+    return id;
 }
 
 SymId SymbolPool::Impl::real(double value) {
@@ -113,9 +150,14 @@ SymId SymbolPool::Impl::string(std::string_view value) {
 }
 
 uint32_t SymbolPool::Impl::intern_name(std::string_view text) {
-    const auto [at, added] = name_index.try_emplace(std::string(text), names.size());
-    if (added) names.emplace_back(text);
-    return at->second;
+    const uint64_t hash = std::hash<std::string_view>()(text);
+    const uint32_t found =
+        name_table.find(hash, [&](uint32_t index) { return names[index] == text; });
+    if (found != InternTable::kNone) return found;
+    const auto index = static_cast<uint32_t>(names.size());
+    names.emplace_back(text);
+    name_table.insert(hash, index);
+    return index;
 }
 
 MaybeSym SymbolPool::Impl::make(SymOp op,
@@ -240,17 +282,18 @@ SymbolPool::SymbolPool() : impl_(std::make_unique<Impl>()) {}
 SymbolPool::~SymbolPool() = default;
 SymbolPool::SymbolPool(SymbolPool&&) noexcept = default;
 SymbolPool& SymbolPool::operator=(SymbolPool&&) noexcept = default;
+void SymbolPool::clear() { impl_->clear(); }
 
 SymId SymbolPool::integer(int64_t value) { return impl_->integer(value); }
 SymId SymbolPool::real(double value) { return impl_->real(value); }
 SymId SymbolPool::boolean(bool value) { return impl_->boolean(value); }
-SymId SymbolPool::string(std::string value) { return impl_->string(value); }
+SymId SymbolPool::string(std::string_view value) { return impl_->string(value); }
 
-SymId SymbolPool::symbol(std::string name, ScalarType type, Interval range) {
+SymId SymbolPool::symbol(std::string_view name, ScalarType type, Interval range) {
     if (type == ScalarType::Bool) range = {0, 1};
     if (type == ScalarType::Real || type == ScalarType::Str) range = kAnyInt;
     if (range.low > range.high) range = kAnyInt;
-    const SymId id = impl_->intern({.kind = NodeKind::Symbol,
+    const SymId id = impl_->append({.kind = NodeKind::Symbol,
                                     .type = type,
                                     .name = impl_->intern_name(name),
                                     .bits = impl_->next_symbol++,
@@ -264,6 +307,9 @@ SymId SymbolPool::symbol(std::string name, ScalarType type, Interval range) {
 
 std::optional<SymId> SymbolPool::apply(SymOp op, const std::vector<SymId>& operands) {
     return impl_->dispatch(op, operands);
+}
+std::optional<SymId> SymbolPool::apply(SymOp op, std::initializer_list<SymId> operands) {
+    return impl_->dispatch(op, std::span(operands.begin(), operands.size()));
 }
 std::optional<SymId> SymbolPool::apply(SymOp op, SymId operand) {
     return impl_->dispatch(op, std::span(&operand, 1));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -103,19 +104,22 @@ public:
     ~SymbolPool();
     SymbolPool(SymbolPool&&) noexcept;
     SymbolPool& operator=(SymbolPool&&) noexcept;
+    // As new, but with the memory that it has.
+    void clear();
 
     SymId integer(int64_t value);
     SymId real(double value);
     SymId boolean(bool value);
-    SymId string(std::string value);
+    SymId string(std::string_view value);
     // A new unknown, different from every other even under the same name. Int symbols take values
     // in `range`; extents pass {0, bound} or {0, INT64_MAX}.
-    SymId symbol(std::string name, ScalarType type, Interval range = {INT64_MIN, INT64_MAX});
+    SymId symbol(std::string_view name, ScalarType type, Interval range = {INT64_MIN, INT64_MAX});
 
     // Builds `op` over the operands in canonical form, folding constants. Add, Mul, Min, Max, And
     // and Or take one or more operands. Empty when a constant operation has no value (overflow,
     // division by zero, a negative exponent): the caller reports, and `fault` says which it was.
     std::optional<SymId> apply(SymOp op, const std::vector<SymId>& operands);
+    std::optional<SymId> apply(SymOp op, std::initializer_list<SymId> operands);
     std::optional<SymId> apply(SymOp op, SymId operand);
     std::optional<SymId> apply(SymOp op, SymId lhs, SymId rhs);
     std::optional<SymId> select(SymId condition, SymId consequent, SymId alternative);

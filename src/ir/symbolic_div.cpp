@@ -239,7 +239,7 @@ bool SymbolPool::Impl::open_modulo(Terms& a, int64_t c) {
         const auto modulus = as_int(operand(atom, 1));
         if (!modulus || *modulus % c != 0) continue;
         Terms without = a;
-        without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+        without.erase_at(i);
         const auto opened = sum(without, terms_of(operand(atom, 0)), a[i].coef);
         fault = SymFault::None;
         if (!opened || opened->size() > kMaxPolynomialTerms) continue;
@@ -253,7 +253,7 @@ MaybeSym SymbolPool::Impl::modulo_constant(Terms a, int64_t c) {
     const Interval range = range_of(a);
     if (range.low >= 0 && range.high < c) return from_terms(a);
     for (int i = 0; i < kMaxOpenings && open_modulo(a, c); ++i) continue;
-    std::erase_if(a, [&](Term& term) {
+    a.erase_if([&](Term& term) {
         term.coef = *floor_mod(term.coef, c);
         return term.coef == 0;
     });

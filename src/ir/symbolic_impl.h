@@ -2,11 +2,13 @@
 // in arenas, monomials, and one builder per family of operations.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <compare>
 #include <limits>
 
 #include "base/check.h"
+#include "ir/small_vector.h"
 #include "ir/symbolic.h"
 
 namespace lemma::ir {
@@ -34,7 +36,7 @@ struct Term {
     friend bool operator==(const Term&, const Term&) = default;
 };
 // Sorted by monomial, without zero coefficients.
-using Terms = std::vector<Term>;
+using Terms = SmallVector<Term, 6>;
 
 enum class NodeKind : uint8_t {
     Int,     // constants: the value is in `bits`
@@ -79,6 +81,7 @@ public:
         return kNone;
     }
     void insert(uint64_t hash, uint32_t index);
+    void clear();
 
 private:
     struct Slot {
@@ -90,14 +93,17 @@ private:
 };
 
 struct SymbolPool::Impl {
-    Impl();
+    Impl() { begin(); }
+    void begin();
+    void clear();
 
     // ---- symbolic.cpp: interning ----
     const Node& node(SymId id) const {
         LEMMA_CHECK(id.value < nodes.size());
         return nodes[id.value];
     }
-    SymId intern(Node candidate, std::span<const SymId> operands, std::span<const Term> terms);
+    SymId intern(const Node& node, std::span<const SymId> operands, std::span<const Term> terms);
+    SymId append(Node node, std::span<const SymId> operands, std::span<const Term> terms);
     SymId integer(int64_t value);
     SymId real(double value);
     SymId boolean(bool value);
@@ -239,10 +245,10 @@ struct SymbolPool::Impl {
     };
     std::vector<Mono> monos;
     std::vector<Factor> factor_arena;
-    InternTable node_table, mono_table;
+    InternTable node_table, mono_table, name_table;
     std::vector<std::string> names;
-    std::unordered_map<std::string, uint32_t> name_index;
     std::unordered_map<SymId, SymId, IdHash> negations;
+    std::array<SymId, 16> small_integers;  // those that were made, for a quick answer
     int64_t next_symbol = 0;
     SymFault fault = SymFault::None;
 };

@@ -100,8 +100,7 @@ std::vector<Factor> SymbolPool::Impl::arranged_factors(MonoId id, int levels) co
 }
 
 Terms SymbolPool::Impl::arranged_terms(const Node& sum, int levels) const {
-    const auto view = std::span(term_arena).subspan(sum.begin, sum.count);
-    Terms result(view.begin(), view.end());
+    Terms result(std::span<const Term>(term_arena).subspan(sum.begin, sum.count));
     std::ranges::sort(result, [&](const Term& a, const Term& b) {
         const auto order = compare(a.mono, b.mono, levels);
         return order != 0 ? order < 0 : a.coef < b.coef;

@@ -95,8 +95,7 @@ Terms SymbolPool::Impl::terms_of(SymId id) {
     const Node& n = node(id);
     if (n.kind == NodeKind::Int) return n.bits == 0 ? Terms{} : Terms{{kUnit, n.bits}};
     if (n.kind == NodeKind::Sum) {
-        const auto view = std::span(term_arena).subspan(n.begin, n.count);
-        return {view.begin(), view.end()};
+        return Terms(std::span<const Term>(term_arena).subspan(n.begin, n.count));
     }
     return {{atom_mono(id), 1}};
 }
@@ -133,7 +132,7 @@ std::optional<Terms> SymbolPool::Impl::sum(const Terms& a, const Terms& b, int64
         }
         if (*coef != 0) result.push_back({term.mono, *coef});
     }
-    result.insert(result.end(), a.begin() + static_cast<std::ptrdiff_t>(i), a.end());
+    result.append(a.begin() + i, a.size() - i);
     return result;
 }
 
@@ -147,9 +146,9 @@ int64_t SymbolPool::Impl::constant_of(const Terms& terms) {
 
 void SymbolPool::Impl::set_constant(Terms& terms, int64_t value) {
     const bool present = !terms.empty() && terms[0].mono == kUnit;
-    if (present && value == 0) terms.erase(terms.begin());
+    if (present && value == 0) terms.erase_at(0);
     if (present && value != 0) terms[0].coef = value;
-    if (!present && value != 0) terms.insert(terms.begin(), {kUnit, value});
+    if (!present && value != 0) terms.insert_front({kUnit, value});
 }
 
 uint64_t SymbolPool::Impl::content(const Terms& terms) {

@@ -22,7 +22,7 @@ std::optional<Terms> SymbolPool::Impl::raised(const Terms& terms, size_t index, 
     const SymId atom = linear_atom(term);
     if (!atom || !is(atom, NodeKind::Op)) return std::nullopt;
     Terms rest = terms;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(index));
+    rest.erase_at(index);
     const bool grows = term.coef > 0;
     switch (node(atom).op) {
         case SymOp::Min:

@@ -69,11 +69,13 @@ Interval div_by_positive(Ends a, Ends b) {
 }  // namespace
 
 Interval interval_add(Interval a, Interval b) {
+    if (a.low == 0 && a.high == 0) return b;
     const Ends x = open(a), y = open(b);
     return close({add(x.low, y.low), add(x.high, y.high)});
 }
 
 Interval interval_mul(Interval a, Interval b) {
+    if (a.low == 1 && a.high == 1) return b;
     const Ends x = open(a), y = open(b);
     const auto [low, high] = std::minmax({multiply(x.low, y.low),
                                           multiply(x.low, y.high),
@@ -84,6 +86,7 @@ Interval interval_mul(Interval a, Interval b) {
 
 Interval interval_pow(Interval a, uint32_t power) {
     if (power == 0) return {1, 1};
+    if (power == 1) return a;
     const Ends x = power % 2 == 0 ? absolute(open(a)) : open(a);
     // Monotonic from here on.
     const auto raise = [&](Wide end) {

@@ -46,6 +46,28 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     return outputs;
 }
 
+Result<void> Interpreter::begin_run(const NamedArrays& inputs) {
+    values_ = variables_;
+    known_.clear();
+    failed_ = {};
+    calls_ = 0;
+    if (auto done = bind_inputs(inputs); !done) return done;
+    return check(program_.assertions, false);
+}
+
+void Interpreter::end_run(bool update) {
+    values_.clear();
+    if (update) ++runs_;
+}
+
+std::unordered_map<ir::SymId, int64_t, IdHash> Interpreter::known_extents() const {
+    std::unordered_map<ir::SymId, int64_t, IdHash> result;
+    for (const auto& [symbol, value] : known_) {
+        if (const auto number = program_.symbols.as_int(value)) result[symbol] = *number;
+    }
+    return result;
+}
+
 Result<NamedArrays> Interpreter::collect_outputs() {
     NamedArrays outputs;
     for (const ir::Port& port : program_.graphs[program_.main].outputs) {

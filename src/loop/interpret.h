@@ -43,6 +43,26 @@ public:
     // Where the last run failed, if it was inside of an operation.
     const ir::Operation* failed() const;
 
+    // ---- A run in pieces, for engines that compute most tensors themselves ----------------------
+
+    // Takes the inputs, and what they tell of extents.
+    Result<void> begin_run(const NamedArrays& inputs);
+    // Forgets all but the variables; `update` counts it as a run.
+    void end_run(bool update);
+    std::unordered_map<ir::SymId, int64_t, IdHash> known_extents() const;
+    Result<void> check_assertions(ir::OpId id) { return check(program_.operations[id].assertions, false); }
+    // One operation, on values that are there or were given.
+    Result<void> run_alone(ir::OpId id) { return run_operation(id); }
+    bool has_value(ir::TensorId id) const { return values_.contains(id); }
+    void give_value(ir::TensorId id, Array value) {
+        set_value(id, std::make_shared<Array>(std::move(value)));
+    }
+    Result<std::shared_ptr<Array>> take_value(ir::TensorId id) { return value_of(id); }
+    void keep_variable(ir::TensorId id, Array value) {
+        variables_[id] = std::make_shared<Array>(std::move(value));
+    }
+    Result<int64_t> take_extent(ir::SymId id) { return extent(id); }
+
 private:
     using Values = std::unordered_map<ir::TensorId, std::shared_ptr<Array>, IdHash>;
     struct CachedKernel {

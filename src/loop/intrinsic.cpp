@@ -8,7 +8,7 @@
 namespace lemma::loop {
 
 Intrinsic find_intrinsic(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, Intrinsic>, 10> kIntrinsics = {{
+    static constexpr std::array<std::pair<std::string_view, Intrinsic>, 12> kIntrinsics = {{
         {"algo.top_k", top_k},
         {"algo.nonmax_suppress", nonmax_suppress},
         {"layout.nonzero", nonzero},
@@ -19,6 +19,8 @@ Intrinsic find_intrinsic(std::string_view name) {
         {"rand.uniform", random_uniform},
         {"rand.normal", random_normal},
         {"rand.bernoulli", random_bernoulli},
+        {"onnx.elementwise.BitCast", bit_cast},
+        {"onnx.strings.StringNormalizer", string_normalizer},
     }};
     for (const auto& [known, intrinsic] : kIntrinsics) {
         if (known == name) return intrinsic;
@@ -63,6 +65,12 @@ std::vector<double> IntrinsicCall::reals(std::string_view name) const {
         numbers.push_back(integer ? static_cast<double>(*integer) : std::get<double>(item));
     }
     return numbers;
+}
+
+std::vector<std::string> IntrinsicCall::texts(std::string_view name) const {
+    std::vector<std::string> texts;
+    for (const ir::Scalar& item : items(name)) texts.push_back(std::get<std::string>(item));
+    return texts;
 }
 
 int64_t IntrinsicCall::integer(std::string_view name) const { return integers(name).at(0); }

@@ -33,6 +33,7 @@ public:
     std::string text(std::string_view name) const;
     std::vector<int64_t> integers(std::string_view name) const;
     std::vector<double> reals(std::string_view name) const;
+    std::vector<std::string> texts(std::string_view name) const;
     // Whether the attribute has a value: `optional` ones may not.
     bool has(std::string_view name) const;
     // Of this call in this run, for random numbers.
@@ -65,5 +66,7 @@ Result<void> roi_align(IntrinsicCall& call);
 Result<void> random_uniform(IntrinsicCall& call);
 Result<void> random_normal(IntrinsicCall& call);
 Result<void> random_bernoulli(IntrinsicCall& call);
+Result<void> bit_cast(IntrinsicCall& call);
+Result<void> string_normalizer(IntrinsicCall& call);
 
 }  // namespace lemma::loop

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "loop/functions.h"
 #include "loop/kernel.h"
@@ -68,6 +69,7 @@ private:
     bool may_be_innermost(ir::SymId index) const;
     void find_conditions();
     void visit_conditions(ir::SymId root, ir::SymId needed);
+    ir::SymId either(ir::SymId a, ir::SymId b);
     ir::SymId visit_logic(const ir::SymNode& node, ir::SymId needed);
     bool reads(ir::SymId id) const;
 
@@ -78,6 +80,7 @@ private:
     Kernel kernel_;
     std::map<ir::SymId, Place> places_;
     std::map<ir::SymId, const ir::Access*> accesses_;
+    std::set<ir::SymId> active_;  // whose values are being made
     std::map<ir::TensorId, uint32_t> array_indices_;
     // When an element is needed at all: those in a branch of a select only where it is taken.
     std::map<ir::SymId, ir::SymId> needed_;
@@ -204,8 +207,7 @@ void KernelCompiler::visit_conditions(ir::SymId root, ir::SymId needed) {
     const auto known = needed_.find(root);
     ir::SymId wanted = needed;
     if (known != needed_.end()) {
-        const auto either = pool_.apply(ir::SymOp::Or, {known->second, needed});
-        wanted = either.value_or(pool_.boolean(true));
+        wanted = either(known->second, needed);
         if (wanted == known->second) return;
     }
     needed_[root] = wanted;
@@ -240,6 +242,28 @@ void KernelCompiler::visit_conditions(ir::SymId root, ir::SymId needed) {
     }
 }
 
+// One condition or the other. What is behind a condition that reads an element needs it under that
+// condition as well as for it: `p || p && q` must be `p` here, for the element cannot decide about
+// itself.
+ir::SymId KernelCompiler::either(ir::SymId a, ir::SymId b) {
+    const auto parts = [&](ir::SymId id, ir::SymOp op) {
+        const ir::SymNode node = pool_.node(id);
+        const bool several = node.kind == ir::SymKind::Operation && node.op == op;
+        return several ? node.operands : std::vector<ir::SymId>{id};
+    };
+    const auto implies = [&](ir::SymId stronger, ir::SymId weaker) {
+        const std::vector<ir::SymId> all = parts(stronger, ir::SymOp::And);
+        return std::ranges::all_of(parts(weaker, ir::SymOp::And), [&](ir::SymId part) {
+            return pool_.as_bool(part) == true || std::ranges::find(all, part) != all.end();
+        });
+    };
+    for (const ir::SymId one : parts(a, ir::SymOp::Or)) {
+        if (implies(b, one)) return a;
+    }
+    if (implies(a, b)) return b;
+    return pool_.apply(ir::SymOp::Or, {a, b}).value_or(pool_.boolean(true));
+}
+
 // `c ? x[i] : false` is `c && x[i]` by now: what reads nothing decides whether the rest is read.
 ir::SymId KernelCompiler::visit_logic(const ir::SymNode& node, ir::SymId needed) {
     ir::SymId rest = needed;
@@ -264,7 +288,9 @@ bool KernelCompiler::reads(ir::SymId id) const {
 Place KernelCompiler::value(ir::SymId id) {
     const auto known = places_.find(id);
     if (known != places_.end()) return known->second;
+    if (!active_.insert(id).second) return fail("whether an element is read depends on itself");
     const Place place = make(id);
+    active_.erase(id);
     places_[id] = place;
     return place;
 }

@@ -152,6 +152,23 @@ std::optional<size_t> Checker::match_named(const Call& call, const Argument& arg
     return index;
 }
 
+void Checker::check_all_assigned(const Call& call, const std::vector<ExprId>& arguments) {
+    const auto& params = call.signature.fragment->params;
+    for (size_t i = 0; i < params.size(); ++i) {
+        if (arguments[i].valid() || params[i].default_value.valid()) continue;
+        diag_
+            .error(name_span(expr(call.expr), call.invocation),
+                   DiagKind::MissingAttribute,
+                   fmt::format("`{}` needs its parameter `{}`, which has no default",
+                               call.signature.name(),
+                               params[i].name.text))
+            .note(params[i].span, "declared here")
+            .note(
+                "NNEF 1.0.4, 3.3.2: each parameter without default value must be assigned an "
+                "argument");
+    }
+}
+
 // The argument of each parameter; missing ones are not valid.
 std::vector<ExprId> Checker::match_arguments(const Call& call) {
     const Signature& signature = call.signature;
@@ -190,19 +207,7 @@ std::vector<ExprId> Checker::match_arguments(const Call& call) {
         }
         result[*index] = argument.value;
     }
-    for (size_t i = 0; i < params.size() && !broken; ++i) {
-        if (result[i].valid() || params[i].default_value.valid()) continue;
-        diag_
-            .error(name_span(expr(call.expr), call.invocation),
-                   DiagKind::MissingAttribute,
-                   fmt::format("`{}` needs its parameter `{}`, which has no default",
-                               signature.name(),
-                               params[i].name.text))
-            .note(params[i].span, "declared here")
-            .note(
-                "NNEF 1.0.4, 3.3.2: each parameter without default value must be assigned an "
-                "argument");
-    }
+    if (!broken) check_all_assigned(call, result);
     return result;
 }
 

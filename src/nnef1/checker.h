@@ -88,6 +88,7 @@ private:
     // Invocations (check_call.cpp).
     ValueType call_type(ExprId id, const Invocation& invocation);
     std::vector<ExprId> match_arguments(const Call& call);
+    void check_all_assigned(const Call& call, const std::vector<ExprId>& arguments);
     std::optional<size_t> match_positional(const Call& call,
                                            const Argument& argument,
                                            size_t index);

@@ -21,7 +21,7 @@ Span Expander::operator_span(ExprId id) const {
 }
 
 Value Expander::eval_unary(ExprId id, const Unary& node, Frame& frame) {
-    if (model_.checked.operations[id]) return apply(id, operator_span(id), {node.operand}, frame);
+    if (model_.checked.operations[id]) return apply(id, {node.operand}, {}, frame);
     const Value value = eval(node.operand, frame);
     if (value.unknown() || node.op == UnaryOp::Plus) return value;
     if (node.op == UnaryOp::Not) return {!std::get<bool>(value.node)};
@@ -162,9 +162,7 @@ Value Expander::eval_sequence(
 }
 
 Value Expander::eval_binary(ExprId id, const Binary& node, Frame& frame) {
-    if (model_.checked.operations[id]) {
-        return apply(id, operator_span(id), {node.lhs, node.rhs}, frame);
-    }
+    if (model_.checked.operations[id]) return apply(id, {node.lhs, node.rhs}, {}, frame);
     const Value a = eval(node.lhs, frame);
     if (const auto* flag = std::get_if<bool>(&a.node)) {
         // The right-hand side may be invalid where it does not matter.

@@ -96,6 +96,13 @@ Value Expander::value_for(ExprId target, ExprId value, Frame& frame) {
     if (const auto* call = std::get_if<Invocation>(&node)) {
         return invoke(value, *call, target, frame);
     }
+    if (model_.checked.operations[value]) {
+        if (const auto* unary = std::get_if<Unary>(&node)) {
+            return apply(value, {unary->operand}, target, frame);
+        }
+        const auto& binary = std::get<Binary>(node);
+        return apply(value, {binary.lhs, binary.rhs}, target, frame);
+    }
     const auto* tuple = std::get_if<Tuple>(&node);
     const auto* names = std::get_if<Tuple>(&expr(target).node);
     if (!tuple || !names || tuple->items.size() != names->items.size()) return eval(value, frame);

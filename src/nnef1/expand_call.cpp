@@ -47,12 +47,12 @@ Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, F
 }
 
 // An operator on tensors.
-Value Expander::apply(ExprId id, Span span, const std::vector<ExprId>& operands, Frame& frame) {
+Value Expander::apply(ExprId id, const std::vector<ExprId>& operands, ExprId target, Frame& frame) {
     Call call{.expr = id,
-              .span = span,
+              .span = operator_span(id),
               .signature = *model_.checked.operations[id],
               .generic = generic_of(id, frame),
-              .target = {}};
+              .target = target};
     for (const ExprId operand : operands) {
         call.spans.push_back(expr(operand).span);
         call.arguments.push_back(eval(operand, frame));
@@ -67,7 +67,9 @@ void Expander::note_custom(std::string_view name, Span span) {
 }
 
 Value Expander::run(Call& call, Frame& frame) {
-    if (!spend(kCallWork, call.span, frame)) return {};
+    // What stands in the graph is no more than its text says; fragments multiply.
+    const int64_t work = frame.fragment ? kCallWork : kCallWork / 20;
+    if (!spend(work, call.span, frame)) return {};
     const Signature& signature = call.signature;
     if (signature.custom()) {
         note_custom(signature.name(), call.span);
@@ -135,6 +137,8 @@ std::string_view Expander::first_name(ExprId target) const {
 std::string Expander::unique_label(const Call& call, const Frame& frame) {
     const std::string_view name = first_name(call.target);
     std::string label = path_of(frame, name.empty() ? call.signature.name() : name);
+    // An expansion is a path to operations, not one itself: these have the label for themselves.
+    if (!call.signature.standard && !name.empty()) return label;
     const int number = ++labels_[label];
     return number == 1 ? label : fmt::format("{}_{}", label, number);
 }

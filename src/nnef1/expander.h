@@ -59,7 +59,7 @@ private:
 
     // Invocations (expand_call.cpp).
     Value invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame);
-    Value apply(ExprId id, Span span, const std::vector<ExprId>& operands, Frame& frame);
+    Value apply(ExprId id, const std::vector<ExprId>& operands, ExprId target, Frame& frame);
     std::optional<TypeName> generic_of(ExprId id, const Frame& frame) const;
     Value run(Call& call, Frame& frame);
     void note_custom(std::string_view name, Span span);

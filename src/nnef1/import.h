@@ -16,7 +16,7 @@ namespace lemma::nnef1 {
 struct ExpandLimits {
     size_t max_array_length = 1 << 20;  // --max-pack-length
     size_t max_string_bytes = 1 << 24;  // --max-string-bytes
-    // --max-work: items of arrays, and kCallWork for each invocation.
+    // --max-work: items of arrays, and kCallWork for each invocation inside of a fragment.
     int64_t max_work = 64'000'000;
     int max_call_depth = 200;  // --max-call-depth
 };

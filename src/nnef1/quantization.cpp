@@ -38,6 +38,11 @@ public:
 
 private:
     std::optional<size_t> parameter(const Signature& signature, const Argument& argument);
+    std::optional<std::vector<ExprId>> match_arguments(const Signature& signature,
+                                                       const Invocation& call);
+    bool add_arguments(const Signature& signature,
+                       const std::vector<ExprId>& given,
+                       TensorQuantizer& result);
     bool add_argument(const Signature& signature,
                       size_t index,
                       ExprId value,
@@ -158,6 +163,45 @@ std::optional<size_t> QuantCheck::parameter(const Signature& signature, const Ar
     return std::nullopt;
 }
 
+// The argument of each parameter; missing ones are not valid.
+std::optional<std::vector<ExprId>> QuantCheck::match_arguments(const Signature& signature,
+                                                               const Invocation& call) {
+    std::vector<ExprId> given(signature.params.size());
+    bool good = true;
+    for (const Argument& argument : file_.items(call.args)) {
+        const auto index = parameter(signature, argument);
+        good = good && index;
+        if (index && given[*index].valid()) {
+            diag_.error(argument.name_span,
+                        DiagKind::DuplicateAttribute,
+                        fmt::format("`{}` is given twice", argument.name));
+            good = false;
+        }
+        if (index) given[*index] = argument.value;
+    }
+    return good ? std::optional(std::move(given)) : std::nullopt;
+}
+
+bool QuantCheck::add_arguments(const Signature& signature,
+                               const std::vector<ExprId>& given,
+                               TensorQuantizer& result) {
+    const auto& params = signature.fragment->params;
+    for (size_t i = 1; i < params.size(); ++i) {
+        if (given[i].valid()) {
+            if (!add_argument(signature, i, given[i], result)) return false;
+        } else if (!params[i].default_value.valid()) {
+            diag_
+                .error(result.span,
+                       DiagKind::MissingAttribute,
+                       fmt::format("`{}` needs its parameter `{}`", result.op, params[i].name.text))
+                .note(params[i].span, "declared here")
+                .note(kArguments);
+            return false;
+        }
+    }
+    return true;
+}
+
 std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
     const Expr& node = expr(entry.quantizer);
     const auto* call = std::get_if<Invocation>(&node.node);
@@ -179,38 +223,12 @@ std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
         diag_.warning(
             span, DiagKind::BadQuantizer, fmt::format("`{}` does not quantise", call->name));
     }
-    const auto& params = signature->fragment->params;
-    std::vector<ExprId> given(params.size());
-    bool good = true;
-    for (const Argument& argument : file_.items(call->args)) {
-        const auto index = parameter(*signature, argument);
-        good = good && index;
-        if (index && given[*index].valid()) {
-            diag_.error(argument.name_span,
-                        DiagKind::DuplicateAttribute,
-                        fmt::format("`{}` is given twice", argument.name));
-            good = false;
-        }
-        if (index) given[*index] = argument.value;
-    }
     TensorQuantizer result{.tensor = std::string(entry.tensor.text),
                            .op = std::string(call->name),
                            .standard = signature->standard,
                            .span = span};
-    for (size_t i = 1; i < params.size() && good; ++i) {
-        if (given[i].valid()) {
-            good = add_argument(*signature, i, given[i], result);
-        } else if (!params[i].default_value.valid()) {
-            diag_
-                .error(
-                    span,
-                    DiagKind::MissingAttribute,
-                    fmt::format("`{}` needs its parameter `{}`", call->name, params[i].name.text))
-                .note(params[i].span, "declared here")
-                .note(kArguments);
-            good = false;
-        }
-    }
+    const auto given = match_arguments(*signature, *call);
+    const bool good = given && add_arguments(*signature, *given, result);
     return good ? std::optional(std::move(result)) : std::nullopt;
 }
 

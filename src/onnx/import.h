@@ -16,7 +16,7 @@
 namespace lemma::onnx {
 
 struct ImportLimits {
-    int64_t max_calls = 2'000'000;  // functions and loops are written out
+    int64_t max_calls = 200'000;  // functions and loops are written out
     int max_function_depth = 64;
     int64_t max_unrolled = 20'000;  // nodes of one loop that is written out
 };

@@ -22,6 +22,9 @@ struct Place {
     uint32_t end = 0;
 };
 
+// Fields that nothing here looks at, as the file has them; whoever writes the part writes them too.
+using Rest = std::string;
+
 // A tensor without its elements, which stay in the bytes of the model or in another file.
 struct TensorData {
     tensor::TensorProto proto{.message = tensor::WireReader({})};
@@ -31,6 +34,7 @@ struct TensorData {
 struct Dimension {
     std::optional<int64_t> value;
     std::string param;  // its name where only a run tells the value; may be empty as well
+    std::string denotation = {};
 };
 
 enum class TypeKind : uint8_t { Missing, Tensor, SparseTensor, Sequence, Map, Optional };
@@ -42,6 +46,9 @@ struct ValueInfo {
     int64_t elem_type = 0;                        // ONNX's code
     std::optional<std::vector<Dimension>> shape;  // missing: of any rank
     Place place;
+    std::string doc = {};
+    Rest type = {};  // of the type: all of it where it is no tensor's
+    Rest rest = {};
 };
 
 // The values are the codes of the format.
@@ -75,6 +82,7 @@ struct Attribute {
     std::vector<TensorData> tensors;
     std::vector<GraphId> graphs;
     Place place;
+    Rest rest = {};
 };
 
 struct Node {
@@ -86,6 +94,7 @@ struct Node {
     std::vector<std::string> outputs;
     std::vector<Attribute> attributes;
     Place place;
+    Rest rest = {};
 };
 
 struct Graph {
@@ -96,6 +105,7 @@ struct Graph {
     std::vector<ValueInfo> outputs;
     std::vector<ValueInfo> values;  // types of intermediate tensors
     Place place;
+    Rest rest = {};  // sparse initialisers among them
 };
 
 struct OperatorSet {
@@ -114,6 +124,7 @@ struct Function {
     std::vector<OperatorSet> opsets;
     std::vector<Node> nodes;
     Place place;
+    Rest rest = {};
 };
 
 // What is wrong with a part of the file that could be read around.
@@ -123,16 +134,28 @@ struct Fault {
     std::string message;
 };
 
+struct Property {
+    std::string key;
+    std::string value;
+};
+
 struct Model {
     std::shared_ptr<const std::string> bytes;  // what tensors refer to
+    // What tensors refer to that somebody added.
+    std::vector<std::shared_ptr<const std::string>> added_bytes;
     int64_t ir_version = 0;
     std::string producer;
+    std::string producer_version;
+    int64_t version = 0;  // of the model itself
+    std::string doc;
+    std::vector<Property> metadata;
     std::vector<OperatorSet> opsets;
     Store<GraphId, Graph> graphs;
     GraphId main;
     std::vector<Function> functions;
     std::vector<Fault> faults;
     std::string paths;  // a line for each part
+    Rest rest;
 };
 
 // The names of the default domain, which are two.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diag/utf8.h"
+#include "onnx/fields.h"
 
 namespace lemma::onnx {
 
@@ -11,82 +12,12 @@ namespace {
 using tensor::WireField;
 using tensor::WireReader;
 
-// The numbers of fields in onnx.proto.
-namespace model_field {
-enum : uint32_t { IrVersion = 1, Producer = 2, Graph = 7, Opset = 8, Function = 25 };
-}
-namespace opset_field {
-enum : uint32_t { Domain = 1, Version = 2 };
-}
-namespace graph_field {
-enum : uint32_t {
-    Node = 1,
-    Name = 2,
-    Initializer = 5,
-    Input = 11,
-    Output = 12,
-    Value = 13,
-    SparseInitializer = 15
-};
-}
-namespace node_field {
-enum : uint32_t {
-    Input = 1,
-    Output = 2,
-    Name = 3,
-    Op = 4,
-    Attribute = 5,
-    Domain = 7,
-    Overload = 8
-};
-}
-namespace attribute_field {
-enum : uint32_t {
-    Name = 1,
-    Float = 2,
-    Int = 3,
-    String = 4,
-    Tensor = 5,
-    Graph = 6,
-    Floats = 7,
-    Ints = 8,
-    Strings = 9,
-    Tensors = 10,
-    Graphs = 11,
-    Type = 20,
-    Reference = 21
-};
-}
-namespace value_field {
-enum : uint32_t { Name = 1, Type = 2 };
-}
-namespace type_field {
-enum : uint32_t { Tensor = 1, Sequence = 4, Map = 5, SparseTensor = 8, Optional = 9 };
-}
-namespace tensor_type_field {
-enum : uint32_t { Elem = 1, Shape = 2 };
-}
-namespace dimension_field {
-enum : uint32_t { Value = 1, Param = 2 };
-}
-namespace function_field {
-enum : uint32_t {
-    Name = 1,
-    Input = 4,
-    Output = 5,
-    Attribute = 6,
-    Node = 7,
-    Opset = 9,
-    Domain = 10,
-    Default = 11,
-    Overload = 13
-};
-}
-
 // More than this of a name says no more in a message.
 constexpr size_t kMaxNameBytes = 200;
 // Paths are texts with 32-bit offsets; parts beyond share the last place.
 constexpr size_t kMaxPathBytes = size_t{1} << 28;
+// There are about ten in the world.
+constexpr size_t kMaxOpsets = 1000;
 
 std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
@@ -109,6 +40,7 @@ private:
     template <class Take>
     Result<void> open(const WireField& field, Take take);
 
+    Result<void> read_property(const WireField& field);
     Result<void> read_opset(const WireField& field, std::vector<OperatorSet>& to);
     Result<GraphId> read_graph(const WireField& field, const std::string& path);
     Result<void> read_graph_field(const WireField& field, const std::string& path, Graph& graph);
@@ -140,6 +72,12 @@ private:
 
 Result<void> set_text(const WireField& field, std::string& to) {
     LEMMA_TRY(to, tensor::wire_bytes(field));
+    return {};
+}
+Result<void> keep(const WireField& field, Rest& to) {
+    tensor::WireWriter writer;
+    writer.put_field(field);
+    to += writer.bytes();
     return {};
 }
 Result<void> set_int(const WireField& field, int64_t& to) {
@@ -195,6 +133,14 @@ Result<void> Reader::read_model(WireReader message) {
                 return set_int(field, model_.ir_version);
             case model_field::Producer:
                 return set_text(field, model_.producer);
+            case model_field::ProducerVersion:
+                return set_text(field, model_.producer_version);
+            case model_field::Version:
+                return set_int(field, model_.version);
+            case model_field::Doc:
+                return set_text(field, model_.doc);
+            case model_field::Metadata:
+                return read_property(field);
             case model_field::Graph: {
                 if (has_graph) return bad("it has two graphs");
                 has_graph = true;
@@ -206,7 +152,7 @@ Result<void> Reader::read_model(WireReader message) {
             case model_field::Function:
                 return read_function(field);
             default:
-                return {};
+                return keep(field, model_.rest);
         }
     });
     if (!done) return done;
@@ -214,7 +160,19 @@ Result<void> Reader::read_model(WireReader message) {
     return {};
 }
 
+Result<void> Reader::read_property(const WireField& field) {
+    Property& property = model_.metadata.emplace_back();
+    if (auto counted = count_part(); !counted) return counted;
+    return open(field, [&](const WireField& part) -> Result<void> {
+        if (part.number == property_field::Key) return set_text(part, property.key);
+        if (part.number == property_field::Value) return set_text(part, property.value);
+        return {};
+    });
+}
+
 Result<void> Reader::read_opset(const WireField& field, std::vector<OperatorSet>& to) {
+    if (to.size() >= kMaxOpsets)
+        return bad(fmt::format("it names more than {} operator sets", kMaxOpsets));
     OperatorSet& opset = to.emplace_back();
     if (auto counted = count_part(); !counted) return counted;
     return open(field, [&](const WireField& part) -> Result<void> {
@@ -250,7 +208,7 @@ Result<void> Reader::read_function(const WireField& field) {
             case function_field::Overload:
                 return set_text(part, function.overload);
             default:
-                return {};
+                return keep(part, function.rest);
         }
     });
     model_.functions.push_back(std::move(function));
@@ -288,9 +246,9 @@ Result<void> Reader::read_graph_field(const WireField& field,
         case graph_field::SparseInitializer:
             model_.faults.push_back(
                 {graph.place, DiagKind::NotSupported, "sparse initialisers are not supported"});
-            return {};
+            return keep(field, graph.rest);
         default:
-            return {};
+            return keep(field, graph.rest);
     }
 }
 
@@ -321,8 +279,11 @@ Result<void> Reader::read_node(const WireField& field,
                 return set_text(part, node.domain);
             case node_field::Overload:
                 return set_text(part, node.overload);
-            default:
+            case node_field::Op:
+            case node_field::Name:
                 return {};
+            default:
+                return keep(part, node.rest);
         }
     });
     to.push_back(std::move(node));
@@ -410,8 +371,10 @@ Result<void> Reader::read_attribute_field(const WireField& field,
         }
         case attribute_field::Reference:
             return set_text(field, attribute.reference);
-        default:
+        case attribute_field::Name:
             return {};
+        default:
+            return keep(field, attribute.rest);
     }
 }
 
@@ -444,7 +407,8 @@ Result<void> Reader::read_value(const WireField& field,
     const Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == value_field::Name) return set_text(part, value.name);
         if (part.number == value_field::Type) return read_type(part, value);
-        return {};
+        if (part.number == value_field::Doc) return set_text(part, value.doc);
+        return keep(part, value.rest);
     });
     value.place = place(fmt::format("{}[{}] \"{}\"", path, to.size(), path_name(value.name)));
     to.push_back(std::move(value));
@@ -459,18 +423,18 @@ Result<void> Reader::read_type(const WireField& field, ValueInfo& value) {
                 return read_tensor_type(part, value);
             case type_field::Sequence:
                 value.kind = TypeKind::Sequence;
-                return {};
+                return keep(part, value.type);
             case type_field::Map:
                 value.kind = TypeKind::Map;
-                return {};
+                return keep(part, value.type);
             case type_field::SparseTensor:
                 value.kind = TypeKind::SparseTensor;
-                return {};
+                return keep(part, value.type);
             case type_field::Optional:
                 value.kind = TypeKind::Optional;
-                return {};
+                return keep(part, value.type);
             default:
-                return {};
+                return keep(part, value.type);
         }
     });
 }
@@ -495,6 +459,7 @@ Result<void> Reader::read_dimension(const WireField& field, std::vector<Dimensio
             return {};
         }
         if (part.number == dimension_field::Param) return set_text(part, dimension.param);
+        if (part.number == dimension_field::Denotation) return set_text(part, dimension.denotation);
         return {};
     });
 }

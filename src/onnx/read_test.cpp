@@ -59,7 +59,7 @@ TEST(ReadModel, RefusesEveryTruncation) {
 // The tag of a field that holds so many bytes.
 std::string header(uint32_t number, size_t size) {
     std::string bytes(1, static_cast<char>(number << 3 | 2));
-    for (; size >= 128; size >>= 7) bytes += static_cast<char>(size & 127 | 128);
+    for (; size >= 128; size >>= 7) bytes += static_cast<char>((size & 127) | 128);
     return bytes + static_cast<char>(size);
 }
 

@@ -32,7 +32,10 @@ struct Names {
 class Validator {
 public:
     Validator(const Model& model, diag::FileId file, Diagnostics& diag)
-        : model_(model), file_(file), diag_(diag) {}
+        : model_(model), file_(file), diag_(diag) {
+        for (const Function& function : model.functions)
+            functions_.insert(function.domain + ":" + function.name);
+    }
 
     void run();
 
@@ -55,6 +58,7 @@ private:
     Diagnostics& diag_;
     const std::vector<OperatorSet>* opsets_ = nullptr;
     std::set<std::string> reported_domains_;
+    std::unordered_set<std::string> functions_;
     std::unordered_map<std::string, size_t> makers_;  // which node of the present graph makes it
 };
 
@@ -96,9 +100,7 @@ bool Validator::has_opset(const std::string& domain, const std::vector<OperatorS
 }
 
 bool Validator::is_function(const Node& node) const {
-    return std::ranges::any_of(model_.functions, [&](const Function& function) {
-        return function.name == node.op && function.domain == node.domain;
-    });
+    return functions_.contains(node.domain + ":" + node.op);
 }
 
 // ---- Names

@@ -287,4 +287,17 @@ void WireWriter::put_ints(uint32_t number, std::span<const int64_t> values) {
     put_bytes(number, packed.bytes_);
 }
 
+void WireWriter::put_floats(uint32_t number, std::span<const float> values) {
+    WireWriter packed;
+    for (const float value : values) packed.fixed(std::bit_cast<uint32_t>(value), 4);
+    put_bytes(number, packed.bytes_);
+}
+
+void WireWriter::put_field(const WireField& field) {
+    if (field.type == WireType::Bytes) return put_bytes(field.number, field.bytes);
+    header(field.number, field.type);
+    if (field.type == WireType::Varint) return varint(field.value);
+    fixed(field.value, field.type == WireType::Fixed64 ? 8 : 4);
+}
+
 }  // namespace lemma::tensor

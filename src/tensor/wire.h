@@ -89,6 +89,9 @@ public:
     void put_bytes(uint32_t number, std::string_view bytes);
     // Packed.
     void put_ints(uint32_t number, std::span<const int64_t> values);
+    void put_floats(uint32_t number, std::span<const float> values);
+    // A field as it was read.
+    void put_field(const WireField& field);
 
     const std::string& bytes() const { return bytes_; }
     std::string take() { return std::move(bytes_); }

@@ -85,8 +85,8 @@ inline Outcome real_op(const std::string& op, double x, double y) {
     if (op == "+") return Item(x + y);
     if (op == "-") return Item(x - y);
     if (op == "*") return Item(x * y);
-    if (op == "<<") return Item(y < x ? y : x);
-    if (op == ">>") return Item(x < y ? y : x);
+    if (op == "<<") return Item(y < x || std::isnan(y) ? y : x);
+    if (op == ">>") return Item(x < y || std::isnan(y) ? y : x);
     if (op == "**") return Item(std::pow(x, y));
     if (y == 0) return "division-by-zero";
     if (op == "/") return Item(x / y);

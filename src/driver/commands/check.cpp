@@ -21,6 +21,7 @@ public:
 
 private:
     Finding check(const std::string& model) const;
+    void declare_profile(Arguments& arguments);
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const Finding& finding, bool colour) const;
 
@@ -57,6 +58,19 @@ void Check::declare(Arguments& arguments) {
     const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
     arguments.choice("--dump", options.dump, dumps, "print what was read, for debugging");
     arguments.exclude("--dump", "--json");
+    declare_profile(arguments);
+}
+
+void Check::declare_profile(Arguments& arguments) {
+    ProfileOptions& profile = load_.profile;
+    const Choices<bool> profiles = {{"sonnx", true}};
+    arguments.choice("--profile", profile.sonnx, profiles, "a safety profile besides (ONNX)");
+    const Choices<bool> relaxed = {{"broadcast", true}};
+    arguments.choice(
+        "--relax", profile.relax_broadcast, relaxed, "implicit broadcasting is only listed");
+    arguments.text("--report", profile.report, "FILE", "write the conformity report (.md, .html)");
+    arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
+    for (const char* option : {"--relax", "--report", "--fix"}) arguments.need(option, "--profile");
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.
@@ -91,6 +105,12 @@ std::string Check::as_text(const Finding& finding, bool colour) const {
 
 Outcome Check::run(Terminal terminal, std::istream&) const {
     Outcome outcome;
+    const bool writes = !load_.profile.report.empty() || !load_.profile.fix.empty();
+    if (writes && models_.size() > 1) {
+        outcome.status = kUnusable;
+        outcome.err = "lemma: --report and --fix take one model at a time\n";
+        return outcome;
+    }
     std::vector<Finding> findings;
     for (const std::string& model : models_) {
         Finding finding = check(model);

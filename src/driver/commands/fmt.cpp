@@ -87,6 +87,9 @@ Result<std::string> read(const std::string& path, std::istream& input) {
     Result<std::string> text = read_text(path);
     if (!text || path.ends_with(".nnef")) return text;
     if (auto unsupported = unsupported_format(path)) return std::unexpected(*unsupported);
+    if (path.ends_with(".onnx")) {
+        return std::unexpected(Error{fmt::format("`{}`: ONNX models are no text", path)});
+    }
     return text;
 }
 

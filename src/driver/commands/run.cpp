@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Engine { Interpret };
-
 class Run final : public Command {
 public:
     std::string name() const override { return "run"; }
@@ -50,8 +48,6 @@ private:
     SessionOptions options_;
     std::optional<uint64_t> random_inputs_;
     int64_t top_ = 0;
-    int64_t threads_ = 1;
-    Engine engine_ = Engine::Interpret;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
@@ -69,9 +65,6 @@ void Run::declare(Arguments& arguments) {
     arguments.text("--dump", dump_, "DIR", "write every tensor that is computed to DIR/NAME.npy");
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
     arguments.flag("-t,--time", time_, "say how long the run took");
-    const Choices<Engine> engines = {{"interpret", Engine::Interpret}};
-    arguments.choice("--engine", engine_, engines, "how to run");
-    arguments.number("--threads", threads_, {1, 1024}, "threads to use (the interpreter uses one)");
     declare_session(arguments, options_);
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");

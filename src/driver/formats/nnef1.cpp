@@ -23,7 +23,7 @@ Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
     const std::shared_ptr<const Nnef1Model> checked = std::move(owned);
     if (finding.diag.has_errors()) return std::nullopt;
     nnef1::Imported imported;
-    Nnef1Library library(options.check, finding.sources, finding.diag);
+    Nnef1Library library(checked->document, options.check, finding.sources, finding.diag);
     Composed composed = compose_nnef1(*checked, library, options.check, finding.diag, imported);
     if (!composed.program) {
         finding.status = composed.bad_usage ? kUnusable : kWrong;
@@ -63,7 +63,7 @@ Result<void> check_nnef1_model(const ModelFile& file,
     const CheckOptions& check = options.check;
     LEMMA_TRY(const auto model, check_nnef1(file, check, finding.sources, finding.diag));
     if (check.syntax_only || check.types_only || finding.diag.has_errors()) return {};
-    const Nnef1Library library(check, finding.sources, finding.diag);
+    const Nnef1Library library(model->document, check, finding.sources, finding.diag);
     if (finding.diag.has_errors()) return {};
     const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
     if (imported.custom.valid()) {

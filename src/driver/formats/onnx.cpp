@@ -24,7 +24,7 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
     for (onnx::VariableData& variable : read.imported.data) {
         weights->emplace(model.program.tensors[variable.tensor].name, std::move(variable));
     }
-    model.data = [weights, external = read.read_external](
+    model.data = [weights, bytes = read.imported.bytes, external = read.read_external](
                      const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         const auto found = weights->find(variable.name);
         if (found == weights->end()) return std::nullopt;
@@ -39,6 +39,7 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
 }
 
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    if (options.profile.sonnx) return check_sonnx_model(file, options, finding);
     LEMMA_TRY(ComposeCheck result, check_onnx(file, options.check, finding.sources, finding.diag));
     finding.remarks = std::move(result.remarks);
     return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "diag/utf8.h"
 #include "onnx/read.h"
@@ -27,12 +28,11 @@ std::unexpected<Error> bad(std::string message) {
 // The inputs that a run gives, in order; initialisers are only their defaults.
 std::vector<std::string> input_names(const onnx::Model& model) {
     const onnx::Graph& graph = model.graphs[model.main];
+    std::unordered_set<std::string_view> defaults;
+    for (const onnx::TensorData& data : graph.initializers) defaults.insert(data.proto.name);
     std::vector<std::string> names;
     for (const onnx::ValueInfo& input : graph.inputs) {
-        const bool has_value = std::ranges::any_of(
-            graph.initializers,
-            [&](const onnx::TensorData& data) { return data.proto.name == input.name; });
-        if (!has_value) names.push_back(input.name);
+        if (!defaults.contains(input.name)) names.push_back(input.name);
     }
     return names;
 }
@@ -114,13 +114,14 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     auto read = onnx::read_model(std::make_shared<const std::string>(std::move(bytes)));
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;
-    result.file = sources.add_paths(model.path, read->paths);
+    result.model = std::move(*read);
+    result.file = sources.add_paths(model.path, result.model.paths);
     result.read_external = external_reader(model.path);
-    onnx::validate(*read, result.file, diag);
+    onnx::validate(result.model, result.file, diag);
     if (diag.has_errors()) return result;
 
     onnx::ImportOptions import;
-    LEMMA_TRY(import.inputs, read_given(*read, inputs));
+    LEMMA_TRY(import.inputs, read_given(result.model, inputs));
     import.read_external = result.read_external;
     result.package = sknd::load_library(sources, "onnx", diag);
     sknd::check_types(result.package, {.limits = options.eval}, diag);
@@ -128,7 +129,7 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     sknd::ComposeOptions compose = options.graph.compose;
     compose.limits = options.eval;
     const auto builder = sknd::make_call_builder(result.package, compose, diag);
-    result.imported = onnx::import_model(*read, result.file, *builder, import, diag);
+    result.imported = onnx::import_model(result.model, result.file, *builder, import, diag);
     return result;
 }
 
@@ -149,7 +150,11 @@ Result<ComposeCheck> check_onnx(const ModelFile& model,
             {{loaded.file, 0, 0},
              undecided_text(loaded.imported) + ": what depends on them is not checked"});
     }
-    if (options.data == DataMode::Ignore) return result;
+    if (options.data != DataMode::Ignore) check_onnx_data(loaded, diag);
+    return result;
+}
+
+void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag) {
     for (const onnx::VariableData& variable : loaded.imported.data) {
         const auto tensor = onnx::decode_tensor(variable.data, loaded.read_external);
         if (tensor) continue;
@@ -157,7 +162,6 @@ Result<ComposeCheck> check_onnx(const ModelFile& model,
         diag.error(
             {loaded.file, place.begin, place.end}, DiagKind::BadData, tensor.error().message);
     }
-    return result;
 }
 
 }  // namespace lemma::driver

@@ -13,6 +13,7 @@ namespace lemma::driver {
 
 struct OnnxModel {
     diag::FileId file;
+    onnx::Model model;
     onnx::Imported imported;  // without a program: reported, or undecided
     tensor::ReadExternal read_external;
     sknd::Package package;  // the definitions of its operators
@@ -31,6 +32,9 @@ Result<ComposeCheck> check_onnx(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,
                                 Diagnostics& diag);
+
+// Decodes the data of all variables once, to report what is wrong with it.
+void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag);
 
 // "the values of the inputs `shape` decide shapes, …"
 std::string undecided_text(const onnx::Imported& imported);

@@ -90,10 +90,54 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
     return model;
 }
 
+namespace {
+
+// The operations that the document can call. `unsqueeze`, `copy` and `add` stand for what it says
+// in other ways; operators are few enough to take all of them.
+std::vector<std::string> called_operations(const nnef1::Document& document) {
+    std::vector<std::string> names = {"unsqueeze",
+                                      "copy",
+                                      "add",
+                                      "neg",
+                                      "not",
+                                      "sub",
+                                      "mul",
+                                      "div",
+                                      "pow",
+                                      "lt",
+                                      "le",
+                                      "gt",
+                                      "ge",
+                                      "eq",
+                                      "ne",
+                                      "and",
+                                      "or"};
+    for (const nnef1::Expr& expr : document.exprs) {
+        const auto* call = std::get_if<nnef1::Invocation>(&expr.node);
+        if (call) names.emplace_back(call->name);
+    }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace
+
 Nnef1Library::Nnef1Library(const CheckOptions& options, diag::SourceMap& sources, Diagnostics& diag)
     : options_(options.graph.compose), package_(sknd::load_library(sources, "nnef1", diag)) {
     options_.limits = options.eval;
-    sknd::check_types(package_, {.limits = options.eval}, diag);
+}
+
+Nnef1Library::Nnef1Library(const nnef1::Document& document,
+                           const CheckOptions& options,
+                           diag::SourceMap& sources,
+                           Diagnostics& diag)
+    : options_(options.graph.compose),
+      // The operations of tract are mapped to others.
+      package_(options.dialect == nnef1::Dialect::Tract
+                   ? sknd::load_library(sources, "nnef1", diag)
+                   : sknd::load_library(sources, "nnef1", called_operations(document), diag)) {
+    options_.limits = options.eval;
 }
 
 std::unique_ptr<ir::CallBuilder> Nnef1Library::builder(Diagnostics& calls) const {

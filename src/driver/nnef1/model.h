@@ -35,7 +35,12 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
 // The operators, for as many builders as wanted.
 class Nnef1Library {
 public:
+    // All of them, or those that the document calls, and what they use.
     Nnef1Library(const CheckOptions& options, diag::SourceMap& sources, Diagnostics& diag);
+    Nnef1Library(const nnef1::Document& document,
+                 const CheckOptions& options,
+                 diag::SourceMap& sources,
+                 Diagnostics& diag);
     std::unique_ptr<ir::CallBuilder> builder(Diagnostics& calls) const;
     // The definitions, when no builder uses them any more.
     sknd::Package take() && { return std::move(package_); }

@@ -88,8 +88,14 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library,
         module.one = false;
         return module;
     }
-    Selection unqualified =
-        filtered(library, [&](const OperatorText& op) { return op.name == word; });
+    // `onnx.Conv` is in one of the modules below `onnx`; without a dot, a standard operator is meant.
+    const size_t dot = word.find('.');
+    Selection unqualified = filtered(library, [&](const OperatorText& op) {
+        if (dot == std::string::npos) {
+            return op.name == word && op.module.find('.') == std::string::npos;
+        }
+        return op.name == word.substr(dot + 1) && op.module.starts_with(word.substr(0, dot + 1));
+    });
     if (unqualified.one) return unqualified;
     if (!unqualified.modules.empty()) return std::unexpected(ambiguous(unqualified, word));
     return std::unexpected(unknown(library, word));

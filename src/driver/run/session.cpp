@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/run/engine.h"
 #include "driver/run/quantize.h"
 #include "loop/random.h"
 #include "tensor/nnef_data.h"
@@ -45,6 +46,15 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
 
 }  // namespace
 
+Session::Session() = default;
+
+Session::~Session() = default;
+
+Result<void> Session::set_variable(const std::string& name, loop::Array value) {
+    if (engine_) engine_->variables_changed();
+    return interpreter_->set_variable(name, std::move(value));
+}
+
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
@@ -67,6 +77,17 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
     if (!session->load_variables(options, finding)) return nullptr;
+    // What looks at every tensor, or changes it, needs those that compiled code leaves out.
+    const bool watched = options.quantize || options.run.on_tensor;
+    if (options.engine == EngineKind::Jit && !watched) {
+        auto engine = Engine::create(*session->interpreter_, {.threads = options.threads});
+        if (!engine) {
+            finding.unusable = engine.error();
+            finding.status = kUnusable;
+            return nullptr;
+        }
+        session->engine_ = std::move(*engine);
+    }
     return session;
 }
 
@@ -118,7 +139,7 @@ bool Session::check_deciding(const loop::NamedArrays& inputs, Finding& finding) 
 
 std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
     if (!check_deciding(inputs, finding)) return std::nullopt;
-    auto outputs = interpreter_->run(inputs);
+    auto outputs = engine_ ? engine_->run(inputs) : interpreter_->run(inputs);
     if (outputs) return std::move(*outputs);
     const ir::Operation* const op = interpreter_->failed();
     if (!op) {  // what was given does not fit
@@ -162,6 +183,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag(
         "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
+    const Choices<EngineKind> engines = {{"interpret", EngineKind::Interpret},
+                                         {"jit", EngineKind::Jit}};
+    arguments.choice("--engine", options.engine, engines, "how to run (interpret)");
+    arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
     declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);

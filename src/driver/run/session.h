@@ -12,6 +12,9 @@
 
 namespace lemma::driver {
 
+class Engine;
+enum class EngineKind { Interpret, Jit };
+
 struct SessionOptions {
     CheckOptions check;
     tensor::SourceLimits source;
@@ -20,6 +23,8 @@ struct SessionOptions {
     loop::RunOptions run;
     // Files as `-i` takes them, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
+    EngineKind engine = EngineKind::Interpret;
+    int threads = 1;
 };
 
 class Session {
@@ -29,6 +34,8 @@ public:
                                          const SessionOptions& options,
                                          Finding& finding);
 
+    ~Session();
+
     const ir::Program& program() const { return interpreter_->program(); }
     // Reports to the finding what goes wrong, at the call in the model.
     std::optional<loop::NamedArrays> step(const loop::NamedArrays& inputs, Finding& finding);
@@ -36,20 +43,21 @@ public:
     const loop::Array* variable(const std::string& name) const {
         return interpreter_->variable(name);
     }
-    Result<void> set_variable(const std::string& name, loop::Array value) {
-        return interpreter_->set_variable(name, std::move(value));
-    }
+    Result<void> set_variable(const std::string& name, loop::Array value);
+    // Null when the interpreter runs it.
+    Engine* engine() { return engine_.get(); }
     // A .dat file for each variable, named as the model's own.
     Result<void> save_variables(const std::string& folder) const;
 
 private:
-    Session() = default;
+    Session();
     bool load_variables(const SessionOptions& options, Finding& finding);
     bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
     LoadedModel model_;          // without its program, which the interpreter has
     loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
+    std::unique_ptr<Engine> engine_;
 };
 
 // Arguments of all commands that run models.

@@ -74,11 +74,20 @@ double decode_linear(const Attributes& attributes, size_t channel, double code) 
     return code / steps * (high - low) + low;
 }
 
+// Codes count powers of two from the smallest one on (NNEF 1.0.4, 5.2); a sign is that of the
+// value.
+double decode_logarithmic(const Attributes& attributes, size_t channel, double code) {
+    const double steps = std::exp2(attributes.number("bits", 0, 8)) - 1;
+    const double top = std::ceil(std::log2(attributes.number("max", channel, 1)));
+    return std::copysign(std::exp2(std::abs(code) + top - steps), code);
+}
+
 Decode decoder_of(std::string_view op) {
     const std::string_view name = op.substr(op.rfind('.') + 1);
     if (name == "zero_point_linear_quantize") return decode_zero_point;
     if (name == "min_max_linear_quantize") return decode_min_max;
     if (name == "linear_quantize") return decode_linear;  // of NNEF 1.0
+    if (name == "logarithmic_quantize") return decode_logarithmic;
     return nullptr;
 }
 

@@ -67,7 +67,8 @@ TEST(StoredCodes, SpanARange) {
 
 TEST(StoredCodes, NeedAQuantiser) {
     EXPECT_EQ(decode_codes(ir::Tensor{}, codes({1}, {0})).error().message,
-              "it holds quantised items, and no `@quantize` says what they stand for");
+              "it holds quantised items, and nothing (`@quantize`, graph.quant) says what they "
+              "stand for");
     EXPECT_EQ(decode_codes(quantised("grid", {}), codes({1}, {0})).error().message,
               "it holds quantised items, and what `grid` makes of them is not known");
 }

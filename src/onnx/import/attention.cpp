@@ -20,6 +20,7 @@ Importer::Results Importer::import_flex_attention(const NodeCall& call, const Sc
         fail(call, DiagKind::ArgumentCount, "`FlexAttention` needs three inputs of rank 4");
         return std::nullopt;
     }
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     Attributes scale;
     if (const auto given = call.attributes.real("scale")) {
         scale.set("scale", Scalar(*given));

@@ -13,6 +13,8 @@ bool Importer::is_control(const std::string& op) {
 
 Importer::Results Importer::import_control(const NodeCall& call, const Scope& scope) {
     if (call.op == "If") return import_if(call, scope);
+    const size_t optional = call.op == "Loop" ? 2 : call.opset < 9 ? 1 : 0;
+    if (refuse_missing(call, optional)) return std::nullopt;
     if (call.op == "Loop") return import_loop(call, scope);
     return call.opset < 9 ? import_batched_scan(call, scope) : import_scan(call, scope);
 }
@@ -68,6 +70,7 @@ Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) 
         fail(call, DiagKind::ArgumentCount, "`If` needs a condition");
         return std::nullopt;
     }
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     const Known* const condition = known(call.inputs[0]);
     const auto truth =
         condition && condition->size() == 1 ? as_bool(condition->items[0]) : std::nullopt;
@@ -119,6 +122,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
     const Results second = import_body(call, alternative, {}, scope);
     branch.alternative = arm(second.value_or(std::vector<ValueId>()));
     if (!first || !second) return std::nullopt;
+    if (refuse_sequences(call, *first) || refuse_sequences(call, *second)) return std::nullopt;
     std::vector<ValueId> results;
     ir::Operation operation{.kind = ir::OperationKind::Control, .op = "if"};
     for (size_t i = 0; i < first->size() && i < second->size(); ++i) {
@@ -181,7 +185,11 @@ Importer::Results Importer::import_loop(const NodeCall& call, const Scope& scope
     if (goes == false || (count && *count <= 0)) return unroll_loop(call, scope, *body, 0);
     const bool few = count && *count <= options_.limits.max_unrolled / nodes;
     if (few && begins && keeps_condition(*body)) return unroll_loop(call, scope, *body, *count);
-    return repeat_loop(call, scope, *body, count);
+    LoopCount steps{.count = count, .length = {}};
+    if (count && !(begins && keeps_condition(*body))) {
+        steps.length = symbols().symbol("steps", ir::ScalarType::Int, {0, *count});
+    }
+    return repeat_loop(call, scope, *body, steps);
 }
 
 Importer::Results Importer::unroll_loop(const NodeCall& call,
@@ -209,7 +217,8 @@ Importer::Results Importer::unroll_loop(const NodeCall& call,
         if (go && go->size() == 1 && as_bool(go->items[0]) == false) break;
     }
     for (size_t i = 0; i < scans; ++i) {
-        const ValueInfo& output = body.outputs[i + 1 + carried.size()];
+        const ValueInfo& output = body.outputs[body.outputs.size() - scans + i];
+        if (refuse_sequences(call, collected[i])) return std::nullopt;
         carried.push_back(count == 0 ? nothing_of(output) : stacked(call, collected[i], 0));
     }
     return carried;
@@ -225,6 +234,13 @@ ValueId Importer::nothing_of(const ValueInfo& output) {
 }
 
 ValueId Importer::stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis) {
+    const bool all_known = std::ranges::all_of(items, [&](ValueId id) { return known(id); });
+    if (!all_known) {
+        ir::Operand pack;
+        pack.packed = true;
+        for (const ValueId item : items) pack.items.push_back(tensor(item));
+        return stacked_pack(call, std::move(pack), axis);
+    }
     std::vector<ValueId> slices;
     Attributes unsqueeze;
     unsqueeze.set_ints("axes", {axis});
@@ -232,6 +248,35 @@ ValueId Importer::stacked(const NodeCall& call, const std::vector<ValueId>& item
     Attributes concat;
     concat.set_int("axis", axis);
     return make(call, "Concat", std::move(slices), std::move(concat));
+}
+
+ValueId Importer::stacked_pack(const NodeCall& call, ir::Operand pack, int64_t axis) {
+    ir::Call stack{.op = "layout.stack", .label = label_of(call), .span = call.span};
+    stack.attributes = {{"axis", Scalar(axis)}};
+    stack.inputs = {std::move(pack)};
+    const auto results = builder_.call(stack);
+    failed_ = failed_ || !results;
+    if (!results) return broken_value("");
+    return tensor_value(results->at(0).items.at(0), "stacked");
+}
+
+Importer::Results Importer::unstacked(const NodeCall& call,
+                                      ValueId from,
+                                      int64_t axis,
+                                      int64_t count) {
+    std::vector<ValueId> slices;
+    if (count == 0 || known(from)) {
+        for (int64_t i = 0; i < count; ++i) slices.push_back(sliced(call, from, axis, i));
+        return slices;
+    }
+    ir::Call unstack{.op = "layout.unstack", .label = label_of(call), .span = call.span};
+    unstack.attributes = {{"axis", Scalar(axis)}};
+    unstack.inputs = {ir::Operand::single(tensor(from))};
+    const auto results = builder_.call(unstack);
+    if (!results) return std::nullopt;
+    for (const ir::TensorId item : results->at(0).items)
+        slices.push_back(tensor_value(item, values_[from].name));
+    return slices;
 }
 
 ValueId Importer::sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index) {
@@ -242,84 +287,6 @@ ValueId Importer::sliced(const NodeCall& call, ValueId from, int64_t axis, int64
     Attributes squeeze;
     squeeze.set_ints("axes", {axis});
     return make(call, "Squeeze", {make(call, "Slice", {from}, slice)}, squeeze);
-}
-
-// ---- Loops that a run counts
-// ---------------------------------------------------------------------
-
-Importer::Results Importer::repeat_loop(const NodeCall& call,
-                                        const Scope& scope,
-                                        const Graph& body,
-                                        std::optional<int64_t> count) {
-    const size_t carried = call.inputs.size() < 2 ? 0 : call.inputs.size() - 2;
-    if (body.outputs.size() != carried + 1) {
-        const bool undecided = (call.has_input(0) && values_[call.inputs[0]].undecided) ||
-                               (call.has_input(1) && values_[call.inputs[1]].undecided);
-        failed_ = true;
-        if (undecided) return std::nullopt;
-        not_supported(call,
-                      "a `Loop` that collects outputs needs a number of steps that is known before "
-                      "the run, and not too large");
-        return std::nullopt;
-    }
-    std::vector<ValueId> initial;
-    initial.push_back(call.has_input(1) ? call.inputs[1]
-                                        : known_value({DType::Bool, {}, {true}}, "go"));
-    for (size_t i = 2; i < call.inputs.size(); ++i) initial.push_back(call.inputs[i]);
-
-    ir::Loop loop;
-    ir::Operation operation{.kind = ir::OperationKind::Control, .op = "loop"};
-    if (call.has_input(0) && count) loop.static_count = symbols().integer(*count);
-    if (call.has_input(0) && !count) {
-        loop.dynamic_count = tensor(call.inputs[0]);
-        operation.inputs.push_back({"count", ir::Operand::single(loop.dynamic_count)});
-    }
-    const auto inside = [&](const std::string& name, DType dtype, std::vector<ir::SymId> extents) {
-        ir::Tensor made;
-        made.name = name;
-        made.dtype = dtype;
-        made.shape = std::move(extents);
-        return builder_.add_tensor(std::move(made));
-    };
-    loop.index = inside("step", DType::I64, {});
-    std::vector<ValueId> inputs = {tensor_value(loop.index, "step")};
-    for (const ValueId value : initial) {
-        const std::string name = values_[value].name;
-        operation.inputs.push_back({name, ir::Operand::single(tensor(value))});
-        loop.carried.push_back(inside(name, dtype(value), shape(value)));
-        inputs.push_back(tensor_value(loop.carried.back(), name));
-    }
-    builder_.begin_graph();
-    ir::Graph test;
-    test.outputs = {{"go", ir::Operand::single(loop.carried[0])}};
-    loop.pre_condition = builder_.end_graph(std::move(test));
-    builder_.begin_graph();
-    const Results results = import_body(call, body, inputs, scope);
-    ir::Graph steps;
-    std::vector<ValueId> outputs;
-    for (size_t i = 0; results && i < results->size(); ++i) {
-        const ValueId made = (*results)[i];
-        if (dtype(made) != dtype(initial[i]) || shape(made) != shape(initial[i])) {
-            builder_.end_graph({});
-            not_supported(call,
-                          fmt::format("`{}` changes its shape or type from step to step, which is "
-                                      "not supported where only a run counts the steps",
-                                      values_[initial[i]].name));
-            return std::nullopt;
-        }
-        const std::string name = fmt::format("y{}", i);
-        steps.outputs.push_back({name, ir::Operand::single(tensor(made))});
-        const ir::TensorId output = inside(body.outputs[i].name, dtype(made), shape(made));
-        operation.outputs.push_back({name, ir::Operand::single(output)});
-        if (i > 0) outputs.push_back(tensor_value(output, body.outputs[i].name));
-    }
-    loop.body = builder_.end_graph(std::move(steps));
-    if (!results) return std::nullopt;
-    operation.label = label_of(call);
-    operation.span = call.span;
-    operation.control = std::move(loop);
-    builder_.add_control(std::move(operation));
-    return outputs;
 }
 
 }  // namespace lemma::onnx

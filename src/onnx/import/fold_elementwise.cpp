@@ -333,6 +333,8 @@ FoldFunction find_elementwise_fold(const std::string& op) {
         {"Pow", binary<power>},
         {"Min", variadic<minimum>},
         {"Max", variadic<maximum>},
+        {"max_of_two", variadic<maximum>},
+        {"min_of_two", variadic<minimum>},
         {"Sum", variadic<add>},
         {"Equal", binary<equal, ResultType::Bool>},
         {"Less", binary<less, ResultType::Bool>},

@@ -1,6 +1,8 @@
 // Functions of the model are written out where they are called.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
@@ -24,6 +26,12 @@ Importer::Results Importer::import_function(const NodeCall& call,
              DiagKind::TooDeep,
              fmt::format("functions call each other more than {} deep",
                          options_.limits.max_function_depth));
+        return std::nullopt;
+    }
+    if (std::ranges::find(active_, &function) != active_.end()) {
+        fail(call,
+             DiagKind::RecursiveOperator,
+             fmt::format("the function `{}` calls itself", function.name));
         return std::nullopt;
     }
     if (call.inputs.size() > function.inputs.size()) {
@@ -53,7 +61,9 @@ Importer::Results Importer::import_function(const NodeCall& call,
     inner.function_depth = scope.function_depth + 1;
     for (size_t i = 0; i < function.inputs.size(); ++i)
         inner.names[function.inputs[i]] = call.input(i);
+    active_.push_back(&function);
     import_nodes(function.nodes, inner);
+    active_.pop_back();
     std::vector<ValueId> results;
     for (const std::string& output : function.outputs) {
         const ValueId id = find(inner, output);

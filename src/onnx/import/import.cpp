@@ -10,9 +10,6 @@ namespace lemma::onnx {
 
 namespace {
 
-// What a dimension is at most whose extent only a run tells.
-constexpr int64_t kExtentBound = (int64_t{1} << 31) - 1;
-
 std::string_view kind_text(TypeKind kind) {
     switch (kind) {
         case TypeKind::SparseTensor:
@@ -46,7 +43,7 @@ ir::SymId Importer::extent_of(const Dimension& dimension, const std::string& nam
     // Some exporters write -1 or 0 for what they do not know.
     if (dimension.value && *dimension.value >= 0) return symbols().integer(*dimension.value);
     const auto fresh = [&](const std::string& text) {
-        return symbols().symbol(text, ir::ScalarType::Int, {0, kExtentBound});
+        return symbols().symbol(text, ir::ScalarType::Int, {0, INT64_MAX});
     };
     if (dimension.param.empty()) return fresh(name);
     const auto found = dimensions_.find(dimension.param);
@@ -149,6 +146,51 @@ std::optional<ir::Graph> Importer::main_graph(const Graph& graph, const Scope& s
     return result;
 }
 
+// Another type of an output is an error, for others will read what the model says. Shapes are often
+// wrong where models were changed after their export, and nobody relies on them: a warning.
+void Importer::check_declared(const ValueInfo& declared, const Scope& scope, Declared what) {
+    const ValueId id = find(scope, declared.name);
+    if (declared.kind != TypeKind::Tensor || !id.valid()) return;
+    const Value& value = values_[id];
+    if (value.broken || value.items) return;
+    const auto type = memory_type(declared.elem_type);
+    if (type && *type != dtype(id)) {
+        std::string message = fmt::format("`{}` is declared as {}, but its elements are {}",
+                                          declared.name,
+                                          tensor::dtype_name(*type),
+                                          tensor::dtype_name(dtype(id)));
+        if (what == Declared::Output) {
+            diag_.error(span(declared.place), DiagKind::TypeMismatch, std::move(message));
+            failed_ = true;
+        } else {
+            diag_.warning(span(declared.place), DiagKind::TypeMismatch, std::move(message));
+        }
+    }
+    if (!declared.shape) return;
+    const std::vector<ir::SymId> extents = shape(id);
+    if (extents.size() != declared.shape->size()) {
+        diag_.warning(span(declared.place),
+                      DiagKind::RankMismatch,
+                      fmt::format("`{}` is declared with rank {}, but has rank {}",
+                                  declared.name,
+                                  declared.shape->size(),
+                                  extents.size()));
+        return;
+    }
+    for (size_t i = 0; i < extents.size(); ++i) {
+        const auto said = (*declared.shape)[i].value;
+        const auto is = symbols().as_int(extents[i]);
+        if (!said || !is || *said == *is || *said < 0) continue;
+        diag_.warning(span(declared.place),
+                      DiagKind::ExtentMismatch,
+                      fmt::format("axis {} of `{}` is declared with extent {}, but has {}",
+                                  i,
+                                  declared.name,
+                                  *said,
+                                  *is));
+    }
+}
+
 Imported Importer::run() {
     const Graph& graph = model_.graphs[model_.main];
     Scope scope;
@@ -156,6 +198,8 @@ Imported Importer::run() {
     import_initializers(graph, scope);
     import_inputs(graph, scope);
     import_nodes(graph.nodes, scope);
+    for (const ValueInfo& value : graph.values) check_declared(value, scope, Declared::Value);
+    for (const ValueInfo& output : graph.outputs) check_declared(output, scope, Declared::Output);
     Imported result;
     auto main = main_graph(graph, scope);
     if (!failed_ && main) result.program = builder_.finish(std::move(*main), {});

@@ -95,7 +95,7 @@ public:
 
     // ---- For normalising, which calls operators as well -----------------------------------------
     ir::SymbolPool& symbols() { return builder_.symbols(); }
-    DType dtype(ValueId id);
+    DType dtype(ValueId id);  // of an input that was left out: whatever
     std::vector<ir::SymId> shape(ValueId id);
     size_t rank(ValueId id) { return shape(id).size(); }
     ValueId constant(Known known, std::string name = "");
@@ -124,6 +124,9 @@ private:
     void import_inputs(const Graph& graph, Scope& scope);
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
+    // Compares what the model says about a value with what it is.
+    enum class Declared : uint8_t { Value, Output };
+    void check_declared(const ValueInfo& declared, const Scope& scope, Declared what);
     Span span(Place place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp
@@ -166,7 +169,8 @@ private:
     const std::vector<ValueId>* items_of(const NodeCall& call, size_t input);
     // The place that an input names, `end` without one; empty where it is out of range.
     std::optional<size_t> position(const NodeCall& call, size_t input, size_t end, size_t count);
-    bool refuse_sequences(const NodeCall& call);
+    bool refuse_sequences(const NodeCall& call, const std::vector<ValueId>& values);
+    bool refuse_missing(const NodeCall& call, size_t first);
 
     // attention.cpp
     Results import_flex_attention(const NodeCall& call, const Scope& scope);
@@ -185,11 +189,24 @@ private:
                             const Graph& alternative);
     Results import_loop(const NodeCall& call, const Scope& scope);
     Results unroll_loop(const NodeCall& call, const Scope& scope, const Graph& body, int64_t count);
+    ValueId nothing_of(const ValueInfo& output);
+
+    // loops.cpp
+    struct LoopCount {
+        std::optional<int64_t> count;  // of steps, at most
+        ir::SymId length;              // of what is collected, where a run may stop before
+    };
     Results repeat_loop(const NodeCall& call,
                         const Scope& scope,
                         const Graph& body,
-                        std::optional<int64_t> count);
-    ValueId nothing_of(const ValueInfo& output);
+                        const LoopCount& steps);
+    bool can_collect(const NodeCall& call, std::optional<int64_t> count);
+    bool connect_loop(const NodeCall& call,
+                      const std::vector<ValueId>& initial,
+                      const std::vector<ValueId>& results,
+                      const LoopCount& steps,
+                      ir::Operation& operation,
+                      ir::Graph& body);
 
     // scan.cpp
     Results import_scan(const NodeCall& call, const Scope& scope);
@@ -204,8 +221,12 @@ private:
                         const Scope& scope);
     const Graph* graph_attribute(const NodeCall& call, const std::string& name);
     ValueId stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis);
-    // One slice of an axis, without that axis.
+    ValueId stacked_pack(const NodeCall& call, ir::Operand pack, int64_t axis);
+    // One slice of an axis, without that axis; or all of them.
     ValueId sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index);
+    Results unstacked(const NodeCall& call, ValueId from, int64_t axis, int64_t count);
+    // A tensor inside of a loop, or what comes out of it.
+    ir::TensorId loop_tensor(const std::string& name, ValueId like);
 
     // values.cpp
     ValueId add_value(Value value) { return values_.add(std::move(value)); }
@@ -228,7 +249,9 @@ private:
     std::set<std::string> deciding_;
     std::set<std::string> undecided_;
     std::map<std::string, const Function*> functions_;
+    std::vector<const Function*> active_;  // functions that are being written out
     int64_t calls_ = 0;
+    int64_t known_items_ = 0;  // of folded nodes
     int decide_depth_ = 0;
     bool failed_ = false;  // something is not in the program
 };

@@ -13,6 +13,23 @@ namespace {
 constexpr const char* kMlDomain = "ai.onnx.ml";
 constexpr const char* kPreviewDomain = "ai.onnx.preview";
 
+// Elements of folded nodes together; then nodes are left to the run.
+constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
+
+// Operators that ONNX has, but the library has not.
+bool is_left_out(const Node& node) {
+    static const std::set<std::string> kOps = {"ImageDecoder",
+                                               "Optional",
+                                               "OptionalGetElement",
+                                               "OptionalHasElement",
+                                               "RegexFullMatch",
+                                               "SequenceMap",
+                                               "StringConcat",
+                                               "StringNormalizer",
+                                               "StringSplit"};
+    return !is_default_domain(node.domain) || kOps.contains(node.op);
+}
+
 }  // namespace
 
 ValueId Importer::find(const Scope& scope, const std::string& name) const {
@@ -77,9 +94,19 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
     }
     if (auto value = plain_value(*actual)) {
         call.attributes.set(attribute.name, std::move(*value));
-    } else {
-        call.parts[attribute.name] = actual;
+        return;
     }
+    call.parts[attribute.name] = actual;
+    // Small lists may come as tensors; those that are called `value` stand for themselves.
+    if (actual->tensors.size() != 1 || attribute.name == "value") return;
+    const TensorData& data = actual->tensors[0];
+    if (data.proto.shape.size() != 1 || data.proto.shape[0] > kMaxKnownItems) return;
+    const Result<Known> items = known_tensor(data);
+    if (!items) {
+        fail(call, DiagKind::BadData, items.error().message);
+        return;
+    }
+    call.attributes.set(attribute.name, ir::Pack{.items = items->items});
 }
 
 std::optional<NodeCall> Importer::resolve(const Node& node, const Scope& scope) {
@@ -117,7 +144,7 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     if (call.op == "Constant") return import_constant(call);
     if (is_sequence_op(call.op)) return import_sequence(call);
     if (call.op == "Identity") return alias(call);
-    if (refuse_sequences(call)) return std::nullopt;
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;
     if (!choose_types(call)) return std::nullopt;
     if (Results folded = fold_call(call)) return folded;
@@ -243,8 +270,10 @@ std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, boo
 }
 
 Importer::Results Importer::fold_call(const NodeCall& call) {
+    if (known_items_ > kMaxKnownTotal) return std::nullopt;
     auto folded = fold_known(call, false);
     if (!folded) return std::nullopt;
+    for (const Known& known : *folded) known_items_ += known.size();
     std::vector<ValueId> results;
     for (size_t i = 0; i < folded->size(); ++i) {
         const std::string name = i < call.outputs.size() ? call.outputs[i] : "";
@@ -292,11 +321,12 @@ std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
 
 Importer::Results Importer::call_operator(std::shared_ptr<const NodeCall> call) {
     NodeCall steered = *call;
-    if (!builder_.has_operator("onnx." + call->op)) {
+    const bool there = builder_.has_operator("onnx." + call->op);
+    if (!there && is_left_out(*call->node)) {
         not_supported(*call, fmt::format("the operator `{}` is not supported", call->op));
         return std::nullopt;
     }
-    if (!steer(steered)) return std::nullopt;
+    if (there && !steer(steered)) return std::nullopt;
     const auto lowered = lowered_call(steered);
     if (!lowered) return std::nullopt;
     const auto operands = builder_.call(*lowered);

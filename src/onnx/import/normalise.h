@@ -24,5 +24,6 @@ std::span<const NormaliseRow> shape_rows();
 std::span<const NormaliseRow> network_rows();
 std::span<const NormaliseRow> quantized_rows();
 std::span<const NormaliseRow> einsum_rows();
+std::span<const NormaliseRow> ml_rows();
 
 }  // namespace lemma::onnx

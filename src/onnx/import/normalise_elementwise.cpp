@@ -1,7 +1,6 @@
 // Element-wise operators: broadcasting of the first opsets, limits of Clip, names of types.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "onnx/import/normalise.h"
@@ -104,27 +103,43 @@ bool first_selu(Importer&, NodeCall& call) {
     return true;
 }
 
-// Packs have tensors of one rank: axes of extent 1 in front make up for it.
-bool same_ranks(Importer& importer, NodeCall& call) {
-    size_t rank = 0;
+// Packs have tensors of one shape: where shapes differ, tensors are taken two by two.
+bool two_by_two(Importer& importer, NodeCall& call, const char* pairs) {
+    bool same = true;
     for (const ValueId input : call.inputs) {
-        if (input.valid()) rank = std::max(rank, importer.rank(input));
+        if (!input.valid()) return true;
+        same = same && importer.shape(input) == importer.shape(call.inputs[0]);
     }
-    for (ValueId& input : call.inputs) {
-        const size_t own = input.valid() ? importer.rank(input) : rank;
-        if (own == rank) continue;
-        std::vector<int64_t> axes;
-        for (size_t i = own; i < rank; ++i) axes.push_back(static_cast<int64_t>(i - own));
-        Attributes attributes;
-        attributes.set_ints("axes", axes);
-        input = importer.make(call, "Unsqueeze", {input}, attributes);
-    }
+    if (same) return true;
+    ValueId all = call.inputs[0];
+    for (size_t i = 1; i + 1 < call.inputs.size(); ++i)
+        all = importer.make(call, pairs, {all, call.inputs[i]});
+    call.op = pairs;
+    call.inputs = {all, call.inputs.back()};
+    return true;
+}
+
+bool max_by_two(Importer& importer, NodeCall& call) {
+    return two_by_two(importer, call, "max_of_two");
+}
+bool min_by_two(Importer& importer, NodeCall& call) {
+    return two_by_two(importer, call, "min_of_two");
+}
+bool sum_by_two(Importer& importer, NodeCall& call) { return two_by_two(importer, call, "Add"); }
+
+bool mean_by_two(Importer& importer, NodeCall& call) {
+    const auto count = static_cast<int64_t>(call.inputs.size());
+    two_by_two(importer, call, "Add");
+    if (call.op == "Mean") return true;
+    call.inputs = {importer.make(call, "Add", call.inputs)};
+    call.op = "mean_of_sum";
+    call.attributes.set_int("count", count);
     return true;
 }
 
 constexpr std::array kRows = {
-    NormaliseRow{"Sum", kAnyOpset, same_ranks},     NormaliseRow{"Max", kAnyOpset, same_ranks},
-    NormaliseRow{"Min", kAnyOpset, same_ranks},     NormaliseRow{"Mean", kAnyOpset, same_ranks},
+    NormaliseRow{"Sum", kAnyOpset, sum_by_two},     NormaliseRow{"Max", kAnyOpset, max_by_two},
+    NormaliseRow{"Min", kAnyOpset, min_by_two},     NormaliseRow{"Mean", kAnyOpset, mean_by_two},
     NormaliseRow{"Add", 7, align_by_axis},          NormaliseRow{"Sub", 7, align_by_axis},
     NormaliseRow{"Mul", 7, align_by_axis},          NormaliseRow{"Div", 7, align_by_axis},
     NormaliseRow{"Pow", 7, align_by_axis},          NormaliseRow{"And", 7, align_by_axis},

@@ -90,6 +90,19 @@ bool whole_top_k(Importer& importer, NodeCall& call) {
     return true;
 }
 
+// Bools are ordered like 0 and 1.
+bool reduce_bools(Importer& importer, NodeCall& call) {
+    if (!call.has_input(0) || importer.dtype(call.inputs[0]) != DType::Bool) return true;
+    std::vector<ValueId> inputs = call.inputs;
+    inputs[0] = importer.make(call, "Cast", {inputs[0]}, {}, {DType::U8});
+    const ValueId reduced = importer.make(call, call.op, inputs, call.attributes);
+    call.op = "Cast";
+    call.inputs = {reduced};
+    call.attributes = {};
+    call.types = {DType::Bool};
+    return true;
+}
+
 bool dft_axis(Importer&, NodeCall& call) {
     if (!call.attributes.has("axis")) call.attributes.set_int("axis", 1);
     return true;
@@ -106,6 +119,8 @@ constexpr std::array kRows = {
     NormaliseRow{"Tile", 6, first_tile},
     NormaliseRow{"GridSample", 20, grid_sample_mode},
     NormaliseRow{"DFT", 20, dft_axis},
+    NormaliseRow{"ReduceMax", kAnyOpset, reduce_bools},
+    NormaliseRow{"ReduceMin", kAnyOpset, reduce_bools},
     NormaliseRow{"TopK", kAnyOpset, whole_top_k},
 };
 

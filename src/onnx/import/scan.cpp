@@ -55,6 +55,7 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
                                         const Scope& scope,
                                         const ScanParts& given) {
     ScanParts parts = given;
+    if (refuse_sequences(call, parts.scanned)) return std::nullopt;
     for (size_t i = 0; i < parts.scanned.size(); ++i) {
         const auto axis = front_axis(parts.input_axes[i], rank(parts.scanned[i]));
         if (!axis) {
@@ -88,14 +89,19 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
     }
     std::vector<ValueId> states = parts.states;
     const size_t scans = parts.body->outputs.size() - states.size();
+    std::vector<std::vector<ValueId>> slices;
+    for (size_t i = 0; i < parts.scanned.size(); ++i) {
+        auto all = unstacked(call, parts.scanned[i], parts.input_axes[i], parts.steps);
+        if (!all || any_broken(*all)) return std::nullopt;
+        slices.push_back(std::move(*all));
+    }
     std::vector<std::vector<ValueId>> collected(scans);
     for (int64_t step = 0; step < parts.steps; ++step) {
         std::vector<ValueId> inputs = states;
         for (size_t i = 0; i < parts.scanned.size(); ++i) {
             const int64_t at = parts.input_directions[i] != 0 ? parts.steps - 1 - step : step;
-            inputs.push_back(sliced(call, parts.scanned[i], parts.input_axes[i], at));
+            inputs.push_back(slices[i][static_cast<size_t>(at)]);
         }
-        if (any_broken(inputs)) return std::nullopt;
         const Results results = import_body(call, *parts.body, inputs, scope);
         if (!results) return std::nullopt;
         std::copy_n(results->begin(), states.size(), states.begin());
@@ -103,6 +109,7 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
     }
     std::vector<ValueId> results = states;
     for (size_t i = 0; i < scans; ++i) {
+        if (refuse_sequences(call, collected[i])) return std::nullopt;
         if (parts.output_directions[i] != 0) std::ranges::reverse(collected[i]);
         if (parts.steps == 0) {
             results.push_back(nothing_of(parts.body->outputs[states.size() + i]));

@@ -28,14 +28,24 @@ ValueId Importer::sequence_value(std::vector<ValueId> items, const std::string& 
     return add_value(std::move(value));
 }
 
-bool Importer::refuse_sequences(const NodeCall& call) {
-    for (const ValueId input : call.inputs) {
+bool Importer::refuse_sequences(const NodeCall& call, const std::vector<ValueId>& values) {
+    for (const ValueId input : values) {
         if (!input.valid() || !values_[input].items) continue;
         fail(call,
              DiagKind::TypeMismatch,
              fmt::format("`{}` is given the sequence `{}`, expected a tensor",
                          call.op,
                          values_[input].name));
+        return true;
+    }
+    return false;
+}
+
+bool Importer::refuse_missing(const NodeCall& call, size_t first) {
+    for (size_t i = first; i < call.inputs.size(); ++i) {
+        if (call.inputs[i].valid()) continue;
+        fail(
+            call, DiagKind::ArgumentCount, fmt::format("input {} of `{}` is left out", i, call.op));
         return true;
     }
     return false;
@@ -73,7 +83,10 @@ std::optional<size_t> Importer::position(const NodeCall& call,
 Importer::Results Importer::import_sequence(const NodeCall& call) {
     const std::string name = call.outputs.empty() ? "" : call.outputs[0];
     if (call.op == "SequenceEmpty") return std::vector{sequence_value({}, name)};
-    if (call.op == "SequenceConstruct") return std::vector{sequence_value(call.inputs, name)};
+    if (call.op == "SequenceConstruct") {
+        if (refuse_missing(call, 0)) return std::nullopt;
+        return std::vector{sequence_value(call.inputs, name)};
+    }
     if (call.op == "SplitToSequence") return split_to_sequence(call);
     const auto* const items = items_of(call, 0);
     if (!items) return std::nullopt;
@@ -82,6 +95,7 @@ Importer::Results Importer::import_sequence(const NodeCall& call) {
         return std::vector{known_value({DType::I64, {}, {static_cast<int64_t>(count)}}, name)};
     }
     if (call.op == "ConcatFromSequence") {
+        if (refuse_sequences(call, *items)) return std::nullopt;
         const int64_t axis = call.attributes.integer("axis").value_or(0);
         if (count == 0) {
             not_supported(call, "`ConcatFromSequence` of an empty sequence is not supported");
@@ -124,6 +138,7 @@ Importer::Results Importer::split_to_sequence(const NodeCall& call) {
         fail(call, DiagKind::ArgumentCount, "`SplitToSequence` needs a tensor");
         return std::nullopt;
     }
+    if (refuse_sequences(call, call.inputs)) return std::nullopt;
     const ValueId from = call.inputs[0];
     const auto axis = front_axis(call.attributes.integer("axis").value_or(0), rank(from));
     if (!axis) {

@@ -230,15 +230,25 @@ struct Factors {
     int64_t constant = 1;
     std::vector<ir::SymId> others;
 };
+// Takes products apart: `2*n` is the constant 2 and the factor `n`.
 std::optional<Factors> factors_of(const std::vector<ir::SymId>& extents, ir::SymbolPool& symbols) {
     Factors factors;
+    const auto scale = [&](int64_t by) {
+        return !__builtin_mul_overflow(factors.constant, by, &factors.constant);
+    };
     for (const ir::SymId extent : extents) {
-        const auto value = symbols.as_int(extent);
-        if (!value) {
-            factors.others.push_back(extent);
-        } else if (__builtin_mul_overflow(factors.constant, *value, &factors.constant)) {
-            return std::nullopt;
+        if (const auto value = symbols.as_int(extent)) {
+            if (!scale(*value)) return std::nullopt;
+            continue;
         }
+        const ir::SymNode node = symbols.node(extent);
+        if (node.kind != ir::SymKind::Polynomial || node.terms.size() != 1) {
+            factors.others.push_back(extent);
+            continue;
+        }
+        if (!scale(node.terms[0].coefficient)) return std::nullopt;
+        for (const ir::SymFactor& factor : node.terms[0].factors)
+            factors.others.insert(factors.others.end(), factor.power, factor.atom);
     }
     return factors;
 }

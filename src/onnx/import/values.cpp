@@ -49,6 +49,7 @@ bool Importer::any_broken(const std::vector<ValueId>& ids) const {
 }
 
 DType Importer::dtype(ValueId id) {
+    if (!id.valid()) return DType::F32;
     const Value& value = values_[id];
     if (value.tensor.valid()) return builder_.program().tensors[value.tensor].dtype;
     if (value.known && *value.known) return (*value.known)->dtype;
@@ -57,6 +58,7 @@ DType Importer::dtype(ValueId id) {
 }
 
 std::vector<ir::SymId> Importer::shape(ValueId id) {
+    if (!id.valid()) return {};
     const Value& value = values_[id];
     if (value.tensor.valid()) return builder_.program().tensors[value.tensor].shape;
     Shape extents;

@@ -10,11 +10,10 @@ namespace lemma::sknd {
 
 // Tensors count as known once they are bound: their members can be read.
 bool Composer::all_known(const Frame& frame, ExprId expr) const {
-    bool all = true;
-    for_each_identifier(frame.module(), expr, [&](const std::string& name, ExprId) {
-        all = all && (frame.known(name) || frame.find(name));
-    });
-    return all;
+    for (const std::string* name : frame.names_in(expr)) {
+        if (!frame.known(*name) && !frame.find(*name)) return false;
+    }
+    return true;
 }
 
 bool Composer::evaluate_helpers(Frame& frame) {
@@ -151,15 +150,14 @@ bool Composer::check_asserts(Frame& frame, const std::vector<size_t>& which) {
 // Packed attributes that were given a single value get their length late.
 bool Composer::can_check(const Frame& frame, ExprId condition) const {
     if (!all_known(frame, condition)) return false;
-    bool ready = true;
-    for_each_identifier(frame.module(), condition, [&](const std::string& name, ExprId) {
-        const CompileValue* value = frame.value(name);
-        if (value && !std::holds_alternative<Scalar>(*value)) return;
-        const auto attribute = frame.plan().attributes.find(name);
-        if (attribute == frame.plan().attributes.end()) return;
-        if (frame.definition().attribs[attribute->second].type.pack) ready = false;
-    });
-    return ready;
+    for (const std::string* name : frame.names_in(condition)) {
+        const CompileValue* value = frame.value(*name);
+        if (value && !std::holds_alternative<Scalar>(*value)) continue;
+        const auto attribute = frame.plan().attributes.find(*name);
+        if (attribute == frame.plan().attributes.end()) continue;
+        if (frame.definition().attribs[attribute->second].type.pack) return false;
+    }
+    return true;
 }
 
 bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) {

@@ -81,9 +81,9 @@ bool Composer::bind_default_input(Frame& frame, const ParamDecl& decl) {
 void Composer::bind_null(Frame& frame, const ParamDecl& decl) {
     frame.bind(decl.name.text, Binding{});
     const auto forget = [&](ExprId expr) {
-        for_each_identifier(frame.module(), expr, [&](const std::string& name, ExprId) {
-            if (!frame.known(name)) frame.set(name, Null{});
-        });
+        for (const std::string* name : frame.names_in(expr)) {
+            if (!frame.known(*name)) frame.set(*name, Null{});
+        }
     };
     forget(decl.type.rank);
     if (decl.type.pack) forget(decl.type.pack->length);
@@ -215,7 +215,7 @@ bool Composer::bind_extents(Frame& frame,
         if (!bind_value(frame, decl, length, {count}, false)) return false;
     }
     if (conditional) {
-        const auto name = unknown_name(frame, extent.extent);
+        const std::string* name = unknown_name(frame, extent.extent);
         if (axes.empty()) {
             if (name) frame.set(*name, Null{});
             return true;
@@ -226,11 +226,11 @@ bool Composer::bind_extents(Frame& frame,
     return bind_value(frame, decl, extent.extent, axes, extent.pack.has_value());
 }
 
-std::optional<std::string> Composer::unknown_name(const Frame& frame, ExprId expr) const {
-    std::optional<std::string> unknown;
-    for_each_identifier(frame.module(), expr, [&](const std::string& name, ExprId) {
-        if (!frame.known(name)) unknown = name;
-    });
+const std::string* Composer::unknown_name(const Frame& frame, ExprId expr) const {
+    const std::string* unknown = nullptr;
+    for (const std::string* name : frame.names_in(expr)) {
+        if (!frame.known(*name)) unknown = name;
+    }
     return unknown;
 }
 
@@ -239,7 +239,7 @@ bool Composer::bind_value(Frame& frame,
                           ExprId expr,
                           const std::vector<ir::SymId>& values,
                           bool packed) {
-    if (const auto name = unknown_name(frame, expr)) {
+    if (const std::string* name = unknown_name(frame, expr)) {
         Pack pack;
         pack.type = ir::ScalarType::Int;
         for (const ir::SymId value : values) {

@@ -119,10 +119,20 @@ void Composer::expose(const Frame& frame) {
 
 // Everything up to the body: all names of the definition get their values.
 bool Composer::enter(Frame& frame, const CallArgs& args) {
-    return bind_types(frame, args) && bind_attributes(frame, args) && check_asserts(frame, false) &&
+    if (!bind_types(frame, args)) return false;
+    auto key = repeat_key(frame, args);
+    if (key && enter_again(frame, args, *key)) return declare_locals(frame);
+    const size_t work = work_.done;
+    const size_t told = diag_.items().size();
+    if (!bind_names(frame, args)) return false;
+    if (key && diag_.items().size() == told) remember(frame, std::move(*key), work_.done - work);
+    return declare_locals(frame);
+}
+
+bool Composer::bind_names(Frame& frame, const CallArgs& args) {
+    return bind_attributes(frame, args) && check_asserts(frame, false) &&
            bind_inputs(frame, args) && bind_lengths(frame, true) && bind_deferred(frame) &&
-           bind_lengths(frame, true) && bind_lengths(frame, false) && evaluate_helpers(frame) &&
-           declare_locals(frame);
+           bind_lengths(frame, true) && bind_lengths(frame, false) && evaluate_helpers(frame);
 }
 
 ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sknd/compose/compose.h"
@@ -53,6 +54,7 @@ private:
     std::optional<Results> call(Frame& caller, CallArgs args);
     void expose(const Frame& frame);
     bool enter(Frame& frame, const CallArgs& args);
+    bool bind_names(Frame& frame, const CallArgs& args);
     std::optional<Results> finish_primitive(Frame& frame, ir::OpId op);
     std::optional<Results> compose_body(Frame& frame, ir::OpId op);
     std::optional<Results> take_outputs(Frame& frame);
@@ -60,6 +62,11 @@ private:
     ir::OpId start_operation(Frame& frame, const CallArgs& args);
     const Plan& plan(DefRef ref);
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
+
+    // repeat.cpp: calls like an earlier one
+    std::optional<std::string> repeat_key(const Frame& frame, const CallArgs& args) const;
+    bool enter_again(Frame& frame, const CallArgs& args, const std::string& key);
+    void remember(const Frame& frame, std::string key, size_t work);
 
     // bind_types.cpp, bind_attributes.cpp, bind_shapes.cpp
     void bind_widths(Frame& frame, const CallArgs& args);
@@ -98,7 +105,7 @@ private:
         Frame& frame, const ParamDecl& decl, ExprId expr, const std::string& name, ir::SymId value);
     bool require_equal(
         Frame& frame, const ParamDecl& decl, ExprId expr, ir::SymId got, ir::SymId want);
-    std::optional<std::string> unknown_name(const Frame& frame, ExprId expr) const;
+    const std::string* unknown_name(const Frame& frame, ExprId expr) const;
 
     // asserts.cpp: helpers and conditions, interleaved (spec 2.9)
     bool evaluate_helpers(Frame& frame);
@@ -303,6 +310,14 @@ private:
     WorkMeter work_;
     ir::Program program_;
     std::map<DefRef, Plan> plans_;
+    // What a call binds its names to, by all that this depends on.
+    struct Entered {
+        Frame::Values values;
+        std::vector<ir::Assertion> assertions;
+        size_t work;
+    };
+    std::unordered_map<std::string, Entered> entered_;
+    size_t entered_size_ = 0;
     std::vector<std::vector<ir::OpId>>
         op_lists_;  // where operations go: graphs and compounds, nested
     // Equalities of extents that only a run can decide; they go to the operation being made.

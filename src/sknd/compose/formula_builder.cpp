@@ -41,9 +41,11 @@ FormulaBuilder::FormulaBuilder(Composer& composer, Frame& frame)
     : composer_(composer), frame_(frame) {}
 
 std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
-    for (const LowerStmt& stmt : frame_.definition().lowers) {
+    const auto& statements = frame_.definition().lowers;
+    for (size_t i = 0; i < statements.size(); ++i) {
+        const LowerStmt& stmt = statements[i];
         const size_t errors = composer_.diag_.error_count();
-        if (build_statement(stmt)) continue;
+        if (build_statement(stmt, frame_.plan().unrollings[i])) continue;
         if (composer_.diag_.error_count() == errors) {
             if (runs_over_nothing()) continue;
             composer_.inner_error(frame_,
@@ -82,9 +84,10 @@ std::optional<ir::Formula> FormulaBuilder::build_constant(const ParamDecl& decl,
 
 // ---- Statements ---------------------------------------------------------------------------------
 
-bool FormulaBuilder::build_statement(const LowerStmt& stmt) {
+bool FormulaBuilder::build_statement(const LowerStmt& stmt, const Unrolling& unrolling) {
     locals_.clear();
-    if (!stmt.unroll) return build_unrolled(stmt, names_to_unroll(stmt), 0);
+    const std::vector<size_t> bounds = bounds_to_unroll(unrolling);
+    if (!stmt.unroll) return build_unrolled(stmt, bounds, 0);
     const auto count =
         composer_.evaluate_count(frame_, stmt.unroll->count, "the count of `unroll`");
     if (!count) return false;
@@ -96,11 +99,10 @@ bool FormulaBuilder::build_statement(const LowerStmt& stmt) {
             fmt::format("`unroll` with {} iterations (--max-unroll raises the limit)", *count));
         return false;
     }
-    const std::vector<std::string> names = names_to_unroll(stmt);
     for (int64_t i = 0; i < *count; ++i) {
         locals_.clear();
-        if (stmt.unroll->index) locals_[stmt.unroll->index->text] = Scalar(i);
-        if (!build_unrolled(stmt, names, 0)) return false;
+        if (stmt.unroll->index) locals_.set(stmt.unroll->index->text, Scalar(i));
+        if (!build_unrolled(stmt, bounds, 0)) return false;
     }
     return true;
 }
@@ -108,13 +110,10 @@ bool FormulaBuilder::build_statement(const LowerStmt& stmt) {
 // Indices that pick tensors of a pack, or that bounds of other indices read, take their values
 // here, one formula each: formulas have no packs.
 bool FormulaBuilder::build_unrolled(const LowerStmt& stmt,
-                                    const std::vector<std::string>& names,
+                                    const std::vector<size_t>& bounds,
                                     size_t next) {
-    if (next == names.size()) return build_once(stmt);
-    const auto bound =
-        std::find_if(stmt.bounds.begin(), stmt.bounds.end(), [&](const LoopBound& b) {
-            return b.index.text == names[next];
-        });
+    if (next == bounds.size()) return build_once(stmt);
+    const LoopBound* bound = &stmt.bounds[bounds[next]];
     const auto extent = evaluate(bound->bound);
     const auto* scalar = extent ? std::get_if<Scalar>(&*extent) : nullptr;
     if (!scalar) return false;
@@ -132,57 +131,23 @@ bool FormulaBuilder::build_unrolled(const LowerStmt& stmt,
         return false;
     }
     for (int64_t i = 0; i < most; ++i) {
-        locals_[names[next]] = Scalar(i);
-        if (!build_unrolled(stmt, names, next + 1)) return false;
+        locals_.set(bound->index.text, Scalar(i));
+        if (!build_unrolled(stmt, bounds, next + 1)) return false;
     }
     return true;
 }
 
-std::vector<std::string> FormulaBuilder::names_to_unroll(const LowerStmt& stmt) const {
-    std::set<std::string> loop_names;
-    for (const LoopBound& bound : stmt.bounds) loop_names.insert(bound.index.text);
-    std::set<std::string> found;
-    for (const LoopBound& bound : stmt.bounds) {
-        for_each_identifier(frame_.module(), bound.bound, [&](const std::string& name, ExprId) {
-            if (loop_names.contains(name)) found.insert(name);
-        });
+std::vector<size_t> FormulaBuilder::bounds_to_unroll(const Unrolling& unrolling) const {
+    std::vector<bool> found = unrolling.always;
+    for (const Unrolling::Pick& pick : unrolling.picks) {
+        const Binding* tensor = frame_.find(*pick.pack);
+        if (tensor && tensor->operand.packed) found[pick.bound] = true;
     }
-    for (const auto& local : stmt.locals) find_pack_indices(local.value, loop_names, found);
-    find_pack_indices(stmt.target, loop_names, found);
-    if (const auto* target = std::get_if<Access>(&expr(stmt.target).node)) {
-        // What is written must be known, whatever the index is made of.
-        if (const auto* item = std::get_if<Index>(&expr(target->base).node)) {
-            for_each_identifier(frame_.module(), item->index, [&](const std::string& name, ExprId) {
-                if (loop_names.contains(name)) found.insert(name);
-            });
-        }
+    std::vector<size_t> bounds;
+    for (size_t i = 0; i < found.size(); ++i) {
+        if (found[i]) bounds.push_back(i);
     }
-    find_pack_indices(stmt.value, loop_names, found);
-    if (stmt.condition.valid()) find_pack_indices(stmt.condition, loop_names, found);
-    std::vector<std::string> ordered;
-    for (const LoopBound& bound : stmt.bounds) {
-        if (found.contains(bound.index.text)) ordered.push_back(bound.index.text);
-    }
-    return ordered;
-}
-
-void FormulaBuilder::find_pack_indices(ExprId root,
-                                       const std::set<std::string>& loop_names,
-                                       std::set<std::string>& found) const {
-    std::vector<ExprId> open = {root};
-    while (!open.empty()) {
-        const ExprId id = open.back();
-        open.pop_back();
-        if (const auto* index = std::get_if<Index>(&expr(id).node)) {
-            const auto* base = std::get_if<Identifier>(&expr(index->base).node);
-            const auto* name = std::get_if<Identifier>(&expr(index->index).node);
-            const Binding* tensor = base ? frame_.find(base->name) : nullptr;
-            if (tensor && tensor->operand.packed && name && loop_names.contains(name->name)) {
-                found.insert(name->name);
-            }
-        }
-        append_operands(frame_.module(), id, open);
-    }
+    return bounds;
 }
 
 bool FormulaBuilder::build_once(const LowerStmt& stmt) {
@@ -193,7 +158,7 @@ bool FormulaBuilder::build_once(const LowerStmt& stmt) {
     formula_.op = formula_op(stmt.op);
     guards_.clear();
     dropped_ = false;
-    const auto outer = locals_;
+    locals_.push();
     bool good = declare_bounds(stmt.bounds);
     if (good && !dropped_) good = declare_locals(stmt);
     if (good && !dropped_) {
@@ -204,7 +169,7 @@ bool FormulaBuilder::build_once(const LowerStmt& stmt) {
             if (good && !dropped_) finish_statement(stmt);
         }
     }
-    locals_ = outer;
+    locals_.pop();
     return good;
 }
 
@@ -216,14 +181,14 @@ bool FormulaBuilder::declare_bounds(const std::vector<LoopBound>& bounds) {
 }
 
 bool FormulaBuilder::declare_bound(const LoopBound& bound) {
-    if (const auto it = locals_.find(bound.index.text); it != locals_.end()) {
+    if (const CompileValue* number = locals_.find(bound.index.text)) {
         // Unrolled; an item of a pack of dynamic length is there only below that length.
         const auto extent = evaluate(bound.bound);
         const auto* scalar = extent ? std::get_if<Scalar>(&*extent) : nullptr;
         if (!scalar) return extent.has_value();
         const auto inside = symbols().apply(
             ir::SymOp::Less,
-            {composer_.to_sym(std::get<Scalar>(it->second)), composer_.to_sym(*scalar)});
+            {composer_.to_sym(std::get<Scalar>(*number)), composer_.to_sym(*scalar)});
         if (!inside) return false;
         const auto holds = symbols().prove(*inside);
         if (holds && !*holds) dropped_ = true;
@@ -242,14 +207,14 @@ bool FormulaBuilder::declare_bound(const LoopBound& bound) {
         return index;
     };
     if (const auto* scalar = std::get_if<Scalar>(&*extent)) {
-        locals_[bound.index.text] = add(*scalar, bound.index.text);
+        locals_.set(bound.index.text, add(*scalar, bound.index.text));
     } else if (const auto* pack = std::get_if<Pack>(&*extent)) {
         Pack indices;
         indices.type = ir::ScalarType::Int;
         for (size_t i = 0; i < pack->items.size(); ++i) {
             indices.items.push_back(add(pack->items[i], fmt::format("{}{}", bound.index.text, i)));
         }
-        locals_[bound.index.text] = std::move(indices);
+        locals_.set(bound.index.text, std::move(indices));
     } else {
         dropped_ = true;
     }
@@ -260,7 +225,7 @@ bool FormulaBuilder::declare_locals(const LowerStmt& stmt) {
     for (const auto& local : stmt.locals) {
         auto value = evaluate(local.value);
         if (!value) return false;
-        locals_[local.name.text] = std::move(*value);
+        locals_.set(local.name.text, std::move(*value));
     }
     return true;
 }
@@ -389,8 +354,8 @@ void FormulaBuilder::add_implicit_initializers() {
 }
 
 const CompileValue* FormulaBuilder::lookup(std::string_view name) const {
-    const auto it = locals_.find(name);
-    return it != locals_.end() ? &it->second : frame_.lookup(name);
+    const CompileValue* local = locals_.find(name);
+    return local ? local : frame_.lookup(name);
 }
 
 }  // namespace lemma::sknd

@@ -31,14 +31,12 @@ private:
         ir::SymId chooser;  // which item, when only a run can tell
     };
 
-    bool build_statement(const LowerStmt& stmt);
-    bool build_unrolled(const LowerStmt& stmt, const std::vector<std::string>& names, size_t next);
+    bool build_statement(const LowerStmt& stmt, const Unrolling& unrolling);
+    // `bounds`: those that take their values one by one.
+    bool build_unrolled(const LowerStmt& stmt, const std::vector<size_t>& bounds, size_t next);
     bool build_once(const LowerStmt& stmt);
     bool runs_over_nothing() const;
-    std::vector<std::string> names_to_unroll(const LowerStmt& stmt) const;
-    void find_pack_indices(ExprId root,
-                           const std::set<std::string>& loop_names,
-                           std::set<std::string>& found) const;
+    std::vector<size_t> bounds_to_unroll(const Unrolling& unrolling) const;
     bool declare_bounds(const std::vector<LoopBound>& bounds);
     bool declare_bound(const LoopBound& bound);
     bool declare_locals(const LowerStmt& stmt);
@@ -103,8 +101,8 @@ private:
     // the statement being built
     ir::Formula formula_;
     std::map<std::pair<ir::TensorId, std::vector<ir::IndexTerm>>, ir::SymId> elements_;
-    bool empty_loop_ = false;                                  // a bound is zero
-    std::map<std::string, CompileValue, std::less<>> locals_;  // index symbols and local values
+    bool empty_loop_ = false;         // a bound is zero
+    NameTable<CompileValue> locals_;  // index symbols and local values
     std::map<ir::SymId, ir::IndexTerm> guards_;
     bool dropped_ = false;  // a null bound or an empty loop: the statement does nothing
 };

@@ -14,18 +14,9 @@ Frame::Frame(const Context& context, DefRef ref, const Plan& plan)
     push();
 }
 
-void Frame::set(const std::string& name, CompileValue value) {
-    values_.insert_or_assign(name, std::move(value));
-}
-
-const CompileValue* Frame::value(std::string_view name) const {
-    const auto it = values_.find(name);
-    return it == values_.end() ? nullptr : &it->second;
-}
-
-void Frame::bind(const std::string& name, Binding binding) {
+void Frame::bind(std::string_view name, Binding binding) {
     binding.identity.reset();  // of what it was copied from
-    tensors_.back().insert_or_assign(name, std::move(binding));
+    tensors_.set(name, std::move(binding));
 }
 
 CompileValue Frame::identity_of(const ir::Operand& operand) const {
@@ -37,25 +28,6 @@ CompileValue Frame::identity_of(const ir::Operand& operand) const {
         pack.items.emplace_back(program_.tensors[id].identity);
     }
     return pack;
-}
-
-const Binding* Frame::find_here(std::string_view name) const {
-    const auto it = tensors_.back().find(name);
-    return it == tensors_.back().end() ? nullptr : &it->second;
-}
-
-const Binding* Frame::find_outer(std::string_view name) const {
-    for (size_t i = tensors_.size() - 1; i-- > 0;) {
-        if (const auto it = tensors_[i].find(name); it != tensors_[i].end()) return &it->second;
-    }
-    return nullptr;
-}
-
-const Binding* Frame::find(std::string_view name) const {
-    for (auto names = tensors_.rbegin(); names != tensors_.rend(); ++names) {
-        if (const auto it = names->find(name); it != names->end()) return &it->second;
-    }
-    return nullptr;
 }
 
 CompileValue extent_value(const ir::SymbolPool& symbols, ir::SymId extent) {
@@ -113,8 +85,8 @@ const CompileValue* Frame::lookup(std::string_view name) const {
 }
 
 std::optional<ir::DType> Frame::dtype(std::string_view name) const {
-    const auto it = dtypes_.find(name);
-    return it == dtypes_.end() ? std::nullopt : std::optional(it->second);
+    const ir::DType* found = dtypes_.find(name);
+    return found ? std::optional(*found) : std::nullopt;
 }
 
 ir::ScalarType scalar_type_of(ir::DType dtype) {

@@ -2,7 +2,6 @@
 // the call came about.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "ir/program.h"
 #include "sknd/compose/plan.h"
 #include "sknd/eval/eval.h"
+#include "sknd/types/name_table.h"
 #include "sknd/types/signature.h"
 
 namespace lemma::sknd {
@@ -54,27 +54,33 @@ public:
     const Module& module() const { return module_; }
     const Definition& definition() const { return definition_; }
     const Plan& plan() const { return plan_; }
+    // The names that an expression of the definition reads.
+    const ReadNames::List& names_in(ExprId expr) const { return plan_.names.of(module_, expr); }
 
     std::vector<bool> asserts_done;  // conditions of the definition that were looked at
 
     // ---- compile-time names
-    void set(const std::string& name, CompileValue value);
-    void forget(const std::string& name) { values_.erase(name); }
-    bool known(std::string_view name) const { return values_.find(name) != values_.end(); }
-    const CompileValue* value(std::string_view name) const;
+    // Here and below, names are those of the syntax tree, which outlives the frame.
+    void set(std::string_view name, CompileValue value) { values_.set(name, std::move(value)); }
+    void forget(std::string_view name) { values_.erase(name); }
+    bool known(std::string_view name) const { return values_.contains(name); }
+    const CompileValue* value(std::string_view name) const { return values_.find(name); }
+    using Values = NameTable<CompileValue>;
+    const Values& values() const { return values_; }
+    void set_values(const Values& values) { values_ = values; }
     // What a generic type is bound to.
-    void set_dtype(const std::string& name, ir::DType dtype) { dtypes_[name] = dtype; }
+    void set_dtype(std::string_view name, ir::DType dtype) { dtypes_.set(name, dtype); }
     std::optional<ir::DType> dtype(std::string_view name) const;
 
     // ---- tensors, by scope
-    void push() { tensors_.emplace_back(); }
-    void pop() { tensors_.pop_back(); }
-    void bind(const std::string& name, Binding binding);
-    // Null when there is none.
-    const Binding* find(std::string_view name) const;
+    void push() { tensors_.push(); }
+    void pop() { tensors_.pop(); }
+    void bind(std::string_view name, Binding binding);
+    // Null when there is none. It stays where it is until the next name is bound.
+    const Binding* find(std::string_view name) const { return tensors_.find(name); }
     // In the innermost scope alone, and everywhere but there.
-    const Binding* find_here(std::string_view name) const;
-    const Binding* find_outer(std::string_view name) const;
+    const Binding* find_here(std::string_view name) const { return tensors_.find_here(name); }
+    const Binding* find_outer(std::string_view name) const { return tensors_.find_outer(name); }
 
     // Environment
     // Tensors too, as far as `?x` and `is` ask for them: null, or a symbol of their own.
@@ -86,15 +92,6 @@ public:
     bool spend(size_t items) const override { return work_.spend(items); }
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>()(text);
-        }
-    };
-    template <class T>
-    using NameMap = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
-
     CompileValue identity_of(const ir::Operand& operand) const;
     CompileValue member_of_tensor(ir::TensorId tensor, MemberKind member) const;
 
@@ -106,9 +103,9 @@ private:
     const Module& module_;
     const Definition& definition_;
     const Plan& plan_;
-    NameMap<CompileValue> values_;
-    NameMap<ir::DType> dtypes_;
-    std::vector<NameMap<Binding>> tensors_;
+    Values values_;
+    NameTable<ir::DType> dtypes_;
+    NameTable<Binding> tensors_;
     mutable CompileValue member_;  // what the last look-up returned
 };
 

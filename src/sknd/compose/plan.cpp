@@ -19,6 +19,10 @@ public:
         add_attributes();
         add_asserts();
         plan_.binding_order = find_binding_order(module_, definition_).order;
+        plan_.repeatable = is_repeatable();
+        for (const LowerStmt& stmt : definition_.lowers) {
+            plan_.unrollings.push_back(find_unrolling(stmt));
+        }
         return std::move(plan_);
     }
 
@@ -27,6 +31,10 @@ private:
     void add_deferred(size_t first);
     std::vector<size_t> read_by(size_t attribute) const;
     void add_asserts();
+    bool is_repeatable() const;
+    bool reads_whole_input(ExprId expr) const;
+    Unrolling find_unrolling(const LowerStmt& stmt) const;
+    void add_picks(const LowerStmt& stmt, ExprId root, Unrolling& unrolling) const;
 
     const Module& module_;
     const Definition& definition_;
@@ -103,7 +111,100 @@ void PlanMaker::add_asserts() {
     }
 }
 
+// The bound of that name; none: the number of bounds.
+size_t bound_of(const LowerStmt& stmt, const std::string& name) {
+    const auto is_it = [&](const LoopBound& bound) { return bound.index.text == name; };
+    return static_cast<size_t>(std::ranges::find_if(stmt.bounds, is_it) - stmt.bounds.begin());
+}
+
+Unrolling PlanMaker::find_unrolling(const LowerStmt& stmt) const {
+    Unrolling unrolling;
+    unrolling.always.resize(stmt.bounds.size());
+    const auto unroll_all = [&](ExprId expr) {
+        for_each_identifier(module_, expr, [&](const std::string& name, ExprId) {
+            const size_t bound = bound_of(stmt, name);
+            if (bound < stmt.bounds.size()) unrolling.always[bound] = true;
+        });
+    };
+    // What bounds of other indices read.
+    for (const LoopBound& bound : stmt.bounds) unroll_all(bound.bound);
+    for (const auto& local : stmt.locals) add_picks(stmt, local.value, unrolling);
+    add_picks(stmt, stmt.target, unrolling);
+    if (const auto* target = std::get_if<Access>(&module_.exprs[stmt.target].node)) {
+        // What is written must be known, whatever the index is made of.
+        const auto* item = std::get_if<Index>(&module_.exprs[target->base].node);
+        if (item) unroll_all(item->index);
+    }
+    add_picks(stmt, stmt.value, unrolling);
+    if (stmt.condition.valid()) add_picks(stmt, stmt.condition, unrolling);
+    return unrolling;
+}
+
+void PlanMaker::add_picks(const LowerStmt& stmt, ExprId root, Unrolling& unrolling) const {
+    std::vector<ExprId> open = {root};
+    while (!open.empty()) {
+        const ExprId id = open.back();
+        open.pop_back();
+        if (const auto* index = std::get_if<Index>(&module_.exprs[id].node)) {
+            const auto* base = std::get_if<Identifier>(&module_.exprs[index->base].node);
+            const auto* name = std::get_if<Identifier>(&module_.exprs[index->index].node);
+            const size_t bound = base && name ? bound_of(stmt, name->name) : stmt.bounds.size();
+            if (bound < stmt.bounds.size()) unrolling.picks.push_back({&base->name, bound});
+        }
+        append_operands(module_, id, open);
+    }
+}
+
+bool PlanMaker::is_repeatable() const {
+    for (const ParamDecl& decl : definition_.attribs) {
+        if (reads_whole_input(decl.value)) return false;
+    }
+    for (const UsingStmt& stmt : definition_.usings) {
+        if (reads_whole_input(stmt.rhs)) return false;
+    }
+    for (const AssertStmt& stmt : definition_.asserts) {
+        if (reads_whole_input(stmt.condition) || reads_whole_input(stmt.message)) return false;
+        for (const auto& printed : stmt.printed) {
+            if (reads_whole_input(printed.value)) return false;
+        }
+    }
+    return true;
+}
+
+bool PlanMaker::reads_whole_input(ExprId expr) const {
+    std::vector<ExprId> open;
+    if (expr.valid()) open.push_back(expr);
+    while (!open.empty()) {
+        const ExprId id = open.back();
+        open.pop_back();
+        const auto& node = module_.exprs[id].node;
+        const auto* member = std::get_if<Member>(&node);
+        const auto* test = std::get_if<NullTest>(&node);
+        const ExprId asked = member ? member->base : test ? test->operand : ExprId{};
+        if (asked.valid() && std::holds_alternative<Identifier>(module_.exprs[asked].node)) {
+            continue;
+        }
+        if (const auto* name = std::get_if<Identifier>(&node)) {
+            const auto is_it = [&](const ParamDecl& decl) { return decl.name.text == name->name; };
+            if (std::ranges::any_of(definition_.inputs, is_it)) return true;
+        }
+        append_operands(module_, id, open);
+    }
+    return false;
+}
+
 }  // namespace
+
+const ReadNames::List& ReadNames::of(const Module& module, ExprId expr) const {
+    const auto [found, added] = lists_.try_emplace(expr);
+    if (added) {
+        for_each_identifier(
+            module, expr, [&, &list = found->second](const std::string& name, ExprId) {
+                list.push_back(&name);
+            });
+    }
+    return found->second;
+}
 
 Plan make_plan(const Module& module, const Definition& definition) {
     return PlanMaker(module, definition).run();

@@ -36,8 +36,9 @@ std::vector<std::string> model_files() {
 
 // What must be composed; others may be parts of models, or for other commands.
 bool is_whole(const std::string& file) {
-    return file.starts_with("examples/") || file.starts_with("tests/golden/spec2/2_") ||
-           file.starts_with("tests/stdlib/") || file.starts_with("tests/golden/compose/");
+    return (file.starts_with("examples/") && file.ends_with("/main.sknd")) ||
+           file.starts_with("tests/golden/spec2/2_") || file.starts_with("tests/stdlib/") ||
+           file.starts_with("tests/golden/compose/");
 }
 
 // Two programs side by side. What stands at the same place is matched, and must match everywhere.

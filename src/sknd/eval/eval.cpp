@@ -21,13 +21,74 @@ std::optional<CompileValue> evaluate(const Module& module,
     return Evaluator(module, environment, symbols, limits, diag).eval(expr);
 }
 
+// One object instead of a lambda for each kind of node: every expression passes here.
+struct Evaluator::EvalNode {
+    Evaluator& evaluator;
+    ExprId id;
+    Span span;
+
+    static MaybeValue scalar(Scalar value) {
+        return MaybeValue(std::in_place, std::in_place_type<Scalar>, std::move(value));
+    }
+    MaybeValue misplaced(std::string_view what) const {
+        return evaluator.error(
+            span, DiagKind::MisplacedItem, fmt::format("{} outside of a list or index", what));
+    }
+
+    MaybeValue operator()(const IntLiteral& literal) const { return scalar(literal.value); }
+    MaybeValue operator()(const RealLiteral& literal) const { return scalar(literal.value); }
+    MaybeValue operator()(const BoolLiteral& literal) const { return scalar(literal.value); }
+    MaybeValue operator()(const InfLiteral&) const {
+        return scalar(std::numeric_limits<double>::infinity());
+    }
+    MaybeValue operator()(const PiLiteral&) const { return scalar(std::numbers::pi); }
+    MaybeValue operator()(const StringLiteral& literal) const {
+        return evaluator.eval_string(literal, span);
+    }
+    MaybeValue operator()(const Identifier& identifier) const {
+        const CompileValue* value = evaluator.env_.lookup(identifier.name);
+        return value ? MaybeValue(*value) : std::nullopt;
+    }
+    MaybeValue operator()(const Member& member) const { return evaluator.eval_member(member); }
+    MaybeValue operator()(const Paren& paren) const { return evaluator.eval(paren.inner); }
+    MaybeValue operator()(const List& list) const { return evaluator.eval_list(list, span); }
+    MaybeValue operator()(const Range&) const { return misplaced("range"); }
+    MaybeValue operator()(const Expand&) const { return misplaced("expansion"); }
+    MaybeValue operator()(const Zip&) const { return misplaced("zip"); }
+    MaybeValue operator()(const Index& index) const { return evaluator.eval_index(index, span); }
+    MaybeValue operator()(const Substitution& node) const {
+        return evaluator.eval_substitution(node, span);
+    }
+    MaybeValue operator()(const Unary& node) const { return evaluator.eval_unary(node, span); }
+    MaybeValue operator()(const Binary&) const { return evaluator.eval_binary(id); }
+    MaybeValue operator()(const Select& node) const { return evaluator.eval_select(node, span); }
+    MaybeValue operator()(const Coalesce& node) const {
+        MaybeValue value = evaluator.eval(node.value);
+        return value && is_null(*value) ? evaluator.eval(node.fallback) : std::move(value);
+    }
+    MaybeValue operator()(const NullTest& node) const {
+        MaybeValue storage;
+        const CompileValue* value = evaluator.borrow(node.operand, storage);
+        return value ? scalar(!is_null(*value)) : std::nullopt;
+    }
+    MaybeValue operator()(const Fold& node) const { return evaluator.eval_fold(node, span); }
+    MaybeValue operator()(const Cast& node) const { return evaluator.eval_cast(node, span); }
+    MaybeValue operator()(const BuiltinCall& node) const {
+        return evaluator.eval_builtin(node, span);
+    }
+    MaybeValue operator()(const Access&) const { return evaluator.env_.access(id); }
+    MaybeValue operator()(const Guard&) const { return evaluator.env_.guard(id); }
+    MaybeValue operator()(const Omitted&) const { return std::nullopt; }
+    MaybeValue operator()(const BadExpr&) const { return std::nullopt; }
+};
+
 MaybeValue Evaluator::eval(ExprId id) {
     if (depth_ >= limits_.max_depth)
         return error(expr(id).span,
                      DiagKind::TooDeep,
                      fmt::format("expression is nested deeper than {} levels", limits_.max_depth));
     ++depth_;
-    MaybeValue result = eval_node(id);
+    MaybeValue result = std::visit(EvalNode{*this, id, expr(id).span}, expr(id).node);
     --depth_;
     const auto* pack = result ? std::get_if<Pack>(&*result) : nullptr;
     if (pack && !charge(pack->items.size(), expr(id).span)) return std::nullopt;
@@ -38,55 +99,6 @@ bool Evaluator::charge(size_t items, Span span) {
     if (items == 0 || env_.spend(items)) return true;
     error(span, DiagKind::TooLarge, "too much work on packs (--max-work raises the limit)");
     return false;
-}
-
-MaybeValue Evaluator::eval_node(ExprId id) {
-    const Span span = expr(id).span;
-    const auto scalar = [](Scalar value) { return MaybeValue(CompileValue(std::move(value))); };
-    const auto unknown = [] { return MaybeValue(); };
-    const auto misplaced = [&](std::string_view what) -> MaybeValue {
-        return error(
-            span, DiagKind::MisplacedItem, fmt::format("{} outside of a list or index", what));
-    };
-    return match(
-        expr(id).node,
-        [&](const IntLiteral& literal) { return scalar(literal.value); },
-        [&](const RealLiteral& literal) { return scalar(literal.value); },
-        [&](const BoolLiteral& literal) { return scalar(literal.value); },
-        [&](const InfLiteral&) { return scalar(std::numeric_limits<double>::infinity()); },
-        [&](const PiLiteral&) { return scalar(std::numbers::pi); },
-        [&](const StringLiteral& literal) { return eval_string(literal, span); },
-        [&](const Identifier& identifier) -> MaybeValue {
-            const CompileValue* value = env_.lookup(identifier.name);
-            return value ? MaybeValue(*value) : std::nullopt;
-        },
-        [&](const Member& member) { return eval_member(member); },
-        [&](const Paren& paren) { return eval(paren.inner); },
-        [&](const List& list) { return eval_list(list, span); },
-        [&](const Range&) { return misplaced("range"); },
-        [&](const Expand&) { return misplaced("expansion"); },
-        [&](const Zip&) { return misplaced("zip"); },
-        [&](const Index& index) { return eval_index(index, span); },
-        [&](const Substitution& node) { return eval_substitution(node, span); },
-        [&](const Unary& node) { return eval_unary(node, span); },
-        [&](const Binary&) { return eval_binary(id); },
-        [&](const Select& node) { return eval_select(node, span); },
-        [&](const Coalesce& node) -> MaybeValue {
-            MaybeValue value = eval(node.value);
-            return value && is_null(*value) ? eval(node.fallback) : std::move(value);
-        },
-        [&](const NullTest& node) -> MaybeValue {
-            MaybeValue storage;
-            const CompileValue* value = borrow(node.operand, storage);
-            return value ? scalar(!is_null(*value)) : std::nullopt;
-        },
-        [&](const Fold& node) { return eval_fold(node, span); },
-        [&](const Cast& node) { return eval_cast(node, span); },
-        [&](const BuiltinCall& node) { return eval_builtin(node, span); },
-        [&](const Access&) { return env_.access(id); },
-        [&](const Guard&) { return env_.guard(id); },
-        [&](const Omitted&) { return unknown(); },
-        [&](const BadExpr&) { return unknown(); });
 }
 
 // ---- borrowing --------------------------------------------------------------------------------
@@ -100,6 +112,9 @@ const CompileValue* Evaluator::find(ExprId id) const {
 
 const CompileValue* Evaluator::borrow(ExprId id, MaybeValue& storage) {
     if (const CompileValue* value = find(id)) return value;
+    const auto* literal = std::get_if<IntLiteral>(&expr(id).node);
+    if (literal && depth_ < limits_.max_depth)
+        return &storage.emplace(std::in_place_type<Scalar>, literal->value);
     storage = eval(id);
     return storage ? &*storage : nullptr;
 }

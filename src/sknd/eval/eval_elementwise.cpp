@@ -86,11 +86,32 @@ MaybeValue Evaluator::eval_binary(ExprId id) {
     while (value && count-- > 0) {
         const ExprId at = count < kShortChain ? few[count] : many[count - kShortChain];
         const Span span = expr(at).span;
-        value = combine(std::get<Binary>(expr(at).node), span, std::move(*value));
+        const auto& node = std::get<Binary>(expr(at).node);
+        if (auto* lhs = std::get_if<Scalar>(&*value); lhs && !is_logical(node.op)) {
+            if (!combine_scalar(node, span, *lhs, value)) return std::nullopt;
+        } else {
+            value = combine(node, span, std::move(*value));
+        }
         const auto* pack = value ? std::get_if<Pack>(&*value) : nullptr;
         if (pack && !charge(pack->items.size(), span)) return std::nullopt;
     }
     return value;
+}
+
+// The usual case, in place: `value`, which is `lhs`, becomes the result. False: it has none.
+bool Evaluator::combine_scalar(const Binary& node, Span span, Scalar& lhs, MaybeValue& value) {
+    MaybeValue storage;
+    const CompileValue* rhs = borrow(node.rhs, storage);
+    if (!rhs) return false;
+    const auto* scalar = std::get_if<Scalar>(rhs);
+    if (scalar && node.op != BinaryOp::In) {
+        MaybeScalar result = binary(node.op, lhs, *scalar, {span, node.op_span});
+        if (result) lhs = std::move(*result);
+        return result.has_value();
+    }
+    value = node.op == BinaryOp::In ? apply_in(node, *value, *rhs)
+                                    : apply_binary(node, span, std::move(*value), *rhs);
+    return value.has_value();
 }
 
 MaybeValue Evaluator::combine(const Binary& node, Span span, CompileValue lhs) {

@@ -36,7 +36,7 @@ public:
 
 private:
     // ---- eval.cpp: expressions that are no operators ----
-    MaybeValue eval_node(ExprId id);
+    struct EvalNode;
     // The value without a copy: in the environment, or in `storage`. Null pointer: no value.
     const CompileValue* borrow(ExprId id, MaybeValue& storage);
     const CompileValue* find(ExprId id) const;
@@ -79,6 +79,7 @@ private:
 
     // ---- eval_elementwise.cpp: operations on values, item by item ----
     MaybeValue eval_binary(ExprId id);
+    bool combine_scalar(const Binary& node, Span span, Scalar& lhs, MaybeValue& value);
     MaybeValue combine(const Binary& node, Span span, CompileValue lhs);
     MaybeValue logical(const Binary& node, Span span, CompileValue lhs);
     MaybeValue apply_binary(const Binary& node,

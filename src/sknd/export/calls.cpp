@@ -45,9 +45,10 @@ void Writer::operation(ir::OpId id, int depth) {
     const Callee callee = find_callee(op.op);
     if (is_called(op, callee)) return call(op, callee);
     if (op.compound()) return operations(op.parts, depth + 1);
-    cannot(&op,
-           fmt::format("`{}` stands for a tensor of index formulas, which cannot be written yet",
-                       op.op));
+    // A constant by index symbols: most are used inside of a call only.
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId tensor : port.operand.items) unwritten_.insert(tensor);
+    }
 }
 
 Writer::Callee Writer::find_callee(const std::string& op) const {
@@ -63,12 +64,27 @@ Writer::Callee Writer::find_callee(const std::string& op) const {
     return {};
 }
 
-// A private operator can be called inside of its module only.
+// A private operator can be called inside of its module only; so a compound that has such parts is
+// called itself.
 bool Writer::is_called(const ir::Operation& op, const Callee& callee) const {
     if (!callee.definition) return false;
     if (!op.compound()) return true;
-    return callee.module->standard && !is_foreign(callee.module->name) &&
-           !callee.definition->name.text.starts_with("_");
+    if (!callee.module->standard || callee.definition->name.text.starts_with("_")) return false;
+    return !is_foreign(callee.module->name) || !can_take_apart(op);
+}
+
+bool Writer::can_take_apart(const ir::Operation& op) const {
+    return std::ranges::all_of(op.parts, [&](ir::OpId id) {
+        const ir::Operation& part = program_.operations[id];
+        if (part.kind == ir::OperationKind::Control) return true;
+        const Callee callee = find_callee(part.op);
+        if (!callee.definition) return false;
+        const bool is_private = callee.definition->name.text.starts_with("_");
+        if (part.compound() && (is_private || is_foreign(callee.module->name))) {
+            return can_take_apart(part);
+        }
+        return !is_private;
+    });
 }
 
 void Writer::call(const ir::Operation& op, const Callee& callee) {

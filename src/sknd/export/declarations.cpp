@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sknd/export/writer.h"
@@ -130,6 +131,35 @@ std::string Writer::updates() {
     for (const ir::Update& update : program_.updates) {
         const std::string& variable = name_of(update.variable);
         text += fmt::format("{} = {};\n", variable, tensor_text(update.value));
+    }
+    return text;
+}
+
+// Those of NNEF 1.0 are the ones of the module `quant`, under its own names.
+std::string Writer::quantizers() {
+    std::string text;
+    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const auto& quantizer = program_.tensors[id].quantizer;
+        if (!quantizer || !names_.contains(id)) continue;
+        std::string op = quantizer->op;
+        std::vector<std::string> attributes;
+        if (op.starts_with("nnef1.")) op = "quant." + op.substr(op.rfind('.') + 1);
+        if (op == "quant.linear_quantize") {
+            op = "quant.min_max_linear_quantize";
+            attributes.push_back("signed=false");
+        }
+        for (const ir::Attribute& attribute : quantizer->attributes) {
+            if (std::holds_alternative<ir::Null>(attribute.value)) continue;
+            std::string given = fmt::format("{}={}", attribute.name, value_text(attribute.value));
+            if (std::ranges::find(attributes, given) == attributes.end()) {
+                attributes.push_back(std::move(given));
+            }
+        }
+        if (const size_t dot = op.rfind('.'); dot != std::string::npos) {
+            imports_.insert(op.substr(0, dot));
+        }
+        text += fmt::format("{}: {}{{{}}};\n", names_[id], op, fmt::join(attributes, ", "));
     }
     return text;
 }

@@ -27,7 +27,7 @@ std::string Identifiers::make(std::string_view name) {
         const auto byte = static_cast<unsigned char>(c);
         text += byte < 128 && std::isalnum(byte) ? c : '_';
     }
-    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) || text[0] == '_') {
+    if (text.empty() || text == "_" || std::isdigit(static_cast<unsigned char>(text[0]))) {
         text = "t" + text;
     }
     if (is_word(text)) text += '_';

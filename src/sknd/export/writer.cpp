@@ -35,6 +35,7 @@ std::optional<ExportedModel> Writer::run() {
     }
     const std::string compose = std::move(body_);
     const std::string update = updates();
+    const std::string quantize = quantizers();
 
     std::string text;
     for (const std::string& module : imports_) text += fmt::format("import {};\n", module);
@@ -45,6 +46,7 @@ std::optional<ExportedModel> Writer::run() {
     if (!variables_.empty()) text += fmt::format("@variable {{\n{}}}\n", variables());
     text += fmt::format("@compose {{\n{}}}\n", compose);
     if (!update.empty()) text += fmt::format("@update {{\n{}}}\n", update);
+    if (!quantize.empty()) text += fmt::format("@quantize {{\n{}}}\n", quantize);
     text += "}\n";
     if (diag_.error_count() > errors) return std::nullopt;
 
@@ -77,6 +79,11 @@ const std::string& Writer::name_of(ir::TensorId id) {
     const auto found = names_.find(id);
     if (found != names_.end()) return found->second;
     const ir::Tensor& tensor = program_.tensors[id];
+    if (unwritten_.contains(id)) {
+        cannot(nullptr,
+               fmt::format("`{}` is a constant by index symbols, which cannot be written yet",
+                           tensor.name));
+    }
     if (tensor.role == ir::TensorRole::Constant) constants_.push_back(id);
     if (tensor.role == ir::TensorRole::Variable) variables_.push_back(id);
     return names_[id] = identifiers_.make(tensor.name);

@@ -37,6 +37,7 @@ private:
     std::string port_declaration(const ir::Port& port, bool with_bounds);
     std::string shape_text(const std::vector<ir::SymId>& shape, bool with_bounds);
     std::string updates();
+    std::string quantizers();
 
     // calls.cpp
     void operations(const std::vector<ir::OpId>& list, int depth);
@@ -44,6 +45,7 @@ private:
     void call(const ir::Operation& op, const Callee& callee);
     Callee find_callee(const std::string& op) const;
     bool is_called(const ir::Operation& op, const Callee& callee) const;
+    bool can_take_apart(const ir::Operation& op) const;
     std::string results(const ir::Operation& op);
     std::string arguments(const ir::Operation& op);
     std::string attributes(const ir::Operation& op, const Callee& callee);
@@ -75,6 +77,7 @@ private:
     std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
     std::vector<ir::TensorId> constants_;                         // with a declaration
     std::vector<ir::TensorId> variables_;
+    std::set<ir::TensorId> unwritten_;  // made by formulas that no definition has
     std::set<std::string> imports_;
     // Operators that the model itself defines by a formula, under the names that they get.
     std::map<const Definition*, std::string> own_names_;

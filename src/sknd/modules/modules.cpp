@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sknd/modules/embedded.h"
 #include "sknd/modules/import_cycles.h"
@@ -36,6 +37,8 @@ public:
     }
 
     Package load(diag::FileId main_file, std::string main_name);
+    // Of standard modules only these definitions are read, by their full names.
+    void keep_only(std::set<std::string_view> definitions) { kept_ = std::move(definitions); }
 
 private:
     ModuleId add_module(std::string name, bool standard, diag::FileId file);
@@ -45,6 +48,7 @@ private:
     const Lookup& find_in_model(const std::string& name, Span span);
     Lookup read_from_model(const std::string& name, Span span);
     const Lookup& find_standard(const std::string& name);
+    std::string kept_text(const std::string& module, const EmbeddedFile& file) const;
     void report_missing(ModuleId importer, const std::string& name, Span span);
     void report_graphs();
     void report_no_graph();
@@ -61,6 +65,7 @@ private:
     std::map<std::string, const EmbeddedFile*, std::less<>> embedded_;
     std::map<std::string, Lookup, std::less<>> model_lookups_;
     std::map<std::string, Lookup, std::less<>> standard_lookups_;
+    std::optional<std::set<std::string_view>> kept_;
 };
 
 Package Loader::load(diag::FileId main_file, std::string main_name) {
@@ -177,10 +182,23 @@ const Lookup& Loader::find_standard(const std::string& name) {
     if (embedded != embedded_.end()) {
         const EmbeddedFile& text = *embedded->second;
         const diag::FileId file =
-            sources_.add(fmt::format("stdlib/{}", text.path), std::string(text.text));
+            sources_.add(fmt::format("stdlib/{}", text.path), kept_text(name, text));
         found.module = add_module(name, true, file);
     }
     return standard_lookups_[name] = found;
+}
+
+// Blanks in place of the other definitions: places stay what they are.
+std::string Loader::kept_text(const std::string& module, const EmbeddedFile& file) const {
+    std::string text(file.text);
+    if (!kept_) return text;
+    for (const EmbeddedDefinition& definition : file.definitions) {
+        if (kept_->contains(fmt::format("{}.{}", module, definition.name))) continue;
+        for (size_t i = definition.begin; i < definition.end; ++i) {
+            if (text[i] != '\n') text[i] = ' ';
+        }
+    }
+    return text;
 }
 
 void Loader::report_missing(ModuleId importer, const std::string& name, Span span) {
@@ -258,17 +276,86 @@ Package load_package(diag::SourceMap& sources,
     return Loader(sources, reader, options, diag).load(main_file, std::move(main_name));
 }
 
-Package load_library(diag::SourceMap& sources, const std::string& folder, Diagnostics& diag) {
+namespace {
+
+// Full names of everything that the operators of the folder use, themselves included.
+std::set<std::string_view> used_definitions(const std::string& folder,
+                                            const std::vector<std::string>& wanted,
+                                            std::vector<std::string>& names) {
+    std::map<std::string_view, const EmbeddedDefinition*> known;
+    std::multimap<std::string_view, std::string_view> of_folder;  // by the name alone
+    size_t count = 0;
+    for (const EmbeddedFile& file : embedded_files()) count += file.definitions.size();
+    names.reserve(count);  // views point into it
+    for (const EmbeddedFile& file : embedded_files()) {
+        const std::string module = module_name(file.path);
+        for (const EmbeddedDefinition& definition : file.definitions) {
+            names.push_back(fmt::format("{}.{}", module, definition.name));
+            known.emplace(names.back(), &definition);
+            if (file.path.starts_with(folder + "/")) {
+                of_folder.emplace(definition.name, names.back());
+            }
+        }
+    }
+    std::set<std::string_view> used;
+    std::vector<std::string_view> open;
+    for (const std::string& name : wanted) {
+        const auto [begin, end] = of_folder.equal_range(name);
+        for (auto it = begin; it != end; ++it) open.push_back(it->second);
+    }
+    while (!open.empty()) {
+        const std::string_view name = open.back();
+        open.pop_back();
+        const auto found = known.find(name);
+        if (found == known.end() || !used.insert(found->first).second) continue;
+        std::string_view uses = found->second->uses;
+        for (size_t space = uses.find(' '); space != std::string_view::npos;
+             space = uses.find(' ')) {
+            open.push_back(uses.substr(0, space));
+            uses.remove_prefix(space + 1);
+        }
+    }
+    return used;
+}
+
+Package load_folder(diag::SourceMap& sources,
+                    const std::string& folder,
+                    const std::set<std::string_view>* kept,
+                    Diagnostics& diag) {
     std::string text;
     for (const EmbeddedFile& file : embedded_files()) {
         if (!file.path.starts_with(folder + "/")) continue;
-        text += fmt::format("import {};\n", module_name(file.path));
+        const std::string module = module_name(file.path);
+        const bool used = !kept || std::any_of(file.definitions.begin(),
+                                               file.definitions.end(),
+                                               [&](const EmbeddedDefinition& definition) {
+                                                   return kept->contains(fmt::format(
+                                                       "{}.{}", module, definition.name));
+                                               });
+        if (used) text += fmt::format("import {};\n", module);
     }
     text += "operator model {\n    @input {}\n    @output {}\n    @compose {}\n}\n";
     const diag::FileId file = sources.add(folder, std::move(text));
     const LoadOptions options = {.limits = {}, .library = true};
     const ModuleReader reader = no_reader();
-    return Loader(sources, reader, options, diag).load(file, "");
+    Loader loader(sources, reader, options, diag);
+    if (kept) loader.keep_only(*kept);
+    return loader.load(file, "");
+}
+
+}  // namespace
+
+Package load_library(diag::SourceMap& sources, const std::string& folder, Diagnostics& diag) {
+    return load_folder(sources, folder, nullptr, diag);
+}
+
+Package load_library(diag::SourceMap& sources,
+                     const std::string& folder,
+                     const std::vector<std::string>& wanted,
+                     Diagnostics& diag) {
+    std::vector<std::string> names;
+    const std::set<std::string_view> used = used_definitions(folder, wanted, names);
+    return load_folder(sources, folder, &used, diag);
 }
 
 }  // namespace lemma::sknd

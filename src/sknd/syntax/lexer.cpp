@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 #include "diag/utf8.h"
@@ -14,6 +16,30 @@ namespace lemma::sknd {
 namespace {
 
 constexpr size_t kMaxShownBytes = 40;  // of a word quoted in a message
+
+constexpr std::array<TokenKind, 256> make_single_kinds() {
+    std::array<TokenKind, 256> kinds{};
+    kinds.fill(TokenKind::Bad);
+    const auto set = [&](char c, TokenKind kind) { kinds[static_cast<uint8_t>(c)] = kind; };
+    set('(', TokenKind::LParen);
+    set(')', TokenKind::RParen);
+    set('[', TokenKind::LBracket);
+    set(']', TokenKind::RBracket);
+    set('{', TokenKind::LBrace);
+    set('}', TokenKind::RBrace);
+    set(',', TokenKind::Comma);
+    set(';', TokenKind::Semicolon);
+    set('~', TokenKind::Tilde);
+    set('/', TokenKind::Slash);
+    set('\\', TokenKind::Backslash);
+    set('%', TokenKind::Percent);
+    set('^', TokenKind::Caret);
+    return kinds;
+}
+constexpr std::array<TokenKind, 256> kSingleKinds = make_single_kinds();
+
+// The token that this character is, whatever follows; Bad for all others.
+TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
 
 class Lexer {
 public:
@@ -29,14 +55,15 @@ public:
 
 private:
     void skip_byte_order_mark();
+    // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
     void lex_token();
     void lex_word();
-    void lex_number();
-    void lex_string();
-    void lex_builtin();
-    void lex_block();
-    void lex_comment();
-    void lex_punctuation();
+    [[gnu::noinline]] void lex_number();
+    [[gnu::noinline]] void lex_string();
+    [[gnu::noinline]] void lex_builtin();
+    [[gnu::noinline]] void lex_block();
+    [[gnu::noinline]] void lex_comment();
+    [[gnu::noinline]] void lex_punctuation();
     void lex_less();
     void lex_greater();
     void lex_bad_run();
@@ -52,7 +79,18 @@ private:
     char next(uint32_t ahead = 1) const { return at(pos_ + ahead); }
     template <class Predicate>
     uint32_t skip(uint32_t offset, Predicate belongs) const {
-        while (offset < text_.size() && belongs(text_[offset])) ++offset;
+        const char* const text = text_.data();
+        const uint32_t end = size();
+        while (offset < end && belongs(text[offset])) ++offset;
+        return offset;
+    }
+    // Eight at a time: a third of a text is indentation.
+    uint32_t skip_blanks(uint32_t offset) const {
+        constexpr std::string_view kBlanks = "        ";
+        while (offset + kBlanks.size() <= text_.size() &&
+               std::memcmp(text_.data() + offset, kBlanks.data(), kBlanks.size()) == 0) {
+            offset += static_cast<uint32_t>(kBlanks.size());
+        }
         return offset;
     }
     Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
@@ -103,7 +141,7 @@ void Lexer::skip_byte_order_mark() {
 void Lexer::lex_token() {
     switch (class_of(text_[pos_])) {
         case CharClass::Space:
-            ++pos_;
+            pos_ = skip(skip_blanks(pos_ + 1), is_space);
             return;
         case CharClass::LineEnd:
             line_start_ = true;
@@ -122,6 +160,9 @@ void Lexer::lex_token() {
         case CharClass::Hash:
             return lex_comment();
         case CharClass::Punct:
+            if (const TokenKind kind = single_kind(text_[pos_]); kind != TokenKind::Bad) {
+                return emit(kind, pos_ + 1);
+            }
             return lex_punctuation();
         case CharClass::Bad:
             return lex_bad_run();
@@ -248,12 +289,13 @@ void Lexer::lex_block() {
 }
 
 void Lexer::lex_comment() {
-    bool ascii = true;
-    uint32_t end = pos_;
-    for (; end < text_.size() && !is_line_end(text_[end]); ++end) {
-        if (!is_ascii(text_[end])) ascii = false;
-    }
-    if (!ascii) check_encoding(pos_, end, "this comment");
+    uint8_t bits = 0;
+    const uint32_t end = skip(pos_, [&](char c) {
+        if (is_line_end(c)) return false;
+        bits |= static_cast<uint8_t>(c);
+        return true;
+    });
+    if (!is_ascii(static_cast<char>(bits))) check_encoding(pos_, end, "this comment");
     list_.comments.push_back({.begin = pos_, .end = end, .own_line = line_start_});
     pos_ = end;
 }
@@ -292,39 +334,14 @@ void Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
     emit(TokenKind::Bad, pos_ + size);
 }
 
+// Punctuation that may be longer than one character.
 void Lexer::lex_punctuation() {
     // The token of two characters if the second one fits, else the one of the first.
     const auto pair = [&](char second, TokenKind two, TokenKind one) {
-        next() == second ? emit(two, pos_ + 2) : emit(one, pos_ + 1);
+        const bool fits = next() == second;
+        emit(fits ? two : one, pos_ + (fits ? 2 : 1));
     };
-    const auto single = [&](TokenKind kind) { emit(kind, pos_ + 1); };
     switch (text_[pos_]) {
-        case '(':
-            return single(TokenKind::LParen);
-        case ')':
-            return single(TokenKind::RParen);
-        case '[':
-            return single(TokenKind::LBracket);
-        case ']':
-            return single(TokenKind::RBracket);
-        case '{':
-            return single(TokenKind::LBrace);
-        case '}':
-            return single(TokenKind::RBrace);
-        case ',':
-            return single(TokenKind::Comma);
-        case ';':
-            return single(TokenKind::Semicolon);
-        case '~':
-            return single(TokenKind::Tilde);
-        case '/':
-            return single(TokenKind::Slash);
-        case '\\':
-            return single(TokenKind::Backslash);
-        case '%':
-            return single(TokenKind::Percent);
-        case '^':
-            return single(TokenKind::Caret);
         case ':':
             return pair('=', TokenKind::ColonAssign, TokenKind::Colon);
         case '?':

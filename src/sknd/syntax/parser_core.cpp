@@ -1,7 +1,6 @@
 // Tokens, messages, recovery and limits of the parser.
 #include <algorithm>
 
-#include "base/match.h"
 #include "diag/utf8.h"
 #include "sknd/syntax/parser_impl.h"
 
@@ -248,61 +247,12 @@ bool Parser::close_body(const Token& open) {
 
 // ---- Nodes ------------------------------------------------------------------------------------
 
-ExprId Parser::add_node(Span span, ExprNode node) {
-    int depth = 1 + depth_below(node);
-    if (depth > limits_.max_expr_depth && !fatal_) too_deep(span, limits_.max_expr_depth);
-    if (fatal_) {
-        node = BadExpr{};
-        depth = 1;
-    }
-    expr_depths_.push_back(depth);
-    return module_.exprs.add({.span = span, .node = std::move(node)});
+ExprId Parser::add_bad(Span span) {
+    expr_depths_.push_back(1);
+    return module_.exprs.add({.span = span, .node = BadExpr{}});
 }
 
 // A placeholder of no width for what should have begun at this token.
 ExprId Parser::bad_expr() { return add({module_.file, peek().begin, peek().begin}, BadExpr{}); }
-
-// The depth of the deepest child; 0 for a leaf.
-int Parser::depth_below(const ExprNode& node) const {
-    int depth = 0;
-    const auto see = [&](auto... ids) {
-        ((depth = ids.valid() ? std::max(depth, expr_depths_[ids.value]) : depth), ...);
-    };
-    const auto see_all = [&](const std::vector<ExprId>& ids) {
-        for (const ExprId id : ids) see(id);
-    };
-    match(
-        node,
-        [](const BadExpr&) {},
-        [](const IntLiteral&) {},
-        [](const RealLiteral&) {},
-        [](const BoolLiteral&) {},
-        [](const InfLiteral&) {},
-        [](const PiLiteral&) {},
-        [](const Identifier&) {},
-        [](const Omitted&) {},
-        [&](const StringLiteral& n) {
-            for (const StringLiteral::Part& part : n.parts) see(part.expr);
-        },
-        [&](const Member& n) { see(n.base); },
-        [&](const Paren& n) { see(n.inner); },
-        [&](const List& n) { see_all(n.items); },
-        [&](const Range& n) { see(n.begin, n.end, n.step); },
-        [&](const Expand& n) { see(n.item, n.count); },
-        [&](const Zip& n) { see_all(n.items); },
-        [&](const Index& n) { see(n.base, n.index); },
-        [&](const Access& n) { see(n.base), see_all(n.indices); },
-        [&](const Guard& n) { see(n.index, n.below, n.above); },
-        [&](const Substitution& n) { see(n.base, n.index, n.value); },
-        [&](const Unary& n) { see(n.operand); },
-        [&](const Binary& n) { see(n.lhs, n.rhs); },
-        [&](const Select& n) { see(n.condition, n.consequent, n.alternative); },
-        [&](const Coalesce& n) { see(n.value, n.fallback); },
-        [&](const NullTest& n) { see(n.operand); },
-        [&](const Fold& n) { see(n.operand); },
-        [&](const Cast& n) { see(n.operand); },
-        [&](const BuiltinCall& n) { see(n.operand); });
-    return depth;
-}
 
 }  // namespace lemma::sknd

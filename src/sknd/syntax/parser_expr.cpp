@@ -1,5 +1,6 @@
 // Operators of expressions, from the weakest (`??`) to the strongest (unary and `**`). The table of
 // levels is that of the notes on SkriptND, "Precedence and associativity".
+#include <array>
 #include <utility>
 
 #include "sknd/syntax/parser_impl.h"
@@ -25,56 +26,40 @@ struct Operator {
     bool cumulative = false;
 };
 
+constexpr std::array<Operator, 256> make_operators() {
+    std::array<Operator, 256> table{};
+    const auto set = [&](TokenKind kind, Operator op) { table[static_cast<size_t>(kind)] = op; };
+    set(TokenKind::Implies, {kImplies, BinaryOp::Implies, {}});
+    set(TokenKind::AndAnd, {kLogical, BinaryOp::And, FoldOp::All, true});
+    set(TokenKind::OrOr, {kLogical, BinaryOp::Or, FoldOp::Any, true});
+    set(TokenKind::Caret, {kLogical, BinaryOp::Xor, {}});
+    set(TokenKind::Less, {kComparison, BinaryOp::Less, FoldOp::Less});
+    set(TokenKind::LessEqual, {kComparison, BinaryOp::LessEqual, FoldOp::LessEqual});
+    set(TokenKind::Greater, {kComparison, BinaryOp::Greater, FoldOp::Greater});
+    set(TokenKind::GreaterEqual, {kComparison, BinaryOp::GreaterEqual, FoldOp::GreaterEqual});
+    set(TokenKind::EqualEqual, {kComparison, BinaryOp::Equal, FoldOp::Equal});
+    set(TokenKind::NotEqual, {kComparison, BinaryOp::NotEqual, FoldOp::NotEqual});
+    set(TokenKind::ColonAssign, {kComparison, {}, FoldOp::Uniform});
+    set(TokenKind::Min, {kMinMax, BinaryOp::Min, FoldOp::Min, true});
+    set(TokenKind::Max, {kMinMax, BinaryOp::Max, FoldOp::Max, true});
+    set(TokenKind::Plus, {kSum, BinaryOp::Add, FoldOp::Sum, true});
+    set(TokenKind::Minus, {kSum, BinaryOp::Sub, {}});
+    set(TokenKind::Star, {kProduct, BinaryOp::Mul, FoldOp::Product, true});
+    set(TokenKind::Slash, {kProduct, BinaryOp::Div, {}});
+    set(TokenKind::Backslash, {kProduct, BinaryOp::CeilDiv, {}});
+    set(TokenKind::Percent, {kProduct, BinaryOp::Mod, {}});
+    set(TokenKind::StarStar, {kPower, BinaryOp::Pow, {}});
+    return table;
+}
+constexpr std::array<Operator, 256> kOperators = make_operators();
+
 // `word` is the text of an identifier: `is` and `in` are operators where one is expected.
-Operator operator_of(TokenKind kind, std::string_view word) {
-    switch (kind) {
-        case TokenKind::Identifier:
-            if (word == "is") return {kComparison, BinaryOp::Is, {}};
-            if (word == "in") return {kComparison, BinaryOp::In, {}};
-            return {};
-        case TokenKind::Implies:
-            return {kImplies, BinaryOp::Implies, {}};
-        case TokenKind::AndAnd:
-            return {kLogical, BinaryOp::And, FoldOp::All, true};
-        case TokenKind::OrOr:
-            return {kLogical, BinaryOp::Or, FoldOp::Any, true};
-        case TokenKind::Caret:
-            return {kLogical, BinaryOp::Xor, {}};
-        case TokenKind::Less:
-            return {kComparison, BinaryOp::Less, FoldOp::Less};
-        case TokenKind::LessEqual:
-            return {kComparison, BinaryOp::LessEqual, FoldOp::LessEqual};
-        case TokenKind::Greater:
-            return {kComparison, BinaryOp::Greater, FoldOp::Greater};
-        case TokenKind::GreaterEqual:
-            return {kComparison, BinaryOp::GreaterEqual, FoldOp::GreaterEqual};
-        case TokenKind::EqualEqual:
-            return {kComparison, BinaryOp::Equal, FoldOp::Equal};
-        case TokenKind::NotEqual:
-            return {kComparison, BinaryOp::NotEqual, FoldOp::NotEqual};
-        case TokenKind::ColonAssign:
-            return {kComparison, {}, FoldOp::Uniform};
-        case TokenKind::Min:
-            return {kMinMax, BinaryOp::Min, FoldOp::Min, true};
-        case TokenKind::Max:
-            return {kMinMax, BinaryOp::Max, FoldOp::Max, true};
-        case TokenKind::Plus:
-            return {kSum, BinaryOp::Add, FoldOp::Sum, true};
-        case TokenKind::Minus:
-            return {kSum, BinaryOp::Sub, {}};
-        case TokenKind::Star:
-            return {kProduct, BinaryOp::Mul, FoldOp::Product, true};
-        case TokenKind::Slash:
-            return {kProduct, BinaryOp::Div, {}};
-        case TokenKind::Backslash:
-            return {kProduct, BinaryOp::CeilDiv, {}};
-        case TokenKind::Percent:
-            return {kProduct, BinaryOp::Mod, {}};
-        case TokenKind::StarStar:
-            return {kPower, BinaryOp::Pow, {}};
-        default:
-            return {};
-    }
+constexpr Operator kIs = {kComparison, BinaryOp::Is, {}};
+constexpr Operator kIn = {kComparison, BinaryOp::In, {}};
+const Operator& operator_of(TokenKind kind, std::string_view word) {
+    if (kind == TokenKind::Identifier && word == "is") return kIs;
+    if (kind == TokenKind::Identifier && word == "in") return kIn;
+    return kOperators[static_cast<size_t>(kind)];
 }
 
 bool is_prefix(TokenKind kind) {
@@ -120,7 +105,7 @@ ExprId Parser::parse_binary(int min_level) {
     std::optional<TokenKind> logical;
     while (!panic_) {
         if (at(TokenKind::Substitute)) return parse_no_substitution(lhs);
-        const Operator op = operator_of(peek().kind, text(peek()));
+        const Operator& op = operator_of(peek().kind, text(peek()));
         if (op.level == kNoOperator || op.level < min_level) return lhs;
         if (!op.binary && !is_fold_end(peek(1).kind)) return lhs;  // `:=` of a formula
         if (op.level > max_level) {
@@ -147,7 +132,7 @@ ExprId Parser::parse_binary(int min_level) {
 
 // fold-expr ::= rvalue-expr (fold-op ".." | cumulation-op "..."), from behind the operator
 ExprId Parser::parse_fold(ExprId operand, const Token& token) {
-    const Operator op = operator_of(token.kind, text(token));
+    const Operator& op = operator_of(token.kind, text(token));
     const bool cumulative = advance().kind == TokenKind::Ellipsis;
     if (!op.fold || (cumulative && !op.cumulative)) {
         report(span(token),

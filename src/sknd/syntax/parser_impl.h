@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,56 @@
 #include "sknd/syntax/parser.h"
 
 namespace lemma::sknd {
+
+// How deep the deepest operand of a node is, by the depths of all expressions; 0 for a leaf.
+struct DepthBelow {
+    const std::vector<int>& depths;
+
+    int of(ExprId id) const { return id.valid() ? depths[id.value] : 0; }
+    int of(const std::vector<ExprId>& ids) const {
+        int depth = 0;
+        for (const ExprId id : ids) depth = std::max(depth, of(id));
+        return depth;
+    }
+
+    int operator()(const BadExpr&) const { return 0; }
+    int operator()(const IntLiteral&) const { return 0; }
+    int operator()(const RealLiteral&) const { return 0; }
+    int operator()(const BoolLiteral&) const { return 0; }
+    int operator()(const InfLiteral&) const { return 0; }
+    int operator()(const PiLiteral&) const { return 0; }
+    int operator()(const Identifier&) const { return 0; }
+    int operator()(const Omitted&) const { return 0; }
+    int operator()(const StringLiteral& n) const {
+        int depth = 0;
+        for (const StringLiteral::Part& part : n.parts) depth = std::max(depth, of(part.expr));
+        return depth;
+    }
+    int operator()(const Member& n) const { return of(n.base); }
+    int operator()(const Paren& n) const { return of(n.inner); }
+    int operator()(const List& n) const { return of(n.items); }
+    int operator()(const Range& n) const { return std::max({of(n.begin), of(n.end), of(n.step)}); }
+    int operator()(const Expand& n) const { return std::max(of(n.item), of(n.count)); }
+    int operator()(const Zip& n) const { return of(n.items); }
+    int operator()(const Index& n) const { return std::max(of(n.base), of(n.index)); }
+    int operator()(const Access& n) const { return std::max(of(n.base), of(n.indices)); }
+    int operator()(const Guard& n) const {
+        return std::max({of(n.index), of(n.below), of(n.above)});
+    }
+    int operator()(const Substitution& n) const {
+        return std::max({of(n.base), of(n.index), of(n.value)});
+    }
+    int operator()(const Unary& n) const { return of(n.operand); }
+    int operator()(const Binary& n) const { return std::max(of(n.lhs), of(n.rhs)); }
+    int operator()(const Select& n) const {
+        return std::max({of(n.condition), of(n.consequent), of(n.alternative)});
+    }
+    int operator()(const Coalesce& n) const { return std::max(of(n.value), of(n.fallback)); }
+    int operator()(const NullTest& n) const { return of(n.operand); }
+    int operator()(const Fold& n) const { return of(n.operand); }
+    int operator()(const Cast& n) const { return of(n.operand); }
+    int operator()(const BuiltinCall& n) const { return of(n.operand); }
+};
 
 class Parser {
 public:
@@ -260,12 +311,16 @@ private:
     // ---- Nodes --------------------------------------------------------------------------------
     // Not inlined: a node of variant size in each frame of the recursion would cost much stack.
     template <class Node>
-    [[gnu::noinline]] ExprId add(Span span, Node node) {
-        return add_node(span, ExprNode(std::move(node)));
+    [[gnu::noinline]] ExprId add(Span span, Node&& node) {
+        const int depth = 1 + DepthBelow{expr_depths_}(node);
+        if (depth > limits_.max_expr_depth && !fatal_) too_deep(span, limits_.max_expr_depth);
+        if (fatal_) return add_bad(span);
+        expr_depths_.push_back(depth);
+        return module_.exprs.add({.span = span, .node = std::forward<Node>(node)});
     }
-    ExprId add_node(Span span, ExprNode node);
+    // Stands for what is too deep.
+    ExprId add_bad(Span span);
     ExprId bad_expr();
-    int depth_below(const ExprNode& node) const;
 
     const diag::SourceMap& sources_;
     std::string_view text_;

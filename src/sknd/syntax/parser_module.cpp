@@ -138,9 +138,9 @@ void Parser::report_unclosed_definition(const Token& open) {
 }
 
 uint32_t Parser::column(const Token& token) const {
-    const size_t line_end = text_.substr(0, token.begin).find_last_of("\r\n");
-    return static_cast<uint32_t>(token.begin -
-                                 (line_end == std::string_view::npos ? 0 : line_end + 1));
+    uint32_t begin = token.begin;
+    while (begin > 0 && text_[begin - 1] != '\n' && text_[begin - 1] != '\r') --begin;
+    return token.begin - begin;
 }
 
 // Collects the names that the @dtype block of the definition at hand declares, wherever it stands:

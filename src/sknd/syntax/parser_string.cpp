@@ -1,4 +1,5 @@
 // String literals: neighbours joined, escapes resolved, formatted parts parsed in place.
+#include <algorithm>
 #include <utility>
 
 #include "diag/utf8.h"
@@ -6,6 +7,12 @@
 #include "sknd/syntax/parser_impl.h"
 
 namespace lemma::sknd {
+namespace {
+
+// Whether the character of a literal may stand for something else than itself.
+bool is_special(char c) { return c == '\\' || c == '{' || c == '}' || c == '\r'; }
+
+}  // namespace
 
 // STRING+, joined to one literal
 ExprId Parser::parse_string() {
@@ -36,6 +43,10 @@ std::string Parser::parse_label() {
 // Appends the text and the formatted expressions of one literal.
 void Parser::parse_literal(const Token& literal, StringLiteral& result) {
     const uint32_t end = literal.end - 1;
+    if (result.parts.empty()) {
+        const auto formats = std::ranges::count(text(literal), '{');
+        result.parts.reserve(2 * static_cast<size_t>(formats) + 1);
+    }
     std::string run;
     if (!result.parts.empty() && !result.parts.back().expr) {
         run = std::move(result.parts.back().text);
@@ -45,6 +56,10 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
         if (!run.empty()) result.parts.push_back({.text = std::exchange(run, {}), .expr = {}});
     };
     for (uint32_t i = literal.begin + 1; i < end; ++i) {
+        const uint32_t plain = i;
+        while (i < end && !is_special(text_[i])) ++i;
+        run += text_.substr(plain, i - plain);
+        if (i == end) break;
         switch (text_[i]) {
             case '\\':
                 append_escape(++i, run);
@@ -62,8 +77,6 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
                 run += '\n';
                 if (text_[i + 1] == '\n') ++i;
                 break;
-            default:
-                run += text_[i];
         }
     }
     flush();

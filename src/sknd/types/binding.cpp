@@ -6,8 +6,6 @@ namespace lemma::sknd {
 
 namespace {
 
-using NameSet = std::set<std::string>;
-
 // Attributes whose values are there before any input is looked at: single, not optional, and
 // without a default that depends on something.
 NameSet names_known_first(const Module& module, const Definition& definition) {

@@ -2,23 +2,22 @@
 // declare (spec 2.6.1). It depends on the definition alone and then works for every call.
 #pragma once
 
-#include <set>
-#include <string>
 #include <vector>
 
 #include "sknd/syntax/ast.h"
+#include "sknd/types/name_table.h"
 
 namespace lemma::sknd {
 
 struct BindingOrder {
     std::vector<size_t> order;    // indices of inputs
     std::vector<size_t> unbound;  // inputs whose shapes cannot be bound uniquely
-    std::set<std::string> known;  // names that attributes and inputs bind
+    NameSet known;                // names that attributes and inputs bind
 };
 
 BindingOrder find_binding_order(const Module& module, const Definition& definition);
 
 // Whether the expression reads names of the set only.
-bool reads_only(const Module& module, ExprId expr, const std::set<std::string>& names);
+bool reads_only(const Module& module, ExprId expr, const NameSet& names);
 
 }  // namespace lemma::sknd

@@ -24,21 +24,21 @@ std::vector<size_t> DefinitionChecker::check_binding_order() {
 }
 
 // `a: int..(k) = 0` needs k from somewhere else: a single value does not tell it.
-void DefinitionChecker::check_uniform_defaults(std::set<std::string> known) {
-    std::map<std::string, size_t> mentions;
+void DefinitionChecker::check_uniform_defaults(NameSet known) {
+    NameTable<bool> mentions;  // more than once?
     for (const ParamDecl& decl : def_.attribs) {
         if (!decl.type.pack) {
             known.insert(decl.name.text);
             continue;
         }
         for_each_identifier(module_, decl.type.pack->length, [&](const std::string& name, ExprId) {
-            ++mentions[name];
+            mentions.set(name, mentions.contains(name));
         });
     }
     // A list given for another attribute of the same length tells it as well.
-    for (const auto& [name, count] : mentions) {
-        if (count > 1) known.insert(name);
-    }
+    mentions.for_each([&](std::string_view name, bool again) {
+        if (again) known.insert(name);
+    });
     for (const ParamDecl& decl : def_.attribs) {
         if (!decl.type.pack || !decl.value.valid()) continue;
         const Type& type = tables_.types[decl.value];

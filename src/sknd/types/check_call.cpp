@@ -28,7 +28,7 @@ public:
     std::optional<ir::ScalarType> type(std::string_view) const override { return std::nullopt; }
 
 private:
-    std::set<std::string, std::less<>> null_names_;
+    NameSet null_names_;
     CompileValue null_ = Null{};
 };
 
@@ -208,14 +208,13 @@ void DefinitionChecker::finish_generics(const CallSite& call, std::vector<Type>&
 
 void DefinitionChecker::check_attributes(const CallSite& call, std::vector<Type>& generics) {
     const Signature& callee = package_.signature(call.callee);
-    std::map<std::string, Span> given;
+    NameTable<Span> given;
     for (const AttributeArg& arg : *call.attributes) {
-        const auto [it, fresh] = given.emplace(arg.name.text, arg.name.span);
-        if (!fresh) {
+        if (!given.insert(arg.name.text, arg.name.span)) {
             error(arg.name.span,
                   DiagKind::DuplicateAttribute,
                   fmt::format("the attribute `{}` is given twice", arg.name.text))
-                .note(it->second, "first here");
+                .note(*given.find(arg.name.text), "first here");
         }
         if (const Parameter* parameter = callee.attribute(arg.name.text)) {
             check_attribute(arg, *parameter, callee, generics);

@@ -8,10 +8,10 @@ namespace lemma::sknd {
 
 namespace {
 
-void collect_targets(const Component& component, std::set<std::string>& names) {
+void collect_targets(const Component& component, NameTable<bool>& names) {
     for (const LValue& lhs : component.results) {
         for (const LValueItem& item : lhs.items) {
-            for (const auto& target : item.targets) names.insert(target.name.text);
+            for (const auto& target : item.targets) names.set(target.name.text, true);
         }
     }
 }
@@ -185,7 +185,7 @@ void DefinitionChecker::bind_name(
         type = declared;
     }
     type.tensor = true;
-    pending_names_.back().erase(target.name.text);
+    pending_names_.back().set(target.name.text, false);
     // A block has its own names, which may hide those outside.
     const SymbolId existing =
         nested ? scopes_.find_here(target.name.text) : scopes_.find(target.name.text);
@@ -203,14 +203,14 @@ void DefinitionChecker::assign(Symbol& symbol,
     const bool updates = symbol.kind == SymbolKind::Variable && block == BlockKind::Update;
     const bool produces = symbol.kind == SymbolKind::Output && block == BlockKind::Compose;
     if (symbol.kind == SymbolKind::Intermediate || (produces && symbol.assigned)) {
-        const bool output = symbol.kind == SymbolKind::Output;
+        const Span* first = produces ? initialized_.find(name.text) : &symbol.span;
         error(name.span, DiagKind::AssignedTwice, fmt::format("`{}` is assigned twice", name.text))
-            .note(output ? initialized_[name.text] : symbol.span, "first here");
+            .note(first ? *first : symbol.span, "first here");
         return;
     }
-    if (updates && !updated_.emplace(name.text, name.span).second) {
+    if (updates && !updated_.insert(name.text, name.span)) {
         error(name.span, DiagKind::AssignedTwice, fmt::format("`{}` is updated twice", name.text))
-            .note(updated_[name.text], "first here");
+            .note(*updated_.find(name.text), "first here");
         return;
     }
     if (!updates && !produces) {
@@ -226,7 +226,7 @@ void DefinitionChecker::assign(Symbol& symbol,
         return;
     }
     symbol.assigned = true;
-    if (produces) initialized_.emplace(name.text, name.span);
+    if (produces) initialized_.insert(name.text, name.span);
     check_assigned_type(symbol, name, type);
 }
 
@@ -267,7 +267,7 @@ void DefinitionChecker::check_assigned_type(const Symbol& symbol,
 
 void DefinitionChecker::check_label(const Region& region) {
     if (!region.label) return;
-    if (labels_.back().insert(region.label->text).second) return;
+    if (labels_.back().insert(region.label->text)) return;
     error(region.label->span,
           DiagKind::DuplicateLabel,
           fmt::format("the label `{}` is used twice", region.label->text))

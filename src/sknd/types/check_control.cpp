@@ -8,8 +8,8 @@
 namespace lemma::sknd {
 
 // The names whose presence the condition proves: `?x`, also as a term of a conjunction.
-std::vector<std::string> DefinitionChecker::null_tested_names(ExprId condition) const {
-    std::vector<std::string> names;
+DefinitionChecker::Names DefinitionChecker::null_tested_names(ExprId condition) const {
+    Names names;
     std::vector<ExprId> terms = {condition};
     while (!terms.empty()) {
         const Expr& term = expr(terms.back());
@@ -29,9 +29,9 @@ std::vector<std::string> DefinitionChecker::null_tested_names(ExprId condition) 
 }
 
 // Opens a scope in which the names are not optional.
-void DefinitionChecker::push_promoted(const std::vector<std::string>& names) {
+void DefinitionChecker::push_promoted(const Names& names) {
     std::vector<Symbol> promoted;
-    for (const std::string& name : names) {
+    for (const std::string_view name : names) {
         const SymbolId found = scopes_.find(name);
         if (!found.valid() || !scopes_[found].type.optional) continue;
         promoted.push_back(scopes_[found]);
@@ -85,7 +85,7 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::type_branch(const B
         const auto* test = arm.condition.valid()
                                ? std::get_if<Value>(&module_.regions[arm.condition].node)
                                : nullptr;
-        push_promoted(test ? null_tested_names(test->expr) : std::vector<std::string>{});
+        push_promoted(test ? null_tested_names(test->expr) : Names{});
         merge(arm.consequent);
         scopes_.pop();
         dynamic = test_at_run;

@@ -1,6 +1,8 @@
 // Declarations: @dtype, @attrib, @input, @constant, @variable, @output, and their values.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "sknd/types/checker.h"
 #include "sknd/types/identifiers.h"
 
@@ -35,14 +37,14 @@ void DefinitionChecker::check_blocks() {
 void DefinitionChecker::collect_later_names() {
     const auto add = [&](const std::vector<ParamDecl>& decls, BlockKind block) {
         for (const ParamDecl& decl : decls) {
-            later_names_.emplace(decl.name.text, LaterName{block, decl.name.span});
+            later_names_.insert(decl.name.text, LaterName{block, decl.name.span});
         }
     };
     for (const UsingStmt& stmt : def_.usings) {
         for (const LValueItem& item : stmt.lhs.items) {
             for (const auto& target : item.targets) {
-                later_names_.emplace(target.name.text,
-                                     LaterName{BlockKind::Using, target.name.span});
+                later_names_.insert(target.name.text,
+                                    LaterName{BlockKind::Using, target.name.span});
             }
         }
     }
@@ -53,14 +55,13 @@ void DefinitionChecker::collect_later_names() {
 }
 
 void DefinitionChecker::check_dtypes() {
-    std::map<std::string, Span> names;
+    NameTable<Span> names;
     for (const DtypeDecl& decl : def_.dtypes) {
-        const auto [it, fresh] = names.emplace(decl.name.text, decl.name.span);
-        if (!fresh) {
+        if (!names.insert(decl.name.text, decl.name.span)) {
             error(decl.name.span,
                   DiagKind::DuplicateName,
                   fmt::format("`{}` is already a generic type", decl.name.text))
-                .note(it->second, "declared here");
+                .note(*names.find(decl.name.text), "declared here");
         }
         if (!decl.base.text.empty() && !is_abstract(decl.base.text)) {
             const bool concrete = concrete_type(decl.base.text) != BaseType::Bad;
@@ -176,8 +177,24 @@ void DefinitionChecker::check_default_value(const ParamDecl& decl,
     }
 }
 
+// Most attributes read none that have a default, and then there is nothing to find.
+bool DefinitionChecker::defaults_read_defaults() const {
+    NameSet with_default;
+    for (const ParamDecl& decl : def_.attribs) {
+        if (decl.value.valid()) with_default.insert(decl.name.text);
+    }
+    bool found = false;
+    for (const ParamDecl& decl : def_.attribs) {
+        for_each_identifier(module_, decl.value, [&](const std::string& name, ExprId) {
+            found = found || with_default.contains(name);
+        });
+    }
+    return found;
+}
+
 // Depth-first, with a path of its own instead of recursion.
 void DefinitionChecker::check_default_cycles() {
+    if (!defaults_read_defaults()) return;
     struct Read {
         std::string name;
         ExprId id;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/match.h"
 #include "sknd/types/checker.h"
 
 namespace lemma::sknd {
@@ -98,76 +97,81 @@ bool is_zero(const Expr& expr) {
     return (whole && whole->value == 0) || (real && real->value == 0);
 }
 
+// Whether a guard may stand in the node as in its place.
+bool passes_guard(const decltype(Expr::node)& node) {
+    return std::holds_alternative<Guard>(node) || std::holds_alternative<Expand>(node) ||
+           std::holds_alternative<Select>(node) || std::holds_alternative<Coalesce>(node) ||
+           std::holds_alternative<Substitution>(node) || std::holds_alternative<Paren>(node);
+}
+
 bool takes_bools(const Type& type) {
     return type.base == BaseType::Bool || type.base == BaseType::Any || type.bad();
 }
 
 }  // namespace
 
+// One object instead of a lambda for each kind of node: this is the walk over all expressions.
+struct DefinitionChecker::TypeNode {
+    DefinitionChecker& checker;
+    ExprId id;
+
+    Type operator()(const BadExpr&) const { return Type{}; }
+    Type operator()(const IntLiteral&) const { return scalar_type(BaseType::Int); }
+    Type operator()(const RealLiteral&) const { return scalar_type(BaseType::Real); }
+    Type operator()(const InfLiteral&) const { return scalar_type(BaseType::Real); }
+    Type operator()(const PiLiteral&) const { return scalar_type(BaseType::Real); }
+    Type operator()(const BoolLiteral&) const { return scalar_type(BaseType::Bool); }
+    Type operator()(const StringLiteral& n) const { return checker.type_string(n); }
+    Type operator()(const Identifier& n) const { return checker.type_identifier(id, n); }
+    Type operator()(const Member& n) const { return checker.type_member(id, n); }
+    Type operator()(const Paren& n) const { return checker.type_expr(n.inner); }
+    Type operator()(const List& n) const { return checker.type_list(id, n); }
+    Type operator()(const Range& n) const {
+        checker.error(id, DiagKind::MisplacedItem, "a range can only stand in a list or an index")
+            .note("write it as a list: `[b:e]`");
+        checker.type_range(id, n);
+        return Type{};
+    }
+    Type operator()(const Expand& n) const {
+        checker.error(id,
+                      DiagKind::MisplacedItem,
+                      "`..` expands a pack in a list, a shape or an access only");
+        checker.type_expr(n.item);
+        return Type{};
+    }
+    Type operator()(const Zip& n) const {
+        checker.error(
+            id, DiagKind::MisplacedItem, "a zip can only stand in a list, as `[(a, b)..]`");
+        checker.type_zip(id, n);
+        return Type{};
+    }
+    Type operator()(const Index& n) const { return checker.type_index(id, n); }
+    Type operator()(const Access& n) const { return checker.type_access(id, n); }
+    Type operator()(const Guard& n) const { return checker.type_guard(id, n); }
+    Type operator()(const Substitution& n) const { return checker.type_substitution(id, n); }
+    Type operator()(const Unary& n) const { return checker.type_unary(id, n); }
+    Type operator()(const Binary& n) const { return checker.type_binary(id, n); }
+    Type operator()(const Select& n) const { return checker.type_select(id, n); }
+    Type operator()(const Coalesce& n) const { return checker.type_coalesce(id, n); }
+    Type operator()(const NullTest& n) const { return checker.type_null_test(id, n); }
+    Type operator()(const Fold& n) const { return checker.type_fold(id, n); }
+    Type operator()(const Cast& n) const { return checker.type_cast(id, n); }
+    Type operator()(const BuiltinCall& n) const { return checker.type_builtin(id, n); }
+    Type operator()(const Omitted&) const {
+        checker.error(
+            id, DiagKind::MisplacedItem, "`~` can only stand for an input, a result or an extent");
+        return Type{};
+    }
+};
+
 Type DefinitionChecker::type_expr(ExprId id) {
     const auto& node = expr(id).node;
-    const bool passes_guard =
-        std::holds_alternative<Guard>(node) || std::holds_alternative<Expand>(node) ||
-        std::holds_alternative<Select>(node) || std::holds_alternative<Coalesce>(node) ||
-        std::holds_alternative<Substitution>(node) || std::holds_alternative<Paren>(node);
     const bool guard_allowed = guard_allowed_;
-    guard_allowed_ = guard_allowed && passes_guard;
-    const Type type = type_node(id);
+    guard_allowed_ = guard_allowed && passes_guard(node);
+    const Type type = std::visit(TypeNode{*this, id}, node);
     guard_allowed_ = guard_allowed;
     tables_.types[id] = type;
     return type;
-}
-
-Type DefinitionChecker::type_node(ExprId id) {
-    return match(
-        expr(id).node,
-        [](const BadExpr&) { return Type{}; },
-        [](const IntLiteral&) { return scalar_type(BaseType::Int); },
-        [](const RealLiteral&) { return scalar_type(BaseType::Real); },
-        [](const InfLiteral&) { return scalar_type(BaseType::Real); },
-        [](const PiLiteral&) { return scalar_type(BaseType::Real); },
-        [](const BoolLiteral&) { return scalar_type(BaseType::Bool); },
-        [&](const StringLiteral& n) { return type_string(n); },
-        [&](const Identifier& n) { return type_identifier(id, n); },
-        [&](const Member& n) { return type_member(id, n); },
-        [&](const Paren& n) { return type_expr(n.inner); },
-        [&](const List& n) { return type_list(id, n); },
-        [&](const Range& n) {
-            error(id, DiagKind::MisplacedItem, "a range can only stand in a list or an index")
-                .note("write it as a list: `[b:e]`");
-            type_range(id, n);
-            return Type{};
-        },
-        [&](const Expand& n) {
-            error(id,
-                  DiagKind::MisplacedItem,
-                  "`..` expands a pack in a list, a shape or an access only");
-            type_expr(n.item);
-            return Type{};
-        },
-        [&](const Zip& n) {
-            error(id, DiagKind::MisplacedItem, "a zip can only stand in a list, as `[(a, b)..]`");
-            type_zip(id, n);
-            return Type{};
-        },
-        [&](const Index& n) { return type_index(id, n); },
-        [&](const Access& n) { return type_access(id, n); },
-        [&](const Guard& n) { return type_guard(id, n); },
-        [&](const Substitution& n) { return type_substitution(id, n); },
-        [&](const Unary& n) { return type_unary(id, n); },
-        [&](const Binary& n) { return type_binary(id, n); },
-        [&](const Select& n) { return type_select(id, n); },
-        [&](const Coalesce& n) { return type_coalesce(id, n); },
-        [&](const NullTest& n) { return type_null_test(id, n); },
-        [&](const Fold& n) { return type_fold(id, n); },
-        [&](const Cast& n) { return type_cast(id, n); },
-        [&](const BuiltinCall& n) { return type_builtin(id, n); },
-        [&](const Omitted&) {
-            error(id,
-                  DiagKind::MisplacedItem,
-                  "`~` can only stand for an input, a result or an extent");
-            return Type{};
-        });
 }
 
 Type DefinitionChecker::type_identifier(ExprId id, const Identifier& node) {
@@ -188,20 +192,20 @@ Type DefinitionChecker::type_identifier(ExprId id, const Identifier& node) {
 
 void DefinitionChecker::report_undeclared(ExprId id, const std::string& name) {
     for (const auto& pending : pending_names_) {
-        if (!pending.contains(name)) continue;
+        const bool* assigned_later = pending.find(name);
+        if (!assigned_later || !*assigned_later) continue;
         error(id,
               DiagKind::UsedBeforeAssigned,
               fmt::format("`{}` is read before it is assigned", name))
             .note("components are processed in the order written; move the assignment up");
         return;
     }
-    if (const auto later = later_names_.find(name); later != later_names_.end()) {
+    if (const LaterName* later = later_names_.find(name)) {
         error(id,
               DiagKind::NotVisible,
-              fmt::format("`{}` of the `{}` block cannot be used here",
-                          name,
-                          block_name(later->second.block)))
-            .note(later->second.span, "declared here, which is processed later");
+              fmt::format(
+                  "`{}` of the `{}` block cannot be used here", name, block_name(later->block)))
+            .note(later->span, "declared here, which is processed later");
         return;
     }
     auto report = error(id, DiagKind::UndeclaredName, fmt::format("`{}` is not declared", name));
@@ -212,7 +216,7 @@ void DefinitionChecker::report_undeclared(ExprId id, const std::string& name) {
     }
     if (declaring_) report.note("an extent declares a new name only alone or as `2 * n + 1`");
     // Once is enough: from here on the name agrees with everything.
-    Symbol placeholder = make_symbol({name, expr(id).span}, SymbolKind::Extent, Type{});
+    Symbol placeholder = make_symbol(name, expr(id).span, SymbolKind::Extent, Type{});
     placeholder.placeholder = true;
     scopes_.declare(std::move(placeholder));
 }
@@ -282,6 +286,7 @@ Type DefinitionChecker::compile_value(ExprId id, std::optional<CompileValue>* va
     const Type type = scalar_operand(id);
     // Type errors were reported; evaluating would report them again in other words.
     if (diag_.error_count() != errors) return type;
+    if (!value && is_plain(id)) return type;
     auto result = evaluate(module_, id, *this, symbols_, package_.options().limits, diag_);
     if (value) *value = std::move(result);
     return type;
@@ -351,8 +356,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     // Of `x + y` with two tensors, the first is enough to tell.
     const bool of_tensors = tables_.types[node.lhs].tensor && context_ == Context::Compose;
     // The right side of `&&` counts only where the left one holds: `?x && x > 0`.
-    const auto tested =
-        node.op == BinaryOp::And ? null_tested_names(node.lhs) : std::vector<std::string>{};
+    const Names tested = node.op == BinaryOp::And ? null_tested_names(node.lhs) : Names{};
     if (!tested.empty()) push_promoted(tested);
     const Type rhs = of_tensors ? type_expr(node.rhs) : scalar_operand(node.rhs);
     if (!tested.empty()) scopes_.pop();

@@ -8,20 +8,20 @@ namespace lemma::sknd {
 Type DefinitionChecker::type_member(ExprId id, const Member& node) {
     const Type base = type_expr(node.base);
     if (base.bad()) return Type{};
-    const std::string name = source(node.base);
     if (!base.tensor) {
         error(id,
               DiagKind::NoMember,
-              fmt::format("`{}` is {}; only tensors have members", name, text(base)));
+              fmt::format("`{}` is {}; only tensors have members", source(node.base), text(base)));
         return Type{};
     }
     const bool wants_pack = node.member == MemberKind::Size;
     if (wants_pack != base.packed) {
         error(id,
               DiagKind::NoMember,
-              wants_pack
-                  ? fmt::format("`{}` is a single tensor; only packs have `.size`", name)
-                  : fmt::format("`{}` is a pack of tensors, which may differ in shape", name))
+              fmt::format(
+                  fmt::runtime(wants_pack ? "`{}` is a single tensor; only packs have `.size`"
+                                          : "`{}` is a pack of tensors, which may differ in shape"),
+                  source(node.base)))
             .note(wants_pack ? "a single tensor has `.shape` and `.rank`"
                              : "a pack has `.size`; one of its tensors has `.shape` and `.rank`");
         return Type{};
@@ -45,11 +45,10 @@ Type DefinitionChecker::type_access(ExprId id, const Access& node) {
         count = sym_add(count, type_access_index(index, result));
     }
     if (base.bad()) return Type{};
-    const std::string name = source(node.base);
     if (!base.tensor) {
         error(node.base,
               DiagKind::TensorMismatch,
-              fmt::format("`{}` is {}, expected a tensor to access", name, text(base)))
+              fmt::format("`{}` is {}, expected a tensor to access", source(node.base), text(base)))
             .note("an item of a pack is read with one index and no comma, as `p[i]`");
         return Type{};
     }
@@ -66,7 +65,7 @@ Type DefinitionChecker::type_access(ExprId id, const Access& node) {
         error(id,
               DiagKind::RankMismatch,
               fmt::format("`{}` has rank {}, found {} {}",
-                          name,
+                          source(node.base),
                           symbols_.text(base.rank),
                           symbols_.text(count),
                           symbols_.as_int(count) == 1 ? "index" : "indices"));

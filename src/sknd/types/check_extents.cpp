@@ -105,22 +105,24 @@ bool is_bool_test(const Module& module, ExprId id) {
 
 }  // namespace
 
-std::optional<Name> DefinitionChecker::fresh_name(ExprId id) const {
-    if (!id.valid()) return std::nullopt;
+// The identifier that is new in this extent; null when there is none.
+const Expr* DefinitionChecker::fresh_name(ExprId id) const {
+    if (!id.valid()) return nullptr;
     const auto found = affine(module_, id);
-    if (!found || !found->name || found->factor == 0) return std::nullopt;
+    if (!found || !found->name || found->factor == 0) return nullptr;
     const std::string& name = std::get<Identifier>(found->name->node).name;
     // A name that another block declares is meant, though it is not visible here.
-    if (scopes_.find(name).valid() || later_names_.contains(name)) return std::nullopt;
-    return Name{name, found->name->span};
+    if (scopes_.find(name).valid() || later_names_.contains(name)) return nullptr;
+    return found->name;
 }
 
 void DefinitionChecker::declare_fresh(ExprId id, bool optional) {
-    const auto name = fresh_name(id);
-    if (!name) return;
-    Symbol symbol = make_symbol(*name, SymbolKind::Extent, scalar_type(BaseType::Int));
+    const Expr* fresh = fresh_name(id);
+    if (!fresh) return;
+    const std::string& name = std::get<Identifier>(fresh->node).name;
+    Symbol symbol = make_symbol(name, fresh->span, SymbolKind::Extent, scalar_type(BaseType::Int));
     symbol.type.optional = optional;
-    symbol.value = unknown_value(name->text, symbol.type, true);
+    symbol.value = unknown_value(name, symbol.type, true);
     declare(std::move(symbol));
 }
 
@@ -163,8 +165,9 @@ void DefinitionChecker::declare_packed_extents(const TypeSpec& spec) {
 }
 
 void DefinitionChecker::declare_fresh_pack(const ExtentSpec& extent, const TypeSpec& spec) {
-    const auto name = fresh_name(extent.extent);
-    if (!name) return;
+    const Expr* fresh = fresh_name(extent.extent);
+    if (!fresh) return;
+    const std::string& name = std::get<Identifier>(fresh->node).name;
     const ExprId length = extent.pack ? extent.pack->length : ExprId{};
     Type type = scalar_type(BaseType::Int);
     type.optional = spec.optional;
@@ -182,12 +185,12 @@ void DefinitionChecker::declare_fresh_pack(const ExtentSpec& extent, const TypeS
         const ExprId known = extent.spread && spec.pack ? spec.pack->length : length;
         if (known.valid()) type.length = symbolic_int(known);
         if (!known.valid()) {
-            type.length = symbols_.symbol(fmt::format("|{}|", name->text),
+            type.length = symbols_.symbol(fmt::format("|{}|", name),
                                           ir::ScalarType::Int,
                                           {0, std::numeric_limits<int64_t>::max()});
         }
     }
-    declare(make_symbol(*name, SymbolKind::Extent, type));
+    declare(make_symbol(name, fresh->span, SymbolKind::Extent, type));
 }
 
 // An output extent with an upper bound may be a new name: `y: real[s|k]` (spec 2.6).

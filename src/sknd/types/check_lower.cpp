@@ -167,17 +167,16 @@ void DefinitionChecker::check_lower_value(const LowerStmt& stmt, const Type& tar
 
 // At most an initialisation and then one update for each output.
 void DefinitionChecker::check_lower_order(const LowerStmt& stmt, SymbolId output) {
-    const std::string& name = scopes_[output].name;
+    const std::string_view name = scopes_[output].name;
     lowered_.insert(name);
     auto& mine = stmt.op == LowerOp::Assign ? initialized_ : updated_;
-    const auto [it, fresh] = mine.emplace(name, stmt.span);
-    if (!fresh) {
+    if (!mine.insert(name, stmt.span)) {
         error(stmt.span,
               DiagKind::AssignedTwice,
               fmt::format("`{}` is {} twice",
                           name,
                           stmt.op == LowerOp::Assign ? "initialised" : "accumulated"))
-            .note(it->second, "first here")
+            .note(*mine.find(name), "first here")
             .note("an output has at most one `=` and one accumulating statement");
         return;
     }
@@ -185,7 +184,7 @@ void DefinitionChecker::check_lower_order(const LowerStmt& stmt, SymbolId output
         error(stmt.span,
               DiagKind::AssignedTwice,
               fmt::format("`{}` is initialised after it was accumulated", name))
-            .note(updated_[name], "accumulated here");
+            .note(*updated_.find(name), "accumulated here");
     }
     if (stmt.op == LowerOp::Update && !initialized_.contains(name)) {
         error(stmt.op_span,

@@ -35,7 +35,6 @@ class CallGraph {
 public:
     CallGraph(const Package& package, const TypedPackage& typed);
     void report_cycles(const Package& package, Diagnostics& diag) const;
-    bool is_called(DefRef ref) const { return called_.contains(ref); }
 
 private:
     struct Call {
@@ -53,7 +52,6 @@ private:
     void add_module(const Package& package, const TypedPackage& typed, ModuleId id);
 
     std::map<DefRef, std::vector<Call>> calls_;
-    std::set<DefRef> called_;
 };
 
 CallGraph::CallGraph(const Package& package, const TypedPackage& typed) {
@@ -81,7 +79,6 @@ void CallGraph::add_module(const Package& package, const TypedPackage& typed, Mo
         if (next == begins.begin()) continue;
         const DefRef caller{id, std::prev(next)->second};
         calls_[caller].push_back({*callee, span});
-        called_.insert(*callee);
     }
 }
 
@@ -145,6 +142,7 @@ PackageChecker::PackageChecker(const Package& package,
     : package_(package), options_(options), work_{options.limits.max_work} {
     for (const LoadedModule& loaded : package.modules) {
         broken_.emplace_back(loaded.module, syntax.items());
+        signatures_.emplace_back(loaded.module.definitions.size());
     }
 }
 
@@ -153,9 +151,9 @@ const Definition& PackageChecker::definition(DefRef ref) const {
 }
 
 const Signature& PackageChecker::signature(DefRef ref) {
-    const auto found = signatures_.find(ref);
-    if (found != signatures_.end()) return found->second;
-    return signatures_.emplace(ref, make_signature(module_of(ref), definition(ref))).first->second;
+    auto& signature = signatures_[ref.module.value][ref.definition];
+    if (!signature) signature = make_signature(module_of(ref), definition(ref));
+    return *signature;
 }
 
 std::optional<DefRef> PackageChecker::resolve(ModuleId from,
@@ -234,8 +232,8 @@ void PackageChecker::report_unknown_qualified(ModuleId from,
 namespace {
 
 // The graphs of the main module that branches and loops invoke.
-std::set<std::string> invoked_names(const Module& module) {
-    std::set<std::string> names;
+NameSet invoked_names(const Module& module) {
+    NameSet names;
     for (const Region& region : module.regions) {
         const auto* call = std::get_if<Invocation>(&region.node);
         if (call && call->callee.parts.size() == 1) names.insert(call->callee.parts[0].text);
@@ -248,7 +246,8 @@ constexpr size_t kMostInBroken = 1'000;
 
 void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Diagnostics& diag) {
     const Module& module = checker.package()[id].module;
-    const std::set<std::string> invoked = invoked_names(module);
+    typed.modules[id.value].types = Table<ExprId, Type>(module.exprs.size());
+    const NameSet invoked = invoked_names(module);
     bool first_graph = true;
     for (uint32_t d = 0; d < module.definitions.size(); ++d) {
         const Definition& definition = module.definitions[d];
@@ -257,11 +256,13 @@ void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Dia
         first_graph = first_graph && !definition.graph;
         const DefRef ref{id, d};
         if (!checker.broken(id).broken(d)) {
+            checker.clear_scratch();
             DefinitionChecker one(checker, ref, typed.modules[id.value], diag);
             typed.definitions.push_back(one.run(main_graph));
             continue;
         }
         Diagnostics found(kMostInBroken);
+        checker.clear_scratch();
         DefinitionChecker one(checker, ref, typed.modules[id.value], found);
         typed.definitions.push_back(one.run(main_graph));
         for (const diag::Diagnostic& error : found.items()) {

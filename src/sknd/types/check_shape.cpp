@@ -175,16 +175,16 @@ void DefinitionChecker::check_bounds(const std::vector<ParamDecl>& decls) {
         for (const ExtentSpec& extent : *decl.type.shape) {
             const auto* name = std::get_if<Identifier>(&expr(extent.extent).node);
             if (!name || !extent.bound.valid()) continue;
-            const auto [it, fresh] = bounds_.emplace(name->name, extent.bound);
-            if (fresh) continue;
-            if (surely_differ(symbolic_int(it->second), symbolic_int(extent.bound))) {
+            if (bounds_.insert(name->name, extent.bound)) continue;
+            const ExprId before = *bounds_.find(name->name);
+            if (surely_differ(symbolic_int(before), symbolic_int(extent.bound))) {
                 error(extent.bound,
                       DiagKind::ExtentMismatch,
                       fmt::format("`{}` is bounded by {}, expected {} as before",
                                   name->name,
                                   source(extent.bound),
-                                  source(it->second)))
-                    .note(expr(it->second).span, "the other bound");
+                                  source(before)))
+                    .note(expr(before).span, "the other bound");
             }
         }
     }

@@ -41,7 +41,9 @@ DefinitionChecker::DefinitionChecker(PackageChecker& package,
       def_(package.definition(ref)),
       signature_(package.signature(ref)),
       tables_(tables),
-      diag_(diag) {}
+      diag_(diag),
+      symbols_(package.scratch().symbols),
+      scopes_(package.scratch().scopes) {}
 
 TypedDefinition DefinitionChecker::run(bool main_graph) {
     TypedDefinition result{.ref = ref_, .binding_order = {}};
@@ -81,12 +83,15 @@ std::string DefinitionChecker::source(ExprId id) const {
     return text;
 }
 
-Symbol DefinitionChecker::make_symbol(const Name& name, SymbolKind kind, const Type& type) {
+Symbol DefinitionChecker::make_symbol(std::string_view name,
+                                      Span span,
+                                      SymbolKind kind,
+                                      const Type& type) {
     Symbol symbol;
-    symbol.name = name.text;
+    symbol.name = name;
     symbol.kind = kind;
     symbol.type = type;
-    symbol.span = name.span;
+    symbol.span = span;
     return symbol;
 }
 
@@ -115,7 +120,7 @@ SymbolId DefinitionChecker::declare(Symbol symbol) {
     return existing;
 }
 
-std::optional<CompileValue> DefinitionChecker::unknown_value(const std::string& name,
+std::optional<CompileValue> DefinitionChecker::unknown_value(std::string_view name,
                                                              const Type& type,
                                                              bool extent) {
     const auto kind = scalar_kind(type.base);
@@ -126,15 +131,28 @@ std::optional<CompileValue> DefinitionChecker::unknown_value(const std::string& 
     return CompileValue(Scalar(symbols_.symbol(name, *kind, range)));
 }
 
+// Such an expression has its value, or none, without anything to find out.
+bool DefinitionChecker::is_plain(ExprId id) const {
+    const auto& node = expr(id).node;
+    if (const auto* name = std::get_if<Identifier>(&node)) {
+        const CompileValue* value = lookup(name->name);
+        return !value || !std::holds_alternative<Pack>(*value);
+    }
+    return std::holds_alternative<IntLiteral>(node) || std::holds_alternative<RealLiteral>(node) ||
+           std::holds_alternative<BoolLiteral>(node);
+}
+
 std::optional<CompileValue> DefinitionChecker::evaluate_quietly(ExprId id) {
     Diagnostics scratch(1);
     return evaluate(module_, id, *this, symbols_, package_.options().limits, scratch);
 }
 
 ir::SymId DefinitionChecker::symbolic_int(ExprId id) {
-    const auto value = evaluate_quietly(id);
-    if (!value) return {};
-    const auto* scalar = std::get_if<Scalar>(&*value);
+    const auto* name = std::get_if<Identifier>(&expr(id).node);
+    std::optional<CompileValue> made;
+    if (!name) made = evaluate_quietly(id);
+    const CompileValue* value = name ? lookup(name->name) : made ? &*made : nullptr;
+    const auto* scalar = value ? std::get_if<Scalar>(value) : nullptr;
     if (!scalar) return {};
     if (const auto* constant = std::get_if<int64_t>(scalar)) return symbols_.integer(*constant);
     if (const auto* symbol = std::get_if<ir::SymId>(scalar)) {

@@ -2,13 +2,9 @@
 // walks one of them, block by block in the processing order of spec 2.2.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "diag/diagnostic.h"
@@ -19,6 +15,12 @@
 #include "sknd/types/types.h"
 
 namespace lemma::sknd {
+
+// What one definition leaves for the next one to use again: memory.
+struct Scratch {
+    ir::SymbolPool symbols;
+    Scopes scopes;
+};
 
 class PackageChecker {
 public:
@@ -33,6 +35,12 @@ public:
     const Module& module_of(DefRef ref) const { return package_[ref.module].module; }
     const Signature& signature(DefRef ref);
     bool spend(size_t items) { return work_.spend(items); }
+    // For one definition at a time, and cleared in between.
+    Scratch& scratch() { return scratch_; }
+    void clear_scratch() {
+        scratch_.symbols.clear();
+        scratch_.scopes.clear();
+    }
 
     // The definition that a name means inside `from`; reports what is wrong with it otherwise.
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name, Diagnostics& diag);
@@ -45,7 +53,8 @@ private:
     const CheckOptions& options_;
     WorkMeter work_;
     std::vector<BrokenParts> broken_;
-    std::map<DefRef, Signature> signatures_;
+    std::vector<std::vector<std::optional<Signature>>> signatures_;  // by module and definition
+    Scratch scratch_;
 };
 
 // Where an expression stands decides what tensors may do in it.
@@ -85,6 +94,7 @@ private:
     void declare_attributes();
     void declare_inputs();
     void check_attribute_defaults();
+    bool defaults_read_defaults() const;
     void check_default_cycles();
     void check_default_value(const ParamDecl& decl, const Type& declared, const Type& value);
     void check_input_defaults();
@@ -119,15 +129,15 @@ private:
     void declare_output_extents();
     void declare_fresh(ExprId expr, bool optional = false);
     void declare_fresh_pack(const ExtentSpec& extent, const TypeSpec& spec);
-    std::optional<Name> fresh_name(ExprId expr) const;
+    const Expr* fresh_name(ExprId expr) const;
 
     // check_binding.cpp: spec 2.6.1
     std::vector<size_t> check_binding_order();
-    void check_uniform_defaults(std::set<std::string> known);
+    void check_uniform_defaults(NameSet known);
 
     // check_expr.cpp, check_expr_pack.cpp, check_expr_tensor.cpp: types of expressions
     Type type_expr(ExprId id);
-    Type type_node(ExprId id);
+    struct TypeNode;
     Type type_identifier(ExprId id, const Identifier& node);
     Type type_string(const StringLiteral& node);
     Type type_member(ExprId id, const Member& node);
@@ -209,8 +219,9 @@ private:
     ir::SymId scan_symbols(const Loop& loop, std::vector<Symbol>& symbols);
     ir::SymId count_symbols(const Loop& loop, std::vector<Symbol>& symbols);
     std::optional<Results> loop_results(const Region& region, const Loop& loop, ir::SymId length);
-    std::vector<std::string> null_tested_names(ExprId condition) const;
-    void push_promoted(const std::vector<std::string>& names);
+    using Names = std::vector<std::string_view>;
+    Names null_tested_names(ExprId condition) const;
+    void push_promoted(const Names& names);
 
     // check_call.cpp: calls of operators
     std::optional<Results> type_invocation(RegionId id, const Invocation& call, bool control_flow);
@@ -257,11 +268,14 @@ private:
     }
     // Declares, unless the name is taken in this scope: then reports and returns the old one.
     SymbolId declare(Symbol symbol);
-    Symbol make_symbol(const Name& name, SymbolKind kind, const Type& type);
+    static Symbol make_symbol(const Name& name, SymbolKind kind, const Type& type) {
+        return make_symbol(name.text, name.span, kind, type);
+    }
+    static Symbol make_symbol(Name&& name, SymbolKind kind, const Type& type) = delete;
+    static Symbol make_symbol(std::string_view name, Span span, SymbolKind kind, const Type& type);
     // A fresh unknown for a scalar that the evaluator can carry along.
-    std::optional<CompileValue> unknown_value(const std::string& name,
-                                              const Type& type,
-                                              bool extent);
+    std::optional<CompileValue> unknown_value(std::string_view name, const Type& type, bool extent);
+    bool is_plain(ExprId id) const;
     std::optional<CompileValue> evaluate_quietly(ExprId id);
     ir::SymId symbolic_int(ExprId id);
     ir::SymId sym_add(ir::SymId a, ir::SymId b);
@@ -278,8 +292,8 @@ private:
     const Signature& signature_;
     TypedModule& tables_;
     Diagnostics& diag_;
-    ir::SymbolPool symbols_;
-    Scopes scopes_;
+    ir::SymbolPool& symbols_;
+    Scopes& scopes_;
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
     bool declaring_ = false;        // in the shapes of inputs, whose extents can be new names
@@ -290,13 +304,13 @@ private:
         BlockKind block;
         Span span;
     };
-    std::unordered_map<std::string, LaterName> later_names_;
-    std::vector<std::set<std::string>> pending_names_;   // assigned further down, by open block
-    std::vector<std::set<std::string>> labels_;          // used so far, by open block
-    std::set<std::string> lowered_;                      // outputs with a statement
-    std::map<std::string, Span> initialized_, updated_;  // outputs, where they are assigned
-    size_t kept_bytes_ = 0;                              // of the values of helpers
-    std::map<std::string, ExprId> bounds_;               // of dynamic extents, `s|bound`
+    NameTable<LaterName> later_names_;
+    std::vector<NameTable<bool>> pending_names_;  // by open block: to be assigned further down?
+    std::vector<NameSet> labels_;                 // used so far, by open block
+    NameSet lowered_;                             // outputs with a statement
+    NameTable<Span> initialized_, updated_;       // outputs, where they are assigned
+    size_t kept_bytes_ = 0;                       // of the values of helpers
+    NameTable<ExprId> bounds_;                    // of dynamic extents, `s|bound`
 };
 
 }  // namespace lemma::sknd

@@ -14,6 +14,10 @@ void append_operands(const Module& module, ExprId expr, std::vector<ExprId>& ope
 template <class Visit>
 void for_each_identifier(const Module& module, ExprId expr, const Visit& visit) {
     if (!expr.valid()) return;
+    if (const auto* identifier = std::get_if<Identifier>(&module.exprs[expr].node)) {
+        visit(identifier->name, expr);
+        return;
+    }
     std::vector<ExprId> pending = {expr};
     while (!pending.empty()) {
         const ExprId id = pending.back();

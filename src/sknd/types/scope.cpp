@@ -35,31 +35,17 @@ std::string_view kind_text(SymbolKind kind) {
 }
 
 SymbolId Scopes::declare(Symbol symbol) {
-    std::string name = symbol.name;
-    const SymbolId id = symbols_.add(std::move(symbol));
-    frames_.back()[std::move(name)] = id;
+    const auto id = make_id<SymbolId>(symbols_.size());
+    names_.set(symbol.name, id);
+    symbols_.push_back(std::move(symbol));
     return id;
-}
-
-SymbolId Scopes::find(std::string_view name) const {
-    for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
-        if (const auto it = frame->find(name); it != frame->end()) return it->second;
-    }
-    return {};
-}
-
-SymbolId Scopes::find_here(std::string_view name) const {
-    const auto it = frames_.back().find(name);
-    return it == frames_.back().end() ? SymbolId{} : it->second;
 }
 
 std::vector<std::string_view> Scopes::visible_names() const {
     std::vector<std::string_view> names;
-    for (const Frame& frame : frames_) {
-        for (const auto& [name, id] : frame) {
-            if (!symbols_[id].placeholder) names.push_back(name);
-        }
-    }
+    names_.for_each([&](std::string_view name, SymbolId id) {
+        if (!(*this)[id].placeholder) names.push_back(name);
+    });
     std::sort(names.begin(), names.end());
     return names;
 }

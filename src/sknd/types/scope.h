@@ -2,14 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "base/store.h"
+#include "base/check.h"
+#include "base/id.h"
 #include "diag/span.h"
 #include "sknd/eval/value.h"
+#include "sknd/types/name_table.h"
 #include "sknd/types/type.h"
 
 namespace lemma::sknd {
@@ -33,7 +33,7 @@ std::string_view kind_text(SymbolKind kind);  // "an attribute", "an input", …
 struct SymbolId : Id<SymbolId> {};
 
 struct Symbol {
-    std::string name;
+    std::string_view name;  // of the syntax tree
     SymbolKind kind{};
     Type type;
     Span span;
@@ -48,30 +48,41 @@ struct Symbol {
 class Scopes {
 public:
     Scopes() { push(); }
-    void push() { frames_.emplace_back(); }
-    void pop() { frames_.pop_back(); }
+    void push() { names_.push(); }
+    void pop() { names_.pop(); }
+    // As new.
+    void clear() {
+        names_.clear();
+        symbols_.clear();
+        push();
+    }
 
     SymbolId declare(Symbol symbol);
     // Invalid when there is none.
-    SymbolId find(std::string_view name) const;
+    SymbolId find(std::string_view name) const {
+        const SymbolId* found = names_.find(name);
+        return found ? *found : SymbolId{};
+    }
     // In the innermost scope alone.
-    SymbolId find_here(std::string_view name) const;
+    SymbolId find_here(std::string_view name) const {
+        const SymbolId* found = names_.find_here(name);
+        return found ? *found : SymbolId{};
+    }
 
-    Symbol& operator[](SymbolId id) { return symbols_[id]; }
-    const Symbol& operator[](SymbolId id) const { return symbols_[id]; }
+    Symbol& operator[](SymbolId id) {
+        LEMMA_CHECK(id.value < symbols_.size());
+        return symbols_[id.value];
+    }
+    const Symbol& operator[](SymbolId id) const {
+        LEMMA_CHECK(id.value < symbols_.size());
+        return symbols_[id.value];
+    }
     // Every name that can be seen from here, for suggestions.
     std::vector<std::string_view> visible_names() const;
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>()(text);
-        }
-    };
-    using Frame = std::unordered_map<std::string, SymbolId, Hash, std::equal_to<>>;
-    std::vector<Frame> frames_;
-    Store<SymbolId, Symbol> symbols_;
+    NameTable<SymbolId> names_;
+    std::vector<Symbol> symbols_;
 };
 
 }  // namespace lemma::sknd

@@ -6,9 +6,9 @@ namespace lemma::sknd {
 
 namespace {
 
-Symbol symbol(std::string name, SymbolKind kind = SymbolKind::Attribute) {
+Symbol symbol(std::string_view name, SymbolKind kind = SymbolKind::Attribute) {
     Symbol result;
-    result.name = std::move(name);
+    result.name = name;
     result.kind = kind;
     return result;
 }

@@ -1,9 +1,9 @@
 #include "sknd/types/signature.h"
 
 #include <algorithm>
-#include <set>
 
 #include "sknd/types/identifiers.h"
+#include "sknd/types/name_table.h"
 
 namespace lemma::sknd {
 
@@ -35,7 +35,7 @@ Parameter make_parameter(const Signature& signature, const ParamDecl& decl, bool
     return parameter;
 }
 
-bool reads_one_of(const Module& module, ExprId expr, const std::set<std::string>& names) {
+bool reads_one_of(const Module& module, ExprId expr, const NameSet& names) {
     bool found = false;
     for_each_identifier(module, expr, [&](const std::string& name, ExprId) {
         found = found || names.contains(name);
@@ -62,7 +62,10 @@ Signature make_signature(const Module& module, const Definition& definition) {
              .bad = !is_abstract(dtype.base.text) ||
                     (dtype.fallback && concrete_type(dtype.fallback->text) == BaseType::Bad)});
     }
-    std::set<std::string> optional;
+    signature.attributes.reserve(definition.attribs.size());
+    signature.inputs.reserve(definition.inputs.size());
+    signature.outputs.reserve(definition.outputs.size());
+    NameSet optional;
     for (const ParamDecl& decl : definition.attribs) {
         if (decl.type.optional) optional.insert(decl.name.text);
     }

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "sknd/types/checking_test.h"
 
 namespace lemma::sknd::testing {
 
 namespace {
 
+// Signatures refer to the syntax tree, which is kept for them.
 Signature signature_of(const std::string& text) {
-    const Checked checked(text);
+    static std::deque<Checked> kept;
+    const Checked& checked = kept.emplace_back(text);
     return make_signature(checked.module(), checked.definition());
 }
 

@@ -38,7 +38,7 @@ std::string base_text(const Type& type, const std::vector<GenericType>& generics
         case BaseType::Any:
             return "[]";
         case BaseType::Generic:
-            return type.generic < generics.size() ? generics[type.generic].name : "?";
+            return std::string(type.generic < generics.size() ? generics[type.generic].name : "?");
     }
     return "?";
 }

@@ -49,7 +49,7 @@ inline Type pack_type(BaseType base, ir::SymId length) {
 }
 
 struct GenericType {
-    std::string name;
+    std::string_view name;  // of the syntax tree
     Bound bound{};
     BaseType fallback = BaseType::Bad;  // Bad: none
     bool bad = false;                   // its base or default is no type, which is reported

@@ -1,0 +1,627 @@
+#include "codegen/llvm/emit.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/match.h"
+
+namespace lemma::codegen {
+
+namespace {
+
+using llvm::Value;
+using loop::ExprId;
+using loop::Kind;
+using loop::Op;
+using tensor::DType;
+
+class Emitter {
+public:
+    Emitter(const loop::Function& function, const EmitOptions& options, llvm::Module& module)
+        : f_(function),
+          options_(options),
+          module_(module),
+          context_(module.getContext()),
+          b_(context_),
+          i64_(llvm::Type::getInt64Ty(context_)),
+          pointer_(llvm::PointerType::getUnqual(context_)),
+          vars_(function.vars.size()) {}
+
+    void emit(const std::string& name);
+
+private:
+    void emit_entry(const std::string& name, llvm::Function* inner);
+    void block(const loop::Block& statements);
+    void emit_for(const loop::For& s);
+    void emit_if(const loop::If& s);
+    void emit_store(const loop::Store& s);
+    // Runs the body with values of its own: what it computes is not known behind it.
+    template <class Body>
+    void scope(Body&& body) {
+        const size_t before = log_.size();
+        body();
+        while (log_.size() > before) {
+            values_.erase(log_.back());
+            log_.pop_back();
+        }
+    }
+
+    Value* value(ExprId id);
+    Value* compute(const loop::Expr& e);
+    Value* arithmetic(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* convert(Value* v, loop::Type from, loop::Type to);
+    Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* library(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* over_lanes(const loop::Expr& e, Value* v);
+    Value* scale(Value* x, Value* n);
+    Value* constant(const loop::Expr& e);
+    Value* load(const loop::Expr& e);
+    Value* pointer(loop::BufferId buffer, const loop::Address& address);
+    Value* pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
+    Value* from_memory(Value* v, DType dtype, unsigned lanes);
+    Value* to_memory(Value* v, DType dtype, unsigned lanes);
+    bool scattered(const loop::Address& address) const {
+        const bool dynamic = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
+        return dynamic || address.lane_stride != 1;
+    }
+
+    llvm::Type* scalar_type(Kind kind);
+    llvm::Type* type(loop::Type t) { return lanes_of(scalar_type(t.kind), t.lanes); }
+    llvm::Type* lanes_of(llvm::Type* scalar, unsigned lanes) {
+        return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+    }
+    llvm::Type* memory_type(DType dtype);
+    Value* number(int64_t n) { return llvm::ConstantInt::get(i64_, static_cast<uint64_t>(n)); }
+    Value* call(llvm::Intrinsic::ID id, llvm::Type* overloaded, std::vector<Value*> args) {
+        return b_.CreateIntrinsic(id, {overloaded}, args);
+    }
+    Value* all_true(unsigned lanes) {
+        return llvm::ConstantInt::getTrue(lanes_of(b_.getInt1Ty(), lanes));
+    }
+
+    const loop::Function& f_;
+    const EmitOptions& options_;
+    llvm::Module& module_;
+    llvm::LLVMContext& context_;
+    llvm::IRBuilder<> b_;
+    llvm::Type* i64_;
+    llvm::Type* pointer_;
+    llvm::Function* inner_ = nullptr;
+    std::vector<Value*> vars_;
+    std::vector<llvm::AllocaInst*> locals_;
+    std::vector<Value*> buffers_;
+    std::unordered_map<ExprId, Value*, IdHash> values_;
+    std::vector<ExprId> log_;
+};
+
+llvm::Type* Emitter::scalar_type(Kind kind) {
+    switch (kind) {
+        case Kind::Bool:
+            return b_.getInt1Ty();
+        case Kind::Int:
+            return i64_;
+        case Kind::F32:
+            return b_.getFloatTy();
+        case Kind::F64:
+            return b_.getDoubleTy();
+    }
+    return nullptr;
+}
+
+llvm::Type* Emitter::memory_type(DType dtype) {
+    switch (dtype) {
+        case DType::F16:
+            return b_.getHalfTy();
+        case DType::F32:
+            return b_.getFloatTy();
+        case DType::F64:
+            return b_.getDoubleTy();
+        default:
+            return b_.getIntNTy(static_cast<unsigned>(tensor::dtype_size(dtype)) * 8);
+    }
+}
+
+// ---- Functions and statements -------------------------------------------------------------------
+
+// Buffers are arguments of a function of its own, for only those can be said not to overlap.
+void Emitter::emit(const std::string& name) {
+    std::vector<llvm::Type*> parameters(f_.buffers.size(), pointer_);
+    parameters.push_back(i64_);
+    parameters.push_back(i64_);
+    auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
+    inner_ =
+        llvm::Function::Create(signature, llvm::Function::InternalLinkage, name + ".body", module_);
+    inner_->addFnAttr(llvm::Attribute::NoInline);
+    inner_->addFnAttr(llvm::Attribute::NoUnwind);
+    for (unsigned i = 0; i < f_.buffers.size(); ++i) {
+        inner_->addParamAttr(i, llvm::Attribute::NoAlias);
+        buffers_.push_back(inner_->getArg(i));
+    }
+    const auto count = static_cast<unsigned>(f_.buffers.size());
+    b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", inner_));
+    for (const loop::Local& local : f_.locals) locals_.push_back(b_.CreateAlloca(type(local.type)));
+    auto* const loop = llvm::BasicBlock::Create(context_, "item", inner_);
+    auto* const exit = llvm::BasicBlock::Create(context_, "exit", inner_);
+    auto* const entry = b_.GetInsertBlock();
+    b_.CreateCondBr(b_.CreateICmpSLT(inner_->getArg(count), inner_->getArg(count + 1)), loop, exit);
+    b_.SetInsertPoint(loop);
+    auto* const item = b_.CreatePHI(i64_, 2);
+    item->addIncoming(inner_->getArg(count), entry);
+    if (f_.item.valid()) vars_[f_.item.value] = item;
+    scope([&] { block(f_.body); });
+    auto* const next = b_.CreateAdd(item, number(1), "", true, true);
+    item->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpSLT(next, inner_->getArg(count + 1)), loop, exit);
+    b_.SetInsertPoint(exit);
+    b_.CreateRetVoid();
+    emit_entry(name, inner_);
+}
+
+void Emitter::emit_entry(const std::string& name, llvm::Function* inner) {
+    auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, i64_}, false);
+    auto* const outer =
+        llvm::Function::Create(signature, llvm::Function::ExternalLinkage, name, module_);
+    outer->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", outer));
+    std::vector<Value*> arguments;
+    for (size_t i = 0; i < f_.buffers.size(); ++i) {
+        Value* const at = b_.CreateConstInBoundsGEP1_64(pointer_, outer->getArg(0), i);
+        arguments.push_back(b_.CreateLoad(pointer_, at));
+    }
+    arguments.push_back(outer->getArg(1));
+    arguments.push_back(outer->getArg(2));
+    b_.CreateCall(inner, arguments);
+    b_.CreateRetVoid();
+}
+
+void Emitter::block(const loop::Block& statements) {
+    for (const loop::Stmt& statement : statements) {
+        match(
+            statement.node,
+            [&](const loop::For& s) { emit_for(s); },
+            [&](const loop::If& s) { emit_if(s); },
+            [&](const loop::Store& s) { emit_store(s); },
+            [&](const loop::Set& s) { b_.CreateStore(value(s.value), locals_[s.local.value]); },
+            [&](const loop::Let& s) { value(s.value); },
+            [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value); },
+            [&](const loop::Prefetch& s) {
+                Value* const at = pointer(s.buffer, s.address);
+                b_.CreateIntrinsic(llvm::Intrinsic::prefetch,
+                                   {pointer_},
+                                   {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+            });
+    }
+}
+
+void Emitter::emit_for(const loop::For& s) {
+    Value* const begin = value(s.begin);
+    Value* const end = value(s.end);
+    auto* const body = llvm::BasicBlock::Create(context_, "for", inner_);
+    auto* const exit = llvm::BasicBlock::Create(context_, "done", inner_);
+    const auto* const first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+    const auto* const last = llvm::dyn_cast<llvm::ConstantInt>(end);
+    if (first && last && first->getSExtValue() < last->getSExtValue()) {
+        b_.CreateBr(body);
+    } else {
+        b_.CreateCondBr(b_.CreateICmpSLT(begin, end), body, exit);
+    }
+    auto* const before = b_.GetInsertBlock();
+    b_.SetInsertPoint(body);
+    auto* const var = b_.CreatePHI(i64_, 2);
+    var->addIncoming(begin, before);
+    vars_[s.var.value] = var;
+    scope([&] { block(s.body); });
+    Value* const next = b_.CreateAdd(var, number(s.step), "", true, true);
+    var->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpSLT(next, end), body, exit);
+    b_.SetInsertPoint(exit);
+}
+
+void Emitter::emit_if(const loop::If& s) {
+    Value* const condition = value(s.condition);
+    auto* const then = llvm::BasicBlock::Create(context_, "then", inner_);
+    auto* const exit = llvm::BasicBlock::Create(context_, "fi", inner_);
+    b_.CreateCondBr(condition, then, exit);
+    b_.SetInsertPoint(then);
+    scope([&] { block(s.body); });
+    b_.CreateBr(exit);
+    b_.SetInsertPoint(exit);
+}
+
+void Emitter::emit_store(const loop::Store& s) {
+    const loop::Buffer& buffer = f_.buffers[s.buffer.value];
+    const unsigned lanes = f_[s.value].type.lanes;
+    Value* const stored = to_memory(value(s.value), buffer.dtype, lanes);
+    const llvm::Align align(static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    Value* const mask = s.mask.valid() ? value(s.mask) : nullptr;
+    if (lanes > 1 && scattered(s.address)) {
+        Value* const at = pointers(s.buffer, s.address, lanes);
+        b_.CreateMaskedScatter(stored, at, align, mask ? mask : all_true(lanes));
+        return;
+    }
+    Value* const at = pointer(s.buffer, s.address);
+    if (mask) {
+        b_.CreateMaskedStore(stored, at, align, mask);
+    } else {
+        b_.CreateAlignedStore(stored, at, align);
+    }
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+// One step for each loop variable, so that what an inner loop does not change is done outside.
+Value* Emitter::pointer(loop::BufferId buffer, const loop::Address& address) {
+    llvm::Type* const element = memory_type(f_.buffers[buffer.value].dtype);
+    Value* at = buffers_[buffer.value];
+    for (const loop::AddressTerm& term : address.terms) {
+        Value* const index = vars_[term.var.value];
+        at = b_.CreateGEP(
+            element,
+            at,
+            term.factor == 1 ? index : b_.CreateMul(index, number(term.factor), "", true, true));
+    }
+    if (address.dynamic.valid() && f_[address.dynamic].type.lanes == 1) {
+        at = b_.CreateGEP(element, at, value(address.dynamic));
+    }
+    return address.offset ? b_.CreateGEP(element, at, number(address.offset)) : at;
+}
+
+Value* Emitter::pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes) {
+    llvm::Type* const element = memory_type(f_.buffers[buffer.value].dtype);
+    Value* const at = pointer(buffer, address);
+    if (address.dynamic.valid() && f_[address.dynamic].type.lanes > 1) {
+        return b_.CreateGEP(element, at, value(address.dynamic));
+    }
+    std::vector<llvm::Constant*> steps;
+    for (unsigned i = 0; i < lanes; ++i) {
+        steps.push_back(llvm::ConstantInt::getSigned(i64_, int64_t{i} * address.lane_stride));
+    }
+    return b_.CreateGEP(element, at, llvm::ConstantVector::get(steps));
+}
+
+Value* Emitter::load(const loop::Expr& e) {
+    const loop::Buffer& buffer = f_.buffers[e.buffer.value];
+    const unsigned lanes = e.type.lanes;
+    llvm::Type* const stored = lanes_of(memory_type(buffer.dtype), lanes);
+    const llvm::Align align(static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    Value* const mask = e.mask.valid() ? value(e.mask) : nullptr;
+    Value* const zero = llvm::Constant::getNullValue(stored);
+    Value* loaded = nullptr;
+    if (lanes > 1 && scattered(e.address)) {
+        Value* const at = pointers(e.buffer, e.address, lanes);
+        loaded = b_.CreateMaskedGather(stored, at, align, mask ? mask : all_true(lanes), zero);
+    } else if (mask) {
+        loaded = b_.CreateMaskedLoad(stored, pointer(e.buffer, e.address), align, mask, zero);
+    } else {
+        loaded = b_.CreateAlignedLoad(stored, pointer(e.buffer, e.address), align);
+    }
+    return from_memory(loaded, buffer.dtype, lanes);
+}
+
+Value* Emitter::from_memory(Value* v, DType dtype, unsigned lanes) {
+    llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), lanes);
+    llvm::Type* const f32 = lanes_of(b_.getFloatTy(), lanes);
+    switch (dtype) {
+        case DType::F16:
+            return b_.CreateFPExt(v, f32);
+        case DType::BF16:
+            return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f32);
+        case DType::F32:
+        case DType::F64:
+        case DType::I64:
+        case DType::U64:
+            return v;
+        case DType::Bool:
+            return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+        default: {
+            llvm::Type* const wide = lanes_of(i64_, lanes);
+            return tensor::is_signed(dtype) ? b_.CreateSExt(v, wide) : b_.CreateZExt(v, wide);
+        }
+    }
+}
+
+Value* Emitter::to_memory(Value* v, DType dtype, unsigned lanes) {
+    llvm::Type* const stored = lanes_of(memory_type(dtype), lanes);
+    switch (dtype) {
+        case DType::F16:
+            return b_.CreateFPTrunc(v, stored);
+        case DType::BF16: {
+            // To the nearest, ties to even; a nan stays one.
+            llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), lanes);
+            Value* const bits = b_.CreateBitCast(v, i32);
+            Value* const odd = b_.CreateAnd(b_.CreateLShr(bits, 16), 1);
+            Value* const half = llvm::ConstantInt::get(i32, 0x7FFF);
+            Value* const rounded = b_.CreateLShr(b_.CreateAdd(b_.CreateAdd(bits, half), odd), 16);
+            Value* const nan = b_.CreateOr(b_.CreateLShr(bits, 16), 0x40);
+            return b_.CreateTrunc(b_.CreateSelect(b_.CreateFCmpUNO(v, v), nan, rounded), stored);
+        }
+        case DType::F32:
+        case DType::F64:
+        case DType::I64:
+        case DType::U64:
+            return v;
+        case DType::Bool:
+            return b_.CreateZExt(v, stored);
+        default:
+            return b_.CreateTrunc(v, stored);
+    }
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+Value* Emitter::value(ExprId id) {
+    if (const auto found = values_.find(id); found != values_.end()) return found->second;
+    Value* const result = compute(f_[id]);
+    values_[id] = result;
+    log_.push_back(id);
+    return result;
+}
+
+Value* Emitter::constant(const loop::Expr& e) {
+    if (e.type.real()) return llvm::ConstantFP::get(scalar_type(e.type.kind), e.real);
+    return llvm::ConstantInt::get(scalar_type(e.type.kind), static_cast<uint64_t>(e.integer));
+}
+
+Value* Emitter::compute(const loop::Expr& e) {
+    switch (e.op) {
+        case Op::Constant:
+            return constant(e);
+        case Op::Var:
+            return vars_[static_cast<size_t>(e.integer)];
+        case Op::Local:
+            return b_.CreateLoad(type(e.type), locals_[static_cast<size_t>(e.integer)]);
+        case Op::Load:
+            return load(e);
+        case Op::Ramp: {
+            std::vector<llvm::Constant*> steps;
+            for (unsigned i = 0; i < e.type.lanes; ++i) {
+                steps.push_back(llvm::ConstantInt::get(i64_, i));
+            }
+            return llvm::ConstantVector::get(steps);
+        }
+        default:
+            break;
+    }
+    std::vector<Value*> v;
+    for (const ExprId arg : e.args) v.push_back(value(arg));
+    switch (e.op) {
+        case Op::Cast:
+            return convert(v[0], f_[e.args[0]].type, e.type);
+        case Op::Broadcast:
+            return b_.CreateVectorSplat(e.type.lanes, v[0]);
+        case Op::Select:
+            return b_.CreateSelect(v[0], v[1], v[2]);
+        case Op::Less:
+        case Op::LessEqual:
+        case Op::Equal:
+        case Op::NotEqual:
+            return compare(e, v);
+        case Op::And:
+            return b_.CreateAnd(v[0], v[1]);
+        case Op::Or:
+            return b_.CreateOr(v[0], v[1]);
+        case Op::Xor:
+            return b_.CreateXor(v[0], v[1]);
+        case Op::Not:
+            return b_.CreateNot(v[0]);
+        case Op::Library:
+            return library(e, v);
+        default:
+            if (e.op >= Op::SumLanes) return over_lanes(e, v[0]);
+            return arithmetic(e, v);
+    }
+}
+
+Value* Emitter::compare(const loop::Expr& e, const std::vector<Value*>& v) {
+    const loop::Type from = f_[e.args[0]].type;
+    if (from.real()) {
+        switch (e.op) {
+            case Op::Less:
+                return b_.CreateFCmpOLT(v[0], v[1]);
+            case Op::LessEqual:
+                return b_.CreateFCmpOLE(v[0], v[1]);
+            case Op::Equal:
+                return b_.CreateFCmpOEQ(v[0], v[1]);
+            default:
+                return b_.CreateFCmpUNE(v[0], v[1]);
+        }
+    }
+    switch (e.op) {
+        case Op::Less:
+            return from.kind == Kind::Bool ? b_.CreateICmpULT(v[0], v[1])
+                                           : b_.CreateICmpSLT(v[0], v[1]);
+        case Op::LessEqual:
+            return from.kind == Kind::Bool ? b_.CreateICmpULE(v[0], v[1])
+                                           : b_.CreateICmpSLE(v[0], v[1]);
+        case Op::Equal:
+            return b_.CreateICmpEQ(v[0], v[1]);
+        default:
+            return b_.CreateICmpNE(v[0], v[1]);
+    }
+}
+
+Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
+    const bool real = e.type.real();
+    llvm::Type* const t = type(e.type);
+    using llvm::Intrinsic::ID;
+    namespace intrinsic = llvm::Intrinsic;
+    switch (e.op) {
+        case Op::Add:
+            return real ? b_.CreateFAdd(v[0], v[1]) : b_.CreateAdd(v[0], v[1]);
+        case Op::Sub:
+            return real ? b_.CreateFSub(v[0], v[1]) : b_.CreateSub(v[0], v[1]);
+        case Op::Mul:
+            return real ? b_.CreateFMul(v[0], v[1]) : b_.CreateMul(v[0], v[1]);
+        case Op::Div:
+        case Op::Mod:
+            return real ? b_.CreateFDiv(v[0], v[1]) : divide(e, v);
+        case Op::Min: {
+            Value* const less = real ? b_.CreateFCmpOLT(v[1], v[0]) : b_.CreateICmpSLT(v[1], v[0]);
+            return b_.CreateSelect(less, v[1], v[0]);
+        }
+        case Op::Max: {
+            Value* const less = real ? b_.CreateFCmpOLT(v[0], v[1]) : b_.CreateICmpSLT(v[0], v[1]);
+            return b_.CreateSelect(less, v[1], v[0]);
+        }
+        case Op::Neg:
+            return real ? b_.CreateFNeg(v[0]) : b_.CreateNeg(v[0]);
+        case Op::Abs:
+            if (real) return call(intrinsic::fabs, t, {v[0]});
+            return b_.CreateSelect(
+                b_.CreateICmpSLT(v[0], llvm::Constant::getNullValue(t)), b_.CreateNeg(v[0]), v[0]);
+        case Op::Fma: {
+            if (!real) return b_.CreateAdd(b_.CreateMul(v[0], v[1]), v[2]);
+            const ID id = options_.has_fma ? ID(intrinsic::fma) : ID(intrinsic::fmuladd);
+            return call(id, t, v);
+        }
+        case Op::Sqrt:
+            return call(intrinsic::sqrt, t, v);
+        case Op::Floor:
+            return call(intrinsic::floor, t, v);
+        case Op::Ceil:
+            return call(intrinsic::ceil, t, v);
+        case Op::Trunc:
+            return call(intrinsic::trunc, t, v);
+        case Op::Rint:
+            return call(intrinsic::roundeven, t, v);
+        case Op::Round:
+            return call(intrinsic::round, t, v);
+        case Op::CopySign:
+            return call(intrinsic::copysign, t, v);
+        case Op::Scale:
+            return scale(v[0], v[1]);
+        case Op::Exponent:
+        case Op::Mantissa: {
+            llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), e.type.lanes);
+            Value* const bits = b_.CreateBitCast(v[0], i32);
+            Value* const root = llvm::ConstantInt::get(i32, 0x3F3504F3);  // sqrt(1/2)
+            Value* const exponent = b_.CreateAShr(b_.CreateSub(bits, root), 23);
+            if (e.op == Op::Exponent) return b_.CreateSIToFP(exponent, t);
+            return b_.CreateBitCast(b_.CreateSub(bits, b_.CreateShl(exponent, 23)), t);
+        }
+        default:
+            return llvm::PoisonValue::get(t);
+    }
+}
+
+// In two halves, for 2^n itself may be too small or too large where the product is not.
+Value* Emitter::scale(Value* x, Value* n) {
+    llvm::Type* const t = x->getType();
+    auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);
+    llvm::Type* const ints = lanes_of(b_.getInt32Ty(), vector ? vector->getNumElements() : 1);
+    Value* const whole = b_.CreateFreeze(b_.CreateFPToSI(n, ints));
+    Value* const half = b_.CreateAShr(whole, 1);
+    const auto power = [&](Value* k) {
+        Value* const biased = b_.CreateAdd(k, llvm::ConstantInt::get(ints, 127));
+        return b_.CreateBitCast(b_.CreateShl(biased, 23), t);
+    };
+    return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
+}
+
+// Rounds down; by zero is 0, and the one quotient that does not fit is 0 too.
+Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
+    llvm::Type* const t = type(e.type);
+    Value* const zero = llvm::Constant::getNullValue(t);
+    Value* const one = llvm::ConstantInt::get(t, 1);
+    const bool division = e.op == Op::Div;
+    const loop::Expr* by = &f_[e.args[1]];
+    if (by->op == Op::Broadcast) by = &f_[by->args[0]];
+    const bool positive = by->op == Op::Constant && by->integer > 0;
+    Value* divisor = v[1];
+    Value* bad = nullptr;
+    if (!positive) {
+        Value* const least = llvm::ConstantInt::get(t, uint64_t{1} << 63);
+        Value* const minus = llvm::ConstantInt::getSigned(t, -1);
+        Value* const overflow =
+            b_.CreateAnd(b_.CreateICmpEQ(v[0], least), b_.CreateICmpEQ(divisor, minus));
+        bad = b_.CreateOr(b_.CreateICmpEQ(divisor, zero), overflow);
+        divisor = b_.CreateSelect(bad, one, divisor);
+    }
+    Value* const quotient = b_.CreateSDiv(v[0], divisor);
+    Value* const rest = b_.CreateSub(v[0], b_.CreateMul(quotient, divisor));
+    Value* const differ = b_.CreateICmpSLT(b_.CreateXor(rest, divisor), zero);
+    Value* const down = b_.CreateAnd(b_.CreateICmpNE(rest, zero), differ);
+    Value* result = division ? b_.CreateSub(quotient, b_.CreateZExt(down, t))
+                             : b_.CreateSelect(down, b_.CreateAdd(rest, divisor), rest);
+    return bad ? b_.CreateSelect(bad, zero, result) : result;
+}
+
+Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
+    llvm::Type* const t = type(to);
+    if (to.kind == Kind::Bool) {
+        Value* const zero = llvm::Constant::getNullValue(v->getType());
+        return from.real() ? b_.CreateFCmpUNE(v, zero) : b_.CreateICmpNE(v, zero);
+    }
+    if (to.kind == Kind::Int) {
+        if (from.kind == Kind::Bool) return b_.CreateZExt(v, t);
+        llvm::Type* const f64 = type({Kind::F64, from.lanes});
+        if (from.kind == Kind::F32) v = b_.CreateFPExt(v, f64);
+        // An infinity becomes the extreme, other values that do not fit become 0.
+        Value* const whole = b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});
+        Value* const size = call(llvm::Intrinsic::fabs, f64, {v});
+        Value* const fits = b_.CreateOr(b_.CreateFCmpOLT(size, llvm::ConstantFP::get(f64, 0x1p63)),
+                                        b_.CreateFCmpOEQ(size, llvm::ConstantFP::getInfinity(f64)));
+        Value* const least = b_.CreateFCmpOEQ(v, llvm::ConstantFP::get(f64, -0x1p63));
+        return b_.CreateSelect(b_.CreateOr(fits, least), whole, llvm::Constant::getNullValue(t));
+    }
+    if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
+    if (from.kind == Kind::Int) return b_.CreateSIToFP(v, t);
+    return to.kind == Kind::F64 ? b_.CreateFPExt(v, t) : b_.CreateFPTrunc(v, t);
+}
+
+Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
+    llvm::Type* const scalar = scalar_type(e.type.kind);
+    const std::vector<llvm::Type*> parameters(v.size(), scalar);
+    const std::string name = e.type.kind == Kind::F32 ? std::string(e.name) + "f" : e.name;
+    const auto function =
+        module_.getOrInsertFunction(name, llvm::FunctionType::get(scalar, parameters, false));
+    if (e.type.lanes == 1) return b_.CreateCall(function, v);
+    Value* result = llvm::PoisonValue::get(type(e.type));
+    for (unsigned i = 0; i < e.type.lanes; ++i) {
+        std::vector<Value*> args;
+        for (Value* const arg : v) args.push_back(b_.CreateExtractElement(arg, i));
+        result = b_.CreateInsertElement(result, b_.CreateCall(function, args), i);
+    }
+    return result;
+}
+
+Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
+    const bool real = e.type.real();
+    llvm::Type* const scalar = scalar_type(e.type.kind);
+    const auto in_any_order = [](Value* reduced) {
+        llvm::cast<llvm::Instruction>(reduced)->setHasAllowReassoc(true);
+        return reduced;
+    };
+    switch (e.op) {
+        case Op::SumLanes:
+            if (!real) return b_.CreateAddReduce(v);
+            return in_any_order(b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(scalar), v));
+        case Op::ProductLanes:
+            if (!real) return b_.CreateMulReduce(v);
+            return in_any_order(b_.CreateFMulReduce(llvm::ConstantFP::get(scalar, 1), v));
+        case Op::MinLanes:
+            return real ? b_.CreateFPMinReduce(v) : b_.CreateIntMinReduce(v, true);
+        case Op::MaxLanes:
+            return real ? b_.CreateFPMaxReduce(v) : b_.CreateIntMaxReduce(v, true);
+        case Op::AllLanes:
+            return b_.CreateAndReduce(v);
+        default:
+            return b_.CreateOrReduce(v);
+    }
+}
+
+}  // namespace
+
+void emit(const loop::Function& function,
+          const std::string& name,
+          const EmitOptions& options,
+          llvm::Module& module) {
+    Emitter(function, options, module).emit(name);
+}
+
+}  // namespace lemma::codegen

@@ -1,0 +1,22 @@
+// codegen/llvm/emit.h — a loop function as LLVM IR.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+
+#include "loop/node.h"
+
+namespace lemma::codegen {
+
+struct EmitOptions {
+    bool has_fma = true;
+};
+
+// Adds `void name(ptr buffers, i64 begin, i64 end)` to the module.
+void emit(const loop::Function& function,
+          const std::string& name,
+          const EmitOptions& options,
+          llvm::Module& module);
+
+}  // namespace lemma::codegen

@@ -1,0 +1,68 @@
+// driver/run/engine.h — runs a program by compiled kernels, in the tensors' own types. What the
+// kernels have no way to do is left to the interpreter, operation by operation.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/llvm/compiler.h"
+#include "loop/interpret.h"
+#include "loop/plan.h"
+#include "runtime/executable.h"
+
+namespace lemma::driver {
+
+struct EngineOptions {
+    int threads = 1;
+    bool fuse = true;
+};
+
+class Engine {
+public:
+    // The interpreter has the program and the values of variables.
+    static Result<std::unique_ptr<Engine>> create(loop::Interpreter& interpreter,
+                                                  EngineOptions options);
+    ~Engine();
+
+    // As Interpreter::run, and with its errors.
+    Result<loop::NamedArrays> run(const loop::NamedArrays& inputs);
+    // Weights are read again before the next run.
+    void variables_changed();
+
+    // ---- For benchmarks -------------------------------------------------------------------------
+
+    // All that comes before the first run: plan, code, weights, inputs in place.
+    Result<void> prepare(const loop::NamedArrays& inputs);
+    // The steps alone; `seconds` takes the time of each.
+    Result<void> run_again(std::vector<double>* seconds = nullptr);
+    const loop::Plan& plan() const;
+    // Which step of the plan each step of a run is.
+    const std::vector<size_t>& plan_steps() const;
+    const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
+    int64_t bytes() const;
+
+private:
+    struct Loaded;  // a plan with its code and memory, for one set of extents
+
+    Engine(loop::Interpreter& interpreter, EngineOptions options);
+    Result<Loaded*> load();
+    Result<void> allocate(Loaded& loaded);
+    Result<void> fill_constants(Loaded& loaded);
+    Result<std::vector<runtime::Step>> make_steps(Loaded& loaded, bool once);
+    Result<void> fill_inputs(Loaded& loaded);
+    Result<void> interpret(Loaded& loaded, const loop::PlanStep& step);
+    Result<loop::NamedArrays> collect(Loaded& loaded);
+    Result<void> update_variables(Loaded& loaded);
+    Result<loop::Array> array_of(Loaded& loaded, ir::TensorId id);
+
+    loop::Interpreter& interpreter_;
+    EngineOptions options_;
+    std::unique_ptr<codegen::Compiler> compiler_;
+    std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
+    Loaded* current_ = nullptr;
+};
+
+}  // namespace lemma::driver

@@ -1,0 +1,190 @@
+// The safety profile from the command line, and what it says about execution: any order in which
+// the nodes can run gives the same bits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "driver/driver.h"
+#include "onnx/write.h"
+#include "sonnx/test_models.h"
+#include "tensor/file_io.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+using sonnx::test::conforming_model;
+using sonnx::test::drop_attribute;
+using sonnx::test::implicit_model;
+using sonnx::test::main_graph;
+using sonnx::test::node_of;
+
+class Sonnx : public testing::Test {
+protected:
+    void SetUp() override {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = fs::temp_directory_path() / fmt::format("lemma_sonnx_{}", test->name());
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string write(const std::string& name, const onnx::Model& model) const {
+        EXPECT_TRUE(tensor::write_file(path(name), onnx::write_model(model)).has_value());
+        return path(name);
+    }
+    static std::string read(const std::string& path) {
+        const auto bytes = tensor::read_file(path);
+        EXPECT_TRUE(bytes.has_value()) << path;
+        return bytes.value_or("");
+    }
+    static Outcome lemma(const std::vector<std::string>& args) {
+        std::istringstream none;
+        return run(args, {}, none);
+    }
+    // The bytes of the file with the output `y`, for inputs that depend on nothing else.
+    std::string result_of(const std::string& model, const std::string& name) const {
+        const Outcome outcome = lemma({"run", model, "--random-inputs=7", "-o", path(name)});
+        EXPECT_EQ(outcome.status, kGood) << outcome.err;
+        return read(path(name + "/y.npy"));
+    }
+
+    fs::path folder_;
+};
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_F(Sonnx, ConformingModelIsGood) {
+    const std::string model = write("m.onnx", conforming_model());
+    const Outcome outcome = lemma({"check", "--profile=sonnx", model});
+    EXPECT_EQ(outcome.status, kGood) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "conforms")) << outcome.err;
+    EXPECT_FALSE(contains(outcome.err, "error")) << outcome.err;
+}
+
+TEST_F(Sonnx, FindingsHaveTheIdsOfRules) {
+    onnx::Model broken = conforming_model();
+    drop_attribute(node_of(broken, "c1"), "group");
+    const std::string model = write("m.onnx", broken);
+    EXPECT_EQ(lemma({"check", model}).status, kGood);
+    const Outcome outcome = lemma({"check", "--brief", "--profile=sonnx", model});
+    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_TRUE(contains(outcome.err,
+                         ":graph/node[0]:Conv: error: the attribute `group` of `Conv` is left out; "
+                         "ONNX takes `1` [sonnx-GR4]"))
+        << outcome.err;
+    const Outcome json = lemma({"check", "--json", "--profile=sonnx", model});
+    EXPECT_EQ(json.status, kWrong);
+    EXPECT_TRUE(contains(json.out, "\"kind\": \"sonnx-GR4\"")) << json.out;
+    EXPECT_TRUE(contains(json.out, "\"conclusion\": \"does not conform\"")) << json.out;
+}
+
+TEST_F(Sonnx, WritesReports) {
+    const std::string model = write("m.onnx", conforming_model());
+    for (const std::string report : {"r.md", "r.html"}) {
+        const Outcome outcome =
+            lemma({"check", "--profile=sonnx", "--report=" + path(report), model});
+        EXPECT_EQ(outcome.status, kGood) << outcome.err;
+        const std::string text = read(path(report));
+        EXPECT_TRUE(contains(text, "The model conforms to the profile."));
+        EXPECT_TRUE(contains(text, "CONV-8"));
+    }
+    EXPECT_EQ(lemma({"check", "--profile=sonnx", "--report=r.pdf", model}).status, kUnusable);
+    EXPECT_EQ(lemma({"check", "--report=r.md", model}).status, kUnusable);
+    EXPECT_EQ(lemma({"check", "--profile=other", model}).status, kUnusable);
+}
+
+TEST_F(Sonnx, IsForOnnxOnly) {
+    std::ofstream(path("m.sknd")) << "graph G { @input { x: real[1]; } @output { y: real[1]; } "
+                                     "@compose { y = x; } }\n";
+    const Outcome outcome = lemma({"check", "--profile=sonnx", path("m.sknd")});
+    EXPECT_EQ(outcome.status, kUnusable);
+    EXPECT_TRUE(contains(outcome.err, "for ONNX models")) << outcome.err;
+}
+
+TEST_F(Sonnx, ExplicitFormConformsAndComputesTheSameBits) {
+    const std::string model = write("m.onnx", implicit_model());
+    const std::string fixed = path("fixed.onnx");
+    const Outcome before = lemma({"check", "--profile=sonnx", "--fix=" + fixed, model});
+    EXPECT_EQ(before.status, kWrong);
+    EXPECT_TRUE(contains(before.err, "note: fixed CONV-23: `auto_pad` `SAME_UPPER` becomes"))
+        << before.err;
+    const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
+    EXPECT_EQ(after.status, kGood) << after.err;
+    EXPECT_EQ(result_of(model, "before"), result_of(fixed, "after"));
+}
+
+TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {
+    onnx::Model broken = conforming_model();
+    node_of(broken, "y").inputs[0] = "nothing";
+    const std::string model = write("m.onnx", broken);
+    const Outcome outcome = lemma({"check", "--profile=sonnx", "--fix=" + path("f.onnx"), model});
+    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_TRUE(contains(outcome.err, "[sonnx-S021]")) << outcome.err;
+    EXPECT_FALSE(fs::exists(path("f.onnx")));
+}
+
+// ---- Execution order
+// -----------------------------------------------------------------------------
+
+// The nodes in an order in which they can run, chosen by the random numbers.
+std::vector<onnx::Node> shuffled(const onnx::Graph& graph, std::mt19937& random) {
+    std::set<std::string> made;
+    for (const onnx::ValueInfo& input : graph.inputs) made.insert(input.name);
+    for (const onnx::TensorData& data : graph.initializers) made.insert(data.proto.name);
+    std::vector<onnx::Node> waiting = graph.nodes;
+    std::vector<onnx::Node> order;
+    while (!waiting.empty()) {
+        std::shuffle(waiting.begin(), waiting.end(), random);
+        const auto next = std::ranges::find_if(waiting, [&](const onnx::Node& node) {
+            return std::ranges::all_of(node.inputs, [&](const std::string& name) {
+                return name.empty() || made.contains(name);
+            });
+        });
+        LEMMA_CHECK(next != waiting.end());
+        made.insert(next->outputs.begin(), next->outputs.end());
+        order.push_back(std::move(*next));
+        waiting.erase(next);
+    }
+    return order;
+}
+
+TEST_F(Sonnx, EveryTopologicalOrderGivesTheSameBits) {
+    const onnx::Model model = implicit_model();
+    const std::string expected = result_of(write("m.onnx", model), "expected");
+    std::mt19937 random(1);
+    std::set<std::string> orders;
+    for (int i = 0; i < 12; ++i) {
+        onnx::Model other = model;
+        main_graph(other).nodes = shuffled(main_graph(other), random);
+        std::string order;
+        for (const onnx::Node& node : main_graph(other).nodes) order += node.outputs[0];
+        if (!orders.insert(order).second) continue;
+        EXPECT_EQ(result_of(write("other.onnx", other), "other"), expected) << order;
+    }
+    EXPECT_GE(orders.size(), 5U);
+}
+
+TEST_F(Sonnx, OtherOrdersAreRefused) {
+    onnx::Model model = implicit_model();
+    std::ranges::reverse(main_graph(model).nodes);
+    const Outcome outcome = lemma({"check", "--brief", "--profile=sonnx", write("m.onnx", model)});
+    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_TRUE(contains(outcome.err, "[sonnx-S022]")) << outcome.err;
+}
+
+}  // namespace
+
+}  // namespace lemma::driver

@@ -1,0 +1,366 @@
+// Finding sums of products, and preparing their constant operands.
+#include <algorithm>
+
+#include "loop/graph.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kLeastLanes = 8;
+constexpr double kLeastSteps = 4096;
+
+ir::TensorId tensor_of(const Expr& read) {
+    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
+}
+
+bool contains(const std::vector<VarId>& vars, VarId var) {
+    return std::ranges::find(vars, var) != vars.end();
+}
+
+class Finder {
+public:
+    Finder(const StageGraph& graph, const Stage& stage)
+        : graph_(graph), pool_(graph.pool), stage_(stage) {}
+
+    std::optional<Contraction> find() {
+        const bool sum = stage_.combine == ir::FormulaOp::Sum && stage_.writes.size() == 1 &&
+                         stage_.initial.valid() && !stage_.condition.valid() && !stage_.empty;
+        if (!sum) return std::nullopt;
+        const StageWrite& write = stage_.writes[0];
+        const Expr& product = pool_[write.value];
+        if (product.op != Op::Mul || product.type.kind != Kind::F32) return std::nullopt;
+        double steps = 1;
+        for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
+        if (steps < kLeastSteps) return std::nullopt;
+        for (const ExprId read : product.args) {
+            const Expr& e = pool_[read];
+            if (e.op != Op::Read || graph_.dtypes.at(tensor_of(e)) != tensor::DType::F32)
+                return std::nullopt;
+            if (!affine(e.args)) return std::nullopt;
+        }
+        if (!affine(write.index)) return std::nullopt;
+        const bool constant[2] = {is_constant(product.args[0]), is_constant(product.args[1])};
+        std::optional<Contraction> best;
+        for (const size_t b : {size_t{1}, size_t{0}}) {
+            if (constant[1 - b] && !constant[b]) continue;
+            auto found = with(product.args[1 - b], product.args[b], constant[b]);
+            if (found && (!best || better(*found, *best))) best = found;
+        }
+        return best;
+    }
+
+private:
+    bool affine(const std::vector<ExprId>& index) const {
+        return std::ranges::all_of(index, [&](ExprId i) { return pool_.affine(i).has_value(); });
+    }
+    bool is_constant(ExprId read) const {
+        return graph_.constants.contains(tensor_of(pool_[read]));
+    }
+    bool uses(ExprId read, VarId var) const { return pool_.depends(read, var); }
+    bool writes_side_by_side(VarId var) const {
+        const StageWrite& write = stage_.writes[0];
+        if (write.index.empty()) return false;
+        const auto last = pool_.affine(write.index.back());
+        return std::ranges::find(last->terms, AddressTerm{var, 1}) != last->terms.end();
+    }
+    bool better(const Contraction& a, const Contraction& b) const {
+        if (a.lane_in_a != b.lane_in_a) return !a.lane_in_a;
+        return writes_side_by_side(a.lane) && !writes_side_by_side(b.lane);
+    }
+    // All guards are about elements of A, where zeros can be put.
+    bool guards_are_of(ExprId read) const {
+        const Expr& a = pool_[read];
+        return std::ranges::all_of(stage_.guards, [&](const StageGuard& guard) {
+            return std::ranges::any_of(a.args, [&](ExprId index) {
+                const Expr& e = pool_[index];
+                return e.op == Op::Assume && e.args[0] == guard.index && e.integer == guard.extent;
+            });
+        });
+    }
+
+    std::optional<Contraction> with(ExprId a, ExprId b, bool constant) const {
+        if (tensor_of(pool_[a]) == tensor_of(pool_[b]) || !guards_are_of(a)) return std::nullopt;
+        const std::vector<VarId> outputs = write_shape(stage_, stage_.writes[0], pool_).vars;
+        Contraction c;
+        c.a = a;
+        c.b = b;
+        const auto consider = [&](VarId var) {
+            const int64_t extent = pool_.extent(var);
+            const bool better_one = !c.lane.valid() || extent > pool_.extent(c.lane);
+            if (extent >= kLeastLanes && better_one) c.lane = var;
+        };
+        for (const VarId var : outputs) {
+            if (uses(b, var) && !uses(a, var)) consider(var);
+        }
+        if (!c.lane.valid()) {
+            c.lane_in_a = true;
+            for (const VarId var : outputs) {
+                if (uses(b, var) && uses(a, var)) consider(var);
+            }
+        }
+        if (!c.lane.valid() || !lane_axis_is_plain(c)) return std::nullopt;
+        double points = 1;
+        for (const StageLoop& loop : stage_.loops) {
+            if (loop.var == c.lane) continue;
+            const bool in_a = uses(a, loop.var);
+            const bool in_b = uses(b, loop.var);
+            if (!in_a && !in_b) return std::nullopt;
+            if (!contains(outputs, loop.var)) {
+                c.reduced.push_back(loop.var);
+            } else if (in_b) {
+                c.batch.push_back(loop.var);
+            } else {
+                c.points.push_back(loop.var);
+                points *= static_cast<double>(loop.extent);
+            }
+        }
+        // Packing what every run brings anew takes as long as a few rows of products.
+        if (!constant && points < 6) return std::nullopt;
+        return c;
+    }
+    // One axis of the output counts along the lanes one by one, and so does one of A if it does.
+    bool lane_axis_is_plain(const Contraction& c) const {
+        const auto plain = [&](const std::vector<ExprId>& index) {
+            int axes = 0;
+            for (const ExprId i : index) {
+                const auto affine_index = pool_.affine(i);
+                for (const AddressTerm& term : affine_index->terms) {
+                    if (term.var != c.lane) continue;
+                    if (term.factor != 1) return false;
+                    ++axes;
+                }
+            }
+            return axes == 1;
+        };
+        return plain(stage_.writes[0].index) && (!c.lane_in_a || plain(pool_[c.a].args));
+    }
+
+    const StageGraph& graph_;
+    const StagePool& pool_;
+    const Stage& stage_;
+};
+
+}  // namespace
+
+std::optional<Contraction> find_contraction(const StageGraph& graph, const Stage& stage) {
+    return Finder(graph, stage).find();
+}
+
+void find_contractions(StageGraph& graph) {
+    for (Unit& unit : graph.units) {
+        if (unit.interpreted || unit.once || unit.stages.size() != 1) continue;
+        unit.contraction = find_contraction(graph, unit.stages[0]);
+        // Where zeros are read, nothing has to be skipped.
+        if (unit.contraction) unit.stages[0].guards.clear();
+    }
+}
+
+// ---- Scales and shifts --------------------------------------------------------------------------
+
+namespace {
+
+// total * factor + shift
+struct Linear {
+    ExprId factor, shift;
+};
+
+class ScaleFolder {
+public:
+    ScaleFolder(StageGraph& graph, Unit& unit)
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {}
+
+    // A unit that computes the start of the sums, to run before.
+    std::optional<Unit> run() {
+        Stage& stage = unit_.stages[0];
+        const Contraction& c = *unit_.contraction;
+        if (!graph_.constants.contains(tensor_of(pool_[c.b])) || !by_channel(stage.initial)) {
+            return std::nullopt;
+        }
+        find(stage.finish);
+        if (!part_.valid() || part_ == stage.total || several_) return std::nullopt;
+        const Linear linear = *linear_of(part_);
+        unit_.weight_factor = linear.factor;
+        const ExprId start = build_.make(
+            Op::Add,
+            {build_.make(Op::Mul, {build_.cast(stage.initial, Kind::F32), linear.factor}),
+             linear.shift});
+        Unit made = start_unit(start, c.lane);
+        stage.initial = build_.read(made.writes[0].value, Kind::F32, {build_.index(c.lane)});
+        stage.finish = pool_.replace(stage.finish, part_, stage.total);
+        find_reads(graph_, unit_);
+        return made;
+    }
+
+private:
+    Unit start_unit(ExprId start, VarId lane) {
+        const int64_t extent = pool_.extent(lane);
+        const VarId var = pool_.new_var(extent);
+        Unit made;
+        made.op = unit_.op;
+        made.label = unit_.label + " start";
+        made.once = true;
+        Stage stage;
+        stage.combine = ir::FormulaOp::Assign;
+        stage.loops = {{var, extent}};
+        const ir::TensorId id = graph_.new_tensor(tensor::DType::F32, {extent});
+        graph_.constants.insert(id);
+        const ExprId index = build_.index(var);
+        stage.writes.push_back({id, {index}, pool_.substitute(start, {{lane, index}})});
+        made.stages.push_back(std::move(stage));
+        made.writes = {id};
+        find_reads(graph_, made);
+        return made;
+    }
+    // Known before the first run, and depends on the lane variable alone.
+    bool by_channel(ExprId id) const {
+        bool constant = true;
+        pool_.visit_reads(id, [&](ExprId, const Expr& e) {
+            constant &= graph_.constants.contains(tensor_of(e));
+        });
+        std::vector<VarId> others;
+        for (const StageLoop& loop : unit_.stages[0].loops) {
+            if (loop.var != unit_.contraction->lane) others.push_back(loop.var);
+        }
+        return constant && !pool_.depends_on_any(id, others);
+    }
+    std::optional<Linear> linear_of(ExprId id) {
+        if (id == unit_.stages[0].total) {
+            return Linear{build_.real(1, Kind::F32), build_.real(0, Kind::F32)};
+        }
+        const Expr e = pool_[id];
+        if (e.type.kind != Kind::F32) return std::nullopt;
+        const bool known = e.op == Op::Add || e.op == Op::Sub || e.op == Op::Mul || e.op == Op::Div;
+        if (!known) return std::nullopt;
+        for (const size_t side : {size_t{0}, size_t{1}}) {
+            const ExprId other = e.args[1 - side];
+            if (!by_channel(other) || pool_.has_part(other, unit_.stages[0].total)) continue;
+            const auto inner = linear_of(e.args[side]);
+            if (!inner) continue;
+            const auto [factor, shift] = *inner;
+            const auto op = [&](Op o, ExprId a, ExprId b) { return build_.make(o, {a, b}); };
+            switch (e.op) {
+                case Op::Add:
+                    return Linear{factor, op(Op::Add, shift, other)};
+                case Op::Mul:
+                    return Linear{op(Op::Mul, factor, other), op(Op::Mul, shift, other)};
+                case Op::Sub:
+                    if (side == 0) return Linear{factor, op(Op::Sub, shift, other)};
+                    return Linear{build_.make(Op::Neg, {factor}), op(Op::Sub, other, shift)};
+                default:
+                    if (side == 1) return std::nullopt;
+                    return Linear{op(Op::Div, factor, other), op(Op::Div, shift, other)};
+            }
+        }
+        return std::nullopt;
+    }
+    // The largest parts that are linear; several_: there is more than one.
+    void find(ExprId id) {
+        if (!id.valid() || !pool_.has_part(id, unit_.stages[0].total)) return;
+        if (linear_of(id)) {
+            several_ |= part_.valid() && part_ != id;
+            part_ = id;
+            return;
+        }
+        const Expr e = pool_[id];
+        for (const ExprId arg : e.args) find(arg);
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    Builder& build_;
+    Unit& unit_;
+    ExprId part_;
+    bool several_ = false;
+};
+
+}  // namespace
+
+void fold_scales(StageGraph& graph) {
+    std::vector<Unit> units;
+    for (Unit& unit : graph.units) {
+        if (unit.contraction && unit.stages[0].finish.valid()) {
+            if (auto start = ScaleFolder(graph, unit).run()) units.push_back(std::move(*start));
+        }
+        units.push_back(std::move(unit));
+    }
+    graph.units = std::move(units);
+}
+
+// ---- Packing ------------------------------------------------------------------------------------
+
+namespace {
+
+Unit pack_unit(StageGraph& graph, Unit& unit, const Target& target) {
+    Contraction& c = *unit.contraction;
+    StagePool& pool = graph.pool;
+    Builder& build = pool.build;
+    const Expr b = pool[c.b];
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    StageWrite write;
+    tensor::Shape shape;
+    const auto add = [&](int64_t extent) {
+        shape.push_back(extent);
+        if (extent == 1) {
+            write.index.push_back(build.integer(0));
+            return build.integer(0);
+        }
+        const VarId var = pool.new_var(extent);
+        stage.loops.push_back({var, extent});
+        write.index.push_back(build.index(var));
+        return build.index(var);
+    };
+    for (const VarId var : c.batch) {
+        if (!pool.depends(c.b, var)) continue;
+        c.packed_batch.push_back(var);
+        with[var] = add(pool.extent(var));
+    }
+    const ExprId block = add(c.blocks);
+    for (const VarId var : c.reduced) with[var] = add(pool.extent(var));
+    const int64_t width = c.vectors * target.lanes();
+    const ExprId lane = add(width);
+    ExprId channel =
+        build.make(Op::Add, {build.make(Op::Mul, {block, build.integer(width)}), lane});
+    const int64_t extent = pool.extent(c.lane);
+    if (c.blocks * width > extent) {
+        stage.guards.push_back({channel, extent});
+        channel = build.assume(channel, extent);
+    }
+    with[c.lane] = channel;
+    ExprId value = c.b;
+    if (unit.weight_factor.valid()) value = build.make(Op::Mul, {value, unit.weight_factor});
+    write.value = pool.substitute(value, with);
+    c.packed = graph.new_tensor(tensor::DType::F32, shape);
+    write.tensor = c.packed;
+    if (c.blocks * width > extent) graph.padded.insert(c.packed);
+    stage.writes.push_back(std::move(write));
+    Unit made;
+    made.op = unit.op;
+    made.label = unit.label + " pack";
+    made.once = graph.constants.contains(tensor_of(b));
+    if (made.once) graph.constants.insert(c.packed);
+    made.stages.push_back(std::move(stage));
+    made.writes = {c.packed};
+    find_reads(graph, made);
+    return made;
+}
+
+}  // namespace
+
+void pack_weights(StageGraph& graph, Plan& plan, const Target& target) {
+    std::vector<Unit> units;
+    for (Unit& unit : graph.units) {
+        if (unit.contraction) {
+            choose_tile(unit.stages[0], graph.pool, plan.places, target, *unit.contraction);
+            Unit made = pack_unit(graph, unit, target);
+            unit.reads.push_back(made.writes[0]);
+            units.push_back(std::move(made));
+        }
+        units.push_back(std::move(unit));
+    }
+    graph.units = std::move(units);
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,205 @@
+#include "loop/graph.h"
+
+#include <algorithm>
+
+namespace lemma::loop {
+
+ir::TensorId StageGraph::new_tensor(tensor::DType dtype, tensor::Shape shape) {
+    const auto id = make_id<ir::TensorId>(next_tensor++);
+    shapes[id] = std::move(shape);
+    dtypes[id] = dtype;
+    return id;
+}
+
+void find_reads(StageGraph& graph, Unit& unit) {
+    if (unit.interpreted) return;
+    unit.reads.clear();
+    const auto add = [](std::vector<ir::TensorId>& to, ir::TensorId id) {
+        if (std::ranges::find(to, id) == to.end()) to.push_back(id);
+    };
+    ExprId total;
+    const auto visit = [&](ExprId id, const Expr& e) {
+        if (id == total) return;
+        add(unit.reads, make_id<ir::TensorId>(static_cast<size_t>(e.integer)));
+    };
+    for (const Stage& stage : unit.stages) {
+        total = stage.total;
+        for (const StageWrite& write : stage.writes) {
+            graph.pool.visit_reads(write.value, visit);
+            for (const ExprId index : write.index) graph.pool.visit_reads(index, visit);
+        }
+        for (const StageGuard& guard : stage.guards) graph.pool.visit_reads(guard.index, visit);
+        graph.pool.visit_reads(stage.condition, visit);
+        graph.pool.visit_reads(stage.initial, visit);
+        graph.pool.visit_reads(stage.finish, visit);
+    }
+}
+
+// Every element of the tensor is written.
+bool covers(const Stage& stage, const StageGraph& graph) {
+    if (stage.writes.size() != 1 || stage.empty) return false;
+    const StageWrite& write = stage.writes[0];
+    const WriteShape shape = write_shape(stage, write, graph.pool);
+    if (!shape.injective) return false;
+    const tensor::Shape& extents = graph.shapes.at(write.tensor);
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+        const auto affine = graph.pool.affine(write.index[axis]);
+        if (!affine || affine->offset != 0) return false;
+        int64_t reach = 1;
+        std::vector<AddressTerm> terms = affine->terms;
+        std::ranges::sort(terms, {}, &AddressTerm::factor);
+        for (const AddressTerm& term : terms) {
+            if (term.factor != reach) return false;
+            reach *= graph.pool.extent(term.var);
+        }
+        if (reach != extents[axis]) return false;
+    }
+    return true;
+}
+
+bool is_map(const Stage& first, const StageGraph& graph) {
+    if (first.combine != ir::FormulaOp::Assign || !covers(first, graph)) return false;
+    if (first.condition.valid() || !first.guards.empty()) return false;
+    const StageWrite& write = first.writes[0];
+    if (write_shape(first, write, graph.pool).vars.size() != first.loops.size()) return false;
+    for (const ExprId index : write.index) {
+        const Expr& e = graph.pool[index];
+        if (e.op != Op::Var && e.op != Op::Constant) return false;
+    }
+    bool reads_itself = false;
+    graph.pool.visit_reads(write.value, [&](ExprId, const Expr& e) {
+        reads_itself |= e.integer == write.tensor.value;
+    });
+    return !reads_itself;
+}
+
+namespace {
+
+bool merge(const Stage& first, Stage& second, StageGraph& graph) {
+    const bool sums = second.combine != ir::FormulaOp::Assign &&
+                      second.combine != ir::FormulaOp::Update && !second.initial.valid();
+    if (!sums || !is_map(first, graph) || !covers(second, graph)) return false;
+    const StageWrite& from = first.writes[0];
+    const StageWrite& to = second.writes[0];
+    if (from.tensor != to.tensor) return false;
+    bool reads_itself = false;
+    const auto visit = [&](ExprId, const Expr& e) { reads_itself |= e.integer == to.tensor.value; };
+    graph.pool.visit_reads(to.value, visit);
+    graph.pool.visit_reads(second.condition, visit);
+    for (const StageGuard& guard : second.guards) graph.pool.visit_reads(guard.index, visit);
+    if (reads_itself) return false;
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    for (size_t axis = 0; axis < from.index.size(); ++axis) {
+        const Expr& e = graph.pool[from.index[axis]];
+        if (e.op == Op::Var) with[make_id<VarId>(static_cast<size_t>(e.integer))] = to.index[axis];
+    }
+    second.initial = graph.pool.substitute(from.value, with);
+    return true;
+}
+
+}  // namespace
+
+void merge_starts(StageGraph& graph, Unit& unit) {
+    for (size_t i = 1; i < unit.stages.size();) {
+        if (merge(unit.stages[i - 1], unit.stages[i], graph)) {
+            unit.stages.erase(unit.stages.begin() + static_cast<ptrdiff_t>(i) - 1);
+        } else {
+            ++i;
+        }
+    }
+    find_reads(graph, unit);
+}
+
+namespace {
+
+bool apart(const Stage& a, const Stage& b, const StagePool& pool) {
+    for (size_t axis = 0; axis < a.writes[0].index.size(); ++axis) {
+        const StagePool::Range x = pool.range(a.writes[0].index[axis]);
+        const StagePool::Range y = pool.range(b.writes[0].index[axis]);
+        if (x.high < y.low || y.high < x.low) return true;
+    }
+    return false;
+}
+
+// Plain assignments that share the elements among them, as those of a concatenation do.
+bool covers_in_parts(const std::vector<const Stage*>& stages, ir::TensorId id, StageGraph& graph) {
+    int64_t written = 0;
+    for (size_t i = 0; i < stages.size(); ++i) {
+        const Stage& stage = *stages[i];
+        const bool plain = stage.combine == ir::FormulaOp::Assign && stage.guards.empty() &&
+                           !stage.condition.valid() && stage.writes.size() == 1;
+        if (!plain) return false;
+        if (stage.empty) continue;
+        const WriteShape shape = write_shape(stage, stage.writes[0], graph.pool);
+        if (!shape.injective || shape.vars.size() != stage.loops.size()) return false;
+        for (size_t k = 0; k < i; ++k) {
+            if (!stages[k]->empty && !apart(*stages[k], stage, graph.pool)) return false;
+        }
+        int64_t steps = 1;
+        for (const StageLoop& loop : stage.loops) steps *= loop.extent;
+        written += steps;
+    }
+    return written == tensor::volume(graph.shapes.at(id));
+}
+
+bool starts_itself(const Unit& unit, ir::TensorId id, StageGraph& graph) {
+    std::vector<const Stage*> stages;
+    for (const Stage& stage : unit.stages) {
+        for (const StageWrite& write : stage.writes) {
+            if (write.tensor == id) stages.push_back(&stage);
+        }
+    }
+    if (stages.empty()) return false;
+    const Stage& first = *stages.front();
+    const bool plain =
+        first.combine == ir::FormulaOp::Assign && first.guards.empty() && !first.condition.valid();
+    if (covers(first, graph) && (plain || first.initial.valid())) return true;
+    return covers_in_parts(stages, id, graph);
+}
+
+Stage zero_stage(ir::TensorId id, StageGraph& graph) {
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    StageWrite write{id, {}, {}};
+    Builder& build = graph.pool.build;
+    for (const int64_t extent : graph.shapes.at(id)) {
+        stage.empty |= extent == 0;
+        if (extent <= 1) {
+            write.index.push_back(build.integer(0));
+            continue;
+        }
+        const VarId var = graph.pool.new_var(extent);
+        stage.loops.push_back({var, extent});
+        write.index.push_back(build.index(var));
+    }
+    const Kind kind = kind_of(graph.dtypes.at(id));
+    write.value = kind == Kind::Bool  ? build.boolean(false)
+                  : kind == Kind::Int ? build.integer(0)
+                                      : build.real(0, kind);
+    stage.writes.push_back(std::move(write));
+    return stage;
+}
+
+}  // namespace
+
+void add_zeros(StageGraph& graph) {
+    for (Unit& unit : graph.units) {
+        for (const ir::TensorId id : unit.writes) {
+            if (unit.interpreted || starts_itself(unit, id, graph)) continue;
+            unit.stages.insert(unit.stages.begin(), zero_stage(id, graph));
+        }
+    }
+}
+
+void mark_once(StageGraph& graph) {
+    for (Unit& unit : graph.units) {
+        if (unit.interpreted) continue;
+        unit.once = std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
+            const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
+            return own || graph.constants.contains(id);
+        });
+        if (unit.once) graph.constants.insert(unit.writes.begin(), unit.writes.end());
+    }
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,84 @@
+// loop/graph.h — the stages of a whole program, between its formulas and its kernels: what graph
+// passes read and change.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "loop/plan.h"
+
+namespace lemma::loop {
+
+// One or more stages in order, which become kernels of their own; or one operation that the
+// interpreter runs.
+struct Unit {
+    ir::OpId op;
+    std::string label;
+    std::vector<Stage> stages;
+    bool interpreted = false;
+    std::string why;
+    bool once = false;
+    std::vector<ir::TensorId> reads, writes;  // each once
+    bool dead = false;                        // a pass took it in elsewhere
+    std::optional<Contraction> contraction;   // what its one stage is
+    ExprId weight_factor;                     // of a contraction: packed with this, if it is there
+};
+
+struct StageGraph {
+    StagePool pool;
+    std::vector<Unit> units;
+    Shapes shapes;
+    std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes;
+    std::unordered_set<ir::TensorId, IdHash> constants;  // values that no run changes
+    std::unordered_set<ir::TensorId, IdHash> results;    // outputs and values of updates
+    std::unordered_set<ir::TensorId, IdHash> padded;     // elements that are never written are zero
+    uint32_t next_tensor = 0;                            // for tensors that passes make
+
+    ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
+};
+
+// Which tensors the stages read; those that it writes are told.
+void find_reads(StageGraph& graph, Unit& unit);
+
+// Every element of the tensor is written, as often as there are steps that its index is not made
+// of.
+bool covers(const Stage& stage, const StageGraph& graph);
+// One assignment to each element, whose index is the variables themselves, and no guards.
+bool is_map(const Stage& stage, const StageGraph& graph);
+
+// ---- Passes -------------------------------------------------------------------------------------
+
+// The formula that gives elements their start becomes part of the one that adds to them.
+void merge_starts(StageGraph& graph, Unit& unit);
+// Tensors start as zeros; a stage that says so comes first where not all elements are written.
+void add_zeros(StageGraph& graph);
+// Units whose inputs are constants run once.
+void mark_once(StageGraph& graph);
+
+// Maps become part of what reads them, where that is not dearer, and of the reductions whose totals
+// they take.
+void fuse(StageGraph& graph);
+// A sum of products and the roles of its variables, if the stage is one that pays.
+std::optional<Contraction> find_contraction(const StageGraph& graph, const Stage& stage);
+// Those of all units are found.
+void find_contractions(StageGraph& graph);
+// What scales and shifts the results of constant weights, channel by channel, goes into them.
+void fold_scales(StageGraph& graph);
+// The operand that is walked in lanes gets its own, packed copy.
+void pack_weights(StageGraph& graph, Plan& plan, const Target& target);
+// Zeros around the tensor, by axis: below index 0 and above the last one.
+struct Halo {
+    std::vector<int64_t> below, above;
+};
+struct Layouts {
+    std::unordered_map<ir::TensorId, size_t, IdHash> innermost;  // axis, where not the last
+    std::unordered_map<ir::TensorId, Halo, IdHash> halos;
+};
+// Tensors that nobody outside sees are laid out as the contractions want them: channels innermost,
+// with zeros around where windows reach over the edge. `fixed` ones stay row-major.
+Layouts choose_layouts(StageGraph& graph, const std::unordered_set<ir::TensorId, IdHash>& fixed);
+
+}  // namespace lemma::loop

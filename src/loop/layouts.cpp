@@ -1,0 +1,164 @@
+// Which axis of a tensor is innermost, and where zeros surround it.
+#include <algorithm>
+
+#include "loop/graph.h"
+
+namespace lemma::loop {
+
+namespace {
+
+ir::TensorId tensor_of(const Expr& read) {
+    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
+}
+
+class LayoutChooser {
+public:
+    LayoutChooser(StageGraph& graph, const std::unordered_set<ir::TensorId, IdHash>& fixed)
+        : graph_(graph), pool_(graph.pool), fixed_(fixed) {}
+
+    Layouts run() {
+        copy_operands();
+        for (const Unit& unit : graph_.units) {
+            if (unit.contraction) {
+                put_lane_innermost(unit.stages[0].writes[0], unit.contraction->lane);
+            } else if (!unit.interpreted) {
+                follow_inputs(unit);
+            }
+        }
+        for (const Unit& unit : graph_.units) {
+            if (unit.contraction) add_halo(unit);
+        }
+        return std::move(result_);
+    }
+
+private:
+    bool is_free(ir::TensorId id) const { return !fixed_.contains(id); }
+
+    std::optional<size_t> axis_of(const std::vector<ExprId>& index, VarId var) const {
+        for (size_t axis = 0; axis < index.size(); ++axis) {
+            const auto affine = pool_.affine(index[axis]);
+            if (!affine) continue;
+            const auto& terms = affine->terms;
+            if (std::ranges::find(terms, AddressTerm{var, 1}) != terms.end()) return axis;
+        }
+        return std::nullopt;
+    }
+    void put_lane_innermost(const StageWrite& write, VarId lane) {
+        if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) return;
+        const auto axis = axis_of(write.index, lane);
+        if (axis) result_.innermost[write.tensor] = *axis;
+    }
+    // Element-wise stages and pools keep the order of what they read.
+    void follow_inputs(const Unit& unit) {
+        for (const Stage& stage : unit.stages) {
+            for (const StageWrite& write : stage.writes) {
+                if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) continue;
+                pool_.visit_reads(write.value, [&](ExprId, const Expr& e) {
+                    const auto from = result_.innermost.find(tensor_of(e));
+                    if (from == result_.innermost.end()) return;
+                    const size_t axis = from->second;
+                    if (e.args.size() != write.index.size()) return;
+                    const Expr& index = pool_[e.args[axis]];
+                    if (index.op != Op::Var) return;
+                    const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
+                    const auto to = axis_of(write.index, var);
+                    if (to && *to == axis) result_.innermost.emplace(write.tensor, axis);
+                });
+            }
+        }
+    }
+
+    bool reaches_over(const Expr& a) const {
+        return std::ranges::any_of(a.args,
+                                   [&](ExprId index) { return pool_[index].op == Op::Assume; });
+    }
+    // Tensors that must stay as they are get a copy that can have zeros around.
+    void copy_operands() {
+        std::vector<Unit> units;
+        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
+        for (Unit& unit : graph_.units) {
+            if (unit.contraction) {
+                const Expr a = pool_[unit.contraction->a];
+                const ir::TensorId id = tensor_of(a);
+                const bool wanted = reaches_over(a) || unit.contraction->lane_in_a;
+                if (wanted && fixed_.contains(id)) {
+                    if (!copies.contains(id)) {
+                        units.push_back(copy_unit(unit, id));
+                        copies[id] = units.back().writes[0];
+                    }
+                    replace_operand(unit, copies[id]);
+                }
+            }
+            units.push_back(std::move(unit));
+        }
+        graph_.units = std::move(units);
+    }
+    Unit copy_unit(const Unit& unit, ir::TensorId id) {
+        const tensor::Shape shape = graph_.shapes.at(id);
+        Unit made;
+        made.op = unit.op;
+        made.label = unit.label + " copy";
+        Stage stage;
+        stage.combine = ir::FormulaOp::Assign;
+        std::vector<ExprId> index;
+        for (const int64_t extent : shape) {
+            if (extent == 1) {
+                index.push_back(pool_.build.integer(0));
+                continue;
+            }
+            const VarId var = pool_.new_var(extent);
+            stage.loops.push_back({var, extent});
+            index.push_back(pool_.build.index(var));
+        }
+        const ir::TensorId to = graph_.new_tensor(tensor::DType::F32, shape);
+        const ExprId value = pool_.build.read(id.value, Kind::F32, index);
+        if (unit.contraction->lane_in_a) {
+            const auto axis = axis_of(pool_[unit.contraction->a].args, unit.contraction->lane);
+            if (axis) result_.innermost[to] = *axis;
+        }
+        stage.writes.push_back({to, std::move(index), value});
+        made.stages.push_back(std::move(stage));
+        made.writes = {to};
+        made.once = graph_.constants.contains(id);
+        if (made.once) graph_.constants.insert(to);
+        find_reads(graph_, made);
+        return made;
+    }
+    void replace_operand(Unit& unit, ir::TensorId with) {
+        Contraction& c = *unit.contraction;
+        Stage& stage = unit.stages[0];
+        const Expr a = pool_[c.a];
+        const ExprId now = pool_.build.read(with.value, Kind::F32, a.args);
+        stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
+        c.a = now;
+        find_reads(graph_, unit);
+    }
+    void add_halo(const Unit& unit) {
+        const Expr a = pool_[unit.contraction->a];
+        if (!reaches_over(a)) return;
+        const ir::TensorId id = tensor_of(a);
+        Halo& halo = result_.halos[id];
+        halo.below.resize(a.args.size());
+        halo.above.resize(a.args.size());
+        for (size_t axis = 0; axis < a.args.size(); ++axis) {
+            const Expr& e = pool_[a.args[axis]];
+            if (e.op != Op::Assume) continue;
+            const StagePool::Range range = pool_.range(e.args[0]);
+            halo.below[axis] = std::max(halo.below[axis], -range.low);
+            halo.above[axis] = std::max(halo.above[axis], range.high - (e.integer - 1));
+        }
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    const std::unordered_set<ir::TensorId, IdHash>& fixed_;
+    Layouts result_;
+};
+
+}  // namespace
+
+Layouts choose_layouts(StageGraph& graph, const std::unordered_set<ir::TensorId, IdHash>& fixed) {
+    return LayoutChooser(graph, fixed).run();
+}
+
+}  // namespace lemma::loop

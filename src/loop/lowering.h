@@ -1,0 +1,77 @@
+// loop/lowering.h — from values of stages to expressions of a kernel: indices become addresses, and
+// a variable may run along the lanes of vectors.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "loop/layout.h"
+#include "loop/schedule.h"
+#include "loop/stage.h"
+
+namespace lemma::loop {
+
+class Lowering {
+public:
+    Lowering(StagePool& pool, const Places& places, Scheduled& result)
+        : build(result.function),
+          lane_var(build.var("lane")),
+          pool_(pool),
+          places_(places),
+          result_(result) {}
+
+    // A variable of the stage in terms of the kernel's; `lane_var` in it stands for the lane.
+    void bind(VarId stage_var, Address address);
+    void bind(VarId stage_var, VarId var) {
+        Address address;
+        address.add(var, 1);
+        bind(stage_var, std::move(address));
+    }
+    // From now on: how many lanes, and which of them count (missing: all).
+    void set_lanes(uint16_t lanes, ExprId mask);
+    uint16_t lanes() const { return lanes_; }
+    ExprId mask() const { return mask_; }
+    // Narrows the mask for a while; gives the one before.
+    ExprId narrow(ExprId also);
+    void restore(ExprId mask) { set_lanes(lanes_, mask); }
+
+    ExprId value(ExprId stage_value);
+    // Uses the given value for a stage's expression.
+    void define(ExprId stage_value, ExprId value) { values_[stage_value] = value; }
+    void forget_values() { values_.clear(); }
+    // Where the element is; in lanes if the indices are.
+    struct Element {
+        BufferId buffer;
+        Address address;
+        bool in_lanes = false;
+    };
+    Element element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
+    ExprId load(ir::TensorId tensor, const std::vector<ExprId>& index);
+    Stmt store(ir::TensorId tensor, const std::vector<ExprId>& index, ExprId value);
+    BufferId buffer(ir::TensorId tensor, bool written);
+    bool in_lanes(ExprId stage_value) const;
+
+    Builder build;
+    VarId lane_var;
+
+private:
+    Address affine(const Address& of_stage) const;
+    bool add_split(Address& address, const Address& index, const Layout& layout) const;
+    ExprId number(const Address& address);
+    ExprId compute(const Expr& e);
+
+    StagePool& pool_;
+    const Places& places_;
+    Scheduled& result_;
+    std::unordered_map<VarId, Address, IdHash> bindings_;
+    std::unordered_map<StorageId, BufferId, IdHash> buffers_;
+    std::unordered_map<ExprId, ExprId, IdHash> values_;
+    uint16_t lanes_ = 1;
+    ExprId mask_;
+};
+
+// exp, log, tanh, erf, … of floats in a few operations each; empty for a function that it has not.
+ExprId expand_function(Builder& build, const std::string& name, ExprId x);
+
+}  // namespace lemma::loop

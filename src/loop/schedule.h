@@ -1,0 +1,76 @@
+// loop/schedule.h — from a stage to a kernel: the order of loops, which of them become lanes of
+// vectors, and which steps may run in parallel.
+#pragma once
+
+#include <vector>
+
+#include "loop/layout.h"
+#include "loop/stage.h"
+
+namespace lemma::loop {
+
+struct Scheduled {
+    Function function;
+    // What its buffers are, in order. One that is no storage is an i64 that starts as 0, and is set
+    // to 1 where an index leaves its tensor.
+    std::vector<StorageId> arguments;
+    std::string schedule;  // in a few words, for profiles
+};
+
+// Plain loops with vector lanes where the elements allow. Any stage has such a form.
+Scheduled schedule_nest(const Stage& stage,
+                        StagePool& pool,
+                        const Places& places,
+                        const Target& target);
+
+// A sum of products O[…] = sum(A[…] * B[…]) and which of its variables do what. B is packed in the
+// order in which the kernel walks it; it comes as a tensor of its own.
+struct Contraction {
+    ExprId a, b;                 // the reads
+    VarId lane;                  // along the vectors: of O and B, or of all three
+    bool lane_in_a = false;      // then A is read in vectors, else one element for all lanes
+    std::vector<VarId> points;   // of O and A, outermost first
+    std::vector<VarId> batch;    // of O and B, and maybe A
+    std::vector<VarId> reduced;  // of A and B, outermost first
+    // How it is tiled: `vectors` of lanes times rows * columns of points are kept in registers.
+    int64_t vectors = 1, rows = 1, columns = 1;
+    int64_t blocks = 1;   // of `vectors` vectors along the lane variable
+    ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes]
+    std::vector<VarId> packed_batch;
+    bool weights_inside = false;  // all blocks for one row of points, rather than all rows for one
+};
+
+// Puts the variables in the order in which they are walked, and chooses the tile.
+void choose_tile(const Stage& stage,
+                 StagePool& pool,
+                 const Places& places,
+                 const Target& target,
+                 Contraction& contraction);
+Scheduled schedule_contraction(const Stage& stage,
+                               const Contraction& contraction,
+                               StagePool& pool,
+                               const Places& places,
+                               const Target& target);
+
+// By how many elements an access moves when the variable grows by one; INT64_MAX: not evenly.
+int64_t stride_of(const StagePool& pool,
+                  const Place& place,
+                  const std::vector<ExprId>& index,
+                  VarId var);
+// Whether two loops can be one: every element's address goes on in the same steps.
+bool can_collapse(const Stage& stage,
+                  const StagePool& pool,
+                  const Places& places,
+                  VarId outer,
+                  VarId inner,
+                  int64_t inner_extent);
+
+// Whether no two steps with different values of the variables in the write's index write the same
+// element; the variables are told.
+struct WriteShape {
+    bool injective = false;
+    std::vector<VarId> vars;
+};
+WriteShape write_shape(const Stage& stage, const StageWrite& write, const StagePool& pool);
+
+}  // namespace lemma::loop

@@ -1,0 +1,475 @@
+// Sums of products: a tile of outputs stays in registers while the reduction runs, the packed
+// operand is one stream, the other is read element by element for all lanes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/check.h"
+#include "loop/lowering.h"
+#include "loop/schedule.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kUnroll = 8;
+constexpr int64_t kSmallWeights = int64_t{512} << 10;
+
+ir::TensorId tensor_of(const Expr& read) {
+    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
+}
+
+int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Points that lie side by side in all operands are one variable: its last one, made longer.
+struct Points {
+    std::vector<VarId> vars;
+    std::vector<int64_t> extents;
+    std::vector<VarId> merged;  // always 0
+};
+Points merge_points(const Stage& stage,
+                    const std::vector<VarId>& vars,
+                    const StagePool& pool,
+                    const Places& places) {
+    Points result{vars, {}, {}};
+    for (const VarId var : vars) result.extents.push_back(pool.extent(var));
+    for (size_t i = vars.size(); i-- > 1;) {
+        if (!can_collapse(
+                stage, pool, places, result.vars[i - 1], result.vars[i], result.extents[i]))
+            continue;
+        result.merged.push_back(result.vars[i - 1]);
+        result.extents[i] *= result.extents[i - 1];
+        result.vars.erase(result.vars.begin() + static_cast<ptrdiff_t>(i) - 1);
+        result.extents.erase(result.extents.begin() + static_cast<ptrdiff_t>(i) - 1);
+    }
+    return result;
+}
+
+// Cycles for one step of the reduction in a tile: multiplications, loads, or their latency. Tiles
+// of one or two vectors were measured to be a little slower than that.
+double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
+    const auto v = static_cast<double>(vectors);
+    const auto p = static_cast<double>(points);
+    const double loads = vector_loads ? v * (p + 1) / 2 : (v + p) / 2;
+    const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.07 : vectors == 4 ? 1.0 : 1.02;
+    return (std::max({v * p / 2, loads, 4.0}) + 0.35) * measured;
+}
+
+}  // namespace
+
+// ---- Choosing -----------------------------------------------------------------------------------
+
+void choose_tile(const Stage& stage,
+                 StagePool& pool,
+                 const Places& places,
+                 const Target& target,
+                 Contraction& c) {
+    const Expr a = pool[c.a];
+    const Place& from = places.at(tensor_of(a));
+    // The reduction walks memory of A in order.
+    std::ranges::stable_sort(
+        c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
+    const Points points = merge_points(stage, c.points, pool, places);
+    const int64_t columns = points.vars.empty() ? 1 : points.extents.back();
+    const int64_t rows = points.vars.size() < 2 ? 1 : points.extents[points.extents.size() - 2];
+    int64_t outer = 1;
+    for (size_t i = 0; i + 2 < points.extents.size(); ++i) outer *= points.extents[i];
+    const int64_t lanes = target.lanes();
+    const int64_t all_vectors = ceil_of(pool.extent(c.lane), lanes);
+    int64_t depth = 1;
+    for (const VarId var : c.reduced) depth *= pool.extent(var);
+    double best = HUGE_VAL;
+    for (int64_t j = 1; j <= std::min<int64_t>(all_vectors, target.registers / 4); ++j) {
+        const int64_t panel = j * lanes * 4 * depth;
+        const bool used_again = outer * rows * columns > 32;
+        const double spill = panel > target.l2_bytes / 2 && j > 1 && used_again ? 1.3 : 1.0;
+        const int64_t most = (target.registers - 1 - j) / j;
+        for (int64_t th = 1; th <= std::min<int64_t>(rows, 4); ++th) {
+            for (int64_t tw = 1; tw <= std::min(columns, most / th); ++tw) {
+                if (th > 1 && tw != columns) continue;
+                if (c.lane_in_a && (j > 2 || th * tw * j > 14)) continue;
+                const auto of_rows = [&](int64_t vectors) {
+                    const auto row = [&](int64_t height) {
+                        double cost = static_cast<double>(columns / tw) *
+                                      tile_cost(vectors, height * tw, c.lane_in_a);
+                        if (columns % tw) {
+                            cost += tile_cost(vectors, height * (columns % tw), c.lane_in_a);
+                        }
+                        return cost;
+                    };
+                    return static_cast<double>(rows / th) * row(th) +
+                           (rows % th ? row(rows % th) : 0);
+                };
+                double cost = static_cast<double>(all_vectors / j) * of_rows(j);
+                if (all_vectors % j) cost += of_rows(all_vectors % j);
+                cost *= spill;
+                if (cost >= best * 0.999) continue;
+                best = cost;
+                c.vectors = j;
+                c.rows = th;
+                c.columns = tw;
+            }
+        }
+    }
+    c.blocks = ceil_of(all_vectors, c.vectors);
+    const int64_t weights = c.blocks * c.vectors * lanes * 4 * depth;
+    c.weights_inside = weights <= kSmallWeights && rows * outer > 1;
+}
+
+// ---- Making -------------------------------------------------------------------------------------
+
+namespace {
+
+class ContractionKernel {
+public:
+    ContractionKernel(const Stage& stage,
+                      const Contraction& contraction,
+                      StagePool& pool,
+                      const Places& places,
+                      const Target& target)
+        : stage_(stage),
+          c_(contraction),
+          pool_(pool),
+          places_(places),
+          target_(target),
+          lower_(pool, places, result_),
+          build_(lower_.build),
+          points_(merge_points(stage, contraction.points, pool, places)) {}
+
+    Scheduled make();
+
+private:
+    // The points of a tile: so many rows and columns from the first ones on.
+    struct Tile {
+        int64_t vectors, rows, columns;
+        Address first_row, first_column;
+        bool masked;  // the last vector is not full
+    };
+    void decode_item(Block& out);
+    void rows_of(Block& out, int64_t vectors, bool masked);
+    void columns_of(Block& out, Tile tile);
+    void tile(Block& out, const Tile& tile);
+    void reduction(size_t depth, Block& out, const Tile& tile);
+    void step(Block& out, const Tile& tile, int64_t ahead);
+    void bind_point(const Tile& tile, int64_t row, int64_t column);
+    void bind_lanes(int64_t vector, bool masked);
+    Address weights(int64_t vector, int64_t ahead) const;
+    void finish(Block& out, const Tile& tile);
+    int64_t unroll_of(VarId var) const;
+
+    const Stage& stage_;
+    const Contraction& c_;
+    StagePool& pool_;
+    const Places& places_;
+    const Target& target_;
+    Scheduled result_;
+    Lowering lower_;
+    Builder& build_;
+    Points points_;
+    VarId block_, row_, chunk_;
+    int64_t row_tiles_ = 1, column_tiles_ = 1, chunks_ = 1, chunk_tiles_ = 1;
+    std::vector<std::pair<VarId, int64_t>> weight_steps_;  // kernel variables of the packed operand
+    std::vector<VarId> reduced_vars_;
+    BufferId packed_;
+    std::vector<LocalId> totals_;
+};
+
+Scheduled ContractionKernel::make() {
+    Function& function = result_.function;
+    function.name = "contraction";
+    function.item = build_.var("item");
+    for (const VarId var : points_.merged) lower_.bind(var, Address{});
+    packed_ = lower_.buffer(c_.packed, false);
+    decode_item(function.body);
+    const int64_t lanes = target_.lanes();
+    const int64_t extent = pool_.extent(c_.lane);
+    const int64_t all_vectors = ceil_of(extent, lanes);
+    const int64_t last = all_vectors - (c_.blocks - 1) * c_.vectors;
+    const bool masked = extent % lanes != 0;
+    const bool even = last == c_.vectors && !masked;
+    if (even) {
+        rows_of(function.body, c_.vectors, false);
+    } else {
+        const ExprId block = build_.index(block_);
+        const ExprId limit = build_.integer(c_.blocks - 1);
+        if (c_.blocks > 1) {
+            If whole{build_.make(Op::Less, {block, limit}), {}};
+            rows_of(whole.body, c_.vectors, false);
+            function.body.push_back({std::move(whole)});
+        }
+        If rest{build_.make(Op::Equal, {block, limit}), {}};
+        rows_of(rest.body, last, masked);
+        function.body.push_back({std::move(rest)});
+    }
+    result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
+    return std::move(result_);
+}
+
+// Items are batches, blocks of lanes, rows of points, and runs of tiles in a row.
+void ContractionKernel::decode_item(Block& out) {
+    const int64_t columns = points_.vars.empty() ? 1 : points_.extents.back();
+    const int64_t rows = points_.vars.size() < 2 ? 1 : points_.extents[points_.extents.size() - 2];
+    row_tiles_ = ceil_of(rows, c_.rows);
+    column_tiles_ = ceil_of(columns, c_.columns);
+    int64_t outer = row_tiles_;
+    for (size_t i = 0; i + 2 < points_.extents.size(); ++i) outer *= points_.extents[i];
+    // Long rows are cut, so that there are items for all threads.
+    chunks_ = std::clamp<int64_t>(
+        32 / std::max<int64_t>(outer, 1), 1, std::max<int64_t>(column_tiles_ / 2, 1));
+    chunk_tiles_ = ceil_of(column_tiles_, chunks_);
+    chunks_ = ceil_of(column_tiles_, chunk_tiles_);
+
+    struct Part {
+        VarId* kernel;
+        VarId stage;
+        int64_t extent;
+    };
+    std::vector<Part> parts;  // outermost first
+    std::vector<VarId> made(c_.batch.size() + points_.vars.size());
+    size_t next = 0;
+    for (const VarId var : c_.batch) parts.push_back({&made[next++], var, pool_.extent(var)});
+    const Part blocks{&block_, {}, c_.blocks};
+    if (!c_.weights_inside) parts.push_back(blocks);
+    for (size_t i = 0; i + 2 < points_.vars.size(); ++i) {
+        parts.push_back({&made[next++], points_.vars[i], points_.extents[i]});
+    }
+    parts.push_back({&row_, {}, row_tiles_});
+    parts.push_back({&chunk_, {}, chunks_});
+    if (c_.weights_inside) parts.push_back(blocks);
+    Function& function = result_.function;
+    function.items = 1;
+    for (const Part& part : parts) {
+        *part.kernel = build_.var({});
+        function.items *= part.extent;
+        if (part.stage.valid()) lower_.bind(part.stage, *part.kernel);
+    }
+    ExprId rest = build_.index(function.item);
+    for (size_t i = parts.size(); i-- > 0;) {
+        const ExprId extent = build_.integer(parts[i].extent);
+        const ExprId value = parts[i].extent == 1 ? build_.integer(0)
+                             : i == 0             ? rest
+                                                  : build_.make(Op::Mod, {rest, extent});
+        out.push_back({Bind{*parts[i].kernel, value}});
+        rest = build_.make(Op::Div, {rest, extent});
+    }
+    // The packed operand is walked in the order of its axes.
+    const Place& packed = places_.at(c_.packed);
+    size_t axis = 0;
+    for (const VarId var : c_.packed_batch) {
+        const auto at = std::ranges::find(c_.batch, var) - c_.batch.begin();
+        weight_steps_.emplace_back(made[static_cast<size_t>(at)], packed.layout.strides[axis++]);
+    }
+    weight_steps_.emplace_back(block_, packed.layout.strides[axis++]);
+    for (size_t i = 0; i < c_.reduced.size(); ++i) {
+        reduced_vars_.push_back(build_.var({}));
+        weight_steps_.emplace_back(reduced_vars_.back(), packed.layout.strides[axis++]);
+    }
+}
+
+void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
+    const int64_t rows = points_.vars.size() < 2 ? 1 : points_.extents[points_.extents.size() - 2];
+    Tile all{vectors, c_.rows, c_.columns, {}, {}, masked};
+    all.first_row.add(row_, c_.rows);
+    const int64_t rest = rows % c_.rows;
+    if (rest == 0) return columns_of(out, all);
+    const ExprId row = build_.index(row_);
+    const ExprId limit = build_.integer(row_tiles_ - 1);
+    if (row_tiles_ > 1) {
+        If whole{build_.make(Op::Less, {row, limit}), {}};
+        columns_of(whole.body, all);
+        out.push_back({std::move(whole)});
+    }
+    If last{build_.make(Op::Equal, {row, limit}), {}};
+    all.rows = rest;
+    columns_of(last.body, all);
+    out.push_back({std::move(last)});
+}
+
+void ContractionKernel::columns_of(Block& out, Tile all) {
+    const int64_t columns = points_.vars.empty() ? 1 : points_.extents.back();
+    const int64_t whole = columns / c_.columns;
+    const int64_t rest = columns % c_.columns;
+    const auto times = [&](VarId var, int64_t factor) {
+        return build_.make(Op::Mul, {build_.index(var), build_.integer(factor)});
+    };
+    if (whole > 0) {
+        const VarId var = build_.var({});
+        ExprId begin = build_.integer(0);
+        ExprId end = build_.integer(whole);
+        if (chunks_ > 1) {
+            begin = times(chunk_, chunk_tiles_);
+            end = build_.make(Op::Min,
+                              {build_.make(Op::Add, {begin, build_.integer(chunk_tiles_)}),
+                               build_.integer(whole)});
+        }
+        For loop{var, begin, end, 1, {}};
+        all.first_column = {};
+        all.first_column.add(var, c_.columns);
+        tile(loop.body, all);
+        out.push_back({std::move(loop)});
+    }
+    if (rest == 0) return;
+    all.columns = rest;
+    all.first_column = {};
+    all.first_column.offset = whole * c_.columns;
+    if (chunks_ == 1) return tile(out, all);
+    If last{build_.make(Op::Equal, {build_.index(chunk_), build_.integer(chunks_ - 1)}), {}};
+    tile(last.body, all);
+    out.push_back({std::move(last)});
+}
+
+// ---- One tile -----------------------------------------------------------------------------------
+
+void ContractionKernel::bind_point(const Tile& tile, int64_t row, int64_t column) {
+    if (points_.vars.empty()) return;
+    Address at = tile.first_column;
+    at.offset += column;
+    lower_.bind(points_.vars.back(), std::move(at));
+    if (points_.vars.size() < 2) return;
+    Address above = tile.first_row;
+    above.offset += row;
+    lower_.bind(points_.vars[points_.vars.size() - 2], std::move(above));
+}
+
+void ContractionKernel::bind_lanes(int64_t vector, bool masked) {
+    const int64_t lanes = target_.lanes();
+    Address at;
+    at.offset = vector * lanes;
+    at.add(block_, c_.vectors * lanes);
+    at.add(lower_.lane_var, 1);
+    lower_.bind(c_.lane, std::move(at));
+    ExprId mask;
+    if (masked) {
+        const int64_t rest = pool_.extent(c_.lane) % lanes;
+        mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
+    }
+    lower_.set_lanes(target_.lanes(), mask);
+}
+
+Address ContractionKernel::weights(int64_t vector, int64_t ahead) const {
+    Address at;
+    for (const auto& [var, stride] : weight_steps_) at.add(var, stride);
+    at.offset = vector * target_.lanes();
+    if (!reduced_vars_.empty()) at.offset += ahead * weight_steps_.back().second;
+    return at;
+}
+
+void ContractionKernel::tile(Block& out, const Tile& tile) {
+    const int64_t count = tile.vectors * tile.rows * tile.columns;
+    const Type type{Kind::F32, target_.lanes()};
+    totals_.clear();
+    for (int64_t i = 0; i < count; ++i) totals_.push_back(build_.local(type));
+    for (const VarId var : c_.reduced) lower_.bind(var, Address{});
+    size_t next = 0;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+        for (int64_t column = 0; column < tile.columns; ++column) {
+            for (int64_t j = 0; j < tile.vectors; ++j) {
+                bind_point(tile, row, column);
+                bind_lanes(j, tile.masked && j == tile.vectors - 1);
+                const ExprId start = build_.cast(lower_.value(stage_.initial), Kind::F32);
+                out.push_back({Set{totals_[next++], build_.spread(start, target_.lanes())}});
+            }
+        }
+    }
+    reduction(0, out, tile);
+    finish(out, tile);
+}
+
+// Copies whose elements of A are those of other points would be kept in registers, which are full.
+int64_t ContractionKernel::unroll_of(VarId var) const {
+    const Expr& a = pool_[c_.a];
+    const Place& from = places_.at(tensor_of(a));
+    int64_t unroll = std::min(kUnroll, pool_.extent(var));
+    const int64_t step = std::abs(stride_of(pool_, from, a.args, var));
+    if (c_.lane_in_a) return 1;
+    if (!points_.vars.empty() && step > 0) {
+        const int64_t point = std::abs(stride_of(pool_, from, a.args, points_.vars.back()));
+        if (point > 0) unroll = std::min(unroll, std::max<int64_t>(1, ceil_of(point, step)));
+    }
+    return unroll;
+}
+
+void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
+    if (depth == c_.reduced.size()) return step(out, tile, 0);
+    const VarId var = c_.reduced[depth];
+    const VarId here = reduced_vars_[depth];
+    const int64_t extent = pool_.extent(var);
+    const bool innermost = depth + 1 == c_.reduced.size();
+    const int64_t unroll = innermost ? unroll_of(var) : 1;
+    const int64_t whole = extent / unroll * unroll;
+    For loop{here, build_.integer(0), build_.integer(whole), unroll, {}};
+    for (int64_t ahead = 0; ahead < unroll; ++ahead) {
+        Address at;
+        at.offset = ahead;
+        at.add(here, 1);
+        lower_.bind(var, std::move(at));
+        if (innermost) {
+            step(loop.body, tile, ahead);
+        } else {
+            reduction(depth + 1, loop.body, tile);
+        }
+    }
+    out.push_back({std::move(loop)});
+    if (whole == extent) return;
+    For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
+    lower_.bind(var, here);
+    step(rest.body, tile, 0);
+    out.push_back({std::move(rest)});
+}
+
+void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
+    const uint16_t lanes = target_.lanes();
+    std::vector<ExprId> w;
+    for (int64_t j = 0; j < tile.vectors; ++j) {
+        w.push_back(build_.load(packed_, weights(j, ahead), lanes));
+        out.push_back({Let{w.back()}});
+    }
+    const Expr a = pool_[c_.a];
+    size_t next = 0;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+        for (int64_t column = 0; column < tile.columns; ++column) {
+            bind_point(tile, row, column);
+            for (int64_t j = 0; j < tile.vectors; ++j) {
+                if (j == 0 || c_.lane_in_a) bind_lanes(j, tile.masked && j == tile.vectors - 1);
+                const ExprId element = build_.spread(lower_.load(tensor_of(a), a.args), lanes);
+                const LocalId total = totals_[next++];
+                const ExprId before = build_.get(total);
+                out.push_back({Set{
+                    total, build_.make(Op::Fma, {element, w[static_cast<size_t>(j)], before})}});
+            }
+        }
+    }
+}
+
+void ContractionKernel::finish(Block& out, const Tile& tile) {
+    const StageWrite& write = stage_.writes[0];
+    size_t next = 0;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+        for (int64_t column = 0; column < tile.columns; ++column) {
+            for (int64_t j = 0; j < tile.vectors; ++j) {
+                bind_point(tile, row, column);
+                bind_lanes(j, tile.masked && j == tile.vectors - 1);
+                ExprId value = build_.get(totals_[next++]);
+                if (stage_.finish.valid()) {
+                    lower_.define(stage_.total, value);
+                    value = lower_.value(stage_.finish);
+                }
+                out.push_back(lower_.store(write.tensor, write.index, value));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+Scheduled schedule_contraction(const Stage& stage,
+                               const Contraction& contraction,
+                               StagePool& pool,
+                               const Places& places,
+                               const Target& target) {
+    return ContractionKernel(stage, contraction, pool, places, target).make();
+}
+
+}  // namespace lemma::loop

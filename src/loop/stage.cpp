@@ -1,0 +1,526 @@
+// From formulas to stages.
+#include "loop/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked.h"
+#include "loop/lane_math.h"
+
+namespace lemma::loop {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// Values are computed in float where all tensors are at most that wide, and in double where a
+// rounding of float could change more than the last digits: before rounding to integers, before
+// comparing what was computed. Reals that no tensor takes part in are doubles either way.
+class Precision {
+public:
+    Precision(const ir::Program& program, const ir::Formula& formula)
+        : program_(program), symbols_(program.symbols) {
+        for (const ir::Access& access : formula.accesses) accesses_[access.symbol] = access.tensor;
+        for (const ir::Access& access : formula.accesses) {
+            double_ |= program.tensors[access.tensor].dtype == tensor::DType::F64;
+            visit_terms(access.indices);
+        }
+        for (const ir::Write& write : formula.writes) {
+            const tensor::DType dtype = program.tensors[write.tensor].dtype;
+            double_ |= dtype == tensor::DType::F64;
+            visit_terms(write.indices);
+            visit(write.value);
+        }
+        if (formula.condition.valid()) visit(formula.condition);
+    }
+    bool wants_double() const { return double_; }
+
+private:
+    void visit_terms(const std::vector<ir::IndexTerm>& terms) {
+        for (const ir::IndexTerm& term : terms) {
+            for (const ir::SymId id : {term.value, term.below, term.above}) {
+                if (id.valid()) visit(id);
+            }
+        }
+    }
+    // Whether elements of real tensors take part in it.
+    bool has_elements(ir::SymId id) {
+        if (const auto access = accesses_.find(id); access != accesses_.end()) {
+            return tensor::is_real(program_.tensors[access->second].dtype);
+        }
+        const auto [known, fresh] = elements_.emplace(id, false);
+        if (!fresh) return known->second;
+        const ir::SymNode node = symbols_.node(id);
+        bool result = false;
+        for (const ir::SymId operand : node.operands) result |= has_elements(operand);
+        elements_[id] = result;
+        return result;
+    }
+    // Whether float has the value exactly.
+    bool exact(ir::SymId id) {
+        if (accesses_.contains(id) || !has_elements(id)) {
+            const auto value = symbols_.as_real(id);
+            return !value || static_cast<double>(static_cast<float>(*value)) == *value ||
+                   std::isnan(*value);
+        }
+        const ir::SymNode node = symbols_.node(id);
+        switch (node.op) {
+            case ir::SymOp::Neg:
+            case ir::SymOp::Min:
+            case ir::SymOp::Max:
+                return std::ranges::all_of(node.operands, [&](ir::SymId o) { return exact(o); });
+            case ir::SymOp::Select:
+                return exact(node.operands[1]) && exact(node.operands[2]);
+            case ir::SymOp::Function:
+                return node.name == "abs" && exact(node.operands[0]);
+            default:
+                return false;
+        }
+    }
+    bool jumps(const ir::SymNode& node) {
+        switch (node.op) {
+            case ir::SymOp::Mod:
+            case ir::SymOp::CeilDiv:
+                return has_elements(node.operands[0]) || has_elements(node.operands[1]);
+            case ir::SymOp::Function: {
+                const bool rounds = node.name == "round" || node.name == "floor" ||
+                                    node.name == "ceil" || node.name == "frac" ||
+                                    node.name == "sign";
+                return rounds && has_elements(node.operands[0]) && !exact(node.operands[0]);
+            }
+            case ir::SymOp::ToInt:
+            case ir::SymOp::ToBool:
+                return has_elements(node.operands[0]) && !exact(node.operands[0]);
+            case ir::SymOp::Less:
+            case ir::SymOp::LessEqual:
+            case ir::SymOp::Equal:
+            case ir::SymOp::NotEqual: {
+                bool any = false, all_exact = true;
+                for (const ir::SymId operand : node.operands) {
+                    if (symbols_.type(operand) != ir::ScalarType::Real) return false;
+                    any |= has_elements(operand);
+                    all_exact &= exact(operand);
+                }
+                return any && !all_exact;
+            }
+            default:
+                return false;
+        }
+    }
+    void visit(ir::SymId id) {
+        if (double_ || accesses_.contains(id) || !seen_.emplace(id, true).second) return;
+        const ir::SymNode node = symbols_.node(id);
+        if (node.kind == ir::SymKind::Operation && jumps(node)) double_ = true;
+        for (const ir::SymId operand : node.operands) visit(operand);
+        for (const ir::SymTerm& term : node.terms) {
+            for (const ir::SymFactor& factor : term.factors) visit(factor.atom);
+        }
+    }
+
+    const ir::Program& program_;
+    const ir::SymbolPool& symbols_;
+    std::unordered_map<ir::SymId, ir::TensorId, IdHash> accesses_;
+    std::unordered_map<ir::SymId, bool, IdHash> elements_;
+    std::unordered_map<ir::SymId, bool, IdHash> seen_;
+    bool double_ = false;
+};
+
+class StageMaker {
+public:
+    StageMaker(const ir::Program& program,
+               const ir::Formula& formula,
+               const Known& known,
+               const Shapes& shapes,
+               StagePool& pool)
+        : program_(program),
+          symbols_(program.symbols),
+          formula_(formula),
+          known_(known),
+          shapes_(shapes),
+          pool_(pool),
+          build_(pool.build),
+          double_(Precision(program, formula).wants_double()) {}
+
+    Result<Stage> make();
+
+private:
+    ExprId value(ir::SymId id);
+    ExprId compute(ir::SymId id);
+    ExprId polynomial(const ir::SymNode& node);
+    ExprId operation(const ir::SymNode& node);
+    ExprId function(const ir::SymNode& node, ExprId operand);
+    ExprId power(ExprId base, ExprId exponent, ir::SymId exponent_id);
+    ExprId combine(Op op, ExprId a, ExprId b);
+    ExprId read(const ir::Access& access);
+    std::vector<ExprId> indices(ir::TensorId tensor, const std::vector<ir::IndexTerm>& terms);
+    ExprId fail(std::string message) {
+        if (error_.empty()) error_ = std::move(message);
+        return build_.integer(0);
+    }
+    bool check_dtype(ir::TensorId tensor);
+
+    const ir::Program& program_;
+    const ir::SymbolPool& symbols_;
+    const ir::Formula& formula_;
+    const Known& known_;
+    const Shapes& shapes_;
+    StagePool& pool_;
+    Builder& build_;
+    bool double_;
+    Stage stage_;
+    std::unordered_map<ir::SymId, ExprId, IdHash> values_;
+    std::unordered_map<ir::SymId, const ir::Access*, IdHash> accesses_;
+    std::string error_;
+};
+
+bool StageMaker::check_dtype(ir::TensorId tensor) {
+    const tensor::DType dtype = program_.tensors[tensor].dtype;
+    if (dtype == tensor::DType::Str)
+        fail(fmt::format("elements of type {}", tensor::dtype_name(dtype)));
+    if (!shapes_.contains(tensor)) fail("a tensor without a shape");
+    return error_.empty();
+}
+
+Result<Stage> StageMaker::make() {
+    if (formula_.counter.valid()) return bad("the append form");
+    stage_.combine = formula_.op;
+    for (const ir::Bound& bound : formula_.bounds) {
+        const auto extent = evaluate(symbols_, bound.extent, known_);
+        if (!extent) return bad("an extent that only the run tells");
+        stage_.empty |= *extent <= 0;
+        if (*extent <= 1) {
+            values_[bound.index] = build_.integer(0);
+            continue;
+        }
+        const VarId var = pool_.new_var(*extent);
+        stage_.loops.push_back({var, *extent});
+        values_[bound.index] = build_.index(var);
+    }
+    for (const ir::Access& access : formula_.accesses) {
+        accesses_[access.symbol] = &access;
+        if (!check_dtype(access.tensor)) return bad(error_);
+    }
+    // Also of elements that no value needs: their guards count all the same.
+    for (const ir::Access& access : formula_.accesses) value(access.symbol);
+    if (formula_.condition.valid()) stage_.condition = value(formula_.condition);
+    for (const ir::Write& write : formula_.writes) {
+        if (!check_dtype(write.tensor)) return bad(error_);
+        auto index = indices(write.tensor, write.indices);
+        stage_.writes.push_back({write.tensor, std::move(index), value(write.value)});
+    }
+    if (!error_.empty()) return bad(error_);
+    return std::move(stage_);
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+ExprId StageMaker::value(ir::SymId id) {
+    if (const auto found = values_.find(id); found != values_.end()) return found->second;
+    const ExprId result = compute(id);
+    values_[id] = result;
+    return result;
+}
+
+ExprId StageMaker::compute(ir::SymId id) {
+    if (const auto found = accesses_.find(id); found != accesses_.end())
+        return read(*found->second);
+    if (const auto number = symbols_.as_int(id)) return build_.integer(*number);
+    if (const auto real = symbols_.as_real(id)) return build_.real(*real, Kind::F64);
+    if (const auto flag = symbols_.as_bool(id)) return build_.boolean(*flag);
+    if (const auto found = known_.find(id); found != known_.end()) {
+        return build_.integer(found->second);
+    }
+    const ir::SymNode node = symbols_.node(id);
+    if (node.type == ir::ScalarType::Str) return fail("text");
+    switch (node.kind) {
+        case ir::SymKind::Polynomial:
+            return polynomial(node);
+        case ir::SymKind::Operation:
+            return operation(node);
+        default:
+            return fail(fmt::format("`{}`, which only the run tells", node.name));
+    }
+}
+
+ExprId StageMaker::polynomial(const ir::SymNode& node) {
+    ExprId sum = build_.integer(0);
+    for (const ir::SymTerm& term : node.terms) {
+        ExprId product = build_.integer(term.coefficient);
+        for (const ir::SymFactor& factor : term.factors) {
+            for (uint32_t i = 0; i < factor.power; ++i) {
+                product = build_.make(Op::Mul, {product, value(factor.atom)});
+            }
+        }
+        sum = build_.make(Op::Add, {sum, product});
+    }
+    return sum;
+}
+
+// A float meets a double that no tensor takes part in: float it is.
+ExprId StageMaker::combine(Op op, ExprId a, ExprId b) {
+    const Kind ka = build_.type(a).kind;
+    const Kind kb = build_.type(b).kind;
+    if (ka == Kind::F32 && kb == Kind::F64) b = build_.cast(b, Kind::F32);
+    if (kb == Kind::F32 && ka == Kind::F64) a = build_.cast(a, Kind::F32);
+    return build_.make(op, {a, b});
+}
+
+ExprId StageMaker::operation(const ir::SymNode& node) {
+    std::vector<ExprId> v;
+    for (const ir::SymId operand : node.operands) v.push_back(value(operand));
+    const auto chain = [&](Op op) {
+        ExprId result = v[0];
+        for (size_t i = 1; i < v.size(); ++i) result = combine(op, result, v[i]);
+        return result;
+    };
+    const auto compare = [&](Op op) {
+        if (v.size() == 1) v.push_back(build_.integer(0));
+        return combine(op, v[0], v[1]);
+    };
+    const bool real = symbols_.type(node.operands.back()) == ir::ScalarType::Real;
+    switch (node.op) {
+        case ir::SymOp::Add:
+            return chain(Op::Add);
+        case ir::SymOp::Mul:
+            return chain(Op::Mul);
+        case ir::SymOp::Sub:
+            return chain(Op::Sub);
+        case ir::SymOp::Neg:
+            return build_.make(Op::Neg, {v[0]});
+        case ir::SymOp::Div:
+            return chain(Op::Div);
+        case ir::SymOp::CeilDiv:
+            return build_.make(Op::Ceil, {combine(Op::Div, v[0], v[1])});
+        case ir::SymOp::Mod: {
+            if (!real) return combine(Op::Mod, v[0], v[1]);
+            const ExprId whole = build_.make(Op::Floor, {combine(Op::Div, v[0], v[1])});
+            return combine(Op::Sub, v[0], combine(Op::Mul, whole, v[1]));
+        }
+        case ir::SymOp::Pow:
+            return power(v[0], v[1], node.operands[1]);
+        case ir::SymOp::Min:
+            return chain(Op::Min);
+        case ir::SymOp::Max:
+            return chain(Op::Max);
+        case ir::SymOp::Less:
+            return compare(Op::Less);
+        case ir::SymOp::LessEqual:
+            return compare(Op::LessEqual);
+        case ir::SymOp::Equal:
+            return compare(Op::Equal);
+        case ir::SymOp::NotEqual:
+            return compare(Op::NotEqual);
+        case ir::SymOp::And:
+            return chain(Op::And);
+        case ir::SymOp::Or:
+            return chain(Op::Or);
+        case ir::SymOp::Xor:
+            return chain(Op::Xor);
+        case ir::SymOp::Not:
+            return build_.make(Op::Not, {v[0]});
+        case ir::SymOp::Select: {
+            const Kind a = build_.type(v[1]).kind;
+            const Kind b = build_.type(v[2]).kind;
+            if (a == Kind::F32 && b == Kind::F64) v[2] = build_.cast(v[2], Kind::F32);
+            if (b == Kind::F32 && a == Kind::F64) v[1] = build_.cast(v[1], Kind::F32);
+            return build_.select(v[0], v[1], v[2]);
+        }
+        case ir::SymOp::ToInt:
+            return build_.cast(v[0], Kind::Int);
+        case ir::SymOp::ToReal:
+            return real ? v[0] : build_.cast(v[0], Kind::F64);
+        case ir::SymOp::ToBool:
+            return build_.type(v[0]).kind == Kind::Bool
+                       ? v[0]
+                       : combine(Op::NotEqual,
+                                 v[0],
+                                 real ? build_.real(0, Kind::F64) : build_.integer(0));
+        case ir::SymOp::Function:
+            return function(node, v[0]);
+    }
+    return fail("an operation that is not known");
+}
+
+ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
+    if (build_.type(base).kind == Kind::Int) {
+        const auto constant = symbols_.as_int(exponent_id);
+        if (!constant || *constant < 0 || *constant > 8) return fail("a power of integers");
+        ExprId result = build_.integer(1);
+        for (int64_t i = 0; i < *constant; ++i) result = build_.make(Op::Mul, {result, base});
+        return result;
+    }
+    const auto constant = symbols_.as_real(exponent_id);
+    const Kind kind = build_.type(base).kind;
+    if (constant == 1) return base;
+    if (constant == 2) return build_.make(Op::Mul, {base, base});
+    if (constant == 3) return build_.make(Op::Mul, {build_.make(Op::Mul, {base, base}), base});
+    if (constant == -1) return build_.make(Op::Div, {build_.real(1, kind), base});
+    if (constant == 0.5) return build_.make(Op::Sqrt, {base});
+    const double quarters = constant ? std::fabs(*constant) : 0;
+    if (kind == Kind::F32 && (quarters == 0.5 || quarters == 0.75 || quarters == 0.25)) {
+        const ExprId half = build_.make(Op::Sqrt, {base});
+        const ExprId quarter = build_.make(Op::Sqrt, {half});
+        ExprId result = quarters == 0.25  ? quarter
+                        : quarters == 0.5 ? half
+                                          : build_.make(Op::Mul, {half, quarter});
+        if (*constant < 0) result = build_.make(Op::Div, {build_.real(1, kind), result});
+        return result;
+    }
+    if (kind == Kind::F32) exponent = build_.cast(exponent, Kind::F32);
+    if (kind == Kind::F64 && build_.type(exponent).kind == Kind::F32) {
+        base = build_.cast(base, Kind::F32);
+    }
+    return build_.library("pow", {base, exponent});
+}
+
+ExprId StageMaker::function(const ir::SymNode& node, ExprId x) {
+    const Kind kind = build_.type(x).kind;
+    const auto number = [&](double value) {
+        return kind == Kind::Int ? build_.integer(static_cast<int64_t>(value))
+                                 : build_.real(value, kind);
+    };
+    if (node.name == "abs") return build_.make(Op::Abs, {x});
+    if (node.name == "sign") {
+        const ExprId below =
+            build_.select(build_.make(Op::Less, {x, number(0)}), number(-1), number(0));
+        return build_.select(build_.make(Op::Less, {number(0), x}), number(1), below);
+    }
+    if (node.name == "sqrt") return build_.make(Op::Sqrt, {x});
+    if (node.name == "floor") return build_.make(Op::Floor, {x});
+    if (node.name == "ceil") return build_.make(Op::Ceil, {x});
+    if (node.name == "round") return build_.make(Op::Round, {x});
+    if (node.name == "frac") return build_.make(Op::Sub, {x, build_.make(Op::Trunc, {x})});
+    for (const char* name : {"exp",
+                             "log",
+                             "sin",
+                             "cos",
+                             "tan",
+                             "asin",
+                             "acos",
+                             "atan",
+                             "sinh",
+                             "cosh",
+                             "tanh",
+                             "asinh",
+                             "acosh",
+                             "atanh",
+                             "erf"}) {
+        if (node.name == name) return build_.library(name, {x});
+    }
+    return fail(fmt::format("the function `{}`", node.name));
+}
+
+// ---- Elements -----------------------------------------------------------------------------------
+
+std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
+                                        const std::vector<ir::IndexTerm>& terms) {
+    const tensor::Shape& shape = shapes_.at(tensor);
+    std::vector<ExprId> result;
+    if (shape.size() != terms.size()) {
+        fail("an access of the wrong rank");
+        return result;
+    }
+    for (size_t axis = 0; axis < terms.size(); ++axis) {
+        const ir::IndexTerm& term = terms[axis];
+        const int64_t extent = shape[axis];
+        ExprId index = value(term.value);
+        const StagePool::Range range = pool_.range(index);
+        const bool inside = range.low >= 0 && range.high < extent;
+        if (!inside && term.guard == ir::Guard::Skip) {
+            stage_.guards.push_back({index, extent});
+            index = build_.assume(index, extent);
+        } else if (!inside && term.guard == ir::Guard::Remap) {
+            const ExprId low = build_.make(Op::Less, {index, build_.integer(0)});
+            const ExprId high = build_.make(Op::LessEqual, {build_.integer(extent), index});
+            index = build_.select(
+                low, value(term.below), build_.select(high, value(term.above), index));
+        }
+        result.push_back(index);
+    }
+    return result;
+}
+
+ExprId StageMaker::read(const ir::Access& access) {
+    const Kind kind = kind_of(program_.tensors[access.tensor].dtype);
+    std::vector<ExprId> index = indices(access.tensor, access.indices);
+    const ExprId element = build_.read(access.tensor.value, kind, std::move(index));
+    return double_ && kind == Kind::F32 ? build_.cast(element, Kind::F64) : element;
+}
+
+}  // namespace
+
+Result<Stage> make_stage(const ir::Program& program,
+                         const ir::Formula& formula,
+                         const Known& known,
+                         const Shapes& shapes,
+                         StagePool& pool) {
+    return StageMaker(program, formula, known, shapes, pool).make();
+}
+
+std::optional<int64_t> evaluate(const ir::SymbolPool& symbols, ir::SymId id, const Known& known) {
+    if (const auto number = symbols.as_int(id)) return number;
+    if (const auto found = known.find(id); found != known.end()) return found->second;
+    const ir::SymNode node = symbols.node(id);
+    if (node.type != ir::ScalarType::Int) return std::nullopt;
+    const auto apply = [&](Op op, int64_t a, int64_t b) -> std::optional<int64_t> {
+        switch (op) {
+            case Op::Add:
+                return checked_add(a, b);
+            case Op::Mul:
+                return checked_mul(a, b);
+            case Op::Min:
+                return std::min(a, b);
+            default:
+                return std::max(a, b);
+        }
+    };
+    if (node.kind == ir::SymKind::Polynomial) {
+        std::optional<int64_t> sum = 0;
+        for (const ir::SymTerm& term : node.terms) {
+            std::optional<int64_t> product = term.coefficient;
+            for (const ir::SymFactor& factor : term.factors) {
+                const auto atom = evaluate(symbols, factor.atom, known);
+                for (uint32_t i = 0; i < factor.power && product; ++i) {
+                    product = atom ? apply(Op::Mul, *product, *atom) : std::nullopt;
+                }
+            }
+            if (!product) return std::nullopt;
+            sum = apply(Op::Add, *sum, *product);
+            if (!sum) return std::nullopt;
+        }
+        return sum;
+    }
+    if (node.kind != ir::SymKind::Operation) return std::nullopt;
+    std::vector<int64_t> v;
+    for (const ir::SymId operand : node.operands) {
+        const auto part = evaluate(symbols, operand, known);
+        if (!part) return std::nullopt;
+        v.push_back(*part);
+    }
+    std::optional<int64_t> result = v[0];
+    switch (node.op) {
+        case ir::SymOp::Div:
+            return floor_div(v[0], v[1]);
+        case ir::SymOp::Mod:
+            return floor_mod(v[0], v[1]);
+        case ir::SymOp::Min:
+        case ir::SymOp::Max:
+        case ir::SymOp::Add:
+        case ir::SymOp::Mul: {
+            const Op op = node.op == ir::SymOp::Min   ? Op::Min
+                          : node.op == ir::SymOp::Max ? Op::Max
+                          : node.op == ir::SymOp::Add ? Op::Add
+                                                      : Op::Mul;
+            for (size_t i = 1; i < v.size() && result; ++i) result = apply(op, *result, v[i]);
+            return result;
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,108 @@
+// loop/stage.h — a formula with all extents known, in the terms of the loop IR: loops, guards, and
+// values that read tensors. What passes fuse, and what is scheduled into kernels.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/program.h"
+#include "loop/node.h"
+#include "tensor/shape.h"
+
+namespace lemma::loop {
+
+struct StageLoop {
+    VarId var;
+    int64_t extent;
+};
+// Steps in which the index is not in [0, extent) are skipped.
+struct StageGuard {
+    ExprId index;
+    int64_t extent;
+};
+struct StageWrite {
+    ir::TensorId tensor;
+    std::vector<ExprId> index;
+    ExprId value;
+};
+struct Stage {
+    ir::FormulaOp combine{};
+    std::vector<StageLoop> loops;  // in the order of the formula; none has extent 1
+    bool empty = false;            // a loop has no steps
+    std::vector<StageGuard> guards;
+    ExprId condition;  // may be missing
+    std::vector<StageWrite> writes;
+    // Of a reduction: what an element starts with, over the variables of the write's index. If it
+    // is missing, it starts with what the tensor holds.
+    ExprId initial;
+    // Of a reduction with a start: what is stored, made from the total; `total` stands for it in
+    // there. If it is missing, the total itself is stored.
+    ExprId finish;
+    ExprId total;
+};
+
+using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
+using Known = std::unordered_map<ir::SymId, int64_t, IdHash>;  // extents that are symbols
+
+// Expressions of all stages of a program, and how far each variable counts.
+class StagePool {
+public:
+    StagePool() : build(function_) {}
+    StagePool(const StagePool&) = delete;
+
+    VarId new_var(int64_t extent);
+    int64_t extent(VarId var) const { return extents_[var.value]; }
+    const Expr& operator[](ExprId id) const { return function_.exprs[id.value]; }
+
+    // As an address without a buffer, if it is affine in the variables.
+    std::optional<Address> affine(ExprId id) const;
+    struct Range {
+        int64_t low, high;
+    };
+    Range range(ExprId id) const;
+    // Whether the value depends on the variable.
+    bool depends(ExprId id, VarId var) const;
+    bool depends_on_any(ExprId id, const std::vector<VarId>& vars) const;
+    // Whether the other expression is a part of it.
+    bool has_part(ExprId id, ExprId part) const;
+    // With other expressions in place of variables.
+    ExprId substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with);
+    // With another expression in place of one.
+    ExprId replace(ExprId id, ExprId from, ExprId to);
+    // Calls `visit` once with each read that the value needs, those in indices too.
+    template <class Visit>
+    void visit_reads(ExprId id, Visit&& visit) const {
+        std::vector<ExprId> work = {id};
+        std::unordered_map<ExprId, bool, IdHash> seen;
+        while (!work.empty()) {
+            const ExprId at = work.back();
+            work.pop_back();
+            if (!at.valid() || !seen.emplace(at, true).second) continue;
+            const Expr& e = (*this)[at];
+            if (e.op == Op::Read) visit(at, e);
+            work.insert(work.end(), e.args.begin(), e.args.end());
+        }
+    }
+
+private:
+    Function function_;
+    std::vector<int64_t> extents_;
+
+public:
+    Builder build;
+};
+
+// Extents in the formula must be constants, or known. An error where the engine has no way to
+// compute the formula, which the interpreter has.
+Result<Stage> make_stage(const ir::Program& program,
+                         const ir::Formula& formula,
+                         const Known& known,
+                         const Shapes& shapes,
+                         StagePool& pool);
+
+// The value of an extent.
+std::optional<int64_t> evaluate(const ir::SymbolPool& symbols, ir::SymId id, const Known& known);
+
+}  // namespace lemma::loop

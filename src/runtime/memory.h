@@ -1,0 +1,30 @@
+// runtime/memory.h — pieces of memory for kernels: aligned for vectors, in large pages where that
+// pays, and owned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+
+namespace lemma::runtime {
+
+class Memory {
+public:
+    Memory() = default;
+    // All bytes zero. There is room for a vector behind the end.
+    static Result<Memory> zeros(int64_t bytes);
+
+    void* data() const { return data_.get(); }
+    int64_t bytes() const { return bytes_; }
+
+private:
+    struct Free {
+        void operator()(void* data) const;
+    };
+    std::unique_ptr<void, Free> data_;
+    int64_t bytes_ = 0;
+};
+
+}  // namespace lemma::runtime

@@ -1,0 +1,144 @@
+// Models repeat themselves: a call with the attributes, types and shapes of an earlier one binds
+// its names to the same values, and holds the same conditions.
+#include <bit>
+
+#include "base/match.h"
+#include "sknd/compose/composer.h"
+
+namespace lemma::sknd {
+
+namespace {
+
+// A call with a larger value is not kept, and of all calls no more than this.
+constexpr size_t kMostItems = 256;
+constexpr size_t kMostKept = size_t{1} << 18;
+
+// In scalars of the usual size.
+size_t size_of(const Scalar& scalar) {
+    const auto* text = std::get_if<std::string>(&scalar);
+    return 1 + (text ? text->size() / sizeof(Scalar) : 0);
+}
+
+size_t size_of(const CompileValue& value) {
+    if (const auto* scalar = std::get_if<Scalar>(&value)) return size_of(*scalar);
+    const auto* pack = std::get_if<Pack>(&value);
+    size_t size = 1;
+    for (size_t i = 0; pack && i < pack->items.size() && size <= kMostItems; ++i) {
+        size += size_of(pack->items[i]);
+    }
+    return size;
+}
+
+// Writes what a call depends on, so that two texts are equal exactly when all of it is.
+class KeyWriter {
+public:
+    void number(uint64_t value) {
+        key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    void text(std::string_view text) {
+        number(text.size());
+        key_ += text;
+    }
+    void scalar(const Scalar& scalar) {
+        number(scalar.index());
+        match(
+            scalar,
+            [&](int64_t value) { number(static_cast<uint64_t>(value)); },
+            [&](double value) { number(std::bit_cast<uint64_t>(value)); },
+            [&](bool value) { number(value); },
+            [&](const std::string& value) { text(value); },
+            [&](ir::SymId id) { number(id.value); });
+    }
+    void value(const CompileValue& value);
+    std::string take() { return std::move(key_); }
+
+private:
+    std::string key_;
+};
+
+void KeyWriter::value(const CompileValue& value) {
+    number(value.index());
+    if (const auto* single = std::get_if<Scalar>(&value)) return scalar(*single);
+    const auto* pack = std::get_if<Pack>(&value);
+    if (!pack) return;
+    number(pack->items.size());
+    for (const Scalar& item : pack->items) scalar(item);
+    number(pack->type ? 1 + static_cast<uint64_t>(*pack->type) : 0);
+    number(pack->uniform.has_value());
+    if (pack->uniform) scalar(*pack->uniform);
+}
+
+}  // namespace
+
+// Empty when the call cannot be compared with others. Extents are the same when their ids are
+// (ir/symbolic.h).
+std::optional<std::string> Composer::repeat_key(const Frame& frame, const CallArgs& args) const {
+    const Definition& definition = frame.definition();
+    if (!frame.plan().repeatable) return std::nullopt;
+    KeyWriter key;
+    key.number(args.callee.module.value);
+    key.number(args.callee.definition);
+    for (const std::string_view width : {"real", "int"}) {
+        const auto bound = frame.dtype(width);
+        key.number(bound ? 1 + static_cast<uint64_t>(*bound) : 0);
+    }
+    for (const DtypeDecl& dtype : definition.dtypes) {
+        const auto bound = frame.dtype(dtype.name.text);
+        key.number(bound ? 1 + static_cast<uint64_t>(*bound) : 0);
+    }
+    key.number(args.attributes.size());
+    for (const ir::Attribute& attribute : args.attributes) {
+        key.text(attribute.name);
+        if (size_of(attribute.value) > kMostItems) return std::nullopt;
+        key.value(attribute.value);
+    }
+    for (size_t i = 0; i < definition.inputs.size(); ++i) {
+        const bool given = i < args.inputs.size() && !args.inputs[i].operand.null();
+        key.number(given);
+        if (!given) {
+            if (definition.inputs[i].value.valid()) return std::nullopt;  // makes a tensor
+            continue;
+        }
+        const ir::Operand& operand = args.inputs[i].operand;
+        if (operand.items.size() > kMostItems) return std::nullopt;
+        key.number(operand.packed);
+        key.number(operand.length.value);
+        key.number(operand.items.size());
+        for (const ir::TensorId id : operand.items) {
+            const std::vector<ir::SymId>& shape = program_.tensors[id].shape;
+            key.number(shape.size());
+            for (const ir::SymId extent : shape) key.number(extent.value);
+        }
+    }
+    return key.take();
+}
+
+// False when there was no such call, or no work is left for it.
+bool Composer::enter_again(Frame& frame, const CallArgs& args, const std::string& key) {
+    const auto found = entered_.find(key);
+    if (found == entered_.end()) return false;
+    const Entered& entered = found->second;
+    if (entered.work > work_.most - std::min(work_.done, work_.most)) return false;
+    work_.spend(entered.work);
+    for (const size_t i : frame.plan().binding_order) {
+        const bool given = i < args.inputs.size() && !args.inputs[i].operand.null();
+        frame.bind(frame.definition().inputs[i].name.text, given ? args.inputs[i] : Binding{});
+    }
+    frame.set_values(entered.values);
+    pending_assertions_ = entered.assertions;
+    return true;
+}
+
+void Composer::remember(const Frame& frame, std::string key, size_t work) {
+    bool small = true;
+    size_t size = key.size() / sizeof(Scalar);
+    frame.values().for_each([&](std::string_view, const CompileValue& value) {
+        small = small && size_of(value) <= kMostItems;
+        size += size_of(value);
+    });
+    if (!small || entered_size_ + size > kMostKept) return;
+    entered_size_ += size;
+    entered_.emplace(std::move(key), Entered{frame.values(), pending_assertions_, work});
+}
+
+}  // namespace lemma::sknd

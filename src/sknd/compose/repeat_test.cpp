@@ -1,0 +1,129 @@
+// Calls that are like an earlier one are composed from what is known of it; nothing may show that.
+#include <gtest/gtest.h>
+
+#include "diag/render.h"
+#include "ir/print.h"
+#include "sknd/compose/compose.h"
+
+namespace lemma::sknd {
+namespace {
+
+std::optional<ir::Program> composed(const std::string& text) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto file = sources.add("main.sknd", text);
+    const auto package = load_package(sources, file, "main", no_reader(), {}, diag);
+    check_types(package, {}, diag);
+    auto program = diag.has_errors() ? std::nullopt : compose(package, {}, diag);
+    EXPECT_TRUE(program.has_value()) << diag::render(sources, diag, {.brief = true});
+    return program;
+}
+
+// The first extent of what each operation gives.
+std::vector<std::optional<int64_t>> extents(const ir::Program& program) {
+    std::vector<std::optional<int64_t>> found;
+    for (const ir::Operation& op : program.operations) {
+        const ir::TensorId output = op.outputs[0].operand.items[0];
+        found.push_back(program.symbols.as_int(program.tensors[output].shape[0]));
+    }
+    return found;
+}
+
+using Extents = std::vector<std::optional<int64_t>>;
+
+constexpr const char* kRepeat = R"(
+operator repeat {
+    @attrib { k: int = 2; }
+    @input { x: real[n]; y: optional real[m]; }
+    @using { size = k * n + (m ?? 0); }
+    @output { z: real[size]; }
+    @lower { z[i,] = x[i % n,], i < size; }
+}
+)";
+
+TEST(RepeatedCalls, DependOnAttributesAndShapes) {
+    const auto program = composed(std::string(kRepeat) + R"(
+graph G {
+    @input { a: real[3]; b: real[3]; c: real[4]; }
+    @output { y: real[6]; }
+    @compose {
+        y = repeat(a);
+        z1 = repeat(b);
+        z2 = repeat(c);
+        z3 = repeat{k=3}(a);
+        z4 = repeat(a, b);
+        z5 = repeat(a, c);
+        z6 = repeat(b, a);
+        z7 = repeat(a);
+    }
+}
+)");
+    ASSERT_TRUE(program);
+    EXPECT_EQ(extents(*program), (Extents{6, 6, 8, 9, 9, 10, 9, 6}));
+}
+
+TEST(RepeatedCalls, DependOnWhichTensorsAreTheSame) {
+    const auto program = composed(R"(
+operator pick {
+    @input { x: real[n]; y: real[n]; }
+    @using { size = x is y ? 1 : n; }
+    @output { z: real[size]; }
+    @lower { z[i,] = x[i,] + y[i,], i < size; }
+}
+graph G {
+    @input { a: real[3]; b: real[3]; }
+    @output { y: real[3]; }
+    @compose { y = pick(a, b); z = pick(a, a); w = pick(b, a); v = pick(b, b); }
+}
+)");
+    ASSERT_TRUE(program);
+    EXPECT_EQ(extents(*program), (Extents{3, 1, 3, 1}));
+}
+
+TEST(RepeatedCalls, EachHaveTheirConditions) {
+    const auto program = composed(R"(
+operator add {
+    @input { x: real[n]; y: real[n]; }
+    @assert { n > 1: "n is {n}"; }
+    @output { z: real[n]; }
+    @lower { z[i,] = x[i,] + y[i,], i < n; }
+}
+graph G {
+    @input { a: real[p|9]; b: real[q|9]; }
+    @output { y: real[p]; }
+    @compose { y = add(a, b); z = add(a, b); w = add(b, a); }
+}
+)");
+    ASSERT_TRUE(program);
+    std::vector<std::vector<std::string>> messages;
+    for (const ir::Operation& op : program->operations) {
+        messages.emplace_back();
+        for (const ir::Assertion& assertion : op.assertions)
+            messages.back().push_back(assertion.message);
+    }
+    ASSERT_EQ(messages.size(), 3u);
+    EXPECT_EQ(messages[0].size(), 2u);
+    EXPECT_EQ(messages[1], messages[0]);
+    EXPECT_NE(messages[2], messages[0]);
+}
+
+// The text of an operation, with the names of another one's tensors.
+TEST(RepeatedCalls, HaveTheSameFormulas) {
+    const auto text_of = [](const std::string& body) {
+        const auto program = composed("import nn;\ngraph G { @input { x: real[1,4,9,9]; } " + body);
+        return program ? ir::print(*program) : std::string();
+    };
+    const std::string call = "nn.conv{padding=1}(x, w);";
+    const std::string rest =
+        "@variable { w: real[4,4,3,3]; v: real[4,4,3,3]; } @output { z: real[1,4,9,9]; } @compose ";
+    const std::string other = "nn.conv{padding=[1,1,1,1]}(x, v);";
+    // Behind a call that is like it, and behind one that is not.
+    const std::string repeated = text_of(rest + "{ a = " + call + " z = " + call + " } }");
+    const std::string alone = text_of(rest + "{ a = " + other + " z = " + call + " } }");
+    const auto last = [](const std::string& text) { return text.substr(text.rfind("nn.conv")); };
+    EXPECT_FALSE(repeated.empty());
+    EXPECT_EQ(last(repeated), last(alone));
+}
+
+}  // namespace
+}  // namespace lemma::sknd

@@ -1,0 +1,126 @@
+#include "sonnx/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "sonnx/inspection.h"
+
+namespace lemma::sonnx {
+
+std::string_view severity_text(Severity severity) {
+    switch (severity) {
+        case Severity::Violation:
+            return "ONNX violation";
+        case Severity::Restriction:
+            return "SONNX restriction";
+        case Severity::Advisory:
+            return "advisory";
+    }
+    return "";
+}
+
+std::string_view verdict_text(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::Pass:
+            return "pass";
+        case Verdict::Fail:
+            return "fail";
+        case Verdict::NotApplicable:
+            return "not applicable";
+        case Verdict::NotChecked:
+            return "not checked";
+    }
+    return "";
+}
+
+const std::vector<Rule>& all_rules() {
+    static const std::vector<Rule> kRules = [] {
+        std::vector<Rule> rules;
+        for (const auto family : {model_rules,
+                                  graph_rules,
+                                  tensor_rules,
+                                  operator_rules,
+                                  broadcast_rules,
+                                  conv_rules,
+                                  concat_rules,
+                                  pool_rules}) {
+            std::ranges::copy(family(), std::back_inserter(rules));
+        }
+        return rules;
+    }();
+    return kRules;
+}
+
+const Rule* find_rule(std::string_view id) {
+    const auto found = std::ranges::find(all_rules(), id, &Rule::id);
+    return found == all_rules().end() ? nullptr : &*found;
+}
+
+namespace {
+
+Verdict verdict_of(const RuleResult& result) {
+    if (!result.findings.empty()) return Verdict::Fail;
+    if (result.undecided > 0) return Verdict::NotChecked;
+    return result.examined == 0 ? Verdict::NotApplicable : Verdict::Pass;
+}
+
+std::string rule_note(const RuleResult& result) {
+    const std::string_view aliases = result.rule->aliases;
+    return fmt::format("{}: {}{}",
+                       severity_text(result.severity),
+                       result.rule->title,
+                       aliases.empty() ? "" : fmt::format(" (also: {})", aliases));
+}
+
+}  // namespace
+
+std::vector<RuleResult> check(const Subject& subject) {
+    const View view(subject);
+    std::vector<RuleResult> results;
+    for (const Rule& rule : all_rules()) {
+        RuleResult result{.rule = &rule, .severity = rule.severity};
+        if (subject.relax_broadcast && rule.id == "S013") result.severity = Severity::Advisory;
+        Inspection inspection(view, result);
+        rule.check(inspection);
+        result.verdict = verdict_of(result);
+        results.push_back(std::move(result));
+    }
+    return results;
+}
+
+bool conforms(const std::vector<RuleResult>& results) {
+    return std::ranges::all_of(results, [](const RuleResult& result) {
+        return result.severity == Severity::Advisory || result.verdict == Verdict::Pass ||
+               result.verdict == Verdict::NotApplicable;
+    });
+}
+
+void report(const Subject& subject,
+            const std::vector<RuleResult>& results,
+            diag::FileId file,
+            Diagnostics& diag) {
+    std::set<std::pair<uint32_t, std::string>> taken;  // by place and message
+    for (const RuleResult& result : results) {
+        const bool advisory = result.severity == Severity::Advisory;
+        for (const Finding& finding : result.findings) {
+            taken.emplace(finding.place.begin, finding.message);
+            diag::Diagnostic item;
+            item.severity = advisory ? diag::Severity::Warning : diag::Severity::Error;
+            item.kind = DiagKind::NotSupported;
+            item.span = {file, finding.place.begin, finding.place.end};
+            item.code = fmt::format("sonnx-{}", result.rule->id);
+            item.message = finding.message;
+            auto told = diag.add(std::move(item));
+            told.note(rule_note(result));
+            if (finding.fixable) told.note("`--fix=OUT.onnx` repairs it");
+        }
+    }
+    for (const diag::Diagnostic& item : subject.base.items()) {
+        if (!taken.contains({item.span.begin, item.message})) diag.add(item);
+    }
+}
+
+}  // namespace lemma::sonnx

@@ -1,0 +1,50 @@
+// sonnx/inspection.h — one rule at work on one model: it counts what it looks at, and reports what
+// breaks it or cannot be decided.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sonnx/rule.h"
+#include "sonnx/view.h"
+
+namespace lemma::sonnx {
+
+class Inspection {
+public:
+    Inspection(const View& view, RuleResult& result) : view_(view), result_(result) {}
+
+    const View& view() const { return view_; }
+    const onnx::Graph& graph() const { return view_.graph(); }
+
+    // `unit` is what is counted, in the plural.
+    void examined(std::string_view unit = "nodes", int64_t count = 1) {
+        result_.unit = unit;
+        result_.examined += count;
+    }
+    // A type that decides is not known.
+    void undecided() { ++result_.undecided; }
+    void fail(onnx::Place place, std::string message) {
+        result_.findings.push_back({place, std::move(message), false});
+    }
+    // `--fix` repairs it.
+    void fail_fixable(onnx::Place place, std::string message) {
+        result_.findings.push_back({place, std::move(message), true});
+    }
+
+    // The nodes of the main graph with that operator.
+    void each_node(std::string_view op, const std::function<void(const onnx::Node&)>& look) const {
+        for (const onnx::Node& node : graph().nodes) {
+            if (node.op == op && onnx::is_default_domain(node.domain)) look(node);
+        }
+    }
+
+private:
+    const View& view_;
+    RuleResult& result_;
+};
+
+// Where an attribute stands, or its node.
+onnx::Place place_of(const onnx::Node& node, std::string_view attribute);
+
+}  // namespace lemma::sonnx

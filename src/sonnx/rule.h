@@ -1,0 +1,67 @@
+// sonnx/rule.h — what a rule of the safety profile is, and what checking a model against it gives.
+// The rules themselves are in rules/, a file per family.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/model.h"
+
+namespace lemma::sonnx {
+
+// There is no released profile yet, so reports name the reading of the drafts that we follow.
+inline constexpr std::string_view kReading = "SONNX reading 2026-11";
+
+enum class Severity : uint8_t { Violation, Restriction, Advisory };
+// "ONNX violation", "SONNX restriction", "advisory"
+std::string_view severity_text(Severity severity);
+
+class Inspection;
+
+struct Rule {
+    std::string_view id;       // `GR4`; diagnostics show `sonnx-GR4`
+    std::string_view aliases;  // ids in the documents and drafts, with commas
+    Severity severity;
+    std::string_view title;      // what it demands, in one line
+    std::string_view rationale;  // why
+    std::string_view origin;     // the documents that it comes from
+    void (*check)(Inspection&);
+};
+
+// In the order of reports.
+const std::vector<Rule>& all_rules();
+const Rule* find_rule(std::string_view id);
+
+// The families, each a file of rules/.
+std::vector<Rule> model_rules();
+std::vector<Rule> graph_rules();
+std::vector<Rule> tensor_rules();
+std::vector<Rule> operator_rules();
+std::vector<Rule> broadcast_rules();
+std::vector<Rule> conv_rules();
+std::vector<Rule> concat_rules();
+std::vector<Rule> pool_rules();
+
+struct Finding {
+    onnx::Place place;
+    std::string message;
+    bool fixable = false;  // `--fix` repairs it
+};
+
+enum class Verdict : uint8_t { Pass, Fail, NotApplicable, NotChecked };
+// "pass", "fail", "not applicable", "not checked"
+std::string_view verdict_text(Verdict verdict);
+
+struct RuleResult {
+    const Rule* rule = nullptr;
+    Severity severity{};  // of the rule, unless it is relaxed
+    Verdict verdict{};
+    int64_t examined = 0;   // nodes, tensors or names that the rule was applied to
+    int64_t undecided = 0;  // of these: those with types that nothing tells
+    std::vector<Finding> findings;
+    std::string_view unit;  // what was examined: "nodes"
+};
+
+}  // namespace lemma::sonnx

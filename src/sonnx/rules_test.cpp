@@ -1,0 +1,236 @@
+// Every rule on a model that keeps it and on one that breaks it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "diag/source.h"
+#include "onnx/validate.h"
+#include "onnx/write.h"
+#include "sonnx/check.h"
+#include "sonnx/test_models.h"
+
+namespace lemma::sonnx {
+
+namespace {
+
+using namespace test;
+using onnx::Model;
+
+struct Checked {
+    std::vector<RuleResult> results;
+    Diagnostics diag{0};
+
+    const RuleResult& of(std::string_view id) const {
+        for (const RuleResult& result : results) {
+            if (result.rule->id == id) return result;
+        }
+        LEMMA_CHECK(false);
+        return results[0];
+    }
+};
+
+Checked check_model(const Model& model, InferredTypes inferred = {}) {
+    diag::SourceMap sources;
+    const diag::FileId file = sources.add_paths("test.onnx", model.paths);
+    Diagnostics base;
+    onnx::validate(model, file, base);
+    const Subject subject{.model = model, .base = base, .inferred = std::move(inferred)};
+    Checked checked;
+    checked.results = check(subject);
+    report(subject, checked.results, file, checked.diag);
+    return checked;
+}
+
+using Break = std::function<void(Model&)>;
+
+void add_external(Model& model) {
+    main_graph(model).initializers[0].proto.external.emplace().location = "weights.bin";
+}
+void add_random(Model& model) {
+    main_graph(model).nodes.push_back(make_node("RandomNormalLike", {"x"}, {"noise"}));
+}
+void add_subgraph(Model& model) {
+    onnx::Attribute attribute;
+    attribute.name = "body";
+    attribute.type = onnx::AttributeType::Graph;
+    attribute.graphs = {model.graphs.add({})};
+    node_of(model, "y").attributes.push_back(attribute);
+}
+void swap_nodes(Model& model) {
+    auto& nodes = main_graph(model).nodes;
+    std::swap(nodes[0], nodes[1]);
+}
+void set_ints(Model& model, const char* node, const char* name, std::vector<int64_t> values) {
+    set_attribute(node_of(model, node), make_ints(name, std::move(values)));
+}
+
+// What breaks the rule in the conforming model. Other rules may break with it.
+const std::map<std::string_view, Break>& breakers() {
+    static const std::map<std::string_view, Break> kBreakers = {
+        {"S001",
+         [](Model& m) {
+             m.faults.push_back({main_graph(m).place, DiagKind::BadData, "it is damaged"});
+         }},
+        {"S002", [](Model& m) { m.opsets.push_back({"com.example", 1}); }},
+        {"S003", add_subgraph},
+        {"S008", add_external},
+        {"S018", add_random},
+        {"S019", [](Model& m) { m.metadata.clear(); }},
+        {"S004", [](Model& m) { node_of(m, "s").outputs = {"r"}; }},
+        {"S021", [](Model& m) { node_of(m, "y").inputs[1] = "nothing"; }},
+        {"S022", swap_nodes},
+        {"S023", [](Model& m) { node_of(m, "c1").inputs[0] = "c2"; }},
+        {"S025", [](Model& m) { main_graph(m).inputs.push_back(declaration("b1", {4})); }},
+        {"S005",
+         [](Model& m) { main_graph(m).nodes.push_back(make_node("Relu", {"x"}, {"unused"})); }},
+        {"GR1", [](Model& m) { value_of(m, "c1").kind = onnx::TypeKind::SparseTensor; }},
+        {"GR2", [](Model& m) { value_of(m, "c1").elem_type = 0; }},
+        {"GR3", [](Model& m) { (*value_of(m, "c1").shape)[0] = {.value = {}, .param = "n"}; }},
+        {"S007", [](Model& m) { set_shape(m, "c1", {1, 4, 0, 8}); }},
+        {"S009", [](Model& m) { value_of(m, "c1").elem_type = 16; }},
+        {"S010", [](Model& m) { node_of(m, "s").op = "LpNormalization"; }},
+        {"S024", [](Model& m) { node_of(m, "s").op = "Sin"; }},
+        {"GR4", [](Model& m) { drop_attribute(node_of(m, "c1"), "group"); }},
+        {"S012", [](Model& m) { node_of(m, "c1").inputs.pop_back(); }},
+        {"S014", [](Model& m) { value_of(m, "s").elem_type = 11; }},
+        {"S015", [](Model& m) { set_attribute(node_of(m, "s"), make_int("axis", -1)); }},
+        {"S016",
+         [](Model& m) {
+             onnx::Node node = make_node("Constant", {}, {"k"});
+             node.attributes = {make_float("value_float", 1.0F)};
+             main_graph(m).nodes.insert(main_graph(m).nodes.begin(), node);
+         }},
+        {"S017", [](Model& m) { node_of(m, "r").inputs[1] = "x"; }},
+        {"BC-66", [](Model& m) { set_shape(m, "s", {1, 127}); }},
+        {"S013", [](Model& m) { set_shape(m, "s", {1, 1}); }},
+        {"CONV-R1", [](Model& m) { value_of(m, "x").elem_type = 6; }},
+        {"CONV-21", [](Model& m) { set_ints(m, "c1", "pads", {1, 1, 1}); }},
+        {"CONV-7", [](Model& m) { set_weights(m, "w1", {4, 2, 3, 3}); }},
+        {"CONV-8", [](Model& m) { set_shape(m, "c1", {1, 4, 9, 8}); }},
+        {"CONV-11", [](Model& m) { set_ints(m, "c1", "dilations", {5, 1}); }},
+        {"CONV-12", [](Model& m) { set_ints(m, "c1", "kernel_shape", {3, 2}); }},
+        {"CONV-14", [](Model& m) { set_ints(m, "c1", "strides", {0, 1}); }},
+        {"CONV-15", [](Model& m) { set_ints(m, "c1", "pads", {1, -1, 1, 1}); }},
+        {"CONV-16", [](Model& m) { set_ints(m, "c1", "dilations", {1, 0}); }},
+        {"CONV-17", [](Model& m) { set_attribute(node_of(m, "c2"), make_int("group", 2)); }},
+        {"CONV-18", [](Model& m) { set_weights(m, "w2", {8, 1, 3, 3}); }},
+        {"CONV-19", [](Model& m) { set_weights(m, "b1", {3}); }},
+        {"CONV-20", [](Model& m) { set_shape(m, "c1", {2, 4, 8, 8}); }},
+        {"CONV-23",
+         [](Model& m) { set_attribute(node_of(m, "c1"), make_text("auto_pad", "SAME_UPPER")); }},
+        {"CONV-C4", [](Model& m) { (*value_of(m, "x").shape)[0].denotation = "DATA_FEATURE"; }},
+        {"CAT-59", [](Model& m) { node_of(m, "j").inputs.assign(257, "p"); }},
+        {"CAT-57", [](Model& m) { set_attribute(node_of(m, "j"), make_int("axis", 4)); }},
+        {"CAT-60", [](Model& m) { node_of(m, "j").inputs[1] = "b1"; }},
+        {"CAT-50", [](Model& m) { node_of(m, "j").inputs[1] = "c2"; }},
+        {"CAT-52", [](Model& m) { set_shape(m, "j", {1, 4, 4, 4}); }},
+        {"POOL-1",
+         [](Model& m) { set_attribute(node_of(m, "p"), make_text("auto_pad", "VALID")); }},
+        {"POOL-2", [](Model& m) { set_ints(m, "p", "kernel_shape", {9, 2}); }},
+        {"POOL-3", [](Model& m) { set_ints(m, "p", "pads", {2, 0, 0, 0}); }},
+    };
+    return kBreakers;
+}
+
+TEST(Rules, ConformingModelKeepsEachOfThem) {
+    const Checked checked = check_model(conforming_model());
+    for (const RuleResult& result : checked.results) {
+        EXPECT_EQ(verdict_text(result.verdict), "pass") << result.rule->id;
+        for (const Finding& finding : result.findings)
+            ADD_FAILURE() << result.rule->id << ": " << finding.message;
+    }
+    EXPECT_TRUE(conforms(checked.results));
+    EXPECT_TRUE(checked.diag.items().empty());
+}
+
+TEST(Rules, EachOfThemCanBeBroken) {
+    for (const Rule& rule : all_rules()) {
+        const auto breaker = breakers().find(rule.id);
+        ASSERT_NE(breaker, breakers().end()) << rule.id << " has no failing model";
+        Model model = conforming_model();
+        breaker->second(model);
+        const Checked checked = check_model(model);
+        const RuleResult& result = checked.of(rule.id);
+        EXPECT_EQ(verdict_text(result.verdict), "fail") << rule.id;
+        EXPECT_FALSE(result.findings.empty()) << rule.id;
+        if (rule.severity != Severity::Advisory) {
+            EXPECT_FALSE(conforms(checked.results)) << rule.id;
+        }
+    }
+}
+
+TEST(Rules, IdsAreUnique) {
+    std::map<std::string_view, int> seen;
+    for (const Rule& rule : all_rules()) EXPECT_EQ(seen[rule.id]++, 0) << rule.id;
+}
+
+TEST(Rules, DocumentationListsEachOfThem) {
+    const auto text = diag::read_source(LEMMA_SOURCE_DIR "/docs/profile/sonnx.md");
+    ASSERT_TRUE(text.has_value());
+    for (const Rule& rule : all_rules()) {
+        const std::string row = fmt::format("\n| {} | {} | {} | {} | {} |",
+                                            rule.id,
+                                            rule.aliases,
+                                            severity_text(rule.severity),
+                                            rule.title,
+                                            rule.origin);
+        EXPECT_NE(text->find(row), std::string::npos) << row;
+    }
+}
+
+TEST(Rules, FindingsAreDiagnosticsWithTheirIds) {
+    Model model = conforming_model();
+    drop_attribute(node_of(model, "c1"), "strides");
+    const Checked checked = check_model(model);
+    ASSERT_EQ(checked.diag.items().size(), 1U);
+    const diag::Diagnostic& item = checked.diag.items()[0];
+    EXPECT_EQ(diag::shown_id(item), "sonnx-GR4");
+    EXPECT_EQ(item.severity, diag::Severity::Error);
+    EXPECT_EQ(item.message, "the attribute `strides` of `Conv` is left out; ONNX takes `[1, 1]`");
+    ASSERT_EQ(item.notes.size(), 2U);
+    EXPECT_TRUE(item.notes[0].message.starts_with("SONNX restriction: "));
+}
+
+TEST(Rules, AdvisoriesAreWarnings) {
+    Model model = conforming_model();
+    model.metadata.clear();
+    const Checked checked = check_model(model);
+    EXPECT_TRUE(conforms(checked.results));
+    EXPECT_EQ(checked.diag.error_count(), 0U);
+    EXPECT_EQ(checked.diag.warning_count(), 2U);
+}
+
+TEST(Rules, DeclaredTypesMustBeTheInferredOnes) {
+    const Model model = conforming_model();
+    const InferredTypes inferred = {{"c1", {.elem_type = 11, .shape = Extents{1, 4, 8, 7}}}};
+    const Checked checked = check_model(model, inferred);
+    ASSERT_EQ(checked.of("GR2").findings.size(), 1U);
+    EXPECT_EQ(checked.of("GR2").findings[0].message,
+              "the tensor `c1` is declared as FLOAT, but is DOUBLE");
+    ASSERT_EQ(checked.of("GR3").findings.size(), 1U);
+    EXPECT_EQ(checked.of("GR3").findings[0].message,
+              "the tensor `c1` is declared as 1×4×8×8, but is 1×4×8×7");
+}
+
+TEST(Rules, UnknownShapesLeaveRulesUndecided) {
+    Model model = conforming_model();
+    value_of(model, "c1").shape.reset();
+    const Checked checked = check_model(model);
+    EXPECT_EQ(verdict_text(checked.of("CONV-8").verdict), "not checked");
+    EXPECT_EQ(verdict_text(checked.of("GR3").verdict), "fail");
+}
+
+TEST(Rules, BroadcastingCanBeRelaxed) {
+    Model model = conforming_model();
+    set_shape(model, "s", {1, 1});
+    const Diagnostics base;
+    const Subject subject{.model = model, .base = base, .relax_broadcast = true};
+    const auto results = check(subject);
+    EXPECT_TRUE(conforms(results));
+}
+
+}  // namespace
+
+}  // namespace lemma::sonnx

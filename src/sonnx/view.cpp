@@ -1,0 +1,188 @@
+#include "sonnx/view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "onnx/import.h"
+
+namespace lemma::sonnx {
+
+InferredTypes inferred_types(const ir::Program& program) {
+    InferredTypes types;
+    for (const ir::Tensor& tensor : program.tensors) {
+        TensorType type{.elem_type = tensor::onnx_type_of(tensor.dtype), .shape = Extents()};
+        for (const ir::SymId extent : tensor.shape) {
+            const auto value = program.symbols.as_int(extent);
+            if (!value) {
+                type.shape.reset();
+                break;
+            }
+            type.shape->push_back(*value);
+        }
+        types.emplace(tensor.name, std::move(type));
+    }
+    return types;
+}
+
+View::View(const Subject& subject)
+    : subject_(subject), graph_(subject.model.graphs[subject.model.main]) {
+    for (const onnx::OperatorSet& set : subject.model.opsets) {
+        if (onnx::is_default_domain(set.domain)) opset_ = set.version;
+    }
+    for (const onnx::TensorData& data : graph_.initializers)
+        initializers_.emplace(data.proto.name, &data);
+    for (const auto* list : {&graph_.inputs, &graph_.outputs, &graph_.values}) {
+        for (const onnx::ValueInfo& value : *list) declared_.emplace(value.name, &value);
+    }
+    for (const onnx::Node& node : graph_.nodes) {
+        for (const std::string& output : node.outputs) {
+            if (!output.empty()) makers_.emplace(output, &node);
+        }
+    }
+    count_uses(graph_.nodes);
+    for (const onnx::ValueInfo& output : graph_.outputs) ++uses_[output.name];
+}
+
+// Sub-graphs see the names around them. Their depth is limited by the reader.
+void View::count_uses(const std::vector<onnx::Node>& nodes) {
+    for (const onnx::Node& node : nodes) {
+        for (const std::string& input : node.inputs) ++uses_[input];
+        for (const onnx::Attribute& attribute : node.attributes) {
+            for (const onnx::GraphId id : attribute.graphs) {
+                const onnx::Graph& inner = subject_.model.graphs[id];
+                count_uses(inner.nodes);
+                for (const onnx::ValueInfo& output : inner.outputs) ++uses_[output.name];
+            }
+        }
+    }
+}
+
+namespace {
+
+template <class T>
+const T* look_up(const std::unordered_map<std::string, const T*>& map, const std::string& name) {
+    const auto found = map.find(name);
+    return found == map.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+const onnx::TensorData* View::initializer(const std::string& name) const {
+    return look_up(initializers_, name);
+}
+const onnx::ValueInfo* View::declared(const std::string& name) const {
+    return look_up(declared_, name);
+}
+const onnx::Node* View::maker(const std::string& name) const { return look_up(makers_, name); }
+bool View::is_used(const std::string& name) const { return uses_.contains(name); }
+
+std::optional<TensorType> View::type(const std::string& name) const {
+    if (name.empty()) return std::nullopt;
+    if (const auto* data = initializer(name))
+        return TensorType{.elem_type = data->proto.data_type, .shape = data->proto.shape};
+    TensorType type;
+    const onnx::ValueInfo* value = declared(name);
+    if (value && value->kind == onnx::TypeKind::Tensor) {
+        type.elem_type = value->elem_type;
+        const auto is_static = [](const onnx::Dimension& each) {
+            return each.value && *each.value >= 0;
+        };
+        if (value->shape && std::ranges::all_of(*value->shape, is_static)) {
+            type.shape.emplace();
+            for (const onnx::Dimension& each : *value->shape) type.shape->push_back(*each.value);
+        }
+    }
+    const auto inferred = subject_.inferred.find(name);
+    if (inferred != subject_.inferred.end()) {
+        if (type.elem_type == 0) type.elem_type = inferred->second.elem_type;
+        if (!type.shape) type.shape = inferred->second.shape;
+    }
+    if (type.elem_type == 0 && !type.shape) return std::nullopt;
+    return type;
+}
+
+std::optional<Extents> View::shape(const std::string& name) const {
+    const auto known = type(name);
+    return known ? known->shape : std::nullopt;
+}
+std::optional<Extents> View::input_shape(const onnx::Node& node, size_t index) const {
+    return has_input(node, index) ? shape(node.inputs[index]) : std::nullopt;
+}
+std::optional<Extents> View::output_shape(const onnx::Node& node, size_t index) const {
+    return index < node.outputs.size() ? shape(node.outputs[index]) : std::nullopt;
+}
+
+const onnx::TensorData* View::constant_data(const std::string& name) const {
+    if (const auto* data = initializer(name)) return data;
+    const onnx::Node* node = maker(name);
+    if (!node || node->op != "Constant") return nullptr;
+    const onnx::Attribute* value = onnx::find_attribute(*node, "value");
+    return value && value->tensors.size() == 1 ? &value->tensors[0] : nullptr;
+}
+
+bool View::is_constant(const std::string& name) const {
+    if (initializer(name)) return true;
+    const onnx::Node* node = maker(name);
+    return node && node->op == "Constant";
+}
+
+std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name) const {
+    const onnx::TensorData* data = constant_data(name);
+    if (!data) {
+        const onnx::Node* node = maker(name);
+        if (!node || node->op != "Constant") return std::nullopt;
+        if (const auto one = int_attribute(*node, "value_int")) return std::vector{*one};
+        return ints_attribute(*node, "value_ints");
+    }
+    constexpr int64_t kMaxItems = 4096;
+    const auto count = element_count(data->proto.shape);
+    if (!count || *count > kMaxItems || data->proto.external) return std::nullopt;
+    const auto tensor = onnx::decode_tensor(*data, {});
+    if (!tensor || !tensor::is_integer(tensor->dtype())) return std::nullopt;
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < *count; ++i) values.push_back(tensor->integer(i));
+    return values;
+}
+
+bool has_input(const onnx::Node& node, size_t index) {
+    return index < node.inputs.size() && !node.inputs[index].empty();
+}
+
+std::optional<int64_t> int_attribute(const onnx::Node& node, std::string_view name) {
+    const onnx::Attribute* found = onnx::find_attribute(node, name);
+    if (!found || found->type != onnx::AttributeType::Int) return std::nullopt;
+    return found->ints.front();
+}
+std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::string_view name) {
+    const onnx::Attribute* found = onnx::find_attribute(node, name);
+    if (!found || found->type != onnx::AttributeType::Ints) return std::nullopt;
+    return found->ints;
+}
+std::optional<std::string> text_attribute(const onnx::Node& node, std::string_view name) {
+    const onnx::Attribute* found = onnx::find_attribute(node, name);
+    if (!found || found->type != onnx::AttributeType::String) return std::nullopt;
+    return found->strings.front();
+}
+
+std::string shape_text(const Extents& shape) {
+    if (shape.empty()) return "scalar";
+    constexpr size_t kMaxShown = 16;
+    if (shape.size() <= kMaxShown) return fmt::format("{}", fmt::join(shape, "×"));
+    return fmt::format(
+        "{}×… (rank {})", fmt::join(shape.begin(), shape.begin() + kMaxShown, "×"), shape.size());
+}
+
+std::optional<int64_t> element_count(const Extents& shape) {
+    int64_t count = 1;
+    for (const int64_t extent : shape) {
+        const auto product = checked_mul(count, extent);
+        if (!product) return std::nullopt;
+        count = *product;
+    }
+    return count;
+}
+
+}  // namespace lemma::sonnx

@@ -1,0 +1,87 @@
+// sonnx/view.h — the main graph of a model with its names looked up: who makes a tensor, what its
+// type is, which elements are known. Rules ask it; it holds for wrong models, too.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "diag/diagnostic.h"
+#include "ir/program.h"
+#include "onnx/model.h"
+
+namespace lemma::sonnx {
+
+using Extents = std::vector<int64_t>;
+
+struct TensorType {
+    int64_t elem_type = 0;         // ONNX's code
+    std::optional<Extents> shape;  // empty: not known, or not static
+};
+// What composing found out, by name.
+using InferredTypes = std::map<std::string, TensorType>;
+InferredTypes inferred_types(const ir::Program& program);
+
+// A model and what the rules of the format said about it.
+struct Subject {
+    const onnx::Model& model;
+    const Diagnostics& base;
+    InferredTypes inferred = {};  // empty where the model could not be composed
+    bool composed = true;         // else not everything that ONNX demands was looked at
+    bool relax_broadcast = false;
+};
+
+class View {
+public:
+    explicit View(const Subject& subject);
+
+    const onnx::Model& model() const { return subject_.model; }
+    const onnx::Graph& graph() const { return graph_; }
+    const Subject& subject() const { return subject_; }
+    // Of the default operator set; 0 if it is missing.
+    int64_t opset() const { return opset_; }
+
+    const onnx::TensorData* initializer(const std::string& name) const;
+    const onnx::ValueInfo* declared(const std::string& name) const;
+    const onnx::Node* maker(const std::string& name) const;
+    bool is_used(const std::string& name) const;  // by a node, a sub-graph or as an output
+
+    // What the model says, else what composing found out.
+    std::optional<TensorType> type(const std::string& name) const;
+    std::optional<Extents> shape(const std::string& name) const;
+    // Input or output of a node; empty too where it is left out.
+    std::optional<Extents> input_shape(const onnx::Node& node, size_t index) const;
+    std::optional<Extents> output_shape(const onnx::Node& node, size_t index) const;
+
+    // An initialiser, or the result of Constant.
+    bool is_constant(const std::string& name) const;
+    // The elements of such a tensor of integers, unless there are many.
+    std::optional<std::vector<int64_t>> constant_ints(const std::string& name) const;
+
+private:
+    const onnx::TensorData* constant_data(const std::string& name) const;
+    void count_uses(const std::vector<onnx::Node>& nodes);
+
+    const Subject& subject_;
+    const onnx::Graph& graph_;
+    int64_t opset_ = 0;
+    std::unordered_map<std::string, const onnx::TensorData*> initializers_;
+    std::unordered_map<std::string, const onnx::ValueInfo*> declared_;
+    std::unordered_map<std::string, const onnx::Node*> makers_;
+    std::unordered_map<std::string, int64_t> uses_;
+};
+
+bool has_input(const onnx::Node& node, size_t index);
+// The attribute's value, or nothing where it is missing or of another type.
+std::optional<int64_t> int_attribute(const onnx::Node& node, std::string_view name);
+std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::string_view name);
+std::optional<std::string> text_attribute(const onnx::Node& node, std::string_view name);
+
+// "2×3×4", "scalar"
+std::string shape_text(const Extents& shape);
+// The extents of all axes multiplied; empty where that is no int64.
+std::optional<int64_t> element_count(const Extents& shape);
+
+}  // namespace lemma::sonnx

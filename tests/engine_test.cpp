@@ -1,0 +1,286 @@
+// Compiled code against the interpreter, which is the oracle (design D7): random data, shapes
+// around the edges of vectors and tiles, what passes fuse. The tolerances are those of sums in
+// float.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "diag/render.h"
+#include "driver/run/engine.h"
+#include "driver/run/tensors.h"
+#include "loop/interpret.h"
+#include "loop/random.h"
+#include "sknd/compose/compose.h"
+
+namespace lemma {
+namespace {
+
+using driver::Engine;
+using loop::Array;
+using loop::Interpreter;
+using loop::NamedArrays;
+
+std::unique_ptr<Interpreter> load(const std::string& text) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto file = sources.add("test.sknd", text);
+    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
+    sknd::check_types(package, {}, diag);
+    std::optional<ir::Program> program;
+    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
+    EXPECT_EQ(diag::render(sources, diag, {}), "");
+    if (!program) return nullptr;
+    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
+    for (const ir::Tensor& tensor : interpreter->program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        tensor::Shape shape;
+        for (const ir::SymId part : tensor.shape) {
+            shape.push_back(*interpreter->program().symbols.as_int(part));
+        }
+        Array value = *Array::zeros(tensor.dtype, shape);
+        for (size_t i = 0; i < value.reals.size(); ++i) {
+            value.reals[i] = 0.5 + loop::random_unit(tensor.name.size() * 77 + tensor.name[0], i);
+            if (i % 3 == 1 && tensor.name[0] == 'w') value.reals[i] *= -1;
+        }
+        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
+    }
+    return interpreter;
+}
+
+void compare(const std::string& text, int threads, double tolerance, size_t interpreted) {
+    const auto oracle = load(text);
+    const auto own = load(text);
+    ASSERT_TRUE(oracle && own);
+    NamedArrays inputs;
+    ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
+    const auto want = oracle->run(inputs);
+    ASSERT_TRUE(want) << want.error().message;
+    auto engine = Engine::create(*own, {.threads = threads});
+    ASSERT_TRUE(engine) << engine.error().message;
+    for (int run = 0; run < 2; ++run) {
+        const auto got = (*engine)->run(inputs);
+        ASSERT_TRUE(got) << got.error().message;
+        for (const auto& [name, items] : *want) {
+            for (size_t k = 0; k < items.size(); ++k) {
+                const Array& a = got->at(name)[k];
+                const Array& b = items[k];
+                ASSERT_EQ(a.shape, b.shape);
+                EXPECT_EQ(a.integers, b.integers);
+                double largest = 1;
+                for (const double value : b.reals) largest = std::max(largest, std::fabs(value));
+                for (size_t i = 0; i < b.reals.size(); ++i) {
+                    ASSERT_NEAR(a.reals[i], b.reals[i], tolerance * largest)
+                        << name << "[" << i << "], run " << run << "\n"
+                        << text;
+                }
+            }
+        }
+    }
+    size_t found = 0;
+    for (const loop::PlanStep& step : (*engine)->plan().steps) found += step.interpreted;
+    EXPECT_EQ(found, interpreted);
+}
+
+struct Conv {
+    int batch, channels, height, width, filters, kernel, stride, padding, dilation, groups;
+};
+
+std::string conv_model(const Conv& c, const std::string& behind) {
+    const auto size = [&](int extent) {
+        return (extent + 2 * c.padding - c.dilation * (c.kernel - 1) - 1) / c.stride + 1;
+    };
+    return fmt::format(R"(import nn; import math;
+graph G {{
+    @input {{ x: real[{0}, {1}, {2}, {3}]; }}
+    @output {{ y: real[{0}, {4}, {12}, {13}]; }}
+    @variable {{ w: real[{4}, {5}, {6}, {6}]; b: real[{4}]; m: real[{4}]; v: real[{4}]; s: real[{4}];
+                 o: real[{4}]; }}
+    @compose {{
+        z = nn.conv{{stride = [{7}, {7}], dilation = [{8}, {8}], padding = [{9}, {9}, {9}, {9}],
+                    groups = {10}}}(x, w, b);
+{11}
+    }}
+}})",
+                       c.batch,
+                       c.channels,
+                       c.height,
+                       c.width,
+                       c.filters,
+                       c.channels / c.groups,
+                       c.kernel,
+                       c.stride,
+                       c.dilation,
+                       c.padding,
+                       c.groups,
+                       behind,
+                       size(c.height),
+                       size(c.width));
+}
+
+constexpr Conv kConvs[] = {
+    {1, 3, 17, 19, 24, 3, 1, 1, 1, 1},
+    {1, 16, 9, 9, 64, 1, 1, 0, 1, 1},
+    {1, 20, 7, 7, 70, 3, 2, 1, 1, 1},
+    {2, 8, 12, 13, 33, 5, 1, 2, 1, 1},
+    {1, 12, 14, 14, 16, 3, 1, 2, 2, 1},
+    {1, 32, 10, 11, 32, 3, 1, 1, 1, 32},
+    {1, 40, 9, 9, 40, 3, 2, 1, 1, 40},
+    {1, 32, 8, 8, 64, 3, 1, 1, 1, 2},
+    {1, 130, 5, 5, 100, 1, 1, 0, 1, 1},
+    {1, 4, 30, 31, 8, 7, 2, 3, 1, 1},
+    {3, 16, 6, 6, 17, 3, 1, 1, 1, 1},
+    {1, 64, 1, 1, 256, 1, 1, 0, 1, 1},
+    {1, 48, 20, 20, 96, 1, 2, 0, 1, 1},
+};
+
+TEST(Engine, Convolutions) {
+    for (const Conv& c : kConvs) {
+        compare(conv_model(c, "        y = nn.relu(z);"), 1, 2e-6, 0);
+    }
+}
+
+TEST(Engine, NormalisedConvolutionsWithShortcuts) {
+    for (const Conv& c : kConvs) {
+        const std::string behind = R"(
+        n = nn.batch_norm{epsilon = 0.001}(z, m, v, o, s);
+        r = nn.relu(n);
+        p = nn.max_pool{axes = [2, 3], size = [3, 3], stride = [1, 1], padding = [1, 1, 1, 1]}(r);
+        y = math.add(p, n);)";
+        compare(conv_model(c, behind), 2, 1e-5, 0);
+    }
+}
+
+TEST(Engine, ProductsOfMatrices) {
+    for (const auto& [m, k, n] :
+         {std::array{1, 70, 33}, {7, 64, 64}, {13, 100, 130}, {40, 5, 16}, {128, 96, 80}}) {
+        for (const bool transposed : {false, true}) {
+            compare(
+                fmt::format(R"(import linalg; import nn;
+graph G {{
+    @input {{ a: real[3, {0}, {1}]; b: real[3, {2}]; }}
+    @output {{ y: real[3, {0}, {4}]; }}
+    @compose {{ p = linalg.matmul{{transB = {3}}}(a, b); y = nn.softmax{{axes = [-1]}}(p); }}
+}})",
+                            m,
+                            k,
+                            transposed ? fmt::format("{}, {}", n, k) : fmt::format("{}, {}", k, n),
+                            transposed,
+                            n),
+                2,
+                2e-6,
+                0);
+        }
+    }
+}
+
+// The same bits, run after run, and whatever the number of threads is.
+TEST(Engine, IsDeterministic) {
+    const std::string text = conv_model(kConvs[0], "        y = nn.relu(z);");
+    std::vector<double> first;
+    for (const int threads : {1, 2, 3, 1}) {
+        const auto interpreter = load(text);
+        ASSERT_TRUE(interpreter);
+        NamedArrays inputs;
+        ASSERT_TRUE(driver::add_random_inputs(interpreter->program(), 3, inputs));
+        auto engine = Engine::create(*interpreter, {.threads = threads});
+        ASSERT_TRUE(engine);
+        for (int run = 0; run < 3; ++run) {
+            const auto got = (*engine)->run(inputs);
+            ASSERT_TRUE(got);
+            if (first.empty()) first = got->at("y")[0].reals;
+            EXPECT_EQ(got->at("y")[0].reals, first);
+        }
+    }
+}
+
+// An index that leaves its tensor is an error with the interpreter's words, not a crash.
+TEST(Engine, ReportsBadIndices) {
+    const auto interpreter = load(R"(
+operator pick {
+    @input { x: real[n]; i: int[m]; }
+    @output { y: real[m]; }
+    @lower { y[k,] = x[i[k,],], k < m; }
+}
+graph G {
+    @input { x: real[40]; i: int[20]; }
+    @output { y: real[20]; }
+    @compose { y = pick(x, i); }
+})");
+    ASSERT_TRUE(interpreter);
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    NamedArrays inputs;
+    ASSERT_TRUE(driver::add_random_inputs(interpreter->program(), 3, inputs));
+    EXPECT_TRUE((*engine)->run(inputs));
+    inputs["i"][0].integers[18] = 40;
+    const auto bad = (*engine)->run(inputs);
+    ASSERT_FALSE(bad);
+    EXPECT_NE(bad.error().message.find("index 40 of `x`"), std::string::npos)
+        << bad.error().message;
+    inputs["i"][0].integers[18] = -1;
+    EXPECT_FALSE((*engine)->run(inputs));
+}
+
+// ---- Functions ----------------------------------------------------------------------------------
+
+double ulp_error(float got, double want) {
+    if (std::isnan(want)) return std::isnan(got) ? 0 : HUGE_VAL;
+    const auto nearest = static_cast<float>(want);
+    if (std::isinf(nearest) || nearest == 0) {
+        return got == nearest || std::fabs(got) == 0 ? 0 : HUGE_VAL;
+    }
+    const double unit = std::max(std::ldexp(1.0, std::ilogb(nearest) - 23), 0x1p-149);
+    return std::fabs(static_cast<double>(got) - want) / unit;
+}
+
+TEST(Engine, FunctionsAreWithinTheirBounds) {
+    struct Function {
+        const char* name;
+        double (*exact)(double);
+        double bound;
+    };
+    const Function functions[] = {{"exp", [](double x) { return std::exp(x); }, 1.5},
+                                  {"log", [](double x) { return std::log(x); }, 1.5},
+                                  {"tanh", [](double x) { return std::tanh(x); }, 2.5},
+                                  {"erf", [](double x) { return std::erf(x); }, 2.5}};
+    std::vector<double> values = {
+        0.0, -0.0, HUGE_VAL, -HUGE_VAL, std::nan(""), 1e-40, -1e-40, 88.9};
+    for (uint32_t bits = 0; bits < 0x7F800000u; bits += 0x1F3D7) {
+        const auto value = static_cast<double>(std::bit_cast<float>(bits));
+        values.push_back(value);
+        values.push_back(-value);
+    }
+    for (const Function& function : functions) {
+        const auto interpreter = load(fmt::format(R"(import math;
+graph G {{
+    @input {{ x: real[{0}]; }}
+    @output {{ y: real[{0}]; }}
+    @compose {{ y = math.{1}(x); }}
+}})",
+                                                  values.size(),
+                                                  function.name));
+        ASSERT_TRUE(interpreter);
+        auto engine = Engine::create(*interpreter, {});
+        ASSERT_TRUE(engine);
+        Array x = *Array::zeros(tensor::DType::F32, {static_cast<int64_t>(values.size())});
+        x.reals = values;
+        x.round();
+        const auto got = (*engine)->run({{"x", {x}}});
+        ASSERT_TRUE(got) << got.error().message;
+        double worst = 0;
+        for (size_t i = 0; i < values.size(); ++i) {
+            const auto y = static_cast<float>(got->at("y")[0].reals[i]);
+            const double error = ulp_error(y, function.exact(x.reals[i]));
+            EXPECT_LE(error, function.bound) << function.name << "(" << x.reals[i] << ") = " << y;
+            worst = std::max(worst, error);
+            if (error > function.bound) break;
+        }
+        RecordProperty(std::string("ulp_") + function.name, fmt::format("{:.3f}", worst));
+    }
+}
+
+}  // namespace
+}  // namespace lemma

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Writes the ONNX models of this folder's tests into inputs/, field by field of the wire format."""
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).parent / "inputs"
+FLOAT, INT64, BOOL, INT4 = 1, 7, 9, 22
+
+
+def varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def integer(number: int, value: int) -> bytes:
+    return varint(number << 3) + varint(value)
+
+
+def data(number: int, value: bytes | str) -> bytes:
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def attribute(name: str, value) -> bytes:
+    """An int, a float, a string, a list of ints, or a graph as bytes."""
+    head = data(1, name)
+    if isinstance(value, int):
+        return head + integer(3, value) + integer(20, 2)
+    if isinstance(value, float):
+        return head + varint(2 << 3 | 5) + struct.pack("<f", value) + integer(20, 1)
+    if isinstance(value, str):
+        return head + data(4, value) + integer(20, 3)
+    if isinstance(value, bytes):
+        return head + data(6, value) + integer(20, 5)
+    return head + b"".join(integer(8, v) for v in value) + integer(20, 7)
+
+
+def reference(name: str, of: str) -> bytes:
+    return data(1, name) + data(21, of) + integer(20, 1)
+
+
+def node(op: str, inputs: str, outputs: str, domain: str = "", refs: dict | None = None, **attributes) -> bytes:
+    """Inputs and outputs are names with spaces between; `_` is one that is left out."""
+    names = [("" if n == "_" else n) for n in inputs.split()]
+    out = b"".join(data(1, n) for n in names) + b"".join(data(2, n) for n in outputs.split())
+    out += data(4, op)
+    out += b"".join(data(5, attribute(n, v)) for n, v in attributes.items())
+    out += b"".join(data(5, reference(n, of)) for n, of in (refs or {}).items())
+    return out + (data(7, domain) if domain else b"")
+
+
+def value(name: str, shape: list, dtype: int = FLOAT) -> bytes:
+    dims = b"".join(data(1, data(2, d) if isinstance(d, str) else integer(1, d)) for d in shape)
+    return data(1, name) + data(2, data(1, integer(1, dtype) + data(2, dims)))
+
+
+def tensor(name: str, shape: list, values: list, dtype: int = FLOAT) -> bytes:
+    out = b"".join(integer(1, d) for d in shape) + integer(2, dtype) + data(8, name)
+    if dtype == FLOAT:
+        return out + data(9, struct.pack(f"<{len(values)}f", *values))
+    if dtype == INT64:
+        return out + data(9, struct.pack(f"<{len(values)}q", *values))
+    return out + data(9, bytes(values))
+
+
+def external(name: str, shape: list, location: str, **where: int) -> bytes:
+    out = b"".join(integer(1, d) for d in shape) + integer(2, FLOAT) + data(8, name)
+    entries = {"location": location} | {k: str(v) for k, v in where.items()}
+    return out + b"".join(data(13, data(1, k) + data(2, v)) for k, v in entries.items()) + integer(14, 1)
+
+
+def graph(inputs: list, outputs: list, nodes: list, tensors: list = ()) -> bytes:
+    return (b"".join(data(1, n) for n in nodes) + data(2, "net") + b"".join(data(5, t) for t in tensors)
+            + b"".join(data(11, v) for v in inputs) + b"".join(data(12, v) for v in outputs))
+
+
+def function(name: str, inputs: str, outputs: str, attributes: str, nodes: list) -> bytes:
+    out = data(1, name) + b"".join(data(4, n) for n in inputs.split())
+    out += b"".join(data(5, n) for n in outputs.split()) + b"".join(data(6, n) for n in attributes.split())
+    return out + b"".join(data(7, n) for n in nodes) + data(9, integer(2, 21)) + data(10, "local")
+
+
+def model(name: str, body: bytes, opset: int = 21, functions: list = ()) -> bytes:
+    out = integer(1, 10) + data(7, body) + data(8, integer(2, opset))
+    out += b"".join(data(25, f) for f in functions)
+    if functions:
+        out += data(8, data(1, "local") + integer(2, 1))
+    (HERE / name).write_bytes(out)
+    return out
+
+
+def good_models() -> None:
+    x, y = value("x", [2, 3]), value("y", [2, 3])
+    relu = node("Relu", "x", "y")
+    whole = model("relu.onnx", graph([x], [y], [relu]))
+    (HERE / "truncated.onnx").write_bytes(whole[:-20])
+
+    # A function with an attribute, called twice.
+    leaky = function("Twice", "a", "b", "slope",
+                     [node("LeakyRelu", "a", "t", refs={"alpha": "slope"}), node("Add", "t t", "b")])
+    model("function.onnx", graph([x], [y], [node("Twice", "x", "h", "local", slope=0.5),
+                                            node("Twice", "h", "y", "local", slope=0.25)]),
+          functions=[leaky])
+
+    # A branch that only a run decides.
+    then = graph([], [value("p", [2, 3])], [node("Neg", "x", "p")])
+    other = graph([], [value("q", [2, 3])], [node("Add", "x x", "q")])
+    model("branch.onnx", graph([x, value("c", [], BOOL)], [y],
+                               [node("If", "c", "y", then_branch=then, else_branch=other)]))
+
+    # Doubles until it is large enough: only a run counts the steps.
+    body = graph([value("i", [], INT64), value("go", [], BOOL), value("v", [2, 3])],
+                 [value("more", [], BOOL), value("w", [2, 3])],
+                 [node("Add", "v v", "w"), node("ReduceMax", "w", "top", keepdims=0), node("Less", "top limit", "more")])
+    model("while.onnx", graph([x], [y], [node("Loop", "_ _ x", "y", body=body)],
+                              [tensor("limit", [], [20.0])]))
+
+    # The same, at most ten times, with the largest element of each step collected.
+    body = graph([value("i", [], INT64), value("go", [], BOOL), value("v", [2, 3])],
+                 [value("more", [], BOOL), value("w", [2, 3]), value("top", [])],
+                 [node("Add", "v v", "w"), node("ReduceMax", "w", "top", keepdims=0), node("Less", "top limit", "more")])
+    model("collect.onnx", graph([x], [y, value("tops", ["n"])], [node("Loop", "ten _ x", "y tops", body=body)],
+                                [tensor("limit", [], [20.0]), tensor("ten", [], [10], INT64)]))
+
+    # Running sums along the first axis, gathered.
+    body = graph([value("s", [3]), value("row", [3])], [value("t", [3]), value("o", [3])],
+                 [node("Add", "s row", "t"), node("Identity", "t", "o")])
+    model("scan.onnx", graph([x], [value("end", [3]), y],
+                             [node("Scan", "zero x", "end y", num_scan_inputs=1, body=body)],
+                             [tensor("zero", [3], [0.0, 0.0, 0.0])]))
+
+    # Shape arithmetic over an extent that only a run tells.
+    nodes = [node("Shape", "x", "s"), node("Gather", "s zero", "n", axis=0), node("Unsqueeze", "n zeros", "ns"),
+             node("Mul", "ns two", "m"), node("Concat", "m minus", "shape", axis=0), node("Reshape", "x shape", "y")]
+    model("symbolic.onnx", graph([value("x", ["n", 4])], [value("y", ["m", 2])], nodes,
+                                 [tensor("zero", [], [0], INT64), tensor("zeros", [1], [0], INT64),
+                                  tensor("two", [1], [2], INT64), tensor("minus", [1], [-1], INT64)]))
+
+    # The value of an input decides the shape of the result.
+    model("steered.onnx", graph([x, value("shape", [2], INT64)], [value("y", ["a", "b"])],
+                                [node("Reshape", "x shape", "y")]))
+
+    # Older opsets: a softmax over the last two axes, limits as attributes, an axis to align with.
+    model("softmax11.onnx", graph([value("x", [2, 1, 3])], [value("y", [2, 1, 3])], [node("Softmax", "x", "y")]), 11)
+    model("clip6.onnx", graph([x], [y], [node("Clip", "x", "y", min=0.0, max=2.0)]), 6)
+    model("add6.onnx", graph([x], [y], [node("Add", "x b", "y", broadcast=1, axis=0)],
+                             [tensor("b", [2], [10.0, 20.0])]), 6)
+
+    # Sequences, whose places are known.
+    model("sequence.onnx", graph([x], [value("y", [3])],
+                                 [node("SplitToSequence", "x", "s", axis=0, keepdims=0), node("SequenceAt", "s one", "y")],
+                                 [tensor("one", [], [1], INT64)]))
+
+    # Integers of four bits, two in a byte: 1, -2, 7.
+    model("int4.onnx", graph([value("scale", [])], [value("y", [3])],
+                             [node("DequantizeLinear", "w scale", "y")], [tensor("w", [3], [0xE1, 0x07], INT4)]))
+
+    # Weights in another file.
+    (HERE / "weights.bin").write_bytes(struct.pack("<6f", *range(6)))
+    model("external.onnx", graph([x], [y], [node("Add", "x w", "y")],
+                                 [external("w", [2, 3], "weights.bin", offset=0, length=24)]))
+
+
+def bad_models() -> None:
+    x, y = value("x", [2, 3]), value("y", [2, 3])
+    model("cycle.onnx", graph([x], [y], [node("Add", "x y", "a"), node("Relu", "a", "y")]))
+    model("order.onnx", graph([x], [y], [node("Relu", "a", "y"), node("Abs", "x", "a")]))
+    model("names.onnx", graph([value("input", [2, 3])], [y, value("z", [2])],
+                              [node("Add", "inptu weights", "y"), node("Abs", "input", "y")]))
+    model("opset.onnx", graph([x], [y], [node("Relu", "x", "y", "other.domain")]))
+    model("operator.onnx", graph([x], [y], [node("Rellu", "x", "y")]))
+    model("unsupported.onnx", graph([x], [y], [node("ImageDecoder", "x", "y")]))
+    model("attribute.onnx", graph([x], [y], [node("Softmax", "x", "t", kind=1), node("Softmax", "x", "y", axis="last")]))
+    model("shapes.onnx", graph([x], [y], [node("MatMul", "x x", "t"), node("Add", "x w", "y")],
+                               [tensor("w", [2], [1.0, 2.0])]))
+    model("declared.onnx", graph([x], [value("y", [2, 4]), value("z", [2, 3], INT64)],
+                                 [node("Relu", "x", "y"), node("Abs", "x", "z")]))
+    model("outside.onnx", graph([x], [y], [node("Add", "x w", "y")], [external("w", [2, 3], "../make_inputs.py")]))
+    model("short.onnx", graph([x], [y], [node("Add", "x w", "y")],
+                              [external("w", [2, 3], "weights.bin", offset=8, length=24)]))
+    model("size.onnx", graph([x], [y], [node("Add", "x w", "y")], [tensor("w", [2, 3], [1.0, 2.0])]))
+    model("dynamic.onnx", graph([x], [value("y", ["a", "b", "c"])],
+                                [node("ArgMax", "x", "i", axis=0, keepdims=0), node("Expand", "one i", "y")],
+                                [tensor("one", [], [1.0])]))
+    deep = graph([], [value("y", [2, 3])], [node("Relu", "x", "y")])
+    for _ in range(200):
+        deep = graph([], [value("y", [2, 3])], [node("If", "c", "y", then_branch=deep, else_branch=deep[:0])])
+    model("deep.onnx", deep)
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    good_models()
+    bad_models()
+    (HERE / "x.json").write_text("[[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]]\n")
+    (HERE / "x4.json").write_text("[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]]\n")
+    (HERE / "x213.json").write_text("[[[1.0, 2.0, 3.0]], [[0.0, 0.0, 0.0]]]\n")
+    (HERE / "shape.json").write_text("[3, -1]\n")
+    (HERE / "true.json").write_text("true\n")
+    (HERE / "false.json").write_text("false\n")
+    (HERE / "scale.json").write_text("0.5\n")
