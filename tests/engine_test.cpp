@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <array>
 #include <bit>
 #include <cmath>
@@ -173,6 +175,33 @@ graph G {{
                 1e-5,
                 0);
         }
+    }
+}
+
+TEST(Engine, HandsOnWhatIsNotANumber) {
+    const std::string text = R"(import math; import nn;
+graph G {
+    @input { a: real[40]; b: real[40]; }
+    @output { y: real[40]; z: real[40]; r: real[40]; }
+    @compose { y = math.max(a, b); z = math.min(a, b); r = nn.relu(a); }
+})";
+    const auto interpreter = load(text);
+    ASSERT_TRUE(interpreter);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    Array a = *Array::zeros(tensor::DType::F32, {40});
+    Array b = a;
+    for (size_t i = 0; i < 40; ++i) {
+        a.reals[i] = i % 3 == 0 ? nan : 1.0;
+        b.reals[i] = i % 3 == 1 ? nan : 2.0;
+    }
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    const auto got = (*engine)->run({{"a", {a}}, {"b", {b}}});
+    ASSERT_TRUE(got) << got.error().message;
+    for (size_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(std::isnan(got->at("y")[0].reals[i]), i % 3 != 2) << i;
+        EXPECT_EQ(std::isnan(got->at("z")[0].reals[i]), i % 3 != 2) << i;
+        EXPECT_EQ(std::isnan(got->at("r")[0].reals[i]), i % 3 == 0) << i;
     }
 }
 

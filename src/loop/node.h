@@ -46,7 +46,7 @@ enum class Op : uint8_t {
     Div,  // int: rounds down, and by zero is 0
     Mod,
     Pow,
-    Min,  // b < a ? b : a, which decides what becomes of nan
+    Min,  // nan if one of two reals is
     Max,  // a < b ? b : a
     Neg,
     Abs,

@@ -54,6 +54,7 @@ private:
     Value* compute(const loop::Expr& e);
     Value* arithmetic(const loop::Expr& e, const std::vector<Value*>& v);
     Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
@@ -417,6 +418,15 @@ Value* Emitter::compute(const loop::Expr& e) {
     }
 }
 
+// The lesser or the greater of two reals; nan if one of them is. A constant is compared second:
+// then nan on the other side needs no test of its own.
+Value* Emitter::extreme(Value* a, Value* b, bool least) {
+    if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
+    Value* taken = least ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOLT(a, b);
+    if (!llvm::isa<llvm::Constant>(b)) taken = b_.CreateOr(taken, b_.CreateFCmpUNO(b, b));
+    return b_.CreateSelect(taken, b, a);
+}
+
 Value* Emitter::compare(const loop::Expr& e, const std::vector<Value*>& v) {
     const loop::Type from = f_[e.args[0]].type;
     if (from.real()) {
@@ -460,14 +470,12 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
         case Op::Div:
         case Op::Mod:
             return real ? b_.CreateFDiv(v[0], v[1]) : divide(e, v);
-        case Op::Min: {
-            Value* const less = real ? b_.CreateFCmpOLT(v[1], v[0]) : b_.CreateICmpSLT(v[1], v[0]);
-            return b_.CreateSelect(less, v[1], v[0]);
-        }
-        case Op::Max: {
-            Value* const less = real ? b_.CreateFCmpOLT(v[0], v[1]) : b_.CreateICmpSLT(v[0], v[1]);
-            return b_.CreateSelect(less, v[1], v[0]);
-        }
+        case Op::Min:
+            if (real) return extreme(v[0], v[1], true);
+            return b_.CreateSelect(b_.CreateICmpSLT(v[1], v[0]), v[1], v[0]);
+        case Op::Max:
+            if (real) return extreme(v[0], v[1], false);
+            return b_.CreateSelect(b_.CreateICmpSLT(v[0], v[1]), v[1], v[0]);
         case Op::Neg:
             return real ? b_.CreateFNeg(v[0]) : b_.CreateNeg(v[0]);
         case Op::Abs:
