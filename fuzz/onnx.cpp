@@ -32,9 +32,8 @@ TestNode random_node(std::mt19937& random) {
     if (random() % 2) node.inputs.emplace_back(random() % 2 ? "w" : "s");
     if (random() % 2) node.attributes.push_back(int_attribute("axis", random() % 4));
     if (random() % 4 == 0) {
-        const TestGraph inner = {.inputs = {},
-                                 .outputs = {{"z", {2}}},
-                                 .nodes = {{"Relu", {"x"}, {"z"}}}};
+        const TestGraph inner = {
+            .inputs = {}, .outputs = {{"z", {2}}}, .nodes = {{"Relu", {"x"}, {"z"}}}};
         node = {.op = "If", .inputs = {"c"}, .outputs = {"y"}};
         node.attributes = {graph_attribute("then_branch", graph_bytes(inner)),
                            graph_attribute("else_branch", graph_bytes(inner))};
@@ -46,12 +45,12 @@ TestNode random_node(std::mt19937& random) {
 
 std::string lemma::fuzz::make_seed(std::mt19937& random) {
     const auto extent = [&] { return static_cast<int64_t>(random() % 4) - 1; };
-    return model_bytes({.inputs = {{"x", {extent(), extent()}}, {"c", {}, 9}},
-                        .outputs = {{"y", {extent(), extent()}}},
-                        .nodes = {random_node(random)},
-                        .initializers = {floats_tensor("w", {2}, {1, 2}),
-                                         ints_tensor("s", {2}, {extent(), -1})}},
-                       6 + random() % 20);
+    return model_bytes(
+        {.inputs = {{"x", {extent(), extent()}}, {"c", {}, 9}},
+         .outputs = {{"y", {extent(), extent()}}},
+         .nodes = {random_node(random)},
+         .initializers = {floats_tensor("w", {2}, {1, 2}), ints_tensor("s", {2}, {extent(), -1})}},
+        6 + random() % 20);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

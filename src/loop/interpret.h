@@ -50,7 +50,9 @@ public:
     // Forgets all but the variables; `update` counts it as a run.
     void end_run(bool update);
     std::unordered_map<ir::SymId, int64_t, IdHash> known_extents() const;
-    Result<void> check_assertions(ir::OpId id) { return check(program_.operations[id].assertions, false); }
+    Result<void> check_assertions(ir::OpId id) {
+        return check(program_.operations[id].assertions, false);
+    }
     // One operation, on values that are there or were given.
     Result<void> run_alone(ir::OpId id) { return run_operation(id); }
     bool has_value(ir::TensorId id) const { return values_.contains(id); }

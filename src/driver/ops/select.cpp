@@ -88,7 +88,8 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library,
         module.one = false;
         return module;
     }
-    // `onnx.Conv` is in one of the modules below `onnx`; without a dot, a standard operator is meant.
+    // `onnx.Conv` is in one of the modules below `onnx`; without a dot, a standard operator is
+    // meant.
     const size_t dot = word.find('.');
     Selection unqualified = filtered(library, [&](const OperatorText& op) {
         if (dot == std::string::npos) {
