@@ -59,7 +59,9 @@ def main() -> None:
                 table = f"k_definitions_{number}"
                 tables += f"static constexpr EmbeddedDefinition {table}[] = {{\n{items}}};\n"
         kind = "files" if path in definitions else "texts"
-        rows[kind].append(f'    {{"{path}",\n{literal(text)},\n{table}}},\n')
+        # With its length, which a compiler would have to count.
+        size = len(text.encode())
+        rows[kind].append(f'    {{"{path}",\n{{{literal(text)}, {size}}},\n{table}}},\n')
     args.output.parent.mkdir(parents=True, exist_ok=True)
     source = '#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n' + tables + "\n"
     for kind, items in rows.items():
