@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -19,7 +20,8 @@ namespace {
 loop::Array random_weights(const ir::Tensor& tensor, loop::Array array, uint64_t seed) {
     for (const char c : tensor.name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
     const int64_t rows = array.shape.empty() ? 1 : std::max<int64_t>(array.shape[0], 1);
-    const int64_t terms = std::max<int64_t>(array.size / rows, 1);
+    const auto long_axes = std::ranges::count_if(array.shape, [](int64_t n) { return n > 1; });
+    const int64_t terms = long_axes > 1 ? std::max<int64_t>(array.size / rows, 1) : 1;
     const double width = terms > 1 ? std::sqrt(3.0 / static_cast<double>(terms)) : 0.5;
     const double middle = terms > 1 ? 0.0 : 1.0;
     for (size_t i = 0; i < array.reals.size(); ++i) {
