@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 namespace lemma::driver {
@@ -22,14 +19,6 @@ Result<void> make_folder(const std::string& folder) {
     if (!failed) return {};
     return std::unexpected(
         Error{fmt::format("cannot make the folder `{}`: {}", folder, failed.message())});
-}
-
-Result<void> write_text(const std::string& path, std::string_view text) {
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
-    bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (file) good = std::fclose(file) == 0 && good;
-    if (good) return {};
-    return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, std::strerror(errno))});
 }
 
 }  // namespace lemma::driver

@@ -31,6 +31,5 @@ Result<void> write_nnef1_model(const LoadedModel& model,
 Result<tensor::Tensor> variable_data(const LoadedModel& model, const ir::Tensor& variable);
 // Makes the folder, and the folders above it, where they are missing.
 Result<void> make_folder(const std::string& folder);
-Result<void> write_text(const std::string& path, std::string_view text);
 
 }  // namespace lemma::driver

@@ -4,6 +4,7 @@
 
 #include "driver/convert/convert.h"
 #include "tensor/archive.h"
+#include "tensor/file_io.h"
 #include "tensor/nnef_data.h"
 
 namespace lemma::driver {
@@ -22,7 +23,7 @@ Result<void> Output::write(const std::string& name, std::string_view bytes) {
     if (archive_) return archive_->add(name, bytes);
     const std::filesystem::path file = std::filesystem::path(path_) / name;
     if (auto done = make_folder(file.parent_path().string()); !done) return done;
-    return write_text(file.string(), bytes);
+    return tensor::write_file(file.string(), bytes);
 }
 
 Result<void> Output::write_tensor(const std::string& name, const tensor::Tensor& tensor) {

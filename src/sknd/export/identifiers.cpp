@@ -1,22 +1,18 @@
 #include "sknd/export/identifiers.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+
+#include "sknd/syntax/keywords.h"
 
 namespace lemma::sknd {
 
 namespace {
 
-// Words of the language, and those that would read as something else in front of a bracket.
-constexpr std::array<std::string_view, 31> kWords = {
-    "import", "graph", "public", "operator", "optional", "type",   "arith",  "num",
-    "int",    "real",  "bool",   "str",      "inf",      "pi",     "true",   "false",
-    "as",     "is",    "in",     "if",       "then",     "else",   "elif",   "do",
-    "for",    "while", "with",   "yield",    "unroll",   "static", "dynamic"};
-
+// `is` and `in` are words only where an operator is expected; a reader would stumble all the same.
 bool is_word(std::string_view text) {
-    return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+    return text == "is" || text == "in" ||
+           std::ranges::any_of(kKeywords, [&](const Keyword& word) { return word.text == text; });
 }
 
 }  // namespace
