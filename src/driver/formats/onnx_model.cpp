@@ -11,7 +11,6 @@
 #include "onnx/read.h"
 #include "onnx/validate.h"
 #include "sknd/compose/calls.h"
-#include "sknd/types/types.h"
 #include "tensor/file_io.h"
 #include "tensor/tensor_file.h"
 
@@ -124,7 +123,6 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     LEMMA_TRY(import.inputs, read_given(result.model, inputs));
     import.read_external = result.read_external;
     result.package = sknd::load_library(sources, "onnx", diag);
-    sknd::check_types(result.package, {.limits = options.eval}, diag);
     if (diag.has_errors()) return result;
     sknd::ComposeOptions compose = options.graph.compose;
     compose.limits = options.eval;

@@ -14,12 +14,9 @@ std::string scalar_text(const ir::Program& program, const ir::Scalar& item) {
     return match(
         item,
         [](int64_t value) { return fmt::format("{}", value); },
-        [](double value) {
-            const std::string digits = fmt::format("{}", value);
-            return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
-        },
+        [](double value) { return ir::real_text(value); },
         [](bool value) { return std::string(value ? "true" : "false"); },
-        [](const std::string& value) { return "'" + value + "'"; },
+        [](const std::string& value) { return ir::quoted_text(value); },
         [&](ir::SymId id) { return program.symbols.text(id); });
 }
 

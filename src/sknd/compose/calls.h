@@ -9,8 +9,8 @@
 
 namespace lemma::sknd {
 
-// `library` was loaded by load_library and has passed check_types; both it and `diag` outlive the
-// builder. An operator `nnef1.conv` is the definition `conv` in any module below `nnef1`.
+// `library` was loaded by load_library; both it and `diag` outlive the builder.
+// An operator `nnef1.conv` is the definition `conv` in any module below `nnef1`.
 std::unique_ptr<ir::CallBuilder> make_call_builder(const Package& library,
                                                    const ComposeOptions& options,
                                                    Diagnostics& diag);
