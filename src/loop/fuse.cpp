@@ -17,11 +17,18 @@ ir::TensorId tensor_of(const Expr& read) {
     return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
 }
 
+bool reads(const Unit& unit, ir::TensorId id) {
+    return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
+}
+
 class Fuser {
 public:
     explicit Fuser(StageGraph& graph) : graph_(graph), pool_(graph.pool) {}
 
     void run() {
+        // Scales and shifts go to the sums first, so that they can become part of the weights.
+        count_uses();
+        for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
         count_uses();
         for (size_t i = 0; i < graph_.units.size(); ++i) take_in_producers(i);
         count_uses();
@@ -297,11 +304,8 @@ void Fuser::join_totals(size_t at) {
             return;
         }
         size_t reader = at + 1;
-        while (reader < graph_.units.size() && std::ranges::find(graph_.units[reader].reads, id) ==
-                                                   graph_.units[reader].reads.end()) {
-            ++reader;
-        }
-        if (reader == graph_.units.size() || graph_.units[reader].dead) return;
+        while (reader < graph_.units.size() && !reads(graph_.units[reader], id)) ++reader;
+        if (reader == graph_.units.size()) return;
         Unit& then = graph_.units[reader];
         if (then.interpreted || then.stages.size() != 1 || then.writes.size() != 1) return;
         if (!join(first, then.stages[0])) return;

@@ -202,4 +202,16 @@ void mark_once(StageGraph& graph) {
     }
 }
 
+void drop_unused(StageGraph& graph) {
+    std::unordered_set<ir::TensorId, IdHash> wanted = graph.results;
+    for (size_t i = graph.units.size(); i-- > 0;) {
+        Unit& unit = graph.units[i];
+        const bool used =
+            std::ranges::any_of(unit.writes, [&](ir::TensorId id) { return wanted.contains(id); });
+        unit.dead = !used && !unit.interpreted;
+        if (!unit.dead) wanted.insert(unit.reads.begin(), unit.reads.end());
+    }
+    std::erase_if(graph.units, [](const Unit& unit) { return unit.dead; });
+}
+
 }  // namespace lemma::loop

@@ -58,6 +58,8 @@ void add_zeros(StageGraph& graph);
 // Units whose inputs are constants run once.
 void mark_once(StageGraph& graph);
 
+// What nobody reads is not computed.
+void drop_unused(StageGraph& graph);
 // Maps become part of what reads them, where that is not dearer, and of the reductions whose totals
 // they take.
 void fuse(StageGraph& graph);

@@ -308,6 +308,7 @@ Plan Planner::make() {
     mark_once(graph_);
     find_fixed();
     if (options_.fuse) {
+        drop_unused(graph_);
         fuse(graph_);
         find_contractions(graph_);
         fold_scales(graph_);
