@@ -74,6 +74,7 @@ void pack_weights(StageGraph& graph, Plan& plan, const Target& target);
 // Zeros around the tensor, by axis: below index 0 and above the last one.
 struct Halo {
     std::vector<int64_t> below, above;
+    friend bool operator==(const Halo&, const Halo&) = default;
 };
 struct Layouts {
     std::unordered_map<ir::TensorId, size_t, IdHash> innermost;  // axis, where not the last
@@ -82,5 +83,10 @@ struct Layouts {
 // Tensors that nobody outside sees are laid out as the contractions want them: channels innermost,
 // with zeros around where windows reach over the edge. `fixed` ones stay row-major.
 Layouts choose_layouts(StageGraph& graph, const std::unordered_set<ir::TensorId, IdHash>& fixed);
+// Which results can have the memory of an operand that nobody needs behind them.
+using InPlace = std::unordered_map<ir::TensorId, ir::TensorId, IdHash>;
+InPlace find_in_place(const StageGraph& graph,
+                      const Layouts& layouts,
+                      const std::unordered_set<ir::TensorId, IdHash>& fixed);
 
 }  // namespace lemma::loop

@@ -86,6 +86,7 @@ private:
     const PlanOptions& options_;
     StageGraph graph_;
     Layouts layouts_;
+    InPlace in_place_;
     std::unordered_set<ir::TensorId, IdHash> fixed_;  // row-major, for others see them
     Plan plan_;
 };
@@ -247,6 +248,11 @@ Layout Planner::layout_of(ir::TensorId id, int64_t& elements) const {
 
 void Planner::place(ir::TensorId id, StorageRole role) {
     if (plan_.places.contains(id)) return;
+    if (const auto operand = in_place_.find(id); operand != in_place_.end()) {
+        const Place here = plan_.places.at(operand->second);
+        plan_.places[id] = here;
+        return;
+    }
     const tensor::Shape& shape = graph_.shapes.at(id);
     Storage storage;
     storage.role = role;
@@ -313,6 +319,7 @@ Plan Planner::make() {
         find_contractions(graph_);
         fold_scales(graph_);
         layouts_ = choose_layouts(graph_, fixed_);
+        in_place_ = find_in_place(graph_, layouts_, fixed_);
     }
     place_tensors();
     if (options_.fuse) {

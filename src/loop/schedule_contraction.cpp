@@ -15,6 +15,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kUnroll = 8;
+constexpr int64_t kLine = 64;  // bytes of the cache
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
 
 ir::TensorId tensor_of(const Expr& read) {
@@ -53,8 +54,8 @@ double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
     const auto v = static_cast<double>(vectors);
     const auto p = static_cast<double>(points);
     const double loads = vector_loads ? v * (p + 1) / 2 : (v + p) / 2;
-    const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.07 : vectors == 4 ? 1.0 : 1.02;
-    return (std::max({v * p / 2, loads, 4.0}) + 0.35) * measured;
+    const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.04 : vectors == 4 ? 1.0 : 1.02;
+    return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
 }
 
 }  // namespace
@@ -84,7 +85,8 @@ void choose_tile(const Stage& stage,
     for (int64_t j = 1; j <= std::min<int64_t>(all_vectors, target.registers / 4); ++j) {
         const int64_t panel = j * lanes * 4 * depth;
         const bool used_again = outer * rows * columns > 32;
-        const double spill = panel > target.l2_bytes / 2 && j > 1 && used_again ? 1.3 : 1.0;
+        // One is used while the next comes in.
+        const double spill = panel > target.l2_bytes / 3 && j > 1 && used_again ? 1.3 : 1.0;
         const int64_t most = (target.registers - 1 - j) / j;
         for (int64_t th = 1; th <= std::min<int64_t>(rows, 4); ++th) {
             for (int64_t tw = 1; tw <= std::min(columns, most / th); ++tw) {
@@ -145,7 +147,8 @@ private:
     struct Tile {
         int64_t vectors, rows, columns;
         Address first_row, first_column;
-        bool masked;  // the last vector is not full
+        bool masked;     // the last vector is not full
+        Address number;  // among all tiles of a panel of weights
     };
     void decode_item(Block& out);
     void rows_of(Block& out, int64_t vectors, bool masked);
@@ -153,6 +156,8 @@ private:
     void tile(Block& out, const Tile& tile);
     void reduction(size_t depth, Block& out, const Tile& tile);
     void step(Block& out, const Tile& tile, int64_t ahead);
+    void plan_prefetch();
+    void prefetch(Block& out, int64_t unroll);
     void bind_point(const Tile& tile, int64_t row, int64_t column);
     void bind_lanes(int64_t vector, bool masked);
     Address weights(int64_t vector, int64_t ahead) const;
@@ -174,6 +179,10 @@ private:
     std::vector<VarId> reduced_vars_;
     BufferId packed_;
     std::vector<LocalId> totals_;
+    // While a panel of weights is used, the next one is fetched: so many lines in each round of the
+    // innermost loop, by so many tiles.
+    int64_t fetched_lines_ = 0, fetching_tiles_ = 0;
+    VarId fetch_;  // the number of the tile, as far as it fetches
 };
 
 Scheduled ContractionKernel::make() {
@@ -183,6 +192,7 @@ Scheduled ContractionKernel::make() {
     for (const VarId var : points_.merged) lower_.bind(var, Address{});
     packed_ = lower_.buffer(c_.packed, false);
     decode_item(function.body);
+    plan_prefetch();
     const int64_t lanes = target_.lanes();
     const int64_t extent = pool_.extent(c_.lane);
     const int64_t all_vectors = ceil_of(extent, lanes);
@@ -270,7 +280,7 @@ void ContractionKernel::decode_item(Block& out) {
 
 void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
     const int64_t rows = points_.vars.size() < 2 ? 1 : points_.extents[points_.extents.size() - 2];
-    Tile all{vectors, c_.rows, c_.columns, {}, {}, masked};
+    Tile all{vectors, c_.rows, c_.columns, {}, {}, masked, {}};
     all.first_row.add(row_, c_.rows);
     const int64_t rest = rows % c_.rows;
     if (rest == 0) return columns_of(out, all);
@@ -307,6 +317,8 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
         For loop{var, begin, end, 1, {}};
         all.first_column = {};
         all.first_column.add(var, c_.columns);
+        all.number.add(row_, column_tiles_);
+        all.number.add(var, 1);
         tile(loop.body, all);
         out.push_back({std::move(loop)});
     }
@@ -314,6 +326,9 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
     all.columns = rest;
     all.first_column = {};
     all.first_column.offset = whole * c_.columns;
+    all.number = {};
+    all.number.add(row_, column_tiles_);
+    all.number.offset = whole;
     if (chunks_ == 1) return tile(out, all);
     If last{build_.make(Op::Equal, {build_.index(chunk_), build_.integer(chunks_ - 1)}), {}};
     tile(last.body, all);
@@ -373,8 +388,55 @@ void ContractionKernel::tile(Block& out, const Tile& tile) {
             }
         }
     }
+    if (fetched_lines_ > 0) {
+        fetch_ = build_.var({});
+        const ExprId number = build_.sum(tile.number);
+        out.push_back({Bind{
+            fetch_, build_.make(Op::Min, {number, build_.integer(fetching_tiles_)})}});
+    }
     reduction(0, out, tile);
     finish(out, tile);
+}
+
+// ---- Fetching weights ---------------------------------------------------------------------------
+
+void ContractionKernel::plan_prefetch() {
+    if (c_.weights_inside || c_.lane_in_a || c_.reduced.empty()) return;
+    int64_t depth = 1;
+    for (const VarId var : c_.reduced) depth *= pool_.extent(var);
+    const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
+    const int64_t round = unroll_of(c_.reduced.back()) * c_.vectors * vector_lines;
+    const int64_t tiles = row_tiles_ * column_tiles_;
+    constexpr int64_t kSmallPanel = int64_t{16} << 10;
+    if (tiles < 2 || depth * c_.vectors * target_.vector_bytes < kSmallPanel) return;
+    fetched_lines_ = ceil_of(round, tiles);
+    fetching_tiles_ = ceil_of(round, fetched_lines_) - 1;
+}
+
+// Each tile takes the part of the next panel that its number says, from front to back.
+void ContractionKernel::prefetch(Block& out, int64_t unroll) {
+    const int64_t line = kLine / 4;
+    Address at;
+    // What was stepped over in this panel, in lines of the next one.
+    int64_t step = fetched_lines_ * line;
+    for (size_t i = c_.reduced.size(); i-- > 0;) {
+        if (i + 1 == c_.reduced.size()) {
+            at.add(reduced_vars_[i], step / unroll);
+            step *= pool_.extent(c_.reduced[i]) / unroll;
+        } else {
+            at.add(reduced_vars_[i], step);
+            step *= pool_.extent(c_.reduced[i]);
+        }
+    }
+    at.add(fetch_, step);
+    const size_t block = weight_steps_.size() - c_.reduced.size() - 1;
+    for (size_t i = 0; i <= block; ++i) at.add(weight_steps_[i].first, weight_steps_[i].second);
+    at.offset = weight_steps_[block].second;
+    for (int64_t i = 0; i < fetched_lines_; ++i) {
+        Address here = at;
+        here.offset += i * line;
+        out.push_back({Prefetch{packed_, std::move(here)}});
+    }
 }
 
 // Copies whose elements of A are those of other points would be kept in registers, which are full.
@@ -400,6 +462,7 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     const int64_t unroll = innermost ? unroll_of(var) : 1;
     const int64_t whole = extent / unroll * unroll;
     For loop{here, build_.integer(0), build_.integer(whole), unroll, {}};
+    if (innermost && fetched_lines_ > 0) prefetch(loop.body, unroll);
     for (int64_t ahead = 0; ahead < unroll; ++ahead) {
         Address at;
         at.offset = ahead;
