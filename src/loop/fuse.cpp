@@ -128,7 +128,7 @@ bool Fuser::pays(const Unit& producer, const Unit& consumer) const {
     if (producer.once != consumer.once) return false;
     const ExprId value = producer.stages[0].writes[0].value;
     const Cost price = cost(value);
-    const bool copy = pool_[value].op == Op::Read && !price.gathers;
+    const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
     const size_t uses = uses_.at(producer.writes[0]);
     for (const Stage& stage : consumer.stages) {
         // Products want elements of tensors, to be packed and tiled.

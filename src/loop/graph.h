@@ -60,6 +60,8 @@ void mark_once(StageGraph& graph);
 
 // What nobody reads is not computed.
 void drop_unused(StageGraph& graph);
+// Flat copies between two shapes vanish.
+void compose_reshapes(StageGraph& graph);
 // Maps become part of what reads them, where that is not dearer, and of the reductions whose totals
 // they take.
 void fuse(StageGraph& graph);

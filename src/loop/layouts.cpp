@@ -18,6 +18,10 @@ public:
 
     Layouts run() {
         copy_operands();
+        find_makers();
+        for (const Unit& unit : graph_.units) {
+            if (unit.contraction) ask_operand(unit);
+        }
         for (const Unit& unit : graph_.units) {
             if (unit.contraction) {
                 put_lane_innermost(unit.stages[0].writes[0], unit.contraction->lane);
@@ -47,6 +51,37 @@ private:
         if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) return;
         const auto axis = axis_of(write.index, lane);
         if (axis) result_.innermost[write.tensor] = *axis;
+    }
+    void find_makers() {
+        for (const Unit& unit : graph_.units) {
+            for (const ir::TensorId id : unit.writes) makers_[id] = &unit;
+        }
+    }
+    // Operands that copies make, in whatever order, are wanted with the lanes side by side, or with
+    // what is summed.
+    void ask_operand(const Unit& unit) {
+        const Contraction& c = *unit.contraction;
+        const Expr& a = pool_[c.a];
+        const ir::TensorId id = tensor_of(a);
+        const auto maker = makers_.find(id);
+        if (maker == makers_.end() || !is_free(id) || result_.innermost.contains(id)) return;
+        if (maker->second->interpreted || maker->second->contraction) return;
+        if (c.lane_in_a) {
+            if (const auto axis = axis_of(a.args, c.lane)) result_.innermost[id] = *axis;
+            return;
+        }
+        std::optional<size_t> best;
+        int64_t longest = 0;
+        for (const VarId var : c.reduced) {
+            for (size_t axis = 0; axis < a.args.size(); ++axis) {
+                const Expr& index = pool_[a.args[axis]];
+                const bool whole = index.op == Op::Var && index.integer == var.value;
+                if (!whole || pool_.extent(var) <= longest) continue;
+                longest = pool_.extent(var);
+                best = axis;
+            }
+        }
+        if (best) result_.innermost[id] = *best;
     }
     // Element-wise stages and pools keep the order of what they read.
     void follow_inputs(const Unit& unit) {
@@ -153,6 +188,7 @@ private:
     StagePool& pool_;
     const std::unordered_set<ir::TensorId, IdHash>& fixed_;
     Layouts result_;
+    std::unordered_map<ir::TensorId, const Unit*, IdHash> makers_;
 };
 
 }  // namespace

@@ -314,6 +314,7 @@ Plan Planner::make() {
     mark_once(graph_);
     find_fixed();
     if (options_.fuse) {
+        compose_reshapes(graph_);
         drop_unused(graph_);
         fuse(graph_);
         find_contractions(graph_);
