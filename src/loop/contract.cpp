@@ -168,7 +168,13 @@ struct Linear {
 class ScaleFolder {
 public:
     ScaleFolder(StageGraph& graph, Unit& unit)
-        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {}
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {
+        const Contraction& c = *unit.contraction;
+        for (const VarId var : c.batch) {
+            if (pool_.depends(c.b, var)) channel_.push_back(var);
+        }
+        channel_.push_back(c.lane);
+    }
 
     // A unit that computes the start of the sums, to run before.
     std::optional<Unit> run() {
@@ -185,34 +191,43 @@ public:
             Op::Add,
             {build_.make(Op::Mul, {build_.cast(stage.initial, Kind::F32), linear.factor}),
              linear.shift});
-        Unit made = start_unit(start, c.lane);
-        stage.initial = build_.read(made.writes[0].value, Kind::F32, {build_.index(c.lane)});
+        Unit made = start_unit(start);
+        std::vector<ExprId> index;
+        for (const VarId var : channel_) index.push_back(build_.index(var));
+        stage.initial = build_.read(made.writes[0].value, Kind::F32, std::move(index));
         stage.finish = pool_.replace(stage.finish, part_, stage.total);
         find_reads(graph_, unit_);
         return made;
     }
 
 private:
-    Unit start_unit(ExprId start, VarId lane) {
-        const int64_t extent = pool_.extent(lane);
-        const VarId var = pool_.new_var(extent);
+    Unit start_unit(ExprId start) {
         Unit made;
         made.op = unit_.op;
         made.label = unit_.label + " start";
         made.once = true;
         Stage stage;
         stage.combine = ir::FormulaOp::Assign;
-        stage.loops = {{var, extent}};
-        const ir::TensorId id = graph_.new_tensor(tensor::DType::F32, {extent});
+        tensor::Shape shape;
+        std::vector<ExprId> index;
+        std::unordered_map<VarId, ExprId, IdHash> with;
+        for (const VarId channel : channel_) {
+            const int64_t extent = pool_.extent(channel);
+            const VarId var = pool_.new_var(extent);
+            stage.loops.push_back({var, extent});
+            shape.push_back(extent);
+            index.push_back(build_.index(var));
+            with[channel] = index.back();
+        }
+        const ir::TensorId id = graph_.new_tensor(tensor::DType::F32, std::move(shape));
         graph_.constants.insert(id);
-        const ExprId index = build_.index(var);
-        stage.writes.push_back({id, {index}, pool_.substitute(start, {{lane, index}})});
+        stage.writes.push_back({id, std::move(index), pool_.substitute(start, with)});
         made.stages.push_back(std::move(stage));
         made.writes = {id};
         find_reads(graph_, made);
         return made;
     }
-    // Known before the first run, and depends on the lane variable alone.
+    // Known before the first run, and the same for all points.
     bool by_channel(ExprId id) const {
         bool constant = true;
         pool_.visit_reads(id, [&](ExprId, const Expr& e) {
@@ -220,7 +235,7 @@ private:
         });
         std::vector<VarId> others;
         for (const StageLoop& loop : unit_.stages[0].loops) {
-            if (loop.var != unit_.contraction->lane) others.push_back(loop.var);
+            if (!contains(channel_, loop.var)) others.push_back(loop.var);
         }
         return constant && !pool_.depends_on_any(id, others);
     }
@@ -270,6 +285,7 @@ private:
     StagePool& pool_;
     Builder& build_;
     Unit& unit_;
+    std::vector<VarId> channel_;  // the variables of the weights that are not summed
     ExprId part_;
     bool several_ = false;
 };
