@@ -315,5 +315,67 @@ graph G {{
     }
 }
 
+// Every pair of numbers of all sizes and signs, and the special ones.
+TEST(Engine, PowersAreWithinTheirBounds) {
+    std::vector<double> numbers = {0.0,
+                                   -0.0,
+                                   1,
+                                   -1,
+                                   HUGE_VAL,
+                                   -HUGE_VAL,
+                                   std::nan(""),
+                                   2,
+                                   -2,
+                                   3,
+                                   -3,
+                                   0.5,
+                                   -0.5,
+                                   0.75,
+                                   1e-40,
+                                   -1e-40,
+                                   16777216,
+                                   -16777217,
+                                   1e30};
+    for (uint32_t bits = 0x1000; bits < 0x7F800000u; bits += 0x723457) {
+        numbers.push_back(static_cast<double>(std::bit_cast<float>(bits)));
+        numbers.push_back(-numbers.back());
+    }
+    for (double x = 0.9; x < 1.1; x += 0.0073) numbers.push_back(x);
+    for (double x = -40; x < 40; x += 1.37) numbers.push_back(x);
+    const auto count = static_cast<int64_t>(numbers.size());
+    const auto interpreter = load(fmt::format(R"(operator raise {{
+    @input {{ x: real[n]; y: real[m]; }}
+    @output {{ z: real[n, m]; }}
+    @lower {{ z[i, j] = x[i,] ** y[j,], i < n, j < m; }}
+}}
+graph G {{
+    @input {{ x: real[{0}]; y: real[{0}]; }}
+    @output {{ z: real[{0}, {0}]; }}
+    @compose {{ z = raise(x, y); }}
+}})",
+                                              count));
+    ASSERT_TRUE(interpreter);
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    Array x = *Array::zeros(tensor::DType::F32, {count});
+    x.reals = numbers;
+    x.round();
+    const auto got = (*engine)->run({{"x", {x}}, {"y", {x}}});
+    ASSERT_TRUE(got) << got.error().message;
+    double worst = 0;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        for (size_t j = 0; j < numbers.size(); ++j) {
+            const double want = std::pow(x.reals[i], x.reals[j]);
+            const auto z = static_cast<float>(got->at("z")[0].reals[i * numbers.size() + j]);
+            const double error = ulp_error(z, want);
+            ASSERT_LE(error, 1.5) << x.reals[i] << " ** " << x.reals[j] << " = " << z;
+            ASSERT_TRUE(z == 0 || std::isnan(z) || std::signbit(z) == std::signbit(want))
+                << x.reals[i] << " ** " << x.reals[j] << " = " << z;
+            worst = std::max(worst, error);
+        }
+    }
+    RecordProperty("ulp_pow", fmt::format("{:.3f}", worst));
+}
+
 }  // namespace
 }  // namespace lemma

@@ -88,7 +88,7 @@ private:
         for (const Stage& stage : unit.stages) {
             for (const StageWrite& write : stage.writes) {
                 if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) continue;
-                pool_.visit_reads(write.value, [&](ExprId, const Expr& e) {
+                const auto follow = [&](ExprId, const Expr& e) {
                     const auto from = result_.innermost.find(tensor_of(e));
                     if (from == result_.innermost.end()) return;
                     const size_t axis = from->second;
@@ -98,7 +98,9 @@ private:
                     const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
                     const auto to = axis_of(write.index, var);
                     if (to && *to == axis) result_.innermost.emplace(write.tensor, axis);
-                });
+                };
+                pool_.visit_reads(write.value, follow);
+                pool_.visit_reads(stage.finish, follow);
             }
         }
     }

@@ -208,8 +208,8 @@ ExprId Lowering::compute(const Expr& given) {
     std::vector<ExprId> args;
     for (const ExprId arg : e.args) args.push_back(value(arg));
     if (e.op != Op::Library) return build.make(e.op, std::move(args));
-    if (e.type.kind == Kind::F32 && args.size() == 1) {
-        const ExprId expanded = expand_function(build, e.name, args[0]);
+    if (e.type.kind == Kind::F32) {
+        const ExprId expanded = expand_function(build, e.name, args);
         if (expanded.valid()) return expanded;
     }
     return build.library(e.name, std::move(args));

@@ -71,7 +71,8 @@ private:
     ExprId mask_;
 };
 
-// exp, log, tanh, erf, … of floats in a few operations each; empty for a function that it has not.
-ExprId expand_function(Builder& build, const std::string& name, ExprId x);
+// exp, log, tanh, erf, pow of floats in a few operations each; empty for a function that it has
+// not.
+ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args);
 
 }  // namespace lemma::loop

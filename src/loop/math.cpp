@@ -18,8 +18,10 @@ public:
     ExprId log();
     ExprId tanh();
     ExprId erf();
+    ExprId pow(ExprId y);
 
 private:
+    ExprId wide_log(ExprId size);
     ExprId number(double value) { return b_.real(value, Kind::F32); }
     ExprId fma(ExprId a, ExprId b, ExprId c) { return b_.make(Op::Fma, {a, b, c}); }
     ExprId mul(ExprId a, ExprId b) { return b_.make(Op::Mul, {a, b}); }
@@ -132,14 +134,67 @@ ExprId Math::erf() {
     return b_.select(less(size, 1), small, large);
 }
 
+// In doubles, to 2^-35: e * ln(2) + 2 * atanh((m - 1) / (m + 1)), of a positive, finite number.
+ExprId Math::wide_log(ExprId size) {
+    const ExprId tiny = less(size, 1.17549435e-38);
+    const ExprId normal = b_.select(tiny, mul(size, number(8388608)), size);
+    const ExprId e = add(b_.make(Op::Exponent, {normal}), b_.select(tiny, number(-23), number(0)));
+    const ExprId m = b_.cast(b_.make(Op::Mantissa, {normal}), Kind::F64);
+    const auto wide = [&](double value) { return b_.real(value, Kind::F64); };
+    const ExprId s = b_.make(Op::Div, {add(m, wide(-1)), add(m, wide(1))});
+    const ExprId square = mul(s, s);
+    ExprId p = wide(2.0 / 13);
+    for (const double odd : {11.0, 9.0, 7.0, 5.0, 3.0}) p = fma(p, square, wide(2 / odd));
+    const ExprId small = fma(mul(s, square), p, add(s, s));
+    return fma(b_.cast(e, Kind::F64), wide(0.693147180559945309), small);
+}
+
+// e^(y * ln|x|) with the exponent in doubles, then what the signs and the ends of the range ask.
+ExprId Math::pow(ExprId y) {
+    const auto equal = [&](ExprId a, ExprId b) { return b_.make(Op::Equal, {a, b}); };
+    const auto both = [&](ExprId a, ExprId b) { return b_.make(Op::And, {a, b}); };
+    const auto wide = [&](double value) { return b_.real(value, Kind::F64); };
+    const ExprId size = b_.make(Op::Abs, {x_});
+    ExprId log = wide_log(size);
+    log = b_.select(equal(size, number(HUGE_VAL)), wide(HUGE_VAL), log);
+    log = b_.select(equal(size, number(0)), wide(-HUGE_VAL), log);
+    ExprId t = mul(b_.cast(y, Kind::F64), log);
+    t = b_.make(Op::Max, {b_.make(Op::Min, {t, wide(89)}), wide(-104.5)});
+    const ExprId n = b_.make(Op::Rint, {mul(t, wide(1.44269504088896341))});
+    const ExprId r = b_.cast(fma(n, wide(-0.693147180559945309), t), Kind::F32);
+    const ExprId p = polynomial(r,
+                                {0.0001989126851,
+                                 0.001393390005,
+                                 0.008333310675,
+                                 0.04166646267,
+                                 0.1666666668,
+                                 0.5000000014});
+    const ExprId raised = add(fma(mul(r, r), p, r), number(1));
+    ExprId value = b_.make(Op::Scale, {raised, b_.cast(n, Kind::F32)});
+    const ExprId one = number(1);
+    value = b_.select(equal(size, one), one, value);
+    // Only whole exponents take negative numbers, and odd ones give back their sign.
+    const ExprId whole = equal(b_.make(Op::Rint, {y}), y);
+    const ExprId half = mul(y, number(0.5));
+    const ExprId odd = both(whole, b_.make(Op::NotEqual, {b_.make(Op::Rint, {half}), half}));
+    value = b_.select(odd, b_.make(Op::CopySign, {value, x_}), value);
+    const ExprId negative = both(less(x_, 0), less(size, HUGE_VAL));
+    value = b_.select(both(negative, b_.make(Op::Not, {whole})), number(std::nan("")), value);
+    const ExprId unknown =
+        b_.make(Op::Or, {b_.make(Op::NotEqual, {x_, x_}), b_.make(Op::NotEqual, {y, y})});
+    value = b_.select(unknown, number(std::nan("")), value);
+    return b_.select(b_.make(Op::Or, {equal(y, number(0)), equal(x_, one)}), one, value);
+}
+
 }  // namespace
 
-ExprId expand_function(Builder& build, const std::string& name, ExprId x) {
-    Math math(build, x);
-    if (name == "exp") return math.exp(x);
+ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args) {
+    Math math(build, args[0]);
+    if (name == "exp") return math.exp(args[0]);
     if (name == "log") return math.log();
     if (name == "tanh") return math.tanh();
     if (name == "erf") return math.erf();
+    if (name == "pow") return math.pow(args[1]);
     return {};
 }
 

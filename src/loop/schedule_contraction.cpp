@@ -391,8 +391,8 @@ void ContractionKernel::tile(Block& out, const Tile& tile) {
     if (fetched_lines_ > 0) {
         fetch_ = build_.var({});
         const ExprId number = build_.sum(tile.number);
-        out.push_back({Bind{
-            fetch_, build_.make(Op::Min, {number, build_.integer(fetching_tiles_)})}});
+        out.push_back(
+            {Bind{fetch_, build_.make(Op::Min, {number, build_.integer(fetching_tiles_)})}});
     }
     reduction(0, out, tile);
     finish(out, tile);

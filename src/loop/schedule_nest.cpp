@@ -143,10 +143,13 @@ private:
     }
     void choose_lanes();
     void choose_items(Block& out);
+    int64_t cut_outermost(int64_t work);
+    For whole_loop(VarId var, int64_t steps, bool outermost);
     void collapse();
     void output_loops(size_t depth, Block& out);
     void in_lane_blocks(const Loop& loop,
                         VarId blocks,
+                        bool outermost,
                         Block& out,
                         const std::function<void(Block&)>& body);
     void element(Block& out);
@@ -176,6 +179,7 @@ private:
     VarId lane_;                    // of the stage; missing: scalar code
     bool lane_reduces_ = false;
     size_t item_loops_ = 0;
+    int64_t piece_ = 0;  // steps of the outermost loop that an item does; 0: all of them
     BufferId failed_;
     std::vector<VarId> bound_;  // variables of the stage that have values here
 };
@@ -422,6 +426,7 @@ void Nest::choose_items(Block& out) {
         ++item_loops_;
     }
     Function& function = result_.function;
+    if (items == 1) items = cut_outermost(work);
     function.items = items;
     ExprId rest = build_.index(function.item);
     for (size_t i = item_loops_; i-- > 0;) {
@@ -437,17 +442,42 @@ void Nest::choose_items(Block& out) {
     output_loops(item_loops_, out);
 }
 
+// A long loop of short steps is cut in pieces. Returns how many.
+int64_t Nest::cut_outermost(int64_t work) {
+    if (outputs_.empty() || work < 2 * kLeastWork) return 1;
+    const Loop& loop = outputs_[0];
+    const int64_t steps = loop.var == lane_ ? loop.extent / target_.lanes() : loop.extent;
+    if (steps < 2) return 1;
+    const int64_t least = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work / steps));
+    const int64_t wanted = std::clamp<int64_t>(steps / least, 1, kEnoughItems);
+    piece_ = (steps + wanted - 1) / wanted;
+    return (steps + piece_ - 1) / piece_;
+}
+
+// All steps of the loop, or those of the item.
+For Nest::whole_loop(VarId var, int64_t steps, bool outermost) {
+    if (!outermost || piece_ == 0) {
+        return {var, build_.integer(0), build_.integer(steps), 1, {}};
+    }
+    const ExprId begin =
+        build_.make(Op::Mul, {build_.index(result_.function.item), build_.integer(piece_)});
+    const ExprId end = build_.make(
+        Op::Min, {build_.make(Op::Add, {begin, build_.integer(piece_)}), build_.integer(steps)});
+    return {var, begin, end, 1, {}};
+}
+
 void Nest::output_loops(size_t depth, Block& out) {
     if (depth == outputs_.size()) return element(out);
     const Loop& loop = outputs_[depth];
     const VarId var = build_.var({});
     if (loop.var == lane_) {
-        in_lane_blocks(loop, var, out, [&](Block& body) { output_loops(depth + 1, body); });
+        in_lane_blocks(
+            loop, var, depth == 0, out, [&](Block& body) { output_loops(depth + 1, body); });
         return;
     }
     lower_.bind(loop.var, var);
     bound_.push_back(loop.var);
-    For body{var, build_.integer(0), build_.integer(loop.extent), 1, {}};
+    For body = whole_loop(var, loop.extent, depth == 0);
     output_loops(depth + 1, body.body);
     out.push_back({std::move(body)});
     bound_.pop_back();
@@ -456,6 +486,7 @@ void Nest::output_loops(size_t depth, Block& out) {
 // Whole vectors, then what is left in a masked one.
 void Nest::in_lane_blocks(const Loop& loop,
                           VarId blocks,
+                          bool outermost,
                           Block& out,
                           const std::function<void(Block&)>& body) {
     const int64_t lanes = target_.lanes();
@@ -468,7 +499,7 @@ void Nest::in_lane_blocks(const Loop& loop,
     if (whole > 0) {
         lower_.bind(loop.var, address);
         lower_.set_lanes(target_.lanes(), {});
-        For all{blocks, build_.integer(0), build_.integer(whole), 1, {}};
+        For all = whole_loop(blocks, whole, outermost);
         body(all.body);
         out.push_back({std::move(all)});
     }
@@ -480,7 +511,15 @@ void Nest::in_lane_blocks(const Loop& loop,
         const ExprId mask =
             build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
         lower_.set_lanes(target_.lanes(), mask);
-        body(out);
+        if (outermost && piece_ > 0) {
+            const ExprId last_item = build_.integer((whole + piece_ - 1) / piece_ - 1);
+            If in_last{build_.make(Op::Equal, {build_.index(result_.function.item), last_item}),
+                       {}};
+            body(in_last.body);
+            out.push_back({std::move(in_last)});
+        } else {
+            body(out);
+        }
     }
     bound_.pop_back();
     lower_.set_lanes(1, {});
@@ -598,7 +637,7 @@ void Nest::reductions(size_t depth, std::vector<StageGuard> guards, LocalId sum,
     const VarId var = build_.var({});
     if (loop.var == lane_) {
         in_lane_blocks(
-            loop, var, out, [&](Block& body) { reductions(depth + 1, guards, sum, body); });
+            loop, var, false, out, [&](Block& body) { reductions(depth + 1, guards, sum, body); });
         return;
     }
     ExprId begin = build_.integer(0);

@@ -156,6 +156,7 @@ private:
     ExprId power(ExprId base, ExprId exponent, ir::SymId exponent_id);
     ExprId combine(Op op, ExprId a, ExprId b);
     ExprId read(const ir::Access& access);
+    ExprId literal(const ir::Tensor& tensor);
     std::vector<ExprId> indices(ir::TensorId tensor, const std::vector<ir::IndexTerm>& terms);
     ExprId fail(std::string message) {
         if (error_.empty()) error_ = std::move(message);
@@ -353,7 +354,8 @@ ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
         for (int64_t i = 0; i < *constant; ++i) result = build_.make(Op::Mul, {result, base});
         return result;
     }
-    const auto constant = symbols_.as_real(exponent_id);
+    auto constant = symbols_.as_real(exponent_id);
+    if (const Expr& e = pool_[exponent]; e.op == Op::Constant && e.type.real()) constant = e.real;
     const Kind kind = build_.type(base).kind;
     if (constant == 1) return base;
     if (constant == 2) return build_.make(Op::Mul, {base, base});
@@ -444,10 +446,23 @@ std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
     return result;
 }
 
+// The value of a constant without axes, where it is the same in any type.
+ExprId StageMaker::literal(const ir::Tensor& tensor) {
+    if (tensor.role != ir::TensorRole::Constant || tensor.items.size() != 1) return {};
+    const double* const real = std::get_if<double>(&tensor.items[0]);
+    if (!real) return {};
+    if (tensor.dtype == tensor::DType::F64) return build_.real(*real, Kind::F64);
+    if (tensor.dtype != tensor::DType::F32) return {};
+    return build_.real(static_cast<float>(*real), Kind::F32);
+}
+
 ExprId StageMaker::read(const ir::Access& access) {
     const Kind kind = kind_of(program_.tensors[access.tensor].dtype);
     std::vector<ExprId> index = indices(access.tensor, access.indices);
-    const ExprId element = build_.read(access.tensor.value, kind, std::move(index));
+    ExprId element = literal(program_.tensors[access.tensor]);
+    if (!element.valid() || !index.empty()) {
+        element = build_.read(access.tensor.value, kind, std::move(index));
+    }
     return double_ && kind == Kind::F32 ? build_.cast(element, Kind::F64) : element;
 }
 
