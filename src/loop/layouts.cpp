@@ -11,6 +11,8 @@ ir::TensorId tensor_of(const Expr& read) {
     return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
 }
 
+constexpr int64_t kFewChannels = 4;  // not worth another order
+
 class LayoutChooser {
 public:
     LayoutChooser(StageGraph& graph, const std::unordered_set<ir::TensorId, IdHash>& fixed)
@@ -71,7 +73,7 @@ private:
             return;
         }
         std::optional<size_t> best;
-        int64_t longest = 0;
+        int64_t longest = kFewChannels;
         for (const VarId var : c.reduced) {
             for (size_t axis = 0; axis < a.args.size(); ++axis) {
                 const Expr& index = pool_[a.args[axis]];

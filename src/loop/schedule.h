@@ -38,6 +38,7 @@ struct Contraction {
     ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes]
     std::vector<VarId> packed_batch;
     bool weights_inside = false;  // all blocks for one row of points, rather than all rows for one
+    bool batch_inside = false;    // so are all batches
 };
 
 // Puts the variables in the order in which they are walked, and chooses the tile.

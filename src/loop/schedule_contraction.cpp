@@ -118,6 +118,19 @@ void choose_tile(const Stage& stage,
     c.blocks = ceil_of(all_vectors, c.vectors);
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * depth;
     c.weights_inside = weights <= kSmallWeights && rows * outer > 1;
+    // Groups of channels lie side by side in every point: threads share the points, then, not the
+    // groups.
+    int64_t all_weights = weights;
+    bool groups = !c.batch.empty() && !points.vars.empty();
+    const StageWrite& write = stage.writes[0];
+    const auto step = [&](VarId var) {
+        return std::abs(stride_of(pool, places.at(write.tensor), write.index, var));
+    };
+    for (const VarId var : c.batch) {
+        if (pool.depends(c.b, var)) all_weights *= pool.extent(var);
+        groups &= step(var) < step(points.vars.back());
+    }
+    c.batch_inside = groups && all_weights <= kSmallWeights;
 }
 
 // ---- Making -------------------------------------------------------------------------------------
@@ -239,15 +252,19 @@ void ContractionKernel::decode_item(Block& out) {
     std::vector<Part> parts;  // outermost first
     std::vector<VarId> made(c_.batch.size() + points_.vars.size());
     size_t next = 0;
-    for (const VarId var : c_.batch) parts.push_back({&made[next++], var, pool_.extent(var)});
+    std::vector<Part> batch;
+    for (const VarId var : c_.batch) batch.push_back({&made[next++], var, pool_.extent(var)});
     const Part blocks{&block_, {}, c_.blocks};
-    if (!c_.weights_inside) parts.push_back(blocks);
+    const bool blocks_inside = c_.weights_inside || c_.batch_inside;
+    if (!c_.batch_inside) parts = batch;
+    if (!blocks_inside) parts.push_back(blocks);
     for (size_t i = 0; i + 2 < points_.vars.size(); ++i) {
         parts.push_back({&made[next++], points_.vars[i], points_.extents[i]});
     }
     parts.push_back({&row_, {}, row_tiles_});
     parts.push_back({&chunk_, {}, chunks_});
-    if (c_.weights_inside) parts.push_back(blocks);
+    if (c_.batch_inside) parts.insert(parts.end(), batch.begin(), batch.end());
+    if (blocks_inside) parts.push_back(blocks);
     Function& function = result_.function;
     function.items = 1;
     for (const Part& part : parts) {
@@ -401,7 +418,8 @@ void ContractionKernel::tile(Block& out, const Tile& tile) {
 // ---- Fetching weights ---------------------------------------------------------------------------
 
 void ContractionKernel::plan_prefetch() {
-    if (c_.weights_inside || c_.lane_in_a || c_.reduced.empty()) return;
+    const bool small = c_.weights_inside || c_.batch_inside;
+    if (small || c_.lane_in_a || c_.reduced.empty()) return;
     int64_t depth = 1;
     for (const VarId var : c_.reduced) depth *= pool_.extent(var);
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);

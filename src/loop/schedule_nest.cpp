@@ -17,6 +17,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kEnoughItems = 64;      // to share among threads
+constexpr int64_t kCopies = 4;            // of short steps in a loop
 constexpr int64_t kLeastWork = 4096;      // steps of an item
 constexpr int64_t kLongReduction = 4096;  // floats are summed in double beyond
 
@@ -218,12 +219,19 @@ void Nest::find_loops() {
         const bool reduction = !contains(shape.vars, loop.var);
         (reduction ? reductions_ : outputs_).push_back({loop.var, loop.extent, reduction});
     }
+    // In the order of the result's memory: threads write far from each other.
+    std::ranges::stable_sort(outputs_, std::greater(), [&](const Loop& loop) {
+        return std::abs(stride(stage_.writes[0].tensor, stage_.writes[0].index, loop.var));
+    });
 }
 
 double Nest::lane_cost(VarId var, bool reduction) const {
     const double lanes = target_.lanes();
     const auto cost = [&](int64_t stride) {
         return stride == 0 ? 0.5 : stride == 1 ? 1.0 : 1.5 * lanes;
+    };
+    const auto write_cost = [&](int64_t stride) {
+        return stride == 0 || stride == 1 ? 1.0 : 2.5 * lanes;
     };
     double reads = 0.5;
     const auto visit = [&](ExprId, const Expr& e) {
@@ -232,7 +240,7 @@ double Nest::lane_cost(VarId var, bool reduction) const {
     double writes = 0;
     for (const StageWrite& write : stage_.writes) {
         pool_.visit_reads(write.value, visit);
-        if (!reduction) writes += cost(stride(write.tensor, write.index, var));
+        if (!reduction) writes += write_cost(stride(write.tensor, write.index, var));
     }
     const bool reduces = !reductions_.empty();
     return (reads + (reduces ? writes / 8 : writes)) / lanes;
@@ -475,10 +483,19 @@ void Nest::output_loops(size_t depth, Block& out) {
             loop, var, depth == 0, out, [&](Block& body) { output_loops(depth + 1, body); });
         return;
     }
-    lower_.bind(loop.var, var);
     bound_.push_back(loop.var);
     For body = whole_loop(var, loop.extent, depth == 0);
-    output_loops(depth + 1, body.body);
+    // Short scalar steps are laid out one behind the other.
+    const bool innermost = depth + 1 == outputs_.size();
+    const bool copied = innermost && reductions_.empty() && !lane_.valid() && depth > 0;
+    body.step = copied && loop.extent % kCopies == 0 ? kCopies : 1;
+    for (int64_t copy = 0; copy < body.step; ++copy) {
+        Address at;
+        at.offset = copy;
+        at.add(var, 1);
+        lower_.bind(loop.var, std::move(at));
+        output_loops(depth + 1, body.body);
+    }
     out.push_back({std::move(body)});
     bound_.pop_back();
 }
