@@ -70,6 +70,19 @@ bool limits_to_inputs(Importer& importer, NodeCall& call) {
     return true;
 }
 
+// Limits are scalars, by the specification; exporters write tensors of one element, too.
+bool scalar_limits(Importer& importer, NodeCall& call) {
+    for (size_t i = 1; i < call.inputs.size(); ++i) {
+        if (!call.has_input(i) || importer.rank(call.inputs[i]) != 1) continue;
+        if (importer.symbols().as_int(importer.shape(call.inputs[i])[0]) != 1) continue;
+        Attributes attributes;
+        attributes.set_ints("axes", std::vector<int64_t>{0});
+        call.inputs[i] = importer.make(call, "Squeeze", {call.inputs[i]}, attributes);
+        if (!call.inputs[i].valid()) return false;
+    }
+    return true;
+}
+
 bool type_from_name(Importer& importer, NodeCall& call) {
     const auto name = call.attributes.text("to");
     if (!name) return true;
@@ -138,17 +151,29 @@ bool mean_by_two(Importer& importer, NodeCall& call) {
 }
 
 constexpr std::array kRows = {
-    NormaliseRow{"Sum", kAnyOpset, sum_by_two},     NormaliseRow{"Max", kAnyOpset, max_by_two},
-    NormaliseRow{"Min", kAnyOpset, min_by_two},     NormaliseRow{"Mean", kAnyOpset, mean_by_two},
-    NormaliseRow{"Add", 7, align_by_axis},          NormaliseRow{"Sub", 7, align_by_axis},
-    NormaliseRow{"Mul", 7, align_by_axis},          NormaliseRow{"Div", 7, align_by_axis},
-    NormaliseRow{"Pow", 7, align_by_axis},          NormaliseRow{"And", 7, align_by_axis},
-    NormaliseRow{"Or", 7, align_by_axis},           NormaliseRow{"Xor", 7, align_by_axis},
-    NormaliseRow{"Equal", 7, align_by_axis},        NormaliseRow{"Greater", 7, align_by_axis},
-    NormaliseRow{"Less", 7, align_by_axis},         NormaliseRow{"PRelu", 7, align_slope},
-    NormaliseRow{"Gemm", 7, drop_broadcast},        NormaliseRow{"Clip", 11, limits_to_inputs},
-    NormaliseRow{"Cast", 6, type_from_name},        NormaliseRow{"Cast", kAnyOpset, plain_cast},
-    NormaliseRow{"CastLike", kAnyOpset, cast_like}, NormaliseRow{"Selu", 6, first_selu},
+    NormaliseRow{"Sum", kAnyOpset, sum_by_two},
+    NormaliseRow{"Max", kAnyOpset, max_by_two},
+    NormaliseRow{"Min", kAnyOpset, min_by_two},
+    NormaliseRow{"Mean", kAnyOpset, mean_by_two},
+    NormaliseRow{"Add", 7, align_by_axis},
+    NormaliseRow{"Sub", 7, align_by_axis},
+    NormaliseRow{"Mul", 7, align_by_axis},
+    NormaliseRow{"Div", 7, align_by_axis},
+    NormaliseRow{"Pow", 7, align_by_axis},
+    NormaliseRow{"And", 7, align_by_axis},
+    NormaliseRow{"Or", 7, align_by_axis},
+    NormaliseRow{"Xor", 7, align_by_axis},
+    NormaliseRow{"Equal", 7, align_by_axis},
+    NormaliseRow{"Greater", 7, align_by_axis},
+    NormaliseRow{"Less", 7, align_by_axis},
+    NormaliseRow{"PRelu", 7, align_slope},
+    NormaliseRow{"Gemm", 7, drop_broadcast},
+    NormaliseRow{"Clip", 11, limits_to_inputs},
+    NormaliseRow{"Clip", kAnyOpset, scalar_limits},
+    NormaliseRow{"Cast", 6, type_from_name},
+    NormaliseRow{"Cast", kAnyOpset, plain_cast},
+    NormaliseRow{"CastLike", kAnyOpset, cast_like},
+    NormaliseRow{"Selu", 6, first_selu},
 };
 
 }  // namespace

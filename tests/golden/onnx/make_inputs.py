@@ -147,6 +147,9 @@ def good_models() -> None:
     # Older opsets: a softmax over the last two axes, limits as attributes, an axis to align with.
     model("softmax11.onnx", graph([value("x", [2, 1, 3])], [value("y", [2, 1, 3])], [node("Softmax", "x", "y")]), 11)
     model("clip6.onnx", graph([x], [y], [node("Clip", "x", "y", min=0.0, max=2.0)]), 6)
+    # Limits as exporters write them: tensors of one element.
+    model("clip_ones.onnx", graph([x], [y], [node("Clip", "x low high", "y")],
+                                  [tensor("low", [1], [0.0]), tensor("high", [1], [2.0])]))
     model("add6.onnx", graph([x], [y], [node("Add", "x b", "y", broadcast=1, axis=0)],
                              [tensor("b", [2], [10.0, 20.0])]), 6)
 
