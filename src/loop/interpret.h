@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,8 +37,12 @@ public:
     const ir::Program& program() const { return program_; }
     // Gives a variable its value, by its scoped name. The shape and the kind of data must fit.
     Result<void> set_variable(const std::string& name, Array value);
+    // Where values of variables come from that were given none, when somebody wants one; nothing if
+    // there is no data. The shape and the kind of data must fit.
+    using VariableSource = std::function<Result<std::optional<Array>>(const ir::Tensor&)>;
+    void set_variable_source(VariableSource source) { source_ = std::move(source); }
     // The value that a variable has now; null before it was given one.
-    const Array* variable(const std::string& name) const;
+    const Array* variable(const std::string& name);
     // One step: inputs in, outputs out. Variables take their updated values afterwards.
     Result<NamedArrays> run(const NamedArrays& inputs);
     // Where the last run failed, if it was inside of an operation.
@@ -63,7 +68,11 @@ public:
     void keep_variable(ir::TensorId id, Array value) {
         variables_[id] = std::make_shared<Array>(std::move(value));
     }
+    bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
     Result<int64_t> take_extent(ir::SymId id) { return extent(id); }
+    // An extent that a run tells.
+    void learn_extent(ir::SymId id, int64_t value) { known_[id] = program_.symbols.integer(value); }
+    const RunOptions& options() const { return options_; }
 
 private:
     using Values = std::unordered_map<ir::TensorId, std::shared_ptr<Array>, IdHash>;
@@ -106,6 +115,8 @@ private:
     void set_value(ir::TensorId id, std::shared_ptr<Array> value) {
         values_[id] = std::move(value);
     }
+    Result<std::shared_ptr<Array>> variable_value(ir::TensorId id);
+    Result<Array> fitting(ir::TensorId id, Array value);
     // The extents of a result, where they are symbols of their own.
     void learn_shape(ir::TensorId id, const tensor::Shape& shape);
     Result<std::shared_ptr<Array>> constant(const ir::Tensor& tensor);
@@ -116,6 +127,7 @@ private:
     RunOptions options_;
     Values values_;
     Values variables_;
+    VariableSource source_;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // dynamic extents, as constants
     std::map<std::pair<ir::OpId, size_t>, CachedKernel> kernels_;
     std::vector<std::vector<ir::TensorId>> dead_after_;

@@ -33,31 +33,54 @@ Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
 
 // ---- What comes from outside --------------------------------------------------------------------
 
+Result<Array> Interpreter::fitting(ir::TensorId id, Array value) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (auto done = check_kind(tensor, value); !done) return std::unexpected(done.error());
+    LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
+    if (wanted != value.shape) {
+        return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
+                               tensor.name,
+                               tensor::shape_text(value.shape),
+                               tensor::shape_text(wanted)));
+    }
+    value.dtype = tensor.dtype;
+    value.round();
+    return value;
+}
+
 Result<void> Interpreter::set_variable(const std::string& name, Array value) {
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::Tensor& tensor = program_.tensors[id];
         if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
-        if (auto done = check_kind(tensor, value); !done) return done;
         known_.clear();
-        LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
-        if (wanted != value.shape) {
-            return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
-                                   name,
-                                   tensor::shape_text(value.shape),
-                                   tensor::shape_text(wanted)));
-        }
-        value.dtype = tensor.dtype;
-        value.round();
-        variables_[id] = std::make_shared<Array>(std::move(value));
+        LEMMA_TRY(Array fit, fitting(id, std::move(value)));
+        variables_[id] = std::make_shared<Array>(std::move(fit));
         return {};
     }
     return bad(fmt::format("there is no variable `{}`", name));
 }
 
-const Array* Interpreter::variable(const std::string& name) const {
-    for (const auto& [id, value] : variables_) {
-        if (program_.tensors[id].name == name) return value.get();
+Result<std::shared_ptr<Array>> Interpreter::variable_value(ir::TensorId id) {
+    const auto found = variables_.find(id);
+    if (found != variables_.end()) return found->second;
+    const ir::Tensor& tensor = program_.tensors[id];
+    std::optional<Array> given;
+    if (source_) {
+        LEMMA_TRY(given, source_(tensor));
+    }
+    if (!given) return bad(fmt::format("the variable `{}` has no data", tensor.name));
+    LEMMA_TRY(Array fit, fitting(id, std::move(*given)));
+    return variables_[id] = std::make_shared<Array>(std::move(fit));
+}
+
+const Array* Interpreter::variable(const std::string& name) {
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const ir::Tensor& tensor = program_.tensors[id];
+        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
+        const auto value = variable_value(id);
+        return value ? value->get() : nullptr;
     }
     return nullptr;
 }
@@ -180,7 +203,9 @@ Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
         return array;
     }
     if (tensor.role == ir::TensorRole::Variable) {
-        return bad(fmt::format("the variable `{}` has no data", tensor.name));
+        LEMMA_TRY(auto array, variable_value(id));
+        set_value(id, array);
+        return array;
     }
     return bad(fmt::format("`{}` has no value", tensor.name));
 }

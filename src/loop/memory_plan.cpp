@@ -25,12 +25,13 @@ public:
         find_lifetimes();
         for (const ir::TensorId id : results) {
             const auto place = plan_.places.find(id);
-            if (place != plan_.places.end()) lives_[place->second.storage.value].last = SIZE_MAX;
+            if (place != plan_.places.end()) use(place->second.storage, SIZE_MAX);
         }
         std::vector<Lifetime> shared;
         for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
             const Storage& storage = plan_.storages[make_id<StorageId>(i)];
-            const bool fits = storage.role == StorageRole::Computed && !storage.needs_zeros;
+            const bool own = !storage.base.valid() && !storage.moves;
+            const bool fits = own && storage.role == StorageRole::Computed && !storage.needs_zeros;
             if (fits && lives_[i].first != SIZE_MAX) shared.push_back(lives_[i]);
         }
         place(std::move(shared));
@@ -38,10 +39,27 @@ public:
     }
 
 private:
+    // Calls visit with the storages that have the memory.
+    template <class Visit>
+    void visit_memory(StorageId id, const Visit& visit) const {
+        id = plan_.root(id);
+        if (!plan_.storages[id].moves) return visit(id);
+        for (const StorageId target : plan_.storages[id].targets) visit_memory(target, visit);
+    }
     void use(StorageId id, size_t step) {
-        Lifetime& life = lives_[id.value];
-        life.first = std::min(life.first, step);
-        life.last = std::max(life.last, step);
+        visit_memory(id, [&](StorageId at) {
+            Lifetime& life = lives_[at.value];
+            life.first = std::min(life.first, step);
+            life.last = std::max(life.last, step);
+        });
+    }
+    void use(StorageId id, std::pair<size_t, size_t> steps) {
+        if (!id.valid()) return;
+        use(id, steps.first);
+        use(id, steps.second);
+    }
+    void use(const PlanPack& pack, std::pair<size_t, size_t> steps) {
+        if (pack.count > 0) use(pack.first, steps);
     }
     void find_lifetimes() {
         lives_.resize(plan_.storages.size());
@@ -50,18 +68,73 @@ private:
             lives_[i].storage = make_id<StorageId>(i);
             lives_[i].bytes = storage.elements * tensor::dtype_size(storage.dtype);
         }
-        for (size_t i = 0; i < plan_.steps.size(); ++i) {
-            const PlanStep& step = plan_.steps[i];
-            for (const StorageId id : step.kernel.arguments) {
-                if (id.valid()) use(id, i);
+        visit_region(0);
+    }
+    void visit_region(size_t region) {
+        for (const size_t number : plan_.regions[region]) {
+            const PlanStep& step = plan_.steps[number];
+            if (step.loop) {
+                visit_loop(plan_.loops[*step.loop]);
+            } else if (step.branch) {
+                visit_branch(plan_.branches[*step.branch]);
+            } else {
+                visit_step(step);
             }
-            if (!step.interpreted) continue;
-            for (const auto* tensors : {&step.reads, &step.writes}) {
-                for (const ir::TensorId id : *tensors) {
-                    const auto place = plan_.places.find(id);
-                    if (place != plan_.places.end()) use(place->second.storage, i);
-                }
+            ++now_;
+        }
+    }
+    void visit_step(const PlanStep& step) {
+        for (const StorageId id : step.kernel.arguments) {
+            if (id.valid()) use(id, now_);
+        }
+        if (!step.interpreted) return;
+        for (const auto* tensors : {&step.reads, &step.writes}) {
+            for (const ir::TensorId id : *tensors) {
+                const auto place = plan_.places.find(id);
+                if (place != plan_.places.end()) use(place->second.storage, now_);
             }
+        }
+    }
+    // Values pass from step to step, and what comes from outside is needed until the last one.
+    void visit_loop(const PlanLoop& loop) {
+        const size_t begin = now_++;
+        if (loop.pre_condition) visit_region(*loop.pre_condition);
+        visit_region(loop.body);
+        if (loop.post_condition) visit_region(*loop.post_condition);
+        const std::pair<size_t, size_t> whole = {begin, now_};
+        for (const StorageId id :
+             {loop.dynamic_count, loop.index, loop.pre_value, loop.post_value}) {
+            use(id, whole);
+        }
+        for (const PlanLoop::Item& item : loop.items) use(item.pack, whole);
+        for (const PlanLoop::Carried& carried : loop.carried) {
+            use(carried.seen, whole);
+            if (!carried.copied) continue;
+            use(carried.result, whole);
+        }
+        for (const PlanLoop::Written& written : loop.written) use(written.result, whole);
+        for (const PlanLoop::Collected& collected : loop.collected) {
+            use(collected.result, whole);
+            use(collected.pack, whole);
+        }
+        for (const auto* copies : {&loop.before, &loop.after}) {
+            for (const PlanCopy& copy : *copies) {
+                use(copy.from, whole);
+                use(copy.to, whole);
+            }
+        }
+        for (Lifetime& life : lives_) {
+            if (life.first < begin && life.last >= begin && life.last < now_) life.last = now_;
+        }
+    }
+    void visit_branch(const PlanBranch& branch) {
+        ++now_;
+        for (const PlanBranch::Arm& arm : branch.arms) {
+            if (arm.condition) visit_region(*arm.condition);
+            use(arm.value, {now_, now_});
+            visit_region(arm.body);
+            for (const StorageId id : arm.results) use(id, now_);
+            ++now_;
         }
     }
     // The largest first, each at the lowest place that is free while it lives.
@@ -88,29 +161,17 @@ private:
     }
     // Weights whose packed copies are all that runs need.
     void find_releases() {
-        std::vector<bool> needed(plan_.storages.size());
-        const auto need = [&](ir::TensorId id) {
-            const auto place = plan_.places.find(id);
-            if (place != plan_.places.end()) needed[place->second.storage.value] = true;
-        };
-        for (const PlanStep& step : plan_.steps) {
-            if (step.once) continue;
-            for (const StorageId id : step.kernel.arguments) {
-                if (id.valid()) needed[id.value] = true;
-            }
-            if (!step.interpreted) continue;
-            for (const ir::TensorId id : step.reads) need(id);
-        }
         for (const Lifetime& life : lives_) {
             Storage& storage = plan_.storages[life.storage];
-            const bool constant = storage.role == StorageRole::Constant;
-            const bool result = life.last == SIZE_MAX;
-            storage.only_once = constant && !result && !needed[life.storage.value];
+            const bool own = !storage.base.valid() && !storage.moves;
+            storage.only_once = own && storage.role == StorageRole::Constant &&
+                                life.first == SIZE_MAX && life.last != SIZE_MAX;
         }
     }
 
     Plan& plan_;
     std::vector<Lifetime> lives_;
+    size_t now_ = 0;
 };
 
 }  // namespace

@@ -4,95 +4,14 @@
 
 #include <algorithm>
 
-#include "loop/graph.h"
+#include "loop/plan_impl.h"
 
 namespace lemma::loop {
 
-namespace {
-
-class UsedTensors {
-public:
-    explicit UsedTensors(const ir::Program& program) : program_(program) {}
-
-    std::vector<ir::TensorId> of(ir::OpId id) {
-        visit(id);
-        return std::move(found_);
-    }
-
-private:
-    void use(ir::TensorId id) {
-        if (id.valid() && seen_.insert(id).second) found_.push_back(id);
-    }
-    void visit_ports(const std::vector<ir::Port>& ports) {
-        for (const ir::Port& port : ports) {
-            for (const ir::TensorId id : port.operand.items) use(id);
-        }
-    }
-    void visit(ir::OpId id) {
-        const ir::Operation& op = program_.operations[id];
-        visit_ports(op.inputs);
-        visit_ports(op.outputs);
-        for (const ir::Formula& formula : op.formulas) {
-            for (const ir::Access& access : formula.accesses) use(access.tensor);
-        }
-        for (const ir::OpId part : op.parts) visit(part);
-        if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
-            for (const ir::Branch::Arm& arm : branch->arms) {
-                visit(arm.condition);
-                visit(arm.consequent);
-            }
-            visit(branch->alternative);
-        } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
-            for (const ir::GraphId graph :
-                 {loop->pre_condition, loop->body, loop->post_condition}) {
-                visit(graph);
-            }
-            use(loop->dynamic_count);
-        }
-    }
-    void visit(ir::GraphId id) {
-        if (!id.valid()) return;
-        visit_ports(program_.graphs[id].outputs);
-        for (const ir::OpId op : program_.graphs[id].operations) visit(op);
-    }
-
-    const ir::Program& program_;
-    std::vector<ir::TensorId> found_;
-    std::unordered_set<ir::TensorId, IdHash> seen_;
-};
-
-class Planner {
-public:
-    Planner(const ir::Program& program, const Known& known, const PlanOptions& options)
-        : program_(program), known_(known), options_(options) {}
-
-    Plan make();
-
-private:
-    void find_shapes();
-    void find_constants();
-    void add_operation(ir::OpId id);
-    void add_primitive(ir::OpId id);
-    void add_interpreted(ir::OpId id, std::string why);
-    void find_fixed();
-    void place_tensors();
-    void place(ir::TensorId id, StorageRole role);
-    Layout layout_of(ir::TensorId id, int64_t& elements) const;
-    StorageRole role_of(ir::TensorId id) const;
-    void add_steps(Unit& unit);
-
-    const ir::Program& program_;
-    const Known& known_;
-    const PlanOptions& options_;
-    StageGraph graph_;
-    Layouts layouts_;
-    InPlace in_place_;
-    std::unordered_set<ir::TensorId, IdHash> fixed_;  // row-major, for others see them
-    Plan plan_;
-};
+// ---- What is known ------------------------------------------------------------------------------
 
 void Planner::find_shapes() {
-    graph_.next_tensor = static_cast<uint32_t>(program_.tensors.size());
+    next_tensor_ = static_cast<uint32_t>(program_.tensors.size());
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::Tensor& tensor = program_.tensors[id];
@@ -106,30 +25,26 @@ void Planner::find_shapes() {
         const auto volume = known ? tensor::volume(shape) : std::nullopt;
         constexpr int64_t kMostElements = int64_t{1} << 33;
         if (!volume || *volume > kMostElements) continue;
-        graph_.shapes[id] = std::move(shape);
-        graph_.dtypes[id] = tensor.dtype;
+        shapes_[id] = std::move(shape);
+        dtypes_[id] = tensor.dtype;
     }
 }
 
 void Planner::find_constants() {
-    std::unordered_set<ir::TensorId, IdHash> changed;
-    for (const ir::Update& update : program_.updates) {
-        changed.insert(update.variable);
-        graph_.results.insert(update.value);
-    }
+    TensorSet changed;
+    for (const ir::Update& update : program_.updates) changed.insert(update.variable);
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::TensorRole role = program_.tensors[id].role;
         const bool constant = role == ir::TensorRole::Constant ||
                               (role == ir::TensorRole::Variable && !changed.contains(id));
-        if (constant) graph_.constants.insert(id);
-    }
-    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
-        for (const ir::TensorId id : port.operand.items) graph_.results.insert(id);
+        if (constant) constants_.insert(id);
     }
 }
 
-void Planner::add_interpreted(ir::OpId id, std::string why) {
+// ---- Units --------------------------------------------------------------------------------------
+
+void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
     Unit unit;
     unit.op = id;
     unit.label = program_.operations[id].label;
@@ -139,10 +54,11 @@ void Planner::add_interpreted(ir::OpId id, std::string why) {
     for (const ir::Port& port : program_.operations[id].outputs) {
         for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
     }
-    graph_.units.push_back(std::move(unit));
+    scope.graph.units.push_back(std::move(unit));
 }
 
-void Planner::add_primitive(ir::OpId id) {
+void Planner::add_primitive(Scope& scope, ir::OpId id) {
+    StageGraph& graph = scope.graph;
     const ir::Operation& op = program_.operations[id];
     Unit unit;
     unit.op = id;
@@ -150,51 +66,81 @@ void Planner::add_primitive(ir::OpId id) {
     bool narrow = false;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
-            if (!graph_.shapes.contains(output)) {
-                return add_interpreted(id, "an extent that only the run tells");
+            if (!graph.shapes.contains(output)) {
+                return add_interpreted(scope, id, "an extent that only the run tells");
             }
             const tensor::DType dtype = program_.tensors[output].dtype;
             narrow |= dtype == tensor::DType::F16 || dtype == tensor::DType::BF16;
         }
     }
     for (const ir::Formula& formula : op.formulas) {
-        auto stage = make_stage(program_, formula, known_, graph_.shapes, graph_.pool);
-        if (!stage) return add_interpreted(id, stage.error().message);
+        auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool);
+        if (!stage) return add_interpreted(scope, id, stage.error().message);
         unit.stages.push_back(std::move(*stage));
     }
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
     }
-    graph_.units.push_back(std::move(unit));
-    merge_starts(graph_, graph_.units.back());
+    graph.units.push_back(std::move(unit));
+    merge_starts(graph, graph.units.back());
     // Sums are rounded when they are done, not before.
-    if (narrow && graph_.units.back().stages.size() > 1) {
-        graph_.units.pop_back();
-        add_interpreted(id, "16-bit reals in several formulas");
+    if (narrow && graph.units.back().stages.size() > 1) {
+        graph.units.pop_back();
+        add_interpreted(scope, id, "16-bit reals in several formulas");
     }
 }
 
-void Planner::add_operation(ir::OpId id) {
+void Planner::add_operation(Scope& scope, ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     switch (op.kind) {
         case ir::OperationKind::Compound:
-            for (const ir::OpId part : op.parts) add_operation(part);
+            for (const ir::OpId part : op.parts) add_operation(scope, part);
             break;
         case ir::OperationKind::Primitive:
-            add_primitive(id);
+            add_primitive(scope, id);
             break;
         case ir::OperationKind::Intrinsic:
-            add_interpreted(id, "it has no formula");
+            add_interpreted(scope, id, "it has no formula");
             break;
         case ir::OperationKind::Control:
-            add_interpreted(id, "control flow");
+            add_control(scope, id);
             break;
     }
 }
 
-StorageRole Planner::role_of(ir::TensorId id) const {
-    if (graph_.constants.contains(id)) return StorageRole::Constant;
-    if (id.value >= program_.tensors.size()) return StorageRole::Computed;
+void Planner::find_outer(Scope& scope) {
+    TensorSet made;
+    for (const Unit& unit : scope.graph.units) made.insert(unit.writes.begin(), unit.writes.end());
+    scope.outer.clear();
+    for (const Unit& unit : scope.graph.units) {
+        for (const ir::TensorId id : unit.reads) {
+            if (!made.contains(id)) scope.outer.insert(id);
+        }
+    }
+}
+
+// Inputs and outputs, weights, what other regions see, and what the interpreter touches.
+void Planner::find_fixed(Scope& scope) {
+    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        if (program_.tensors[id].role != ir::TensorRole::Intermediate) scope.fixed.insert(id);
+    }
+    scope.fixed.insert(scope.graph.results.begin(), scope.graph.results.end());
+    scope.fixed.insert(scope.outer.begin(), scope.outer.end());
+    for (const Unit& unit : scope.graph.units) {
+        if (!unit.interpreted) continue;
+        scope.fixed.insert(unit.reads.begin(), unit.reads.end());
+        scope.fixed.insert(unit.writes.begin(), unit.writes.end());
+    }
+}
+
+// ---- Places -------------------------------------------------------------------------------------
+
+StorageRole Planner::role_of(const Scope& scope, ir::TensorId id) const {
+    if (id.value >= program_.tensors.size()) {
+        return scope.graph.constants.contains(id) ? StorageRole::Constant : StorageRole::Computed;
+    }
+    if (constants_.contains(id)) return StorageRole::Constant;
     switch (program_.tensors[id].role) {
         case ir::TensorRole::Input:
             return StorageRole::Given;
@@ -205,28 +151,14 @@ StorageRole Planner::role_of(ir::TensorId id) const {
     }
 }
 
-// Inputs and outputs, weights, and what the interpreter touches.
-void Planner::find_fixed() {
-    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
-        const auto id = make_id<ir::TensorId>(i);
-        if (program_.tensors[id].role != ir::TensorRole::Intermediate) fixed_.insert(id);
-    }
-    fixed_.insert(graph_.results.begin(), graph_.results.end());
-    for (const Unit& unit : graph_.units) {
-        if (!unit.interpreted) continue;
-        fixed_.insert(unit.reads.begin(), unit.reads.end());
-        fixed_.insert(unit.writes.begin(), unit.writes.end());
-    }
-}
-
-Layout Planner::layout_of(ir::TensorId id, int64_t& elements) const {
-    const tensor::Shape& shape = graph_.shapes.at(id);
-    const auto halo = layouts_.halos.find(id);
-    const auto innermost = layouts_.innermost.find(id);
+Layout Planner::layout_of(const Scope& scope, ir::TensorId id, int64_t& elements) const {
+    const tensor::Shape& shape = scope.graph.shapes.at(id);
+    const auto halo = scope.layouts.halos.find(id);
+    const auto innermost = scope.layouts.innermost.find(id);
     std::vector<size_t> order;  // of the axes, innermost first
-    if (innermost != layouts_.innermost.end()) order.push_back(innermost->second);
+    if (innermost != scope.layouts.innermost.end()) order.push_back(innermost->second);
     for (size_t axis = shape.size(); axis-- > 0;) {
-        if (order.empty() || axis != order[0] || innermost == layouts_.innermost.end()) {
+        if (order.empty() || axis != order[0] || innermost == scope.layouts.innermost.end()) {
             order.push_back(axis);
         }
     }
@@ -236,7 +168,7 @@ Layout Planner::layout_of(ir::TensorId id, int64_t& elements) const {
     for (const size_t axis : order) {
         layout.strides[axis] = stride;
         int64_t extent = shape[axis];
-        if (halo != layouts_.halos.end()) {
+        if (halo != scope.layouts.halos.end()) {
             layout.offset += halo->second.below[axis] * stride;
             extent += halo->second.below[axis] + halo->second.above[axis];
         }
@@ -246,96 +178,200 @@ Layout Planner::layout_of(ir::TensorId id, int64_t& elements) const {
     return layout;
 }
 
-void Planner::place(ir::TensorId id, StorageRole role) {
-    if (plan_.places.contains(id)) return;
-    if (const auto operand = in_place_.find(id); operand != in_place_.end()) {
+StorageId Planner::place(Scope& scope, ir::TensorId id) {
+    if (const auto found = plan_.places.find(id); found != plan_.places.end()) {
+        return found->second.storage;
+    }
+    if (const auto operand = scope.in_place.find(id); operand != scope.in_place.end()) {
+        const StorageId at = place(scope, operand->second);
         const Place here = plan_.places.at(operand->second);
         plan_.places[id] = here;
-        return;
+        return at;
     }
-    const tensor::Shape& shape = graph_.shapes.at(id);
     Storage storage;
-    storage.role = role;
-    storage.dtype = graph_.dtypes.at(id);
-    Layout layout = layout_of(id, storage.elements);
-    storage.needs_zeros = layouts_.halos.contains(id) || graph_.padded.contains(id);
+    storage.role = role_of(scope, id);
+    storage.dtype = scope.graph.dtypes.at(id);
+    Layout layout = layout_of(scope, id, storage.elements);
+    storage.needs_zeros = scope.layouts.halos.contains(id) || scope.graph.padded.contains(id);
     if (id.value < program_.tensors.size()) storage.tensor = id;
+    if (const auto parent = scope.parents.find(id); parent != scope.parents.end()) {
+        storage.base = place(scope, parent->second.first);
+        storage.begin = parent->second.second;
+    }
     const StorageId at = plan_.storages.add(storage);
-    plan_.places[id] = {at, storage.dtype, shape, std::move(layout)};
+    plan_.places[id] = {at, storage.dtype, scope.graph.shapes.at(id), std::move(layout)};
+    return at;
 }
 
 // What compiled stages use has memory; the rest exists in the interpreter alone.
-void Planner::place_tensors() {
-    for (const Unit& unit : graph_.units) {
-        for (const auto* tensors : {&unit.reads, &unit.writes}) {
-            for (const ir::TensorId id : *tensors) {
-                if (!unit.interpreted) place(id, role_of(id));
+void Planner::place_units(Scope& scope) {
+    for (const Unit& unit : scope.graph.units) {
+        if (unit.interpreted) continue;
+        for (const ir::TensorId id : unit.reads) place(scope, id);
+        for (const ir::TensorId id : unit.writes) place(scope, id);
+    }
+    for (const auto& [id, parent] : scope.parents) place(scope, id);
+}
+
+// ---- Steps --------------------------------------------------------------------------------------
+
+// Which units run before the first run, which before the loop, and what the others write.
+void Planner::sort_units(Scope& scope) {
+    const auto all_reads = [&](const Unit& unit, const auto& good) {
+        return std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
+            const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
+            if (own || good(id)) return true;
+            auto parent = scope.parents.find(id);
+            for (; parent != scope.parents.end(); parent = scope.parents.find(id)) {
+                id = parent->second.first;
+            }
+            return good(id);
+        });
+    };
+    scope.written.clear();
+    for (Unit& unit : scope.graph.units) {
+        if (!unit.interpreted) {
+            const bool once = unit.once && all_reads(unit, [&](ir::TensorId id) {
+                                  return constants_.contains(id);
+                              });
+            unit.once = once;
+            if (once) {
+                constants_.insert(unit.writes.begin(), unit.writes.end());
+                continue;
+            }
+            const bool lifted =
+                scope.kind == RegionKind::Loop && all_reads(unit, [&](ir::TensorId id) {
+                    const bool same = scope.outer.contains(id) && !scope.changing.contains(id);
+                    return same || scope.lifted.contains(id) || constants_.contains(id);
+                });
+            if (lifted) {
+                scope.lifted.insert(unit.writes.begin(), unit.writes.end());
+                continue;
             }
         }
+        const bool control = unit.interpreted && unit.why.empty();
+        if (!control) scope.written.insert(unit.writes.begin(), unit.writes.end());
     }
 }
 
-void Planner::add_steps(Unit& unit) {
+void Planner::add_step(Scope& scope, Region& region, const Unit& unit, PlanStep step) {
+    step.op = unit.op;
+    step.label = unit.label;
+    step.reads = unit.reads;
+    step.writes = unit.writes;
+    const bool lifted = !unit.writes.empty() && scope.lifted.contains(unit.writes[0]);
+    const bool in_body = !unit.once && !lifted;
+    if (in_body) step.operations *= scope.repeated;
+    plan_.steps.push_back(std::move(step));
+    if (unit.once) return;
+    (lifted ? *scope.before : region).push_back(plan_.steps.size() - 1);
+}
+
+void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
     if (unit.interpreted) {
+        if (unit.why.empty()) return add_control_step(scope, region, unit);
         PlanStep step;
-        step.op = unit.op;
-        step.label = unit.label;
         step.interpreted = true;
         step.why = unit.why;
-        step.reads = unit.reads;
-        step.writes = unit.writes;
-        plan_.steps.push_back(std::move(step));
-        return;
+        return add_step(scope, region, unit, std::move(step));
     }
     for (const Stage& stage : unit.stages) {
         PlanStep step;
-        step.op = unit.op;
-        step.label = unit.label;
         step.once = unit.once;
-        step.reads = unit.reads;
-        step.writes = unit.writes;
         step.kernel =
             unit.contraction
                 ? schedule_contraction(
-                      stage, *unit.contraction, graph_.pool, plan_.places, options_.target)
-                : schedule_nest(stage, graph_.pool, plan_.places, options_.target);
+                      stage, *unit.contraction, scope.graph.pool, plan_.places, options_.target)
+                : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
         double steps = 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
         step.operations = stage.combine == ir::FormulaOp::Sum ? 2 * steps : steps;
-        if (step.kernel.function.items > 0) plan_.steps.push_back(std::move(step));
+        if (step.kernel.function.items > 0) add_step(scope, region, unit, std::move(step));
     }
+}
+
+void Planner::optimise(Scope& scope) {
+    StageGraph& graph = scope.graph;
+    compose_reshapes(graph);
+    drop_unused(graph);
+    fuse(graph);
+    find_outer(scope);
+    if (scope.kind == RegionKind::Loop) {
+        // Good enough to be packed before the loop.
+        for (const ir::TensorId id : scope.outer) {
+            if (!scope.changing.contains(id)) graph.constants.insert(id);
+        }
+    }
+    find_contractions(graph);
+    fold_scales(graph);
+    scope.layouts = choose_layouts(graph, scope.fixed);
+    find_parts(scope);
+    find_views(scope);
+    sort_units(scope);
+    find_in_place(scope);
+}
+
+// The memory of an operand is taken over where nothing else lies in it, and no other iteration
+// needs it.
+void Planner::find_in_place(Scope& scope) {
+    TensorSet shared;
+    for (const auto& [id, parent] : scope.parents) {
+        shared.insert(id);
+        shared.insert(parent.first);
+    }
+    scope.in_place = loop::find_in_place(scope.graph, scope.layouts, scope.fixed);
+    std::erase_if(scope.in_place, [&](const auto& item) {
+        const auto& [result, operand] = item;
+        const bool kept = scope.lifted.contains(operand) && !scope.lifted.contains(result);
+        return kept || shared.contains(result) || shared.contains(operand);
+    });
+}
+
+Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
+                                   const TensorSet& results,
+                                   Scope& scope) {
+    StageGraph& graph = scope.graph;
+    graph.shapes = std::move(shapes_);
+    graph.dtypes = std::move(dtypes_);
+    graph.next_tensor = next_tensor_;
+    graph.constants = constants_;
+    graph.results = results;
+    const size_t number = plan_.regions.size();
+    plan_.regions.emplace_back();
+    for (const ir::OpId id : operations) add_operation(scope, id);
+    add_zeros(graph);
+    mark_once(graph);
+    constants_ = graph.constants;
+    find_outer(scope);
+    find_fixed(scope);
+    if (options_.fuse) optimise(scope);
+    place_units(scope);
+    if (options_.fuse) {
+        pack_weights(graph, plan_, options_.target);
+        place_units(scope);
+    }
+    sort_units(scope);
+    Region region;
+    for (Unit& unit : graph.units) add_steps(scope, region, unit);
+    plan_.regions[number] = std::move(region);
+    shapes_ = std::move(graph.shapes);
+    dtypes_ = std::move(graph.dtypes);
+    next_tensor_ = graph.next_tensor;
+    return {number, std::move(scope.written)};
 }
 
 Plan Planner::make() {
     find_shapes();
     find_constants();
-    for (const ir::OpId id : program_.graphs[program_.main].operations) add_operation(id);
-    add_zeros(graph_);
-    mark_once(graph_);
-    find_fixed();
-    if (options_.fuse) {
-        compose_reshapes(graph_);
-        drop_unused(graph_);
-        fuse(graph_);
-        find_contractions(graph_);
-        fold_scales(graph_);
-        layouts_ = choose_layouts(graph_, fixed_);
-        in_place_ = find_in_place(graph_, layouts_, fixed_);
+    TensorSet results;
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        results.insert(port.operand.items.begin(), port.operand.items.end());
     }
-    place_tensors();
-    if (options_.fuse) {
-        pack_weights(graph_, plan_, options_.target);
-        place_tensors();
-    }
-    for (Unit& unit : graph_.units) add_steps(unit);
-    plan_memory(plan_, {graph_.results.begin(), graph_.results.end()});
+    for (const ir::Update& update : program_.updates) results.insert(update.value);
+    Scope scope;
+    plan_region(program_.graphs[program_.main].operations, results, scope);
+    plan_memory(plan_, {results.begin(), results.end()});
     return std::move(plan_);
-}
-
-}  // namespace
-
-std::vector<ir::TensorId> used_tensors(const ir::Program& program, ir::OpId id) {
-    return UsedTensors(program).of(id);
 }
 
 Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions& options) {

@@ -2,6 +2,7 @@
 // in order, and what is left to the interpreter.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,12 @@ struct Storage {
     int64_t offset = -1;       // in the arena; -1: memory of its own
     bool only_once = false;    // not needed any more when the first run begins
     bool needs_zeros = false;  // parts that no step writes are read as zero
+    // One that is a part of another has no memory of its own.
+    StorageId base;
+    int64_t begin = 0;  // elements of the base before it
+    // Where it is, control flow tells at run time: one of the targets.
+    bool moves = false;
+    std::vector<StorageId> targets;
 };
 
 struct PlanStep {
@@ -39,13 +46,87 @@ struct PlanStep {
     Scheduled kernel;                         // otherwise
     double operations = 0;                    // multiplications and additions, roughly
     std::vector<ir::TensorId> reads, writes;  // of an interpreted step
+    // In place of a kernel: which of the plan's loops or branches it is.
+    std::optional<size_t> loop, branch;
+};
+
+// Steps in their order, by number: those of the program, of a body, of a condition.
+using Region = std::vector<size_t>;
+
+// Tensors of one shape that lie one behind the other.
+struct PlanPack {
+    StorageId first;
+    int64_t stride = 0;  // elements
+    int64_t count = 0;
+};
+struct PlanCopy {
+    StorageId from, to;
+    int64_t to_begin = 0;  // elements
+};
+// What a body sees of values outside of it, and gives, moves from step to step: memory is not
+// copied where a pointer can change instead.
+struct PlanLoop {
+    struct Item {
+        StorageId seen;  // as the body sees it
+        PlanPack pack;
+    };
+    struct Carried {
+        StorageId seen, initial, result, outcome;
+        bool stays = false;  // the body gives what it takes
+        // The result is somewhere that the next step may overwrite: it is copied to the slot that
+        // is free.
+        bool copied = false;
+        StorageId slots[2];
+    };
+    // A result that the body writes. It goes straight to its place in the pack, if there is one,
+    // else to the slot that is not in use.
+    struct Written {
+        StorageId result;
+        std::optional<PlanPack> pack;
+        StorageId slots[2];
+    };
+    struct Collected {  // a result that is copied to its place in the pack
+        StorageId result;
+        PlanPack pack;
+    };
+    std::optional<int64_t> count;  // at most
+    StorageId dynamic_count, index;
+    std::vector<Item> items;
+    std::vector<Carried> carried;
+    std::vector<Written> written;
+    std::vector<Collected> collected;
+    std::vector<PlanCopy> before, after;  // to make packs of what lies elsewhere, and back
+    std::optional<size_t> pre_condition, post_condition;  // regions
+    StorageId pre_value, post_value;
+    size_t body = 0;
+    int64_t most_results = INT64_MAX;  // of scan outputs
+    std::vector<ir::SymId> lengths;    // that are the number of steps
+};
+struct PlanBranch {
+    struct Arm {
+        std::optional<size_t> condition;  // a region; none: the alternative
+        StorageId value;
+        size_t body = 0;
+        std::vector<StorageId> results;
+    };
+    std::vector<Arm> arms;
+    std::vector<StorageId> outputs;
 };
 
 struct Plan {
     lemma::Store<StorageId, Storage> storages;
-    Places places;  // of the tensors that have memory
-    std::vector<PlanStep> steps;
+    Places places;                // of the tensors that have memory
+    std::vector<PlanStep> steps;  // all of them, those of bodies too
+    std::vector<Region> regions;  // the first is the program; steps that run once are in none
+    std::vector<PlanLoop> loops;
+    std::vector<PlanBranch> branches;
     int64_t arena_bytes = 0;
+
+    // The storage that has the memory.
+    StorageId root(StorageId id) const {
+        while (storages[id].base.valid()) id = storages[id].base;
+        return id;
+    }
 };
 
 struct PlanOptions {
@@ -58,6 +139,10 @@ Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions
 
 // Gives what is computed its place in the arena. The results are needed when a run is over.
 void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results);
+
+// How many steps the loops of all formulas have together, roughly; extents that are not known count
+// as large. Counting ends at `enough`.
+double steps_of(const ir::Program& program, double enough);
 
 // All tensors that an operation reads or writes, those of its parts and graphs too.
 std::vector<ir::TensorId> used_tensors(const ir::Program& program, ir::OpId id);

@@ -22,28 +22,56 @@ void run_part(void* context, int part, int parts) {
 
 }  // namespace
 
+// ---- Memory -------------------------------------------------------------------------------------
+
 Result<size_t> Executable::add_memory(int64_t bytes) {
     LEMMA_TRY(Memory memory, Memory::zeros(bytes));
     bytes_ += bytes;
     pieces_.push_back(memory.data());
     owned_.push_back(std::move(memory));
+    followers_.emplace_back();
     return pieces_.size() - 1;
 }
 
 size_t Executable::add_alias(size_t memory, int64_t offset_bytes) {
-    pieces_.push_back(static_cast<std::byte*>(pieces_[memory]) + offset_bytes);
+    void* const base = pieces_[memory];
+    pieces_.push_back(base ? static_cast<std::byte*>(base) + offset_bytes : nullptr);
     owned_.emplace_back();
+    followers_.emplace_back();
+    followers_[memory].push_back({pieces_.size() - 1, offset_bytes});
     return pieces_.size() - 1;
+}
+
+size_t Executable::add_moving() {
+    pieces_.push_back(nullptr);
+    owned_.emplace_back();
+    followers_.emplace_back();
+    return pieces_.size() - 1;
+}
+
+Result<void> Executable::give_memory(size_t moving, int64_t bytes) {
+    LEMMA_TRY(owned_[moving], Memory::zeros(bytes));
+    bytes_ += bytes;
+    move(moving, owned_[moving].data());
+    return {};
 }
 
 void Executable::release(size_t memory) {
     bytes_ -= owned_[memory].bytes();
     owned_[memory] = Memory();
-    pieces_[memory] = nullptr;
+    move(memory, nullptr);
 }
 
-Result<void> Executable::run_step(const Step& step) {
-    if (step.call) return step.call();
+void Executable::move(size_t piece, void* to) {
+    pieces_[piece] = to;
+    for (const Follower& follower : followers_[piece]) {
+        move(follower.piece, to ? static_cast<std::byte*>(to) + follower.offset : nullptr);
+    }
+}
+
+// ---- Steps --------------------------------------------------------------------------------------
+
+Result<void> Executable::run_kernel(const Step& step) {
     constexpr size_t kMostBuffers = 64;
     void* few[kMostBuffers];
     std::vector<void*> many;
@@ -66,15 +94,37 @@ Result<void> Executable::run_step(const Step& step) {
     return {};
 }
 
-Result<void> Executable::run(const std::vector<Step>& steps, std::vector<double>* seconds) {
+Result<void> Executable::run_step(const Step& step) {
+    if (step.call) return step.call();
+    if (step.loop) return run_loop(*step.loop);
+    if (step.branch) return run_branch(*step.branch);
+    return run_kernel(step);
+}
+
+Result<void> Executable::run_steps(const Steps& steps) {
     using Clock = std::chrono::steady_clock;
-    if (seconds) seconds->assign(steps.size(), 0);
-    for (size_t i = 0; i < steps.size(); ++i) {
-        const auto begin = seconds ? Clock::now() : Clock::time_point();
-        if (auto done = run_step(steps[i]); !done) return done;
-        if (seconds) (*seconds)[i] = std::chrono::duration<double>(Clock::now() - begin).count();
+    for (const Step& step : steps) {
+        if (!seconds_) {
+            if (auto done = run_step(step); !done) return done;
+            continue;
+        }
+        const double before = inner_;
+        inner_ = 0;
+        const auto begin = Clock::now();
+        if (auto done = run_step(step); !done) return done;
+        const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
+        (*seconds_)[step.number] += spent - inner_;
+        inner_ = before + spent;
     }
     return {};
+}
+
+Result<void> Executable::run(const Steps& steps, std::vector<double>* seconds) {
+    seconds_ = seconds;
+    inner_ = 0;
+    auto done = run_steps(steps);
+    seconds_ = nullptr;
+    return done;
 }
 
 }  // namespace lemma::runtime

@@ -2,29 +2,15 @@
 // nothing of the compiler.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/kernel.h"
+#include "runtime/control.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 namespace lemma::runtime {
-
-// In place of a piece of memory: an i64 that a kernel sets to 1 where an index leaves its tensor.
-inline constexpr size_t kFlag = SIZE_MAX;
-
-struct Step {
-    std::string label;
-    KernelFunction kernel = nullptr;
-    std::vector<size_t> buffers;  // pieces of memory, or kFlag
-    int64_t items = 1;
-    // In place of a kernel.
-    std::function<Result<void>()> call;
-};
 
 class Executable {
 public:
@@ -32,22 +18,45 @@ public:
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
+    // One that loops and branches point elsewhere.
+    size_t add_moving();
+    Result<void> give_memory(size_t moving, int64_t bytes);
     // Gives memory back, which no step may use any more.
     void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
 
-    // In order. An error if an index left its tensor; its message is for the engine.
-    Result<void> run(const std::vector<Step>& steps, std::vector<double>* seconds = nullptr);
+    // In order; the time of each step, loops without that of their steps, is added to `seconds`. An
+    // error if an index left its tensor; its message is for the engine.
+    Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
 
 private:
+    // Pieces that lie inside of one, and go where it goes.
+    struct Follower {
+        size_t piece;
+        int64_t offset;
+    };
+    void* part(const Pack& pack, int64_t index) const;
+    void move(size_t piece, void* to);
+    Result<void> run_steps(const Steps& steps);
     Result<void> run_step(const Step& step);
+    Result<void> run_kernel(const Step& step);
+    Result<void> run_loop(const Loop& loop);
+    Result<void> begin_iteration(const Loop& loop, int64_t step);
+    void end_iteration(const Loop& loop, int64_t step);
+    Result<void> run_branch(const Branch& branch);
+    Result<bool> holds(const Condition& condition);
+    int64_t number(const Number& number) const;
+    void set_number(const Number& number, int64_t value) const;
 
     ThreadPool pool_;
     std::vector<Memory> owned_;  // by piece; of an alias: none
     std::vector<void*> pieces_;
+    std::vector<std::vector<Follower>> followers_;
     int64_t bytes_ = 0;
+    std::vector<double>* seconds_ = nullptr;
+    double inner_ = 0;  // of the steps inside of the one that runs
 };
 
 }  // namespace lemma::runtime

@@ -1,35 +1,36 @@
 #include "driver/run/engine.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "codegen/jit.h"
 #include "driver/run/engine_data.h"
+#include "driver/run/engine_impl.h"
 
 namespace lemma::driver {
 
-struct Engine::Loaded {
-    explicit Loaded(int threads) : executable(threads) {}
+namespace {
 
-    loop::Plan plan;
-    runtime::Executable executable;
-    std::vector<size_t> pieces;                    // by storage
-    std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: interpreted
-    std::vector<runtime::Step> steps;              // of each run
-    std::vector<size_t> plan_steps;
-    std::vector<ir::OpId> operations;  // whose assertions count
+// Filled with what the program or its files have.
+bool is_stored(const loop::Storage& storage, const ir::Program& program) {
+    const bool given =
+        storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
+    if (!given || !storage.tensor.valid()) return false;
+    const ir::TensorRole role = program.tensors[storage.tensor].role;
+    return role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
+}
 
-    void* data(const loop::Place& place) { return executable.memory(pieces[place.storage.value]); }
-};
+}  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
                                                EngineOptions options) {
-    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, options));
+    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
     LEMMA_TRY(engine->compiler_, codegen::load_compiler());
     return engine;
 }
 
 Engine::Engine(loop::Interpreter& interpreter, EngineOptions options)
-    : interpreter_(interpreter), options_(options) {}
+    : interpreter_(interpreter), options_(std::move(options)) {}
 
 Engine::~Engine() = default;
 
@@ -48,79 +49,130 @@ Result<Engine::Loaded*> Engine::load() {
     std::vector<std::pair<uint32_t, int64_t>> key;
     for (const auto& [symbol, value] : known) key.emplace_back(symbol.value, value);
     std::ranges::sort(key);
-    if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second.get();
+    if (const auto found = loaded_.find(key); found != loaded_.end()) {
+        found->second->used = ++uses_;
+        return found->second.get();
+    }
+    // Each has its own memory and weights: those used last stay.
+    constexpr size_t kMostLoaded = 4;
+    while (loaded_.size() >= kMostLoaded) {
+        loaded_.erase(std::ranges::min_element(
+            loaded_, {}, [](const auto& item) { return item.second->used; }));
+    }
+    current_ = nullptr;
     auto loaded = std::make_unique<Loaded>(options_.threads);
     loaded->plan = loop::make_plan(
         interpreter_.program(), known, {.target = compiler_->target(), .fuse = options_.fuse});
     std::vector<const loop::Function*> functions;
     for (const loop::PlanStep& step : loaded->plan.steps) {
-        if (!step.interpreted) functions.push_back(&step.kernel.function);
+        if (is_kernel(step)) functions.push_back(&step.kernel.function);
     }
     LEMMA_TRY(const auto code, compiler_->compile(functions, options_.threads));
     size_t next = 0;
     for (const loop::PlanStep& step : loaded->plan.steps) {
-        loaded->kernels.push_back(step.interpreted ? nullptr : code[next++]);
+        loaded->kernels.push_back(is_kernel(step) ? code[next++] : nullptr);
     }
     if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
     if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
-    LEMMA_TRY(const auto once, make_steps(*loaded, true));
-    if (auto done = loaded->executable.run(once); !done) return std::unexpected(done.error());
-    for (size_t i = 0; i < loaded->pieces.size(); ++i) {
-        const auto id = make_id<loop::StorageId>(i);
-        if (loaded->plan.storages[id].only_once) loaded->executable.release(loaded->pieces[i]);
-    }
-    LEMMA_TRY(loaded->steps, make_steps(*loaded, false));
+    if (auto done = run_once(*loaded); !done) return std::unexpected(done.error());
+    loaded->used = ++uses_;
+    loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }
 
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
-    for (const loop::Storage& storage : loaded.plan.storages) {
-        const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
-        if (storage.offset >= 0) {
-            loaded.pieces.push_back(loaded.executable.add_alias(arena, storage.offset));
-            continue;
-        }
-        LEMMA_TRY(const size_t piece, loaded.executable.add_memory(bytes));
-        loaded.pieces.push_back(piece);
+    loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
+    for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
+        auto done = allocate(loaded, arena, make_id<loop::StorageId>(i));
+        if (!done) return done;
     }
+    return {};
+}
+
+Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) {
+    const loop::Storage& storage = loaded.plan.storages[id];
+    size_t& piece = loaded.pieces[id.value];
+    if (piece != SIZE_MAX) return {};
+    const int64_t size = tensor::dtype_size(storage.dtype);
+    if (storage.base.valid()) {
+        if (auto done = allocate(loaded, arena, storage.base); !done) return done;
+        const size_t base = loaded.pieces[storage.base.value];
+        piece = loaded.executable.add_alias(base, storage.begin * size);
+    } else if (storage.moves || storage.only_once) {
+        piece = loaded.executable.add_moving();
+    } else if (storage.offset >= 0) {
+        piece = loaded.executable.add_alias(arena, storage.offset);
+    } else {
+        LEMMA_TRY(piece, loaded.executable.add_memory(storage.elements * size));
+    }
+    return {};
+}
+
+// From the file as it is, where the types agree; else through the interpreter.
+Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
+    const ir::Tensor& tensor = interpreter_.program().tensors[id];
+    const loop::Place& place = loaded.plan.places.at(id);
+    const bool stored = tensor.role == ir::TensorRole::Variable && options_.weights &&
+                        !interpreter_.has_variable(id);
+    if (stored) {
+        LEMMA_TRY(const auto data, options_.weights(tensor));
+        const bool same = data && data->dtype() == place.dtype && data->shape() == place.shape &&
+                          place.layout == loop::row_major(place.shape);
+        if (same) {
+            std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
+            return {};
+        }
+    }
+    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    to_memory(*value, place, loaded.data(place));
     return {};
 }
 
 Result<void> Engine::fill_constants(Loaded& loaded) {
     for (const loop::Storage& storage : loaded.plan.storages) {
-        const bool given =
-            storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
-        if (!given || !storage.tensor.valid()) continue;
-        const ir::TensorRole role = interpreter_.program().tensors[storage.tensor].role;
-        if (role != ir::TensorRole::Constant && role != ir::TensorRole::Variable) continue;
-        LEMMA_TRY(const auto value, interpreter_.take_value(storage.tensor));
-        const loop::Place& place = loaded.plan.places.at(storage.tensor);
-        to_memory(*value, place, loaded.data(place));
+        if (is_stored(storage, interpreter_.program()) && !storage.only_once) {
+            if (auto done = fill(loaded, storage.tensor); !done) return done;
+        }
     }
     return {};
 }
 
-Result<std::vector<runtime::Step>> Engine::make_steps(Loaded& loaded, bool once) {
-    std::vector<runtime::Step> steps;
-    for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
-        const loop::PlanStep& step = loaded.plan.steps[i];
-        if (step.once != once) continue;
-        runtime::Step out;
-        out.label = step.label;
-        if (step.interpreted) {
-            out.call = [this, &loaded, &step] { return interpret(loaded, step); };
-        } else {
-            out.kernel = loaded.kernels[i];
-            out.items = step.kernel.function.items;
-            for (const loop::StorageId id : step.kernel.arguments) {
-                out.buffers.push_back(id.valid() ? loaded.pieces[id.value] : runtime::kFlag);
-            }
+// What only these steps need has memory no longer than they need it.
+Result<void> Engine::run_once(Loaded& loaded) {
+    const loop::Plan& plan = loaded.plan;
+    std::vector<size_t> last(plan.storages.size(), SIZE_MAX);
+    std::vector<size_t> once;
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+        if (!plan.steps[i].once) continue;
+        once.push_back(i);
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (id.valid()) last[plan.root(id).value] = i;
         }
-        steps.push_back(std::move(out));
-        if (!once) loaded.plan_steps.push_back(i);
     }
-    return steps;
+    for (const size_t i : once) {
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::StorageId root = plan.root(id);
+            const loop::Storage& storage = plan.storages[root];
+            const size_t piece = loaded.pieces[root.value];
+            if (!storage.only_once || loaded.executable.memory(piece)) continue;
+            const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
+            if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
+            if (!is_stored(storage, interpreter_.program())) continue;
+            if (auto done = fill(loaded, storage.tensor); !done) return done;
+        }
+        runtime::Steps steps;
+        steps.push_back(make_step(loaded, i));
+        if (auto done = loaded.executable.run(steps); !done) return done;
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::StorageId root = plan.root(id);
+            const bool over = plan.storages[root].only_once && last[root.value] == i;
+            if (over) loaded.executable.release(loaded.pieces[root.value]);
+        }
+    }
+    return {};
 }
 
 // ---- Running ------------------------------------------------------------------------------------
@@ -150,7 +202,12 @@ Result<loop::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
 Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
     for (const ir::TensorId id : step.reads) {
         const bool made = std::ranges::find(step.writes, id) != step.writes.end();
-        if (made || interpreter_.has_value(id) || !loaded.plan.places.contains(id)) continue;
+        const auto place = loaded.plan.places.find(id);
+        if (made || place == loaded.plan.places.end()) continue;
+        // In a loop it is another value each time.
+        const loop::Storage& storage = loaded.plan.storages[place->second.storage];
+        const bool computed = storage.role == loop::StorageRole::Computed;
+        if (!computed && interpreter_.has_value(id)) continue;
         LEMMA_TRY(loop::Array value, array_of(loaded, id));
         interpreter_.give_value(id, std::move(value));
     }
@@ -201,17 +258,31 @@ Result<void> Engine::update_variables(Loaded& loaded) {
 
 Result<void> Engine::prepare(const loop::NamedArrays& inputs) {
     if (auto done = interpreter_.begin_run(inputs); !done) return done;
-    LEMMA_TRY(current_, load());
+    LEMMA_TRY(Loaded* const loaded, load());
+    current_ = loaded;
     return fill_inputs(*current_);
 }
 
 Result<void> Engine::run_again(std::vector<double>* seconds) {
-    return current_->executable.run(current_->steps, seconds);
+    if (!seconds) return current_->executable.run(current_->steps);
+    std::vector<double> times(current_->plan.steps.size());
+    auto done = current_->executable.run(current_->steps, &times);
+    seconds->clear();
+    for (const size_t number : current_->plan_steps) seconds->push_back(times[number]);
+    return done;
 }
 
 Result<loop::NamedArrays> Engine::run(const loop::NamedArrays& inputs) {
-    if (auto done = prepare(inputs); !done) return std::unexpected(done.error());
-    const auto done = run_again();
+    if (auto done = interpreter_.begin_run(inputs); !done) return std::unexpected(done.error());
+    auto loaded = load();
+    Result<void> done;
+    if (!loaded) {
+        done = std::unexpected(loaded.error());
+    } else {
+        current_ = *loaded;
+        done = fill_inputs(*current_);
+    }
+    if (done) done = run_again();
     if (!done) {
         // The interpreter says what is wrong, and where.
         interpreter_.end_run(false);

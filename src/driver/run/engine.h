@@ -2,8 +2,10 @@
 // kernels have no way to do is left to the interpreter, operation by operation.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ namespace lemma::driver {
 struct EngineOptions {
     int threads = 1;
     bool fuse = true;
+    // The data of variables that the interpreter has not got, read when it is wanted.
+    std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
 };
 
 class Engine {
@@ -36,7 +40,7 @@ public:
 
     // All that comes before the first run: plan, code, weights, inputs in place.
     Result<void> prepare(const loop::NamedArrays& inputs);
-    // The steps alone; `seconds` takes the time of each.
+    // The steps alone; `seconds` takes the time of each, those inside of loops and branches too.
     Result<void> run_again(std::vector<double>* seconds = nullptr);
     const loop::Plan& plan() const;
     // Which step of the plan each step of a run is.
@@ -50,8 +54,17 @@ private:
     Engine(loop::Interpreter& interpreter, EngineOptions options);
     Result<Loaded*> load();
     Result<void> allocate(Loaded& loaded);
+    Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
-    Result<std::vector<runtime::Step>> make_steps(Loaded& loaded, bool once);
+    Result<void> fill(Loaded& loaded, ir::TensorId id);
+    Result<void> run_once(Loaded& loaded);
+    runtime::Step make_step(Loaded& loaded, size_t number);
+    runtime::Steps make_steps(Loaded& loaded, const loop::Region& region);
+    std::unique_ptr<runtime::Loop> make_loop(Loaded& loaded, const loop::PlanLoop& plan);
+    std::unique_ptr<runtime::Branch> make_branch(Loaded& loaded, const loop::PlanBranch& plan);
+    std::optional<runtime::Condition> make_condition(Loaded& loaded,
+                                                     std::optional<size_t> region,
+                                                     loop::StorageId value);
     Result<void> fill_inputs(Loaded& loaded);
     Result<void> interpret(Loaded& loaded, const loop::PlanStep& step);
     Result<loop::NamedArrays> collect(Loaded& loaded);
@@ -63,6 +76,7 @@ private:
     std::unique_ptr<codegen::Compiler> compiler_;
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
+    uint64_t uses_ = 0;
 };
 
 }  // namespace lemma::driver

@@ -8,6 +8,7 @@
 
 #include "driver/run/engine.h"
 #include "driver/run/quantize.h"
+#include "loop/plan.h"
 #include "loop/random.h"
 #include "tensor/nnef_data.h"
 
@@ -17,23 +18,31 @@ namespace {
 
 // Weights that keep values within bounds: matrices and filters by the number of terms that are
 // summed, vectors near 1, so that they can be variances and scales, too.
-loop::Array random_weights(const ir::Tensor& tensor, loop::Array array, uint64_t seed) {
+Result<tensor::Tensor> random_weights(const ir::Tensor& tensor,
+                                      tensor::Shape shape,
+                                      uint64_t seed) {
+    LEMMA_TRY(tensor::Tensor result, tensor::Tensor::zeros(tensor.dtype, std::move(shape)));
     for (const char c : tensor.name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
-    const int64_t rows = array.shape.empty() ? 1 : std::max<int64_t>(array.shape[0], 1);
-    const auto long_axes = std::ranges::count_if(array.shape, [](int64_t n) { return n > 1; });
-    const int64_t terms = long_axes > 1 ? std::max<int64_t>(array.size / rows, 1) : 1;
+    const tensor::Shape& extents = result.shape();
+    const int64_t rows = extents.empty() ? 1 : std::max<int64_t>(extents[0], 1);
+    const auto long_axes = std::ranges::count_if(extents, [](int64_t n) { return n > 1; });
+    const int64_t terms = long_axes > 1 ? std::max<int64_t>(result.size() / rows, 1) : 1;
     const double width = terms > 1 ? std::sqrt(3.0 / static_cast<double>(terms)) : 0.5;
     const double middle = terms > 1 ? 0.0 : 1.0;
-    for (size_t i = 0; i < array.reals.size(); ++i) {
-        array.reals[i] = middle + width * (2 * loop::random_unit(seed, i) - 1);
+    const bool real = tensor::is_real(tensor.dtype);
+    if (tensor.dtype == tensor::DType::Str) return result;
+    for (int64_t i = 0; i < result.size(); ++i) {
+        const auto at = static_cast<size_t>(i);
+        if (real) {
+            result.set_real(i, middle + width * (2 * loop::random_unit(seed, at) - 1));
+        } else {
+            result.set_integer(i, static_cast<int64_t>(loop::random_bits(seed, at) & 1));
+        }
     }
-    for (size_t i = 0; i < array.integers.size(); ++i) {
-        array.integers[i] = static_cast<int64_t>(loop::random_bits(seed, i) & 1);
-    }
-    return array;
+    return result;
 }
 
-Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& tensor) {
+Result<tensor::Shape> known_shape(const ir::Program& program, const ir::Tensor& tensor) {
     tensor::Shape shape;
     for (const ir::SymId part : tensor.shape) {
         const auto extent = program.symbols.as_int(part);
@@ -43,7 +52,7 @@ Result<loop::Array> zeros_like(const ir::Program& program, const ir::Tensor& ten
         }
         shape.push_back(*extent);
     }
-    return loop::Array::zeros(tensor.dtype, std::move(shape));
+    return shape;
 }
 
 }  // namespace
@@ -78,22 +87,61 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     }
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
-    if (!session->load_variables(options, finding)) return nullptr;
-    // What looks at every tensor, or changes it, needs those that compiled code leaves out.
-    const bool watched = options.quantize || options.run.on_tensor;
-    if (options.engine == EngineKind::Jit && !watched) {
-        auto engine = Engine::create(*session->interpreter_, {.threads = options.threads});
-        if (!engine) {
-            finding.unusable = engine.error();
-            finding.status = kUnusable;
-            return nullptr;
-        }
-        session->engine_ = std::move(*engine);
-    }
+    session->random_weights_ = options.random_weights;
+    if (!session->open_engine(options, finding)) return nullptr;
+    if (!session->engine_ && !session->load_variables(finding)) return nullptr;
     return session;
 }
 
-bool Session::load_variables(const SessionOptions& options, Finding& finding) {
+namespace {
+
+// Up to so many steps the interpreter is done before the compiler is loaded and has made its first
+// kernels, which takes from 30 ms up.
+constexpr double kFewSteps = 1.5e6;
+
+}  // namespace
+
+bool Session::open_engine(const SessionOptions& options, Finding& finding) {
+    // What looks at every tensor, or changes it, needs those that compiled code leaves out.
+    const bool watched = options.quantize || options.run.on_tensor;
+    const bool asked = options.engine == EngineKind::Jit;
+    const bool small = !asked && loop::steps_of(program(), kFewSteps) < kFewSteps;
+    if (options.engine == EngineKind::Interpret || watched || small) return true;
+    auto engine = Engine::create(
+        *interpreter_, {.threads = options.threads, .weights = [this](const ir::Tensor& tensor) {
+                            return variable_data(tensor);
+                        }});
+    if (engine) {
+        engine_ = std::move(*engine);
+        interpreter_->set_variable_source(
+            [this](const ir::Tensor& tensor) -> Result<std::optional<loop::Array>> {
+                LEMMA_TRY(const auto data, variable_data(tensor));
+                if (!data) return std::nullopt;
+                LEMMA_TRY(loop::Array array, loop::to_array(*data));
+                return array;
+            });
+        return true;
+    }
+    if (!asked) {
+        finding.remarks.push_back(
+            {{},
+             fmt::format("the interpreter runs it, which is slow: {}", engine.error().message)});
+        return true;
+    }
+    finding.unusable = engine.error();
+    finding.status = kUnusable;
+    return false;
+}
+
+Result<std::optional<tensor::Tensor>> Session::variable_data(const ir::Tensor& tensor) const {
+    LEMMA_TRY(auto stored, model_.data(tensor));
+    if (stored || !random_weights_) return stored;
+    LEMMA_TRY(tensor::Shape shape, known_shape(program(), tensor));
+    LEMMA_TRY(tensor::Tensor data, random_weights(tensor, std::move(shape), *random_weights_));
+    return data;
+}
+
+bool Session::load_variables(Finding& finding) {
     const auto fail = [&](const Error& error) {
         finding.unusable = error;
         finding.status = kUnusable;
@@ -101,17 +149,10 @@ bool Session::load_variables(const SessionOptions& options, Finding& finding) {
     };
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const auto stored = model_.data(tensor);
-        if (!stored) return fail(stored.error());
-        Result<loop::Array> array;
-        if (*stored) {
-            array = loop::to_array(**stored);
-        } else if (options.random_weights) {
-            array = zeros_like(program(), tensor);
-            if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
-        } else {
-            continue;  // nothing reads it
-        }
+        const auto data = variable_data(tensor);
+        if (!data) return fail(data.error());
+        if (!*data) continue;  // nothing reads it
+        auto array = loop::to_array(**data);
         if (!array) return fail(array.error());
         if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
             return fail(done.error());
@@ -185,9 +226,12 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag(
         "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
-    const Choices<EngineKind> engines = {{"interpret", EngineKind::Interpret},
-                                         {"jit", EngineKind::Jit}};
-    arguments.choice("--engine", options.engine, engines, "how to run (interpret)");
+    const Choices<EngineKind> engines = {
+        {"auto", EngineKind::Auto}, {"interpret", EngineKind::Interpret}, {"jit", EngineKind::Jit}};
+    arguments.choice("--engine",
+                     options.engine,
+                     engines,
+                     "how to run: compiled, interpreted, or as the size of the model says (auto)");
     arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
     declare_dialect(arguments, options.check);

@@ -13,7 +13,11 @@
 namespace lemma::driver {
 
 class Engine;
-enum class EngineKind { Interpret, Jit };
+enum class EngineKind {
+    Auto,  // compiled, unless the model is so small that interpreting it is done sooner
+    Interpret,
+    Jit,
+};
 
 struct SessionOptions {
     CheckOptions check;
@@ -23,7 +27,7 @@ struct SessionOptions {
     loop::RunOptions run;
     // Files as `-i` takes them, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
-    EngineKind engine = EngineKind::Interpret;
+    EngineKind engine = EngineKind::Auto;
     int threads = 1;
 };
 
@@ -51,9 +55,13 @@ public:
 
 private:
     Session();
-    bool load_variables(const SessionOptions& options, Finding& finding);
+    bool load_variables(Finding& finding);
+    bool open_engine(const SessionOptions& options, Finding& finding);
+    // What a variable holds before the first step, as its file has it or at random.
+    Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
     bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
+    std::optional<uint64_t> random_weights_;
     LoadedModel model_;          // without its program, which the interpreter has
     loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;

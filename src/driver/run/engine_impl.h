@@ -1,0 +1,29 @@
+// driver/run/engine_impl.h — what the parts of the engine share; see engine.h.
+#pragma once
+
+#include <vector>
+
+#include "driver/run/engine.h"
+
+namespace lemma::driver {
+
+struct Engine::Loaded {
+    explicit Loaded(int threads) : executable(threads) {}
+
+    loop::Plan plan;
+    runtime::Executable executable;
+    uint64_t used = 0;                             // when, in the order of runs
+    std::vector<size_t> pieces;                    // by storage
+    std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
+    runtime::Steps steps;                          // of each run
+    std::vector<size_t> plan_steps;                // those of each run, in the order of the text
+
+    size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
+    void* data(const loop::Place& place) { return executable.memory(pieces[place.storage.value]); }
+};
+
+inline bool is_kernel(const loop::PlanStep& step) {
+    return !step.interpreted && !step.loop && !step.branch;
+}
+
+}  // namespace lemma::driver

@@ -1,0 +1,116 @@
+// loop/plan_impl.h — the parts of planning; see plan.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "loop/graph.h"
+#include "loop/plan.h"
+
+namespace lemma::loop {
+
+using TensorSet = std::unordered_set<ir::TensorId, IdHash>;
+
+// A stage that copies elements to elements in the same order, both one behind the other.
+struct PlainCopy {
+    ir::TensorId from, to;
+    int64_t from_begin = 0, to_begin = 0;
+    int64_t elements = 0;
+};
+std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph);
+
+class Planner {
+public:
+    Planner(const ir::Program& program, const Known& known, const PlanOptions& options)
+        : program_(program), known_(known), options_(options) {}
+
+    Plan make();
+
+private:
+    enum class RegionKind : uint8_t { Main, Loop, Once };
+    // The operations of one graph. Its units are planned together; those of graphs inside of it
+    // are regions of their own.
+    struct Scope {
+        RegionKind kind{};
+        Region* before = nullptr;  // of a loop: where steps go that every iteration would repeat
+        TensorSet changing;        // of a loop: what differs from step to step
+        StageGraph graph;
+        Layouts layouts;
+        TensorSet fixed;  // row-major, for others see them
+        // Tensors that lie inside of another one, and where.
+        std::unordered_map<ir::TensorId, std::pair<ir::TensorId, int64_t>, IdHash> parents;
+        InPlace in_place;
+        TensorSet outer;      // read, but made elsewhere
+        TensorSet lifted;     // made before the loop
+        TensorSet written;    // by a step of this region that is no control flow
+        double repeated = 1;  // how often the region runs, as far as it is known
+    };
+    struct Body {
+        size_t region = 0;
+        TensorSet written;
+    };
+
+    // ---- plan.cpp -------------------------------------------------------------------------------
+    void find_shapes();
+    void find_constants();
+    Body plan_region(const std::vector<ir::OpId>& operations,
+                     const TensorSet& results,
+                     Scope& scope);
+    void add_operation(Scope& scope, ir::OpId id);
+    void add_primitive(Scope& scope, ir::OpId id);
+    void add_interpreted(Scope& scope, ir::OpId id, std::string why);
+    void find_outer(Scope& scope);
+    void find_fixed(Scope& scope);
+    void optimise(Scope& scope);
+    void find_in_place(Scope& scope);
+    void place_units(Scope& scope);
+    StorageId place(Scope& scope, ir::TensorId id);
+    Layout layout_of(const Scope& scope, ir::TensorId id, int64_t& elements) const;
+    StorageRole role_of(const Scope& scope, ir::TensorId id) const;
+    void add_steps(Scope& scope, Region& region, Unit& unit);
+    void add_step(Scope& scope, Region& region, const Unit& unit, PlanStep step);
+    void sort_units(Scope& scope);
+
+    // ---- plan_views.cpp -------------------------------------------------------------------------
+    void find_views(Scope& scope);
+    void find_parts(Scope& scope);
+    bool is_row_major(const Scope& scope, ir::TensorId id) const;
+    bool is_free(const Scope& scope, ir::TensorId id) const;
+
+    // ---- plan_control.cpp -----------------------------------------------------------------------
+    std::string why_not(const Scope& scope, const ir::Operation& op) const;
+    void add_control(Scope& scope, ir::OpId id);
+    void add_control_step(Scope& scope, Region& region, const Unit& unit);
+    PlanLoop plan_loop(Scope& scope, Region& region, const ir::Operation& op);
+    PlanBranch plan_branch(Scope& scope, const ir::Operation& op);
+    Body plan_graph(Scope& parent,
+                    ir::GraphId id,
+                    Scope& scope,
+                    const TensorSet& needed = {});  // of others than the results
+    StorageId new_storage(tensor::DType dtype, int64_t elements);
+    std::optional<PlanPack> as_pack(Scope& scope, const std::vector<ir::TensorId>& items);
+    PlanPack read_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::TensorId>& items);
+    PlanPack written_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::TensorId>& items);
+    void plan_results(Scope& scope,
+                      const ir::Operation& op,
+                      const ir::Loop& control,
+                      const Body& body,
+                      PlanLoop& loop);
+    void make_moving(StorageId id, std::vector<StorageId> targets);
+    int64_t elements_of(const Scope& scope, ir::TensorId id) const;
+
+    const ir::Program& program_;
+    const Known& known_;
+    const PlanOptions& options_;
+    // Lent to the graph of the region that is being planned.
+    Shapes shapes_;
+    std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes_;
+    uint32_t next_tensor_ = 0;
+    TensorSet constants_;  // values that no run changes
+    Plan plan_;
+};
+
+}  // namespace lemma::loop

@@ -1,0 +1,180 @@
+#include "runtime/control.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/executable.h"
+
+namespace lemma::runtime {
+
+Step::Step() = default;
+Step::~Step() = default;
+Step::Step(Step&&) noexcept = default;
+Step& Step::operator=(Step&&) noexcept = default;
+
+namespace {
+
+using tensor::DType;
+
+template <class T>
+int64_t load(const void* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return static_cast<int64_t>(value);
+}
+
+template <class T>
+void store(void* to, int64_t number) {
+    const auto value = static_cast<T>(number);
+    std::memcpy(to, &value, sizeof value);
+}
+
+std::byte* shifted(void* piece, int64_t bytes) { return static_cast<std::byte*>(piece) + bytes; }
+
+}  // namespace
+
+int64_t Executable::number(const Number& number) const {
+    const void* const at = pieces_[number.piece];
+    switch (number.dtype) {
+        case DType::I8:
+            return load<int8_t>(at);
+        case DType::I16:
+            return load<int16_t>(at);
+        case DType::I32:
+            return load<int32_t>(at);
+        case DType::U16:
+            return load<uint16_t>(at);
+        case DType::U32:
+            return load<uint32_t>(at);
+        case DType::U8:
+        case DType::Bool:
+            return load<uint8_t>(at);
+        default:
+            return load<int64_t>(at);
+    }
+}
+
+void Executable::set_number(const Number& number, int64_t value) const {
+    void* const at = pieces_[number.piece];
+    switch (tensor::dtype_size(number.dtype)) {
+        case 1:
+            return store<uint8_t>(at, value);
+        case 2:
+            return store<uint16_t>(at, value);
+        case 4:
+            return store<uint32_t>(at, value);
+        default:
+            return store<int64_t>(at, value);
+    }
+}
+
+Result<bool> Executable::holds(const Condition& condition) {
+    if (auto done = run_steps(condition.steps); !done) return std::unexpected(done.error());
+    return load<uint8_t>(pieces_[condition.value]) != 0;
+}
+
+Result<void> Executable::run_branch(const Branch& branch) {
+    for (const Branch::Arm& arm : branch.arms) {
+        if (arm.condition) {
+            LEMMA_TRY(const bool taken, holds(*arm.condition));
+            if (!taken) continue;
+        }
+        if (auto done = run_steps(arm.body); !done) return done;
+        for (size_t i = 0; i < arm.results.size(); ++i) {
+            move(branch.outputs[i], pieces_[arm.results[i]]);
+        }
+        return {};
+    }
+    return {};
+}
+
+// ---- Loops --------------------------------------------------------------------------------------
+
+void* Executable::part(const Pack& pack, int64_t index) const {
+    return shifted(pieces_[pack.first], index * pack.stride);
+}
+
+Result<void> Executable::begin_iteration(const Loop& loop, int64_t step) {
+    if (loop.index) set_number(*loop.index, step);
+    for (const Loop::Item& item : loop.items) {
+        if (step >= item.pack.count) {
+            return std::unexpected(Error{"a loop runs past the end of a scanned pack"});
+        }
+        move(item.seen, part(item.pack, step));
+    }
+    return {};
+}
+
+// What is read must be read before anything that it may lie in is written, and the other way round.
+void Executable::end_iteration(const Loop& loop, int64_t step) {
+    for (const Loop::Collected& collected : loop.collected) {
+        std::memcpy(part(collected.pack, step),
+                    pieces_[collected.result],
+                    static_cast<size_t>(collected.bytes));
+    }
+    constexpr size_t kMany = 16;
+    void* few[kMany];
+    std::vector<void*> many(loop.carried.size() > kMany ? loop.carried.size() : 0);
+    void** const next = many.empty() ? few : many.data();
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+        const Loop::Carried& carried = loop.carried[i];
+        next[i] = pieces_[carried.seen];
+        if (carried.passing == Loop::Passing::Moves) next[i] = pieces_[carried.result];
+        if (carried.passing != Loop::Passing::Copied) continue;
+        const bool first_in_use = pieces_[carried.seen] == pieces_[carried.slots[0]];
+        next[i] = pieces_[carried.slots[first_in_use ? 1 : 0]];
+        std::memmove(next[i], pieces_[carried.result], static_cast<size_t>(carried.bytes));
+    }
+    for (size_t i = 0; i < loop.carried.size(); ++i) move(loop.carried[i].seen, next[i]);
+}
+
+Result<void> Executable::run_loop(const Loop& loop) {
+    int64_t count = loop.count;
+    if (loop.dynamic_count) count = std::min(count, number(*loop.dynamic_count));
+    for (const Copy& copy : loop.before) {
+        std::memcpy(shifted(pieces_[copy.to], copy.to_begin),
+                    pieces_[copy.from],
+                    static_cast<size_t>(copy.bytes));
+    }
+    for (const Loop::Carried& carried : loop.carried) move(carried.seen, pieces_[carried.initial]);
+    int64_t step = 0;
+    bool ended = false;
+    while (step < count && !ended) {
+        if (auto done = begin_iteration(loop, step); !done) return done;
+        if (loop.pre) {
+            LEMMA_TRY(const bool go_on, holds(*loop.pre));
+            ended = !go_on;
+            if (ended) break;
+        }
+        if (step >= loop.most_results) {
+            return std::unexpected(Error{"a loop gives more than the items of its result"});
+        }
+        for (const Loop::Written& written : loop.written) {
+            move(written.result,
+                 written.pack ? part(*written.pack, step) : pieces_[written.slots[step % 2]]);
+        }
+        if (auto done = run_steps(loop.body); !done) return done;
+        end_iteration(loop, step);
+        ++step;
+        if (loop.post) {
+            LEMMA_TRY(const bool go_on, holds(*loop.post));
+            ended = !go_on;
+        }
+    }
+    if (loop.must_end && !ended) {
+        return std::unexpected(Error{"a loop does not end after its most steps"});
+    }
+    for (const Loop::Carried& carried : loop.carried) {
+        move(carried.outcome, pieces_[carried.seen]);
+    }
+    for (const Copy& copy : loop.after) {
+        std::memcpy(shifted(pieces_[copy.to], copy.to_begin),
+                    pieces_[copy.from],
+                    static_cast<size_t>(copy.bytes));
+    }
+    if (loop.ended) loop.ended(step);
+    return {};
+}
+
+}  // namespace lemma::runtime

@@ -1,0 +1,315 @@
+// Loops and branches in compiled code against the interpreter: what is carried, scanned and
+// collected, counts that only the run tells, and graphs inside of graphs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "diag/render.h"
+#include "driver/run/engine.h"
+#include "driver/run/tensors.h"
+#include "loop/interpret.h"
+#include "loop/random.h"
+#include "sknd/compose/compose.h"
+
+namespace lemma {
+namespace {
+
+using driver::Engine;
+using loop::Array;
+using loop::Interpreter;
+using loop::NamedArrays;
+
+std::unique_ptr<Interpreter> load(const std::string& text) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto file = sources.add("test.sknd", text);
+    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
+    sknd::check_types(package, {}, diag);
+    std::optional<ir::Program> program;
+    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
+    EXPECT_EQ(diag::render(sources, diag, {}), "");
+    if (!program) return nullptr;
+    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
+    for (const ir::Tensor& tensor : interpreter->program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        tensor::Shape shape;
+        for (const ir::SymId part : tensor.shape) {
+            shape.push_back(*interpreter->program().symbols.as_int(part));
+        }
+        Array value = *Array::zeros(tensor.dtype, shape);
+        for (size_t i = 0; i < value.reals.size(); ++i) {
+            value.reals[i] = 0.2 * loop::random_unit(tensor.name.size(), i) - 0.1;
+        }
+        value.round();
+        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
+    }
+    return interpreter;
+}
+
+void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::string& text) {
+    for (const auto& [name, items] : want) {
+        ASSERT_EQ(got.at(name).size(), items.size()) << name << text;
+        for (size_t k = 0; k < items.size(); ++k) {
+            const Array& a = got.at(name)[k];
+            const Array& b = items[k];
+            ASSERT_EQ(a.shape, b.shape) << name << text;
+            EXPECT_EQ(a.integers, b.integers) << name << text;
+            for (size_t i = 0; i < b.reals.size(); ++i) {
+                ASSERT_NEAR(a.reals[i], b.reals[i], 1e-5 * (1 + std::fabs(b.reals[i])))
+                    << name << "." << k << "[" << i << "]" << text;
+            }
+        }
+    }
+}
+
+// Three runs with changing inputs; `interpreted` steps are left to the interpreter.
+void compare(const std::string& text,
+             std::function<void(NamedArrays&, int)> change = {},
+             size_t interpreted = 0) {
+    const auto oracle = load(text);
+    const auto own = load(text);
+    ASSERT_TRUE(oracle && own);
+    for (const bool fuse : {true, false}) {
+        auto engine = Engine::create(*own, {.threads = 2, .fuse = fuse});
+        ASSERT_TRUE(engine) << engine.error().message;
+        for (int run = 0; run < 3; ++run) {
+            NamedArrays inputs;
+            ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3 + run, inputs));
+            if (change) change(inputs, run);
+            const auto want = oracle->run(inputs);
+            ASSERT_TRUE(want) << want.error().message << text;
+            // Through the steps alone, for a failure would be left to the interpreter.
+            const auto prepared = (*engine)->prepare(inputs);
+            ASSERT_TRUE(prepared) << prepared.error().message << text;
+            const auto ran = (*engine)->run_again();
+            ASSERT_TRUE(ran) << ran.error().message << text;
+            const auto got = (*engine)->run(inputs);
+            ASSERT_TRUE(got) << got.error().message << text;
+            expect_equal(*got, *want, "\nrun " + std::to_string(run) + "\n" + text);
+        }
+        size_t found = 0;
+        for (const loop::PlanStep& step : (*engine)->plan().steps) found += step.interpreted;
+        EXPECT_EQ(found, interpreted) << text;
+    }
+}
+
+std::string graph(const std::string& body) {
+    return "import layout; import linalg; import math; import nn;\n" + body;
+}
+
+TEST(EngineControl, RecurrentLayers) {
+    for (const auto& [steps, batch, inputs, units] :
+         {std::array{1, 1, 3, 2}, {7, 1, 16, 24}, {5, 3, 9, 17}, {12, 2, 64, 48}}) {
+        compare(graph(fmt::format(R"(
+graph G {{
+    @input {{ x: real[{0}, {1}, {2}]; }}
+    @output {{ y: real[~|{0}, {1}, {3}]; h: real[{1}, {3}]; c: real[{1}, {3}]; }}
+    @variable {{ w: real[{4}, {2}]; r: real[{4}, {3}]; b: real[{4}]; h0: real[{1}, {3}]; c0: real[{1}, {3}]; }}
+    @compose {{ y, h, c = nn.lstm_loop(x, w, r, b, h0, c0); }}
+}})",
+                                  steps,
+                                  batch,
+                                  inputs,
+                                  units,
+                                  4 * units)));
+    }
+}
+
+// Each number of steps from none to all, told by an input.
+TEST(EngineControl, CountsThatInputsTell) {
+    compare(graph(R"(
+graph G {
+    @input { a: real[9, 9]; n: int[]; }
+    @output { y: real[9, 9]; }
+    @compose {
+        start = layout.uniform{shape=[9, 9]}(0.5);
+        y = with p = start do..(n) linalg.matmul(p, a);
+    }
+})"),
+            [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 2 - 1; });
+}
+
+TEST(EngineControl, Conditions) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[20]; }
+    @output { y: real[20]; z: real[20]; n: int[]; }
+    @compose {
+        y, n, ~ = with s = x, count = 0, moving = true while moving do..(50) {
+            half = math.mul(s, 0.5);
+            next = math.add(count, 1);
+            size = math.abs(half);
+            largest = math.max_reduce{squeeze=true}(size);
+            more = math.gt(largest, 0.01);
+            yield half, next, more;
+        };
+        z = with s = x do {
+            t = math.mul(s, 0.7);
+            yield t;
+        } while {
+            size = math.abs(s);
+            largest = math.max_reduce{squeeze=true}(size);
+            more = math.gt(largest, 0.1);
+            yield more;
+        };
+    }
+})"));
+}
+
+// Values that pass unchanged, that are exchanged, that the loop does not make, and that are given
+// twice.
+TEST(EngineControl, PassingOfValues) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[5]; y: real[5]; z: real[5]; n: int[]; }
+    @output { a: real[5]; b: real[5]; c: real[5]; d: real[5]; e: real[5]; }
+    @compose {
+        a, b, c, d, e = with p = x, q = y, r = z, s = x, t = y do..(n) {
+            u = math.add(p, q);
+            yield q, p, r, u, u;
+        };
+    }
+})"),
+            [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run + 1; });
+}
+
+TEST(EngineControl, Scans) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[6, 4]; y: real[6, 4]; z: real[4]; }
+    @output { sums: real[6, 4]; befores: real[6, 4]; same: real[6, 4]; last: real[4]; }
+    @compose {
+        xs..(6) = layout.unstack{axis=0}(x);
+        ys..(6) = layout.unstack{axis=0}(y);
+        last, s..(6), b..(6), c..(6) = with p = z for v : xs, w : ys do..(i ->) {
+            m = math.mul(v, w);
+            q = math.add(m, p);
+            yield q, q, p, z;
+        };
+        sums = layout.stack{axis=0}(s);
+        befores = layout.stack{axis=0}(b);
+        same = layout.stack{axis=0}(c);
+    }
+})"));
+}
+
+// Items that are inputs, results that are outputs: nothing lies side by side.
+TEST(EngineControl, PacksOfTensorsThatLieApart) {
+    compare(graph(R"(
+operator step {
+    @input { x: real[n]; i: int[]; }
+    @output { y: real[n]; }
+    @lower { y[j,] = x[j,] * real(i[]) + 1.0, j < n; }
+}
+operator all {
+    @input { xs: real[n]..(k); }
+    @output { ys: real[n]..(k); }
+    @compose { ys..(k) = for x : xs do..(i ->) step(x, i); }
+}
+graph G {
+    @input { a: real[7]; b: real[7]; c: real[7]; }
+    @output { p: real[7]; q: real[7]; r: real[7]; s: real[14]; }
+    @compose {
+        d = math.exp(b);
+        [p, q, r] = all([a, d, c]);
+        s = layout.concat{axis=0}([r, p]);
+    }
+})"));
+}
+
+TEST(EngineControl, LoopsInsideOfLoops) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[8]; w: real[8, 8]; n: int[]; }
+    @output { y: real[8]; total: real[8]; }
+    @compose {
+        row = layout.unsqueeze{axes=[0]}(x);
+        last, sum = with p = row, s = row do..(n) {
+            scaled = math.mul(w, 0.25);
+            inner = with q = p do..(3) {
+                a = linalg.matmul(q, scaled);
+                b = math.add(a, s);
+                yield b;
+            };
+            t = math.add(inner, s);
+            halved = math.mul(t, 0.5);
+            yield inner, halved;
+        };
+        y = layout.squeeze{axes=[0]}(last);
+        total = layout.squeeze{axes=[0]}(sum);
+    }
+})"),
+            [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = 2 * run; });
+}
+
+TEST(EngineControl, Branches) {
+    for (const int limit : {-100, 0, 100}) {
+        compare(graph(fmt::format(R"(
+graph G {{
+    @input {{ x: real[3, 10]; w: real[10, 10]; }}
+    @output {{ y: real[3, 10]; z: real[3, 10]; both: real[3, 10]; }}
+    @compose {{
+        sum = math.sum_reduce{{squeeze=true}}(x);
+        high = math.gt(sum, {0}.0);
+        y, z = if high then {{
+            p = linalg.matmul(x, w);
+            q = nn.relu(p);
+            yield q, x;
+        }} else {{
+            p = math.neg(x);
+            yield p, p;
+        }};
+        both = math.add(y, z);
+    }}
+}})",
+                                  limit)));
+    }
+}
+
+TEST(EngineControl, BranchesInsideOfLoops) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[12]; limit: real[]; }
+    @output { y: real[12]; all: real[5, 12]; }
+    @compose {
+        y, steps..(5) = with p = x do..(5) {
+            size = math.sum_reduce{squeeze=true}(p);
+            large = math.gt(size, limit);
+            next = if large then {
+                h = math.mul(p, 0.5);
+                yield h;
+            } else {
+                a = math.abs(p);
+                h = math.mul(a, 3.0);
+                yield h;
+            };
+            yield next, next;
+        };
+        all = layout.stack{axis=0}(steps);
+    }
+})"));
+}
+
+// What each step repeats is done before the loop, also where the loop has no step.
+TEST(EngineControl, WorkThatEveryStepWouldRepeat) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[4, 64]; w: real[64, 64]; n: int[]; }
+    @output { y: real[4, 64]; }
+    @variable { v: real[64, 64]; }
+    @compose {
+        y = with p = x do..(n) {
+            u = linalg.matmul(w, v);
+            t = math.mul(u, 0.1);
+            a = linalg.matmul(p, t);
+            b = math.tanh(a);
+            yield b;
+        };
+    }
+})"),
+            [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 3; });
+}
+
+}  // namespace
+}  // namespace lemma
