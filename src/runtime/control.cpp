@@ -154,7 +154,10 @@ Result<void> Executable::run_loop(const Loop& loop) {
             move(written.result,
                  written.pack ? part(*written.pack, step) : pieces_[written.slots[step % 2]]);
         }
-        if (auto done = run_steps(loop.body); !done) return done;
+        const bool outside = std::exchange(backwards_, step % 2 != 0);
+        auto done = run_steps(loop.body);
+        backwards_ = outside;
+        if (!done) return done;
         end_iteration(loop, step);
         ++step;
         if (loop.post) {

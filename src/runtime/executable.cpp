@@ -10,14 +10,20 @@ struct Call {
     KernelFunction kernel;
     void* const* buffers;
     int64_t items;
+    bool backwards;
 };
+
+// More items than this are short, and read little each.
+constexpr int64_t kMostBackwards = 256;
 
 // Each thread does a run of neighbouring items.
 void run_part(void* context, int part, int parts) {
     const Call& call = *static_cast<const Call*>(context);
     const int64_t begin = call.items * part / parts;
     const int64_t end = call.items * (part + 1) / parts;
-    if (begin < end) call.kernel(call.buffers, begin, end);
+    if (begin >= end) return;
+    if (!call.backwards) return call.kernel(call.buffers, begin, end);
+    for (int64_t item = end; item-- > begin;) call.kernel(call.buffers, item, item + 1);
 }
 
 }  // namespace
@@ -84,7 +90,7 @@ Result<void> Executable::run_kernel(const Step& step) {
     for (size_t i = 0; i < step.buffers.size(); ++i) {
         buffers[i] = step.buffers[i] == kFlag ? &failed : pieces_[step.buffers[i]];
     }
-    Call call{step.kernel, buffers, step.items};
+    Call call{step.kernel, buffers, step.items, backwards_ && step.items <= kMostBackwards};
     if (step.items == 1) {
         step.kernel(buffers, 0, 1);
     } else {

@@ -57,6 +57,9 @@ private:
     int64_t bytes_ = 0;
     std::vector<double>* seconds_ = nullptr;
     double inner_ = 0;  // of the steps inside of the one that runs
+    // Every other iteration of a loop takes items from the last one on: the weights that were read
+    // last are still in the cache.
+    bool backwards_ = false;
 };
 
 }  // namespace lemma::runtime
