@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loop/graph.h"
+#include "loop/graph_text.h"
 
 namespace lemma::loop {
 
@@ -64,7 +65,9 @@ private:
 class Planner {
 public:
     Planner(const ir::Program& program, const Known& known, const PlanOptions& options)
-        : program_(program), known_(known), options_(options) {}
+        : program_(program), known_(known), options_(options) {
+        graph_.pool.strict = options.numerics == Numerics::Strict;
+    }
 
     Plan make();
 
@@ -80,6 +83,13 @@ private:
     Layout layout_of(ir::TensorId id, int64_t& elements) const;
     StorageRole role_of(ir::TensorId id) const;
     void add_steps(Unit& unit);
+    // Behind a pass.
+    template <class... Parts>
+    void show(const char* pass, const Parts&... parts) {
+        if (options_.log && options_.log->pass == pass) {
+            options_.log->text += print(parts..., program_);
+        }
+    }
 
     const ir::Program& program_;
     const Known& known_;
@@ -171,6 +181,9 @@ void Planner::add_primitive(ir::OpId id) {
     if (narrow && graph_.units.back().stages.size() > 1) {
         graph_.units.pop_back();
         add_interpreted(id, "16-bit reals in several formulas");
+    } else if (graph_.pool.strict && rounds_between(graph_, graph_.units.back())) {
+        graph_.units.pop_back();
+        add_interpreted(id, "a result in several formulas, which strict rounds once");
     }
 }
 
@@ -313,22 +326,30 @@ Plan Planner::make() {
     add_zeros(graph_);
     mark_once(graph_);
     find_fixed();
+    show("stages", graph_);
     if (options_.fuse) {
         compose_reshapes(graph_);
         drop_unused(graph_);
         fuse(graph_);
+        show("fuse", graph_);
         find_contractions(graph_);
+        show("contract", graph_);
         fold_scales(graph_);
+        show("fold", graph_);
         layouts_ = choose_layouts(graph_, fixed_);
         in_place_ = find_in_place(graph_, layouts_, fixed_);
+        show("layout", graph_, layouts_);
     }
     place_tensors();
     if (options_.fuse) {
         pack_weights(graph_, plan_, options_.target);
         place_tensors();
+        show("pack", graph_);
     }
     for (Unit& unit : graph_.units) add_steps(unit);
+    show("schedule", plan_);
     plan_memory(plan_, {graph_.results.begin(), graph_.results.end()});
+    show("memory", plan_);
     return std::move(plan_);
 }
 
@@ -339,7 +360,9 @@ std::vector<ir::TensorId> used_tensors(const ir::Program& program, ir::OpId id) 
 }
 
 Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions& options) {
-    return Planner(program, known, options).make();
+    PlanOptions own = options;
+    own.fuse &= options.numerics != Numerics::Strict;
+    return Planner(program, known, own).make();
 }
 
 }  // namespace lemma::loop

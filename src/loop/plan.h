@@ -9,6 +9,7 @@
 #include "base/store.h"
 #include "ir/program.h"
 #include "loop/layout.h"
+#include "loop/numerics.h"
 #include "loop/schedule.h"
 #include "loop/stage.h"
 
@@ -48,9 +49,17 @@ struct Plan {
     int64_t arena_bytes = 0;
 };
 
+// What was made, told pass by pass (graph_text.h).
+struct PlanLog {
+    std::string pass;  // the one to show
+    std::string text;
+};
+
 struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as it is written
+    Numerics numerics = Numerics::Default;
+    PlanLog* log = nullptr;  // may be missing
 };
 
 // `known` has the extents that the inputs tell.

@@ -143,7 +143,7 @@ public:
           shapes_(shapes),
           pool_(pool),
           build_(pool.build),
-          double_(Precision(program, formula).wants_double()) {}
+          double_(pool.strict || Precision(program, formula).wants_double()) {}
 
     Result<Stage> make();
 
@@ -353,7 +353,7 @@ ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
         for (int64_t i = 0; i < *constant; ++i) result = build_.make(Op::Mul, {result, base});
         return result;
     }
-    const auto constant = symbols_.as_real(exponent_id);
+    const auto constant = pool_.strict ? std::nullopt : symbols_.as_real(exponent_id);
     const Kind kind = build_.type(base).kind;
     if (constant == 1) return base;
     if (constant == 2) return build_.make(Op::Mul, {base, base});

@@ -1,11 +1,29 @@
 #include "driver/run/engine.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "codegen/jit.h"
 #include "driver/run/engine_data.h"
 
 namespace lemma::driver {
+
+namespace {
+
+class Stopwatch {
+public:
+    // Seconds since the last time.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 struct Engine::Loaded {
     explicit Loaded(int threads) : executable(threads) {}
@@ -23,13 +41,15 @@ struct Engine::Loaded {
 
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
                                                EngineOptions options) {
-    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, options));
-    LEMMA_TRY(engine->compiler_, codegen::load_compiler());
+    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
+    LEMMA_TRY(engine->compiler_, codegen::load_compiler(engine->options_.compiler));
     return engine;
 }
 
 Engine::Engine(loop::Interpreter& interpreter, EngineOptions options)
-    : interpreter_(interpreter), options_(options) {}
+    : interpreter_(interpreter), options_(std::move(options)) {
+    log_.pass = options_.dump_pass;
+}
 
 Engine::~Engine() = default;
 
@@ -50,13 +70,20 @@ Result<Engine::Loaded*> Engine::load() {
     std::ranges::sort(key);
     if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second.get();
     auto loaded = std::make_unique<Loaded>(options_.threads);
-    loaded->plan = loop::make_plan(
-        interpreter_.program(), known, {.target = compiler_->target(), .fuse = options_.fuse});
+    Stopwatch watch;
+    loaded->plan = loop::make_plan(interpreter_.program(),
+                                   known,
+                                   {.target = compiler_->target(),
+                                    .fuse = options_.fuse,
+                                    .numerics = options_.compiler.numerics,
+                                    .log = &log_});
+    times_.plan += watch.lap();
     std::vector<const loop::Function*> functions;
     for (const loop::PlanStep& step : loaded->plan.steps) {
         if (!step.interpreted) functions.push_back(&step.kernel.function);
     }
     LEMMA_TRY(const auto code, compiler_->compile(functions, options_.threads));
+    times_.code += watch.lap();
     size_t next = 0;
     for (const loop::PlanStep& step : loaded->plan.steps) {
         loaded->kernels.push_back(step.interpreted ? nullptr : code[next++]);
@@ -69,6 +96,7 @@ Result<Engine::Loaded*> Engine::load() {
         const auto id = make_id<loop::StorageId>(i);
         if (loaded->plan.storages[id].only_once) loaded->executable.release(loaded->pieces[i]);
     }
+    times_.pack += watch.lap();
     LEMMA_TRY(loaded->steps, make_steps(*loaded, false));
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }

@@ -18,6 +18,8 @@ namespace lemma::driver {
 struct EngineOptions {
     int threads = 1;
     bool fuse = true;
+    codegen::CompilerOptions compiler = {};
+    std::string dump_pass = {};  // of loop/graph_text.h
 };
 
 class Engine {
@@ -43,6 +45,13 @@ public:
     const std::vector<size_t>& plan_steps() const;
     const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
     int64_t bytes() const;
+    // What loading took, in seconds.
+    struct LoadTimes {
+        double plan = 0, code = 0, pack = 0;
+    };
+    const LoadTimes& load_times() const { return times_; }
+    // What the pass made, each time that a plan was.
+    const std::string& dumped() const { return log_.text; }
 
 private:
     struct Loaded;  // a plan with its code and memory, for one set of extents
@@ -63,6 +72,8 @@ private:
     std::unique_ptr<codegen::Compiler> compiler_;
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
+    LoadTimes times_;
+    loop::PlanLog log_;
 };
 
 }  // namespace lemma::driver

@@ -82,7 +82,10 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     // What looks at every tensor, or changes it, needs those that compiled code leaves out.
     const bool watched = options.quantize || options.run.on_tensor;
     if (options.engine == EngineKind::Jit && !watched) {
-        auto engine = Engine::create(*session->interpreter_, {.threads = options.threads});
+        auto engine = Engine::create(*session->interpreter_,
+                                     {.threads = options.threads,
+                                      .compiler = compiler_options(options.compile),
+                                      .dump_pass = options.compile.dump_pass});
         if (!engine) {
             finding.unusable = engine.error();
             finding.status = kUnusable;
@@ -189,6 +192,7 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
                                          {"jit", EngineKind::Jit}};
     arguments.choice("--engine", options.engine, engines, "how to run (interpret)");
     arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
+    declare_compile_options(arguments, options.compile);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
     declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);

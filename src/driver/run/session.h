@@ -8,6 +8,7 @@
 
 #include "driver/finding.h"
 #include "driver/load.h"
+#include "driver/run/compile_options.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -25,6 +26,7 @@ struct SessionOptions {
     std::vector<std::string> inputs;
     EngineKind engine = EngineKind::Interpret;
     int threads = 1;
+    CompileOptions compile;
 };
 
 class Session {
