@@ -4,10 +4,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <vector>
 #endif
+
+#include <cstdlib>
 
 namespace lemma::codegen {
 
@@ -33,7 +35,7 @@ std::vector<std::string> candidates() {
     return paths;
 }
 
-using Create = Result<std::unique_ptr<Compiler>> (*)(std::string);
+using Create = Result<std::unique_ptr<Compiler>> (*)(const CompilerOptions&);
 
 Result<Create> find_create() {
     std::string trouble;
@@ -52,20 +54,30 @@ Result<Create> find_create() {
     return std::unexpected(Error{fmt::format("cannot load the compiler: {}", trouble)});
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Compiler>> load_compiler(std::string cache_folder) {
-    static const Result<Create> create = find_create();
-    if (!create) return std::unexpected(create.error());
-    return (*create)(std::move(cache_folder));
+Result<std::unique_ptr<Compiler>> create(const CompilerOptions& options) {
+    static const Result<Create> function = find_create();
+    if (!function) return std::unexpected(function.error());
+    return (*function)(options);
 }
+
+}  // namespace
 
 #else
 
-Result<std::unique_ptr<Compiler>> load_compiler(std::string cache_folder) {
-    return Compiler::create(std::move(cache_folder));
+namespace {
+
+Result<std::unique_ptr<Compiler>> create(const CompilerOptions& options) {
+    return Compiler::create(options);
 }
 
+}  // namespace
+
 #endif
+
+Result<std::unique_ptr<Compiler>> load_compiler(CompilerOptions options) {
+    const char* const target = std::getenv("LEMMA_TARGET");
+    if (options.target.empty() && target) options.target = target;
+    return create(options);
+}
 
 }  // namespace lemma::codegen

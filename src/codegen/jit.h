@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "base/result.h"
 #include "codegen/llvm/compiler.h"
@@ -11,7 +10,8 @@
 namespace lemma::codegen {
 
 // The library `lemma_jit.so` lies beside the program, in the folder above, or in `lib` beside that;
-// the variable LEMMA_JIT of the environment names another one.
-Result<std::unique_ptr<Compiler>> load_compiler(std::string cache_folder = {});
+// the variable LEMMA_JIT of the environment names another one. LEMMA_TARGET names the target where
+// the options do not.
+Result<std::unique_ptr<Compiler>> load_compiler(CompilerOptions options = {});
 
 }  // namespace lemma::codegen

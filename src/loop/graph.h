@@ -49,6 +49,10 @@ bool covers(const Stage& stage, const StageGraph& graph);
 // One assignment to each element, whose index is the variables themselves, and no guards.
 bool is_map(const Stage& stage, const StageGraph& graph);
 
+// Whether a float is stored and then worked on by another stage of the unit, where the interpreter
+// has a double.
+bool rounds_between(const StageGraph& graph, const Unit& unit);
+
 // ---- Passes -------------------------------------------------------------------------------------
 
 // The formula that gives elements their start becomes part of the one that adds to them.

@@ -224,6 +224,8 @@ private:
     uint32_t epoch_ = 0;
 };
 
+const char* op_text(Op op);
+std::string type_text(Type type);  // `f32x16`
 // A readable text, one statement a line; equal texts mean equal kernels.
 std::string print(const Function& function);
 // What is wrong with it; empty if nothing is.

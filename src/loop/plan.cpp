@@ -87,6 +87,9 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     if (narrow && graph.units.back().stages.size() > 1) {
         graph.units.pop_back();
         add_interpreted(scope, id, "16-bit reals in several formulas");
+    } else if (graph.pool.strict && rounds_between(graph, graph.units.back())) {
+        graph.units.pop_back();
+        add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
     }
 }
 
@@ -295,6 +298,7 @@ void Planner::optimise(Scope& scope) {
     compose_reshapes(graph);
     drop_unused(graph);
     fuse(graph);
+    show("fuse", graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
         // Good enough to be packed before the loop.
@@ -303,8 +307,11 @@ void Planner::optimise(Scope& scope) {
         }
     }
     find_contractions(graph);
+    show("contract", graph);
     fold_scales(graph);
+    show("fold", graph);
     scope.layouts = choose_layouts(graph, scope.fixed);
+    show("layout", graph, scope.layouts);
     find_parts(scope);
     find_views(scope);
     sort_units(scope);
@@ -336,6 +343,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.next_tensor = next_tensor_;
     graph.constants = constants_;
     graph.results = results;
+    graph.pool.strict = options_.numerics == Numerics::Strict;
     const size_t number = plan_.regions.size();
     plan_.regions.emplace_back();
     for (const ir::OpId id : operations) add_operation(scope, id);
@@ -344,11 +352,13 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     constants_ = graph.constants;
     find_outer(scope);
     find_fixed(scope);
+    show("stages", graph);
     if (options_.fuse) optimise(scope);
     place_units(scope);
     if (options_.fuse) {
         pack_weights(graph, plan_, options_.target);
         place_units(scope);
+        show("pack", graph);
     }
     sort_units(scope);
     Region region;
@@ -370,12 +380,16 @@ Plan Planner::make() {
     for (const ir::Update& update : program_.updates) results.insert(update.value);
     Scope scope;
     plan_region(program_.graphs[program_.main].operations, results, scope);
+    show("schedule", plan_);
     plan_memory(plan_, {results.begin(), results.end()});
+    show("memory", plan_);
     return std::move(plan_);
 }
 
 Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions& options) {
-    return Planner(program, known, options).make();
+    PlanOptions own = options;
+    own.fuse &= options.numerics != Numerics::Strict;
+    return Planner(program, known, own).make();
 }
 
 }  // namespace lemma::loop

@@ -10,6 +10,7 @@
 #include "base/store.h"
 #include "ir/program.h"
 #include "loop/layout.h"
+#include "loop/numerics.h"
 #include "loop/schedule.h"
 #include "loop/stage.h"
 
@@ -129,9 +130,17 @@ struct Plan {
     }
 };
 
+// What was made, told pass by pass (graph_text.h).
+struct PlanLog {
+    std::string pass;  // the one to show
+    std::string text;
+};
+
 struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as it is written
+    Numerics numerics = Numerics::Default;
+    PlanLog* log = nullptr;  // may be missing
 };
 
 // `known` has the extents that the inputs tell.

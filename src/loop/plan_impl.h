@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loop/graph.h"
+#include "loop/graph_text.h"
 #include "loop/plan.h"
 
 namespace lemma::loop {
@@ -73,6 +74,13 @@ private:
     void add_steps(Scope& scope, Region& region, Unit& unit);
     void add_step(Scope& scope, Region& region, const Unit& unit, PlanStep step);
     void sort_units(Scope& scope);
+    // Behind a pass, for those who want to see it.
+    template <class... Parts>
+    void show(const char* pass, const Parts&... parts) {
+        if (options_.log && options_.log->pass == pass) {
+            options_.log->text += print(parts..., program_);
+        }
+    }
 
     // ---- plan_views.cpp -------------------------------------------------------------------------
     void find_views(Scope& scope);

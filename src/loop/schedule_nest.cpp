@@ -269,8 +269,8 @@ void Nest::choose_lanes() {
     };
     // Of equal ones the innermost.
     for (size_t i = outputs_.size(); i-- > 0;) consider(outputs_[i]);
-    const bool one = stage_.writes.size() == 1;
-    for (size_t i = reductions_.size(); i-- > 0 && one;) consider(reductions_[i]);
+    const bool any_order = stage_.writes.size() == 1 && !pool_.strict;
+    for (size_t i = reductions_.size(); i-- > 0 && any_order;) consider(reductions_[i]);
     if (!lane_.valid()) return;
     auto& loops = lane_reduces_ ? reductions_ : outputs_;
     const auto at = std::ranges::find(loops, lane_, &Loop::var);
@@ -695,7 +695,7 @@ void Nest::accumulate(LocalId sum, Block& out) {
         const Expr& e = build_[value];
         ExprId after;
         if (stage_.combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type &&
-            type.real()) {
+            type.real() && !pool_.strict) {
             after = build_.make(Op::Fma, {e.args[0], e.args[1], before});
         } else {
             after =

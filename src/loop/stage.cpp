@@ -143,7 +143,7 @@ public:
           shapes_(shapes),
           pool_(pool),
           build_(pool.build),
-          double_(Precision(program, formula).wants_double()) {}
+          double_(pool.strict || Precision(program, formula).wants_double()) {}
 
     Result<Stage> make();
 
@@ -356,6 +356,7 @@ ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
     }
     auto constant = symbols_.as_real(exponent_id);
     if (const Expr& e = pool_[exponent]; e.op == Op::Constant && e.type.real()) constant = e.real;
+    if (pool_.strict) constant.reset();
     const Kind kind = build_.type(base).kind;
     if (constant == 1) return base;
     if (constant == 2) return build_.make(Op::Mul, {base, base});

@@ -52,6 +52,9 @@ public:
     StagePool() : build(function_) {}
     StagePool(const StagePool&) = delete;
 
+    // Values and sums are those of the interpreter to the last bit (numerics.h).
+    bool strict = false;
+
     VarId new_var(int64_t extent);
     int64_t extent(VarId var) const { return extents_[var.value]; }
     const Expr& operator[](ExprId id) const { return function_.exprs[id.value]; }

@@ -9,9 +9,7 @@
 
 namespace lemma::loop {
 
-namespace {
-
-const char* op_name(Op op) {
+const char* op_text(Op op) {
     switch (op) {
         case Op::Constant:
             return "constant";
@@ -109,11 +107,13 @@ const char* op_name(Op op) {
     return "?";
 }
 
-std::string type_name(Type type) {
+std::string type_text(Type type) {
     const char* const kinds[] = {"bool", "int", "f32", "f64"};
     const char* const kind = kinds[static_cast<size_t>(type.kind)];
     return type.lanes == 1 ? kind : fmt::format("{}x{}", kind, type.lanes);
 }
+
+namespace {
 
 // Each expression is named where it is used first: `%3 = add(%1, %2)`.
 class Printer {
@@ -129,7 +129,7 @@ public:
                                  f_.buffers[i].written ? " written" : "");
         }
         for (size_t i = 0; i < f_.locals.size(); ++i) {
-            text_ += fmt::format("  local l{}: {}\n", i, type_name(f_.locals[i].type));
+            text_ += fmt::format("  local l{}: {}\n", i, type_text(f_.locals[i].type));
         }
         block(f_.body, 1);
         return std::move(text_);
@@ -167,12 +167,12 @@ private:
         if (e.op == Op::Local) return fmt::format("l{}", e.integer);
         if (e.op == Op::Load) {
             return fmt::format("{} b{}[{}]{}",
-                               type_name(e.type),
+                               type_text(e.type),
                                e.buffer.value,
                                address(e.address, depth),
                                e.mask.valid() ? " where " + name(e.mask, depth) : "");
         }
-        std::string text = fmt::format("{} {}", type_name(e.type), e.name ? e.name : op_name(e.op));
+        std::string text = fmt::format("{} {}", type_text(e.type), e.name ? e.name : op_text(e.op));
         for (size_t i = 0; i < e.args.size(); ++i) {
             text += (i == 0 ? "(" : ", ") + name(e.args[i], depth);
         }
@@ -279,9 +279,9 @@ private:
         for (const ExprId arg : e.args) {
             if (mixed && f_[arg].type != e.type) {
                 fail(fmt::format("{} of {} gives {}",
-                                 op_name(e.op),
-                                 type_name(f_[arg].type),
-                                 type_name(e.type)));
+                                 op_text(e.op),
+                                 type_text(f_[arg].type),
+                                 type_text(e.type)));
             }
         }
         if (e.op == Op::Select && f_[e.args[0]].type != Type{Kind::Bool, e.type.lanes}) {

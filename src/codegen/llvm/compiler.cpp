@@ -1,28 +1,23 @@
 #include "codegen/llvm/compiler.h"
 
 #include <fmt/format.h>
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <thread>
-#include <unordered_map>
+#include <unordered_set>
 
-#include "codegen/llvm/emit.h"
+#include "codegen/llvm/engine_version.h"
+#include "codegen/llvm/object_cache.h"
+#include "codegen/llvm/object_maker.h"
+#include "codegen/llvm/targets.h"
 
 namespace lemma::codegen {
 
 namespace {
-
-using Object = llvm::SmallVector<char, 0>;
 
 std::unexpected<Error> bad(llvm::Error error) {
     return std::unexpected(Error{"cannot compile: " + llvm::toString(std::move(error))});
@@ -30,54 +25,52 @@ std::unexpected<Error> bad(llvm::Error error) {
 
 class LlvmCompiler final : public Compiler {
 public:
-    Result<void> open();
-    const loop::Target& target() const override { return target_; }
+    explicit LlvmCompiler(MachineTarget target) : target_(std::move(target)) {}
+
+    Result<void> open(const CompilerOptions& options);
+    const loop::Target& target() const override { return target_.schedule; }
     Result<std::vector<runtime::KernelFunction>> compile(
         std::span<const loop::Function* const> functions, int threads) override;
+    Result<std::string> object(const loop::Function& function, const std::string& name) override;
     const CompilerStats& stats() const override { return stats_; }
 
 private:
     struct Job {
         const loop::Function* function = nullptr;
-        std::string name;
-        Object object;
+        ObjectKey key;
+        std::string object;
         std::string error;
+        bool cached = false;
     };
+    static std::string name_of(const ObjectKey& key) { return "k" + key.digest; }
+    std::vector<Job> find_jobs(std::span<const loop::Function* const> functions,
+                               std::vector<std::string>& names);
     void work(std::vector<Job>& jobs, std::atomic<size_t>& next);
-    void make(Job& job, llvm::TargetMachine& machine);
-    void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+    Result<void> link(std::vector<Job>& jobs);
+    Result<std::vector<runtime::KernelFunction>> look_up(const std::vector<std::string>& names);
 
-    std::optional<llvm::orc::JITTargetMachineBuilder> builder_;
+    MachineTarget target_;
+    std::string version_;  // all that decides about the code but the kernel itself
+    std::unique_ptr<ObjectCache> cache_;
     std::unique_ptr<llvm::orc::LLJIT> jit_;
-    loop::Target target_;
-    EmitOptions emit_;
-    std::unordered_map<std::string, std::string> names_;  // by the text of the function
+    std::unordered_set<std::string> linked_;  // names
     CompilerStats stats_;
 };
 
-Result<void> LlvmCompiler::open() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        llvm::InitializeNativeTarget();
-        llvm::InitializeNativeTargetAsmPrinter();
-    });
-    auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
-    if (!builder) return bad(builder.takeError());
-    builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
-    const std::string features = builder->getFeatures().getString();
-    const auto has = [&](const std::string& name) {
-        return features.find("+" + name + ",") != std::string::npos ||
-               features.ends_with("+" + name);
-    };
-    const bool x86 = builder->getTargetTriple().isX86();
-    emit_.has_fma = !x86 || has("fma");
-    target_.vector_bytes = !x86                                ? 16
-                           : has("avx512f") && has("avx512vl") ? 64
-                           : has("avx2")                       ? 32
-                                                               : 16;
-    target_.registers = !x86 || target_.vector_bytes == 64 ? 32 : 16;
-    builder_ = std::move(*builder);
-    auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*builder_).create();
+Result<void> LlvmCompiler::open(const CompilerOptions& options) {
+    target_.emit.fast = options.numerics == loop::Numerics::Fast;
+    version_ = fmt::format("{} {} {} {}",
+                           kEngineVersion,
+                           LLVM_VERSION_STRING,
+                           target_.name,
+                           static_cast<int>(options.numerics));
+    stats_.target = target_.builder.getCPU();
+    if (!target_.runs_here) return {};
+    if (!options.cache_folder.empty()) {
+        cache_ = std::make_unique<ObjectCache>(options.cache_folder, options.cache_bytes);
+        stats_.cache_trouble = cache_->trouble();
+    }
+    auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_.builder).create();
     if (!jit) return bad(jit.takeError());
     jit_ = std::move(*jit);
     auto library = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
@@ -87,112 +80,108 @@ Result<void> LlvmCompiler::open() {
     return {};
 }
 
-// Kernels come in the form that they are to have; only registers and what loops repeat is left.
-void LlvmCompiler::optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder passes(&machine);
-    passes.registerModuleAnalyses(modules);
-    passes.registerCGSCCAnalyses(graphs);
-    passes.registerFunctionAnalyses(functions);
-    passes.registerLoopAnalyses(loops);
-    passes.crossRegisterProxies(loops, functions, graphs, modules);
-    llvm::ModulePassManager manager;
-    auto parsed = passes.parsePassPipeline(
-        manager, "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),early-cse)");
-    if (parsed) {
-        llvm::consumeError(std::move(parsed));
-        return;
+// Functions that are not there yet, each once, and the names of all.
+std::vector<LlvmCompiler::Job> LlvmCompiler::find_jobs(
+    std::span<const loop::Function* const> functions, std::vector<std::string>& names) {
+    std::vector<Job> jobs;
+    std::unordered_set<std::string> known = linked_;
+    for (const loop::Function* const function : functions) {
+        ObjectKey key = object_key(loop::print(*function), version_);
+        names.push_back(name_of(key));
+        if (known.insert(names.back()).second) {
+            jobs.push_back({function, std::move(key), {}, {}, false});
+        }
     }
-    manager.run(module, modules);
-}
-
-void LlvmCompiler::make(Job& job, llvm::TargetMachine& machine) {
-    llvm::LLVMContext context;
-    llvm::Module module(job.name, context);
-    module.setDataLayout(machine.createDataLayout());
-    module.setTargetTriple(machine.getTargetTriple().str());
-    emit(*job.function, job.name, emit_, module);
-    for (llvm::Function& function : module) {
-        if (function.isDeclaration()) continue;
-        function.addFnAttr("target-cpu", machine.getTargetCPU());
-        function.addFnAttr("target-features", machine.getTargetFeatureString());
-        function.addFnAttr("prefer-vector-width", fmt::format("{}", target_.vector_bytes * 8));
-        function.addFnAttr("no-trapping-math", "true");
-    }
-    std::string problem;
-    llvm::raw_string_ostream stream(problem);
-    if (llvm::verifyModule(module, &stream)) {
-        job.error = "a kernel that is not valid: " + problem;
-        return;
-    }
-    optimise(module, machine);
-    llvm::raw_svector_ostream out(job.object);
-    llvm::legacy::PassManager emitter;
-    if (machine.addPassesToEmitFile(emitter, out, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-        job.error = "there is no object format for this machine";
-        return;
-    }
-    emitter.run(module);
+    return jobs;
 }
 
 void LlvmCompiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
-    auto machine = builder_->createTargetMachine();
+    std::optional<Result<ObjectMaker>> maker;  // made when something is not in the cache
     for (size_t i = next++; i < jobs.size(); i = next++) {
-        if (machine) {
-            make(jobs[i], **machine);
-        } else {
-            jobs[i].error = "there is no code generator for this machine";
+        Job& job = jobs[i];
+        if (cache_) {
+            if (auto found = cache_->find(job.key)) {
+                job.object = std::move(*found);
+                job.cached = true;
+                continue;
+            }
         }
+        if (!maker) maker = ObjectMaker::create(target_);
+        auto made = *maker ? (*maker)->make(*job.function, name_of(job.key))
+                           : Result<std::string>(std::unexpected(maker->error()));
+        if (!made) {
+            job.error = made.error().message;
+            continue;
+        }
+        job.object = std::move(*made);
+        if (cache_) cache_->add(job.key, job.object);
     }
-    if (!machine) llvm::consumeError(machine.takeError());
+}
+
+Result<void> LlvmCompiler::link(std::vector<Job>& jobs) {
+    for (Job& job : jobs) {
+        if (!job.error.empty()) return std::unexpected(Error{job.error});
+        const std::string name = name_of(job.key);
+        auto added = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(job.object, name));
+        if (added) return bad(std::move(added));
+        linked_.insert(name);
+        ++(job.cached ? stats_.cached : stats_.kernels);
+    }
+    return {};
+}
+
+// All in one go, for each time costs a round through the session.
+Result<std::vector<runtime::KernelFunction>> LlvmCompiler::look_up(
+    const std::vector<std::string>& names) {
+    llvm::orc::SymbolLookupSet symbols;
+    std::vector<llvm::orc::SymbolStringPtr> interned;
+    std::unordered_set<std::string> seen;
+    for (const std::string& name : names) {
+        interned.push_back(jit_->mangleAndIntern(name));
+        if (seen.insert(name).second) symbols.add(interned.back());
+    }
+    auto found = jit_->getExecutionSession().lookup(
+        llvm::orc::makeJITDylibSearchOrder(&jit_->getMainJITDylib()), std::move(symbols));
+    if (!found) return bad(found.takeError());
+    std::vector<runtime::KernelFunction> result;
+    for (const llvm::orc::SymbolStringPtr& symbol : interned) {
+        result.push_back(
+            (*found)[symbol].getAddress().toPtr<void (*)(void* const*, int64_t, int64_t)>());
+    }
+    return result;
 }
 
 Result<std::vector<runtime::KernelFunction>> LlvmCompiler::compile(
     std::span<const loop::Function* const> functions, int threads) {
+    if (!jit_) return std::unexpected(Error{"code for another processor cannot run here"});
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<Job> jobs;
     std::vector<std::string> names;
-    for (const loop::Function* const function : functions) {
-        const auto [known, fresh] = names_.emplace(loop::print(*function), "");
-        if (fresh) {
-            known->second = fmt::format("k{}", names_.size());
-            jobs.push_back({function, known->second, {}, {}});
-        }
-        names.push_back(known->second);
-    }
+    std::vector<Job> jobs = find_jobs(functions, names);
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
     const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
     for (size_t i = 1; i < count; ++i) helpers.emplace_back([&] { work(jobs, next); });
     work(jobs, next);
     for (std::thread& helper : helpers) helper.join();
-    for (Job& job : jobs) {
-        if (!job.error.empty()) return std::unexpected(Error{job.error});
-        auto added = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
-            llvm::StringRef(job.object.data(), job.object.size()), job.name));
-        if (added) return bad(std::move(added));
-    }
-    std::vector<runtime::KernelFunction> result;
-    for (const std::string& name : names) {
-        auto found = jit_->lookup(name);
-        if (!found) return bad(found.takeError());
-        result.push_back(found->toPtr<void (*)(void* const*, int64_t, int64_t)>());
-    }
-    stats_.kernels += jobs.size();
+    if (auto done = link(jobs); !done) return std::unexpected(done.error());
+    LEMMA_TRY(auto result, look_up(names));
     stats_.reused += names.size() - jobs.size();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     stats_.seconds += spent.count();
     return result;
 }
 
+Result<std::string> LlvmCompiler::object(const loop::Function& function, const std::string& name) {
+    LEMMA_TRY(ObjectMaker maker, ObjectMaker::create(target_));
+    return maker.make(function, name);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Compiler>> Compiler::create(std::string) {
-    auto compiler = std::make_unique<LlvmCompiler>();
-    if (auto done = compiler->open(); !done) return std::unexpected(done.error());
+Result<std::unique_ptr<Compiler>> Compiler::create(const CompilerOptions& options) {
+    LEMMA_TRY(MachineTarget target, find_target(options.target));
+    auto compiler = std::make_unique<LlvmCompiler>(std::move(target));
+    if (auto done = compiler->open(options); !done) return std::unexpected(done.error());
     return compiler;
 }
 

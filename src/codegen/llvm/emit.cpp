@@ -29,7 +29,14 @@ public:
           b_(context_),
           i64_(llvm::Type::getInt64Ty(context_)),
           pointer_(llvm::PointerType::getUnqual(context_)),
-          vars_(function.vars.size()) {}
+          vars_(function.vars.size()) {
+        if (!options.fast) return;
+        llvm::FastMathFlags flags;
+        flags.setAllowReciprocal();
+        flags.setApproxFunc();
+        flags.setAllowContract();
+        b_.setFastMathFlags(flags);
+    }
 
     void emit(const std::string& name);
 

@@ -6,8 +6,8 @@ extern "C" __attribute__((visibility("default"))) void* lemma_create_compiler_ad
 namespace lemma::codegen {
 
 // The name is that of the C symbol below; both sides are built together, so that types agree.
-Result<std::unique_ptr<Compiler>> create_compiler(std::string cache_folder) {
-    return Compiler::create(std::move(cache_folder));
+Result<std::unique_ptr<Compiler>> create_compiler(const CompilerOptions& options) {
+    return Compiler::create(options);
 }
 
 }  // namespace lemma::codegen

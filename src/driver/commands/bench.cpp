@@ -1,18 +1,19 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "codegen/jit.h"
 #include "diag/render.h"
+#include "driver/bench/numbers.h"
+#include "driver/bench/peak.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
 #include "driver/json_text.h"
 #include "driver/run/engine.h"
 #include "driver/run/session.h"
 #include "driver/run/tensors.h"
+#include "tensor/file_io.h"
 
 namespace lemma::driver {
 
@@ -24,12 +25,6 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-double quantile(std::vector<double> values, double q) {
-    std::ranges::sort(values);
-    const auto at = static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-    return values[at];
-}
-
 class Bench final : public Command {
 public:
     std::string name() const override { return "bench"; }
@@ -38,162 +33,158 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    struct Numbers {
-        double load = 0, prepare = 0, first = 0;
-        std::vector<double> runs;
-        std::vector<std::vector<double>> steps;  // of each run, if there is a profile
-        double operations = 0;
-        size_t compiled = 0, interpreted = 0;
-    };
-    Result<void> measure(Session& session, Numbers& numbers) const;
-    std::string table(Session& session, const Numbers& numbers) const;
-    std::string profile(Session& session, const Numbers& numbers) const;
-    std::string as_json(Session& session, const Numbers& numbers) const;
+    SessionOptions session_options() const;
+    Result<void> measure(Session& session, BenchNumbers& numbers) const;
+    Result<void> measure_runs(Engine& engine, BenchNumbers& numbers) const;
+    void describe(Session& session, BenchNumbers& numbers) const;
+    Result<std::string> result(Session& session, const BenchNumbers& numbers) const;
+    bool timed_steps() const { return profile_ || !trace_.empty(); }
 
     std::string model_;
     SessionOptions options_;
     uint64_t seed_ = 1;
     int64_t runs_ = 0;
     double seconds_ = 2;
+    std::string trace_;
+    std::string dump_;
     bool profile_ = false;
     bool json_ = false;
 };
 
 void Bench::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, "a .sknd file, or a folder or archive with main.sknd");
+    arguments.word("MODEL", model_, kModelHelp);
     arguments.number("--runs", runs_, {1, 1'000'000}, "how many runs (as many as fit in 2 s)");
     arguments.flag("--profile", profile_, "what each operation takes");
+    arguments.text("--trace", trace_, "FILE", "write the runs as a Chrome trace (.json)");
+    arguments.text("--dump", dump_, "loop:PASS", "the text of what a pass made");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     declare_session(arguments, options_);
     arguments.remark("Inputs are random; weights are, too, where the model has no data.");
 }
 
-Result<void> Bench::measure(Session& session, Numbers& numbers) const {
-    loop::NamedArrays inputs;
-    if (auto done = add_random_inputs(session.program(), seed_, inputs); !done) return done;
-    Engine& engine = *session.engine();
+SessionOptions Bench::session_options() const {
+    SessionOptions options = options_;
+    options.engine = EngineKind::Jit;
+    if (!options.random_weights) options.random_weights = 1;
+    return options;
+}
+
+Result<void> Bench::measure_runs(Engine& engine, BenchNumbers& numbers) const {
     auto begin = Clock::now();
-    if (auto done = engine.prepare(inputs); !done) return done;
-    numbers.prepare = seconds_since(begin);
-    begin = Clock::now();
     if (auto done = engine.run_again(); !done) return done;
     numbers.first = seconds_since(begin);
-    for (const size_t i : engine.plan_steps()) {
-        const loop::PlanStep& step = engine.plan().steps[i];
-        numbers.operations += step.operations;
-        ++(step.interpreted ? numbers.interpreted : numbers.compiled);
-    }
     const auto start = Clock::now();
+    std::vector<double> steps;
     while (runs_ > 0 ? std::ssize(numbers.runs) < runs_
                      : numbers.runs.size() < 3 || seconds_since(start) < seconds_) {
         begin = Clock::now();
-        if (profile_) numbers.steps.emplace_back();
-        auto done = engine.run_again(profile_ ? &numbers.steps.back() : nullptr);
+        auto done = engine.run_again(timed_steps() ? &steps : nullptr);
         if (!done) return done;
         numbers.runs.push_back(seconds_since(begin));
+        for (size_t i = 0; i < numbers.steps.size(); ++i) {
+            numbers.steps[i].seconds.push_back(steps[i]);
+        }
     }
     return {};
 }
 
-std::string Bench::profile(Session& session, const Numbers& numbers) const {
-    Engine& engine = *session.engine();
-    const auto& steps = engine.plan_steps();
-    std::vector<std::pair<double, size_t>> order;
-    double total = 0;
-    for (size_t i = 0; i < steps.size(); ++i) {
-        double least = HUGE_VAL;
-        for (const auto& run : numbers.steps) least = std::min(least, run[i]);
-        order.emplace_back(least, i);
-        total += least;
+// What the plan says about the model.
+void Bench::describe(Session& session, BenchNumbers& numbers) const {
+    const Engine& engine = *session.engine();
+    const loop::Plan& plan = engine.plan();
+    for (const size_t i : engine.plan_steps()) {
+        const loop::PlanStep& step = plan.steps[i];
+        numbers.operations += step.operations;
+        ++(step.interpreted ? numbers.interpreted : numbers.compiled);
+        if (!timed_steps()) continue;
+        StepNumbers one;
+        one.op = session.program().operations[step.op].op;
+        one.label = step.label;
+        one.schedule = step.kernel.schedule;
+        one.why = step.why;
+        one.operations = step.operations;
+        numbers.steps.push_back(std::move(one));
     }
-    std::string text = fmt::format(
-        "{:>9} {:>6} {:>8}  {:24} {}\n", "µs", "share", "GFLOP/s", "schedule", "operation");
-    for (const auto& [least, i] : order) {
-        const loop::PlanStep& step = engine.plan().steps[steps[i]];
-        text += fmt::format("{:9.1f} {:5.1f}% {:8.1f}  {:24} {} {}\n",
-                            least * 1e6,
-                            100 * least / total,
-                            step.operations / least * 1e-9,
-                            step.interpreted ? "interpreted: " + step.why : step.kernel.schedule,
-                            session.program().operations[step.op].op,
-                            step.label);
+    for (const loop::Storage& storage : plan.storages) {
+        const bool weights = storage.role == loop::StorageRole::Constant && !storage.only_once;
+        if (weights) numbers.weights += storage.elements * tensor::dtype_size(storage.dtype);
     }
-    return text;
+    numbers.memory = engine.bytes();
+    numbers.arena = plan.arena_bytes;
+    numbers.plan = engine.load_times().plan;
+    numbers.code = engine.load_times().code;
+    numbers.pack = engine.load_times().pack;
+    const codegen::CompilerStats& stats = engine.compiler_stats();
+    numbers.kernels = stats.kernels;
+    numbers.cached = stats.cached;
+    numbers.reused = stats.reused;
+    numbers.cache_trouble = stats.cache_trouble;
+    numbers.target = stats.target;
 }
 
-std::string Bench::table(Session& session, const Numbers& numbers) const {
-    const double least = quantile(numbers.runs, 0);
-    std::string text = fmt::format("min {:.3f} ms, median {:.3f} ms, p90 {:.3f} ms over {} runs\n",
-                                   least * 1e3,
-                                   quantile(numbers.runs, 0.5) * 1e3,
-                                   quantile(numbers.runs, 0.9) * 1e3,
-                                   numbers.runs.size());
-    const auto& compiler = session.engine()->compiler_stats();
-    text += fmt::format("{:.1f} GFLOP/s, {} kernels compiled, {} operations interpreted\n",
-                        numbers.operations / least * 1e-9,
-                        compiler.kernels,
-                        numbers.interpreted);
-    text += fmt::format(
-        "load {:.0f} ms, compile and pack {:.0f} ms (code {:.0f} ms), first run {:.1f} ms\n",
-        numbers.load * 1e3,
-        numbers.prepare * 1e3,
-        compiler.seconds * 1e3,
-        numbers.first * 1e3);
+Result<void> Bench::measure(Session& session, BenchNumbers& numbers) const {
+    loop::NamedArrays inputs;
+    if (auto done = add_random_inputs(session.program(), seed_, inputs); !done) return done;
+    Engine& engine = *session.engine();
+    const auto begin = Clock::now();
+    if (auto done = engine.prepare(inputs); !done) return done;
+    numbers.prepare = seconds_since(begin);
+    describe(session, numbers);
+    if (auto done = measure_runs(engine, numbers); !done) return done;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    text += fmt::format("memory {:.1f} MB, peak of the process {:.1f} MB\n",
-                        static_cast<double>(session.engine()->bytes()) / 1e6,
-                        static_cast<double>(usage.ru_maxrss) * 1.024e-3);
-    return text;
+    numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
+    LEMMA_TRY(const auto compiler, codegen::load_compiler(compiler_options(options_.compile)));
+    LEMMA_TRY(numbers.peak, measure_peak(*compiler, options_.threads));
+    return {};
 }
 
-std::string Bench::as_json(Session& session, const Numbers& numbers) const {
-    const auto& compiler = session.engine()->compiler_stats();
-    nlohmann::ordered_json json = {
-        {"model", model_},
-        {"threads", options_.threads},
-        {"runs", numbers.runs.size()},
-        {"min_ms", quantile(numbers.runs, 0) * 1e3},
-        {"median_ms", quantile(numbers.runs, 0.5) * 1e3},
-        {"p90_ms", quantile(numbers.runs, 0.9) * 1e3},
-        {"gflops", numbers.operations / quantile(numbers.runs, 0) * 1e-9},
-        {"load_ms", numbers.load * 1e3},
-        {"prepare_ms", numbers.prepare * 1e3},
-        {"compile_ms", compiler.seconds * 1e3},
-        {"kernels", compiler.kernels},
-        {"interpreted", numbers.interpreted},
-        {"memory_bytes", session.engine()->bytes()}};
-    return json_text(std::move(json));
+Result<std::string> Bench::result(Session& session, const BenchNumbers& numbers) const {
+    if (!trace_.empty()) {
+        auto done = tensor::write_file(trace_, trace_json(numbers));
+        if (!done) return std::unexpected(done.error());
+    }
+    if (json_) {
+        BenchNumbers told = numbers;
+        if (!profile_) told.steps.clear();
+        return json_text(bench_json(told));
+    }
+    return session.engine()->dumped() + (profile_ ? profile_text(numbers) : std::string()) +
+           summary_text(numbers);
 }
 
 Outcome Bench::run(Terminal terminal, std::istream&) const {
     Finding finding{.model = model_, .diag = Diagnostics()};
-    SessionOptions options = options_;
-    options.engine = EngineKind::Jit;
-    if (!options.random_weights) options.random_weights = 1;
+    Outcome outcome;
+    const auto fail = [&](const Error& error) {
+        outcome.status = kUnusable;
+        outcome.err = fmt::format("lemma: {}\n", error.message);
+        return outcome;
+    };
+    SessionOptions options = session_options();
+    if (!dump_.empty()) {
+        auto pass = dumped_pass(dump_);
+        if (!pass) return fail(pass.error());
+        options.compile.dump_pass = std::move(*pass);
+    }
+    BenchNumbers numbers;
+    numbers.model = model_;
+    numbers.threads = options_.threads;
     const auto begin = Clock::now();
     const auto session = Session::open(model_, options, finding);
-    Numbers numbers;
     numbers.load = seconds_since(begin);
-    Outcome outcome;
-    if (session) {
-        if (auto done = measure(*session, numbers); !done) {
-            finding.unusable = done.error();
-            finding.status = kUnusable;
-        }
-    }
-    outcome.status = finding.status;
-    if (finding.unusable) {
-        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
-    } else if (finding.status != kGood) {
+    if (finding.unusable) return fail(*finding.unusable);
+    if (!session) {
+        outcome.status = finding.status;
         outcome.err = diag::render(
             finding.sources, finding.diag, {.colour = colour_errors(Colour::Auto, terminal)});
-    } else if (json_) {
-        outcome.out = as_json(*session, numbers);
-    } else {
-        if (profile_) outcome.out = profile(*session, numbers);
-        outcome.out += table(*session, numbers);
+        return outcome;
     }
+    if (!session->engine()) return fail(Error{"what `--quantize` runs is not compiled"});
+    if (auto done = measure(*session, numbers); !done) return fail(done.error());
+    auto text = result(*session, numbers);
+    if (!text) return fail(text.error());
+    outcome.out = std::move(*text);
     return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/files.h"
+#include "driver/run/engine.h"
 #include "driver/run/results_json.h"
 #include "driver/run/session.h"
 #include "driver/run/tensors.h"
@@ -62,7 +63,11 @@ void Run::declare(Arguments& arguments) {
     arguments.text(
         "--steps", steps_, "DIR", "run on DIR/0/NAME.npy, DIR/1/…; outputs go to OUT/0/…");
     arguments.text("--save-variables", save_variables_, "DIR", "write the variables after the run");
-    arguments.text("--dump", dump_, "DIR", "write every tensor that is computed to DIR/NAME.npy");
+    arguments.text("--dump",
+                   dump_,
+                   "DIR",
+                   "write every tensor that is computed to DIR/NAME.npy; loop:PASS: "
+                   "the text of what a pass of the compiler made");
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
     arguments.flag("-t,--time", time_, "say how long the run took");
     declare_session(arguments, options_);
@@ -79,7 +84,7 @@ void Run::declare(Arguments& arguments) {
 
 loop::RunOptions Run::run_options(Terminal terminal) const {
     loop::RunOptions run = options_.run;
-    if (!dump_.empty()) {
+    if (!dump_.empty() && !is_pass_dump(dump_)) {
         run.on_tensor = [folder = dump_](const ir::Tensor& tensor, const loop::Array& array) {
             return write_array((fs::path(folder) / (file_name_of(tensor.name) + ".npy")).string(),
                                array);
@@ -181,7 +186,12 @@ void Run::run_model(Terminal terminal, Finding& finding, Results& results) const
     SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
-    if (!dump_.empty()) {
+    if (is_pass_dump(dump_)) {
+        auto pass = dumped_pass(dump_);
+        if (!pass) return unusable(pass.error());
+        options.compile.dump_pass = std::move(*pass);
+        options.engine = EngineKind::Jit;
+    } else if (!dump_.empty()) {
         std::error_code failed;
         fs::create_directories(dump_, failed);
         if (failed) return unusable({fmt::format("cannot make `{}`: {}", dump_, failed.message())});
@@ -190,6 +200,7 @@ void Run::run_model(Terminal terminal, Finding& finding, Results& results) const
     if (!session) return;
     const auto done = steps_.empty() ? run_once(*session, finding, results)
                                      : run_steps(*session, finding, results);
+    if (session->engine()) results.text = session->engine()->dumped() + results.text;
     if (!done) return unusable(done.error());
     if (!*done || save_variables_.empty()) return;
     auto saved = session->save_variables(save_variables_);

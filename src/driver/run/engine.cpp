@@ -1,7 +1,9 @@
 #include "driver/run/engine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "codegen/jit.h"
 #include "driver/run/engine_data.h"
@@ -10,6 +12,18 @@
 namespace lemma::driver {
 
 namespace {
+
+class Stopwatch {
+public:
+    // Seconds since the last time.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 // Filled with what the program or its files have.
 bool is_stored(const loop::Storage& storage, const ir::Program& program) {
@@ -25,12 +39,14 @@ bool is_stored(const loop::Storage& storage, const ir::Program& program) {
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
                                                EngineOptions options) {
     auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
-    LEMMA_TRY(engine->compiler_, codegen::load_compiler());
+    LEMMA_TRY(engine->compiler_, codegen::load_compiler(engine->options_.compiler));
     return engine;
 }
 
 Engine::Engine(loop::Interpreter& interpreter, EngineOptions options)
-    : interpreter_(interpreter), options_(std::move(options)) {}
+    : interpreter_(interpreter), options_(std::move(options)) {
+    log_.pass = options_.dump_pass;
+}
 
 Engine::~Engine() = default;
 
@@ -61,13 +77,20 @@ Result<Engine::Loaded*> Engine::load() {
     }
     current_ = nullptr;
     auto loaded = std::make_unique<Loaded>(options_.threads);
-    loaded->plan = loop::make_plan(
-        interpreter_.program(), known, {.target = compiler_->target(), .fuse = options_.fuse});
+    Stopwatch watch;
+    loaded->plan = loop::make_plan(interpreter_.program(),
+                                   known,
+                                   {.target = compiler_->target(),
+                                    .fuse = options_.fuse,
+                                    .numerics = options_.compiler.numerics,
+                                    .log = &log_});
+    times_.plan += watch.lap();
     std::vector<const loop::Function*> functions;
     for (const loop::PlanStep& step : loaded->plan.steps) {
         if (is_kernel(step)) functions.push_back(&step.kernel.function);
     }
     LEMMA_TRY(const auto code, compiler_->compile(functions, options_.threads));
+    times_.code += watch.lap();
     size_t next = 0;
     for (const loop::PlanStep& step : loaded->plan.steps) {
         loaded->kernels.push_back(is_kernel(step) ? code[next++] : nullptr);
@@ -75,6 +98,7 @@ Result<Engine::Loaded*> Engine::load() {
     if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
     if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
     if (auto done = run_once(*loaded); !done) return std::unexpected(done.error());
+    times_.pack += watch.lap();
     loaded->used = ++uses_;
     loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
     return (loaded_[std::move(key)] = std::move(loaded)).get();

@@ -22,6 +22,8 @@ struct EngineOptions {
     bool fuse = true;
     // The data of variables that the interpreter has not got, read when it is wanted.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
+    codegen::CompilerOptions compiler = {};
+    std::string dump_pass = {};  // of loop/graph_text.h
 };
 
 class Engine {
@@ -47,6 +49,13 @@ public:
     const std::vector<size_t>& plan_steps() const;
     const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
     int64_t bytes() const;
+    // What loading took, in seconds.
+    struct LoadTimes {
+        double plan = 0, code = 0, pack = 0;
+    };
+    const LoadTimes& load_times() const { return times_; }
+    // What the pass made, each time that a plan was.
+    const std::string& dumped() const { return log_.text; }
 
 private:
     struct Loaded;  // a plan with its code and memory, for one set of extents
@@ -77,6 +86,8 @@ private:
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
+    LoadTimes times_;
+    loop::PlanLog log_;
 };
 
 }  // namespace lemma::driver

@@ -108,9 +108,11 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
     const bool small = !asked && loop::steps_of(program(), kFewSteps) < kFewSteps;
     if (options.engine == EngineKind::Interpret || watched || small) return true;
     auto engine = Engine::create(
-        *interpreter_, {.threads = options.threads, .weights = [this](const ir::Tensor& tensor) {
-                            return variable_data(tensor);
-                        }});
+        *interpreter_,
+        {.threads = options.threads,
+         .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); },
+         .compiler = compiler_options(options.compile),
+         .dump_pass = options.compile.dump_pass});
     if (engine) {
         engine_ = std::move(*engine);
         interpreter_->set_variable_source(
@@ -233,6 +235,7 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
                      engines,
                      "how to run: compiled, interpreted, or as the size of the model says (auto)");
     arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
+    declare_compile_options(arguments, options.compile);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
     declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);

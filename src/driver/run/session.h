@@ -8,6 +8,7 @@
 
 #include "driver/finding.h"
 #include "driver/load.h"
+#include "driver/run/compile_options.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -29,6 +30,7 @@ struct SessionOptions {
     std::vector<std::string> inputs;
     EngineKind engine = EngineKind::Auto;
     int threads = 1;
+    CompileOptions compile;
 };
 
 class Session {

@@ -1,0 +1,174 @@
+#include "codegen/llvm/object_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+namespace lemma::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ObjectCacheTest : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() /
+                  ("lemma-cache-" + std::to_string(::getpid()) + "-" +
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::remove_all(folder_);
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    std::string folder() const { return folder_.string(); }
+    std::vector<fs::path> files() const {
+        std::vector<fs::path> result;
+        for (const auto& entry : fs::directory_iterator(folder_)) result.push_back(entry.path());
+        return result;
+    }
+    int64_t bytes() const {
+        int64_t total = 0;
+        for (const fs::path& path : files()) total += static_cast<int64_t>(fs::file_size(path));
+        return total;
+    }
+    void damage(const std::function<void(std::string&)>& change) {
+        ASSERT_EQ(files().size(), 1U);
+        std::ifstream in(files()[0], std::ios::binary);
+        std::stringstream text;
+        text << in.rdbuf();
+        std::string content = text.str();
+        change(content);
+        std::ofstream(files()[0], std::ios::binary | std::ios::trunc) << content;
+    }
+
+    fs::path folder_;
+};
+
+constexpr int64_t kPlenty = 1 << 20;
+
+TEST_F(ObjectCacheTest, FindsWhatAnotherOneAdded) {
+    const ObjectKey key = object_key("kernel", "compiler");
+    ObjectCache(folder(), kPlenty).add(key, "code");
+    ObjectCache cache(folder(), kPlenty);
+    EXPECT_EQ(cache.trouble(), "");
+    EXPECT_EQ(cache.find(key), "code");
+    EXPECT_EQ(cache.find(object_key("other", "compiler")), std::nullopt);
+}
+
+TEST_F(ObjectCacheTest, KeysDifferInEveryPart) {
+    EXPECT_EQ(object_key("a", "b").digest, object_key("a", "b").digest);
+    EXPECT_NE(object_key("a", "b").digest, object_key("a", "c").digest);
+    EXPECT_NE(object_key("a", "b").digest, object_key("b", "b").digest);
+    EXPECT_NE(object_key("ab", "").digest, object_key("b", "a").digest);
+}
+
+TEST_F(ObjectCacheTest, IgnoresDamagedFiles) {
+    const ObjectKey key = object_key("kernel", "compiler");
+    const std::vector<std::function<void(std::string&)>> damages = {
+        [](std::string& text) { text.back() ^= 1; },
+        [](std::string& text) { text.pop_back(); },
+        [](std::string& text) { text.push_back('x'); },
+        [](std::string& text) { text[0] ^= 1; },
+        [](std::string& text) { text.resize(10); },
+        [](std::string& text) { text.clear(); },
+    };
+    for (const auto& change : damages) {
+        ObjectCache cache(folder(), kPlenty);
+        cache.add(key, "some code");
+        ASSERT_EQ(cache.find(key), "some code");
+        damage(change);
+        EXPECT_EQ(cache.find(key), std::nullopt);
+        EXPECT_TRUE(files().empty());  // the next one need not look again
+    }
+}
+
+TEST_F(ObjectCacheTest, DoesNotTakeARenamedFile) {
+    const ObjectKey key = object_key("kernel", "compiler");
+    const ObjectKey other = object_key("other", "compiler");
+    ObjectCache cache(folder(), kPlenty);
+    cache.add(key, "code");
+    fs::rename(files()[0], folder_ / (other.digest + ".o"));
+    EXPECT_EQ(cache.find(other), std::nullopt);
+}
+
+TEST_F(ObjectCacheTest, RemovesWhatWasNotUsedForLongest) {
+    ObjectCache cache(folder(), 5000);
+    const std::string object(1000, 'x');
+    std::vector<ObjectKey> keys;
+    for (int i = 0; i < 4; ++i) {
+        keys.push_back(object_key(std::to_string(i), ""));
+        cache.add(keys.back(), object);
+        const auto age = std::chrono::hours(10 - i);
+        fs::last_write_time(folder_ / (keys.back().digest + ".o"),
+                            fs::file_time_type::clock::now() - age);
+    }
+    EXPECT_TRUE(cache.find(keys[0]));  // is the youngest now
+    keys.push_back(object_key("new", ""));
+    cache.add(keys.back(), object);
+    EXPECT_LE(bytes(), 5000);
+    EXPECT_FALSE(cache.find(keys[1]));
+    EXPECT_TRUE(cache.find(keys[0]));
+    EXPECT_TRUE(cache.find(keys[4]));
+}
+
+TEST_F(ObjectCacheTest, RemovesWhatWasNeverFinished) {
+    ObjectCache cache(folder(), kPlenty);
+    const fs::path old = folder_ / "a.part";
+    const fs::path young = folder_ / "b.part";
+    std::ofstream(old) << "half";
+    std::ofstream(young) << "half";
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    cache.trim();
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_TRUE(fs::exists(young));
+}
+
+TEST_F(ObjectCacheTest, DoesNothingWhereItCannotWrite) {
+    std::ofstream(folder()) << "a file";
+    ObjectCache cache(folder(), kPlenty);
+    EXPECT_NE(cache.trouble(), "");
+    cache.add(object_key("kernel", ""), "code");
+    EXPECT_EQ(cache.find(object_key("kernel", "")), std::nullopt);
+}
+
+TEST_F(ObjectCacheTest, DoesNotTrustAFolderThatOthersCanWriteTo) {
+    fs::create_directory(folder_);
+    ::chmod(folder().c_str(), 0777);
+    ObjectCache cache(folder(), kPlenty);
+    EXPECT_EQ(cache.trouble(), "others can write to `" + folder() + "`");
+    cache.add(object_key("kernel", ""), "code");
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(ObjectCacheTest, IsUsedByManyAtOnce) {
+    const std::string object(2000, 'x');
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            ObjectCache cache(folder(), 20000);
+            for (int i = 0; i < 100; ++i) {
+                const ObjectKey key = object_key(std::to_string(i % 15), "");
+                cache.add(key, object);
+                const auto found = cache.find(key);
+                wrong += found && *found != object;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    ObjectCache(folder(), 20000).trim();
+    EXPECT_LE(bytes(), 20000);
+}
+
+}  // namespace
+}  // namespace lemma::codegen

@@ -1,0 +1,227 @@
+#include "driver/bench/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace lemma::driver {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMega = 1e6;
+constexpr double kGiga = 1e9;
+constexpr size_t kMostTracedRuns = 20;
+
+double megabytes(int64_t bytes) { return static_cast<double>(bytes) / kMega; }
+
+double least_of(const StepNumbers& step) {
+    return step.seconds.empty() ? 0 : *std::ranges::min_element(step.seconds);
+}
+
+double rate(double operations, double seconds) {
+    return seconds > 0 ? operations / seconds / kGiga : 0;
+}
+
+std::string how(const StepNumbers& step) {
+    return step.why.empty() ? step.schedule : "interpreted: " + step.why;
+}
+
+// Of the peak of all threads.
+std::string share_text(const BenchNumbers& numbers, double operations, double seconds) {
+    if (numbers.peak <= 0 || seconds <= 0 || operations <= 0) return {};
+    return fmt::format("{:.0f}%", 100 * operations / seconds / numbers.peak);
+}
+
+std::string by_operator(const BenchNumbers& numbers, double total) {
+    struct Sum {
+        size_t count = 0, interpreted = 0;
+        double seconds = 0, operations = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const StepNumbers& step : numbers.steps) {
+        Sum& sum = sums[step.op];
+        ++sum.count;
+        sum.interpreted += !step.why.empty();
+        sum.seconds += least_of(step);
+        sum.operations += step.operations;
+    }
+    std::vector<std::pair<std::string, Sum>> order(sums.begin(), sums.end());
+    std::ranges::stable_sort(order, std::greater(), [](const auto& s) { return s.second.seconds; });
+    std::string text = fmt::format("\n{:>9} {:>6} {:>8} {:>6}  {:>6}  {}\n",
+                                   "µs",
+                                   "share",
+                                   "GFLOP/s",
+                                   "peak",
+                                   "steps",
+                                   "operator");
+    for (const auto& [op, sum] : order) {
+        text += fmt::format(
+            "{:9.1f} {:5.1f}% {:8.1f} {:>6}  {:>6}  {}{}\n",
+            sum.seconds * kMega,
+            100 * sum.seconds / total,
+            rate(sum.operations, sum.seconds),
+            share_text(numbers, sum.operations, sum.seconds),
+            sum.count,
+            op,
+            sum.interpreted ? fmt::format(" ({} interpreted)", sum.interpreted) : std::string());
+    }
+    return text;
+}
+
+}  // namespace
+
+double BenchNumbers::quantile(double q) const {
+    if (runs.empty()) return 0;
+    std::vector<double> values = runs;
+    std::ranges::sort(values);
+    return values[static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+std::string summary_text(const BenchNumbers& n) {
+    std::string text = fmt::format("min {:.3f} ms, median {:.3f} ms, p90 {:.3f} ms over {} runs\n",
+                                   n.least() * 1e3,
+                                   n.quantile(0.5) * 1e3,
+                                   n.quantile(0.9) * 1e3,
+                                   n.runs.size());
+    text += fmt::format("{:.1f} GFLOP/s", rate(n.operations, n.least()));
+    if (n.peak > 0) {
+        text += fmt::format(
+            ", {:.1f} % of the {:.0f} measured as peak", 100 * n.share_of_peak(), n.peak / kGiga);
+    }
+    text += fmt::format("; {} steps compiled, {} interpreted\n", n.compiled, n.interpreted);
+    text += fmt::format(
+        "load {:.0f} ms, plan {:.0f} ms, code {:.0f} ms, pack {:.0f} ms, first run {:.1f} ms\n",
+        n.load * 1e3,
+        n.plan * 1e3,
+        n.code * 1e3,
+        n.pack * 1e3,
+        n.first * 1e3);
+    text += fmt::format(
+        "{} kernels compiled, {} from the cache, {} shared\n", n.kernels, n.cached, n.reused);
+    if (!n.cache_trouble.empty()) text += fmt::format("no cache: {}\n", n.cache_trouble);
+    text += fmt::format(
+        "memory {:.1f} MB: weights {:.1f} MB, arena {:.1f} MB; peak of the process {:.1f} MB\n",
+        megabytes(n.memory),
+        megabytes(n.weights),
+        megabytes(n.arena),
+        megabytes(n.peak_rss));
+    return text;
+}
+
+std::string profile_text(const BenchNumbers& numbers) {
+    double total = 0;
+    size_t width = 8;
+    for (const StepNumbers& step : numbers.steps) {
+        total += least_of(step);
+        if (step.why.empty()) width = std::max(width, step.schedule.size());
+    }
+    std::string text = fmt::format("{:>9} {:>6} {:>8} {:>6}  {:{}}  {}\n",
+                                   "µs",
+                                   "share",
+                                   "GFLOP/s",
+                                   "peak",
+                                   "schedule",
+                                   width,
+                                   "operation");
+    for (const StepNumbers& step : numbers.steps) {
+        const double least = least_of(step);
+        text += fmt::format("{:9.1f} {:5.1f}% {:8.1f} {:>6}  {:{}}  {} {}\n",
+                            least * kMega,
+                            100 * least / total,
+                            rate(step.operations, least),
+                            share_text(numbers, step.operations, least),
+                            how(step),
+                            width,
+                            step.op,
+                            step.label);
+    }
+    return text + by_operator(numbers, total) + "\n";
+}
+
+Json bench_json(const BenchNumbers& n) {
+    Json json = {{"model", n.model},
+                 {"target", n.target},
+                 {"threads", n.threads},
+                 {"runs", n.runs.size()},
+                 {"min_ms", n.least() * 1e3},
+                 {"median_ms", n.quantile(0.5) * 1e3},
+                 {"p90_ms", n.quantile(0.9) * 1e3},
+                 {"gflops", rate(n.operations, n.least())},
+                 {"peak_gflops", n.peak / kGiga},
+                 {"share_of_peak", n.share_of_peak()},
+                 {"load_ms", n.load * 1e3},
+                 {"prepare_ms", n.prepare * 1e3},
+                 {"plan_ms", n.plan * 1e3},
+                 {"compile_ms", n.code * 1e3},
+                 {"pack_ms", n.pack * 1e3},
+                 {"first_run_ms", n.first * 1e3},
+                 {"kernels", n.kernels},
+                 {"kernels_cached", n.cached},
+                 {"kernels_shared", n.reused},
+                 {"compiled", n.compiled},
+                 {"interpreted", n.interpreted},
+                 {"memory_bytes", n.memory},
+                 {"weights_bytes", n.weights},
+                 {"arena_bytes", n.arena},
+                 {"peak_rss_bytes", n.peak_rss}};
+    if (n.steps.empty()) return json;
+    Json steps = Json::array();
+    for (const StepNumbers& step : n.steps) {
+        const double least = least_of(step);
+        Json entry = {{"operation", step.op},
+                      {"label", step.label},
+                      {"min_us", least * kMega},
+                      {"gflops", rate(step.operations, least)},
+                      {"interpreted", !step.why.empty()}};
+        entry[step.why.empty() ? "schedule" : "why"] = step.why.empty() ? step.schedule : step.why;
+        steps.push_back(std::move(entry));
+    }
+    json["profile"] = std::move(steps);
+    return json;
+}
+
+std::string trace_json(const BenchNumbers& n) {
+    Json events = Json::array();
+    double now = 0;  // µs
+    const auto add = [&](const std::string& name, const char* category, double seconds, Json args) {
+        events.push_back({{"name", name},
+                          {"cat", category},
+                          {"ph", "X"},
+                          {"ts", now},
+                          {"dur", seconds * kMega},
+                          {"pid", 1},
+                          {"tid", 1},
+                          {"args", std::move(args)}});
+        now += seconds * kMega;
+    };
+    add("load", "load", n.load, Json::object());
+    add("plan", "load", n.plan, Json::object());
+    add("code", "load", n.code, {{"kernels", n.kernels}, {"cached", n.cached}});
+    add("pack", "load", n.pack, Json::object());
+    add("first run", "run", n.first, Json::object());
+    for (size_t run = 0; run < std::min(n.runs.size(), kMostTracedRuns); ++run) {
+        const double begin = now;
+        add(fmt::format("run {}", run), "run", n.runs[run], Json::object());
+        const double end = now;
+        now = begin;
+        for (const StepNumbers& step : n.steps) {
+            const double seconds = step.seconds[run];
+            add(step.op,
+                step.why.empty() ? "kernel" : "interpreted",
+                seconds,
+                {{"label", step.label},
+                 {"schedule", how(step)},
+                 {"gflops", rate(step.operations, seconds)}});
+        }
+        now = std::max(end, now);
+    }
+    const Json document = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lemma::driver

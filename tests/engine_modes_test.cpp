@@ -1,0 +1,305 @@
+// What options of compiled code change and what they leave alone: the processor it is made for, its
+// numerics, where it is kept, what is told about it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "codegen/jit.h"
+#include "driver/bench/peak.h"
+#include "driver/run/engine.h"
+#include "loop/graph_text.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+namespace fs = std::filesystem;
+using driver::Engine;
+using driver::EngineOptions;
+using loop::NamedArrays;
+using loop::Numerics;
+using testing_support::load_text;
+using testing_support::random_inputs;
+
+constexpr const char* kConvolution = R"(import nn; import math;
+graph G {
+    @input { x: real[1, 5, 13, 11]; }
+    @output { y: real[1, 21, 13, 11]; z: real[1, 21, 13, 11]; }
+    @variable { w: real[21, 5, 3, 3]; b: real[21]; m: real[21]; v: real[21]; s: real[21]; o: real[21]; }
+    @compose {
+        c = nn.conv{padding = [1, 1, 1, 1]}(x, w, b);
+        n = nn.batch_norm{epsilon = 0.001}(c, m, v, o, s);
+        y = nn.relu(n);
+        z = nn.max_pool{axes = [2, 3], size = [3, 3], stride = [1, 1], padding = [1, 1, 1, 1]}(y);
+    }
+})";
+
+constexpr const char* kAttention = R"(import nn; import math; import linalg;
+graph G {
+    @input { a: real[9, 37]; k: real[37, 21]; }
+    @output { y: real[9, 21]; t: real[9, 21]; u: real[9, 21]; l: real[9]; }
+    @compose {
+        p = linalg.matmul(a, k);
+        y = nn.softmax{axes = [-1]}(p);
+        t = math.tanh(p);
+        u = math.pow(math.abs(p), 2.0);
+        l = math.sum_reduce{axes = [1], squeeze = true}(p);
+    }
+})";
+
+// Long sums, means, roots and quotients.
+constexpr const char* kNormalisation = R"(import nn; import math; import layout;
+graph G {
+    @input { x: real[3, 5000]; }
+    @output { y: real[3, 5000]; m: real[3, 1]; }
+    @compose {
+        m = math.mean_reduce{axes = [1]}(x);
+        d = math.sub(x, m);
+        v = math.mean_reduce{axes = [1]}(math.mul(d, d));
+        y = math.div(d, math.sqrt(math.add(v, 0.001)));
+    }
+})";
+
+constexpr const char* kModels[] = {kConvolution, kAttention, kNormalisation};
+
+struct Ran {
+    NamedArrays outputs;
+    size_t steps = 0, interpreted = 0;
+    codegen::CompilerStats stats;
+    std::string dumped;
+};
+
+std::optional<Ran> run(const char* text, EngineOptions options) {
+    const auto interpreter = load_text(text);
+    if (!interpreter) return std::nullopt;
+    auto engine = Engine::create(*interpreter, std::move(options));
+    EXPECT_TRUE(engine) << engine.error().message;
+    if (!engine) return std::nullopt;
+    auto outputs = (*engine)->run(random_inputs(interpreter->program()));
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    if (!outputs) return std::nullopt;
+    Ran ran{std::move(*outputs), 0, 0, (*engine)->compiler_stats(), (*engine)->dumped()};
+    for (const loop::PlanStep& step : (*engine)->plan().steps) {
+        ++ran.steps;
+        ran.interpreted += step.interpreted;
+    }
+    return ran;
+}
+
+NamedArrays oracle(const char* text) {
+    const auto interpreter = load_text(text);
+    const auto outputs = interpreter->run(random_inputs(interpreter->program()));
+    EXPECT_TRUE(outputs);
+    return outputs ? *outputs : NamedArrays();
+}
+
+// Those that this processor has.
+std::vector<std::string> targets() {
+    std::vector<std::string> result;
+    for (const char* name : {"avx512", "avx2", "sse2"}) {
+        if (codegen::load_compiler({.target = name})) result.emplace_back(name);
+    }
+    return result;
+}
+
+void expect_equal(const NamedArrays& got, const NamedArrays& want) {
+    for (const auto& [name, items] : want) {
+        for (size_t k = 0; k < items.size(); ++k) {
+            ASSERT_EQ(got.at(name)[k].shape, items[k].shape);
+            EXPECT_EQ(got.at(name)[k].integers, items[k].integers) << name;
+            for (size_t i = 0; i < items[k].reals.size(); ++i) {
+                ASSERT_EQ(got.at(name)[k].reals[i], items[k].reals[i]) << name << "[" << i << "]";
+            }
+        }
+    }
+}
+
+void expect_near(const NamedArrays& got, const NamedArrays& want, double tolerance) {
+    for (const auto& [name, items] : want) {
+        for (size_t k = 0; k < items.size(); ++k) {
+            double largest = 1;
+            for (const double value : items[k].reals)
+                largest = std::fmax(largest, std::fabs(value));
+            for (size_t i = 0; i < items[k].reals.size(); ++i) {
+                ASSERT_NEAR(got.at(name)[k].reals[i], items[k].reals[i], tolerance * largest)
+                    << name << "[" << i << "]";
+            }
+        }
+    }
+}
+
+// ---- Targets ------------------------------------------------------------------------------------
+
+TEST(EngineModes, EveryTargetComputesTheSame) {
+    ASSERT_FALSE(targets().empty());
+    for (const std::string& target : targets()) {
+        SCOPED_TRACE(target);
+        for (const char* const model : kModels) {
+            const auto ran = run(model, {.threads = 2, .compiler = {.target = target}});
+            ASSERT_TRUE(ran);
+            EXPECT_EQ(ran->interpreted, 0U);
+            expect_near(ran->outputs, oracle(model), 1e-5);
+        }
+    }
+}
+
+TEST(EngineModes, RefusesTargetsThatAreNotThere) {
+    const auto none = codegen::load_compiler({.target = "avx1024"});
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().message,
+              "there is no target `avx1024`: they are `avx512`, `avx2`, `sse2` and `aarch64`");
+}
+
+// Not to be run here, but there must be code for it: an object file of that machine.
+TEST(EngineModes, ThereIsCodeForAArch64) {
+    auto compiler = codegen::load_compiler({.target = "aarch64"});
+    if (!compiler) GTEST_SKIP() << compiler.error().message;
+    for (const char* const model : kModels) {
+        const auto interpreter = load_text(model);
+        ASSERT_TRUE(interpreter);
+        const loop::Plan plan =
+            loop::make_plan(interpreter->program(), {}, {.target = (*compiler)->target()});
+        size_t made = 0;
+        for (const loop::PlanStep& step : plan.steps) {
+            ASSERT_FALSE(step.interpreted);
+            const auto object = (*compiler)->object(step.kernel.function, "kernel");
+            ASSERT_TRUE(object) << object.error().message;
+            ASSERT_GT(object->size(), 64U);
+            EXPECT_EQ(object->substr(0, 4),
+                      "\x7F"
+                      "ELF");
+            EXPECT_EQ((*object)[18], '\xB7');  // EM_AARCH64
+            ++made;
+        }
+        EXPECT_GT(made, 0U);
+    }
+    const loop::Function nothing;
+    const loop::Function* const functions[] = {&nothing};
+#ifndef __aarch64__
+    EXPECT_FALSE((*compiler)->compile(functions, 1));
+#endif
+}
+
+// ---- Numerics -----------------------------------------------------------------------------------
+
+TEST(EngineModes, StrictHasTheBitsOfTheInterpreter) {
+    for (const char* const model : kModels) {
+        const NamedArrays want = oracle(model);
+        for (const int threads : {1, 2}) {
+            const auto ran =
+                run(model, {.threads = threads, .compiler = {.numerics = Numerics::Strict}});
+            ASSERT_TRUE(ran);
+            EXPECT_LT(ran->interpreted, ran->steps);
+            expect_equal(ran->outputs, want);
+        }
+    }
+}
+
+TEST(EngineModes, StrictIsTheSameOnEveryTarget) {
+    for (const std::string& target : targets()) {
+        for (const char* const model : kModels) {
+            const auto ran =
+                run(model, {.compiler = {.target = target, .numerics = Numerics::Strict}});
+            ASSERT_TRUE(ran);
+            expect_equal(ran->outputs, oracle(model));
+        }
+    }
+}
+
+TEST(EngineModes, FastIsNear) {
+    for (const std::string& target : targets()) {
+        for (const char* const model : kModels) {
+            const auto ran =
+                run(model, {.compiler = {.target = target, .numerics = Numerics::Fast}});
+            ASSERT_TRUE(ran);
+            expect_near(ran->outputs, oracle(model), 1e-4);
+        }
+    }
+}
+
+// ---- Kept code ----------------------------------------------------------------------------------
+
+class EngineCache : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("lemma-engine-" + std::to_string(::getpid()));
+        fs::remove_all(folder_);
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    EngineOptions options(Numerics numerics = Numerics::Default) const {
+        return {.compiler = {.numerics = numerics, .cache_folder = folder_.string()}};
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(EngineCache, CodeIsFoundAgain) {
+    const auto first = run(kConvolution, options());
+    const auto second = run(kConvolution, options());
+    ASSERT_TRUE(first && second);
+    EXPECT_GT(first->stats.kernels, 0U);
+    EXPECT_EQ(first->stats.cached, 0U);
+    EXPECT_EQ(second->stats.kernels, 0U);
+    EXPECT_EQ(second->stats.cached, first->stats.kernels);
+    expect_equal(second->outputs, first->outputs);
+}
+
+TEST_F(EngineCache, CodeOfOtherOptionsIsNotTaken) {
+    ASSERT_TRUE(run(kConvolution, options()));
+    const auto fast = run(kConvolution, options(Numerics::Fast));
+    ASSERT_TRUE(fast);
+    EXPECT_EQ(fast->stats.cached, 0U);
+}
+
+TEST_F(EngineCache, DamagedCodeIsMadeAgain) {
+    const auto first = run(kConvolution, options());
+    ASSERT_TRUE(first);
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+        std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
+        file.put('\x55');
+        file.put('\xAA');
+    }
+    const auto second = run(kConvolution, options());
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->stats.cached, 0U);
+    expect_equal(second->outputs, first->outputs);
+}
+
+TEST_F(EngineCache, AFolderThatCannotBeUsedIsNoError) {
+    std::ofstream(folder_) << "a file in its place";
+    const auto ran = run(kConvolution, options());
+    ASSERT_TRUE(ran);
+    EXPECT_NE(ran->stats.cache_trouble, "");
+    EXPECT_GT(ran->stats.kernels, 0U);
+}
+
+// ---- What is told -------------------------------------------------------------------------------
+
+TEST(EngineModes, PassesHaveTexts) {
+    for (const std::string& pass : loop::dump_passes()) {
+        const auto ran = run(kConvolution, {.dump_pass = pass});
+        ASSERT_TRUE(ran);
+        EXPECT_NE(ran->dumped.find("nn.conv"), std::string::npos) << pass << "\n" << ran->dumped;
+    }
+    EXPECT_EQ(run(kConvolution, {})->dumped, "");
+}
+
+TEST(EngineModes, PeakIsMeasured) {
+    auto compiler = codegen::load_compiler({});
+    ASSERT_TRUE(compiler);
+    const auto peak = driver::measure_peak(**compiler, 1);
+    ASSERT_TRUE(peak) << peak.error().message;
+    EXPECT_GT(*peak, 1e8);
+    EXPECT_LT(*peak, 1e13);
+}
+
+}  // namespace
+}  // namespace lemma

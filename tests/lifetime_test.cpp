@@ -1,0 +1,130 @@
+// Models that come and go: nothing is left behind, and several run at the same time. The variable
+// LEMMA_LIFETIMES of the environment makes it more than the usual number; docs/performance.md has
+// the result for 10,000.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <lemma/lemma.hpp>
+#include <thread>
+
+#include "driver/run/session.h"
+#include "driver/run/tensors.h"
+
+namespace lemma {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModel = R"(import nn; import math;
+graph G {
+    @input { x: real[1, 3, 9, 9]; }
+    @output { y: real[1, 8, 9, 9]; }
+    @variable { w: real[8, 3, 3, 3]; b: real[8]; }
+    @compose {
+        c = nn.conv{padding = [1, 1, 1, 1]}(x, w, b);
+        y = nn.softmax{axes = [1]}(c);
+    }
+})";
+
+class Lifetimes : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("lemma-lifetime-" + std::to_string(::getpid()));
+        fs::create_directories(folder_);
+        model_ = (folder_ / "main.sknd").string();
+        std::ofstream(model_) << kModel;
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    driver::SessionOptions compiled(int threads) const {
+        driver::SessionOptions options;
+        options.engine = driver::EngineKind::Jit;
+        options.random_weights = 1;
+        options.threads = threads;
+        options.compile.cache_folder = (folder_ / "cache").string();
+        return options;
+    }
+    // The output of one run in a session of its own; empty if something failed.
+    std::vector<double> run_session(const driver::SessionOptions& options) const {
+        driver::Finding finding{.model = model_, .diag = Diagnostics()};
+        const auto session = driver::Session::open(model_, options, finding);
+        if (!session) return {};
+        loop::NamedArrays inputs;
+        if (!driver::add_random_inputs(session->program(), 1, inputs)) return {};
+        const auto outputs = session->step(inputs, finding);
+        return outputs ? outputs->at("y")[0].reals : std::vector<double>();
+    }
+
+    fs::path folder_;
+    std::string model_;
+};
+
+int times() {
+    const char* const wanted = std::getenv("LEMMA_LIFETIMES");
+    return wanted ? std::max(std::atoi(wanted), 10) : 60;
+}
+
+int64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// The first rounds fill what is kept for good; behind them memory stays as it is.
+template <class Round>
+void expect_flat(Round&& round) {
+    const int all = times();
+    for (int i = 0; i < all / 4; ++i) round();
+    const int64_t before = resident_bytes();
+    for (int i = all / 4; i < all; ++i) round();
+    const int64_t grown = resident_bytes() - before;
+    EXPECT_LT(grown, int64_t{4} << 20) << all << " models";
+}
+
+TEST_F(Lifetimes, SessionsLeaveNothingBehind) {
+    const auto options = compiled(2);
+    const auto first = run_session(options);
+    ASSERT_FALSE(first.empty());
+    bool same = true;
+    expect_flat([&] { same &= run_session(options) == first; });
+    EXPECT_TRUE(same);
+}
+
+TEST_F(Lifetimes, ModelsOfTheLibraryLeaveNothingBehind) {
+    Tensors inputs;
+    inputs["x"] = Tensor::of<float>({1, 3, 9, 9}, std::vector<float>(3 * 9 * 9, 0.5F));
+    expect_flat([&] {
+        LoadOptions options;
+        options.random_weights = 1;
+        LoadResult loaded = Model::load(model_, options);
+        ASSERT_TRUE(loaded.ok()) << loaded.text();
+        const RunResult ran = loaded.model->run(inputs);
+        ASSERT_TRUE(ran.ok()) << ran.text();
+        ASSERT_EQ(ran.outputs.size(), 1U);
+    });
+}
+
+// Each thread has a session of its own, as the library demands; what they share is ours to guard.
+TEST_F(Lifetimes, EightThreadsRunAModelAtOnce) {
+    const auto want = run_session(compiled(1));
+    ASSERT_FALSE(want.empty());
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&, i] {
+            for (int k = 0; k < 4; ++k) wrong += run_session(compiled(1 + i % 2)) != want;
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace lemma

@@ -1,0 +1,48 @@
+#include "support/engine_models.h"
+
+#include <gtest/gtest.h>
+
+#include "diag/render.h"
+#include "driver/run/tensors.h"
+#include "loop/random.h"
+#include "sknd/compose/compose.h"
+
+namespace lemma::testing_support {
+
+using loop::Array;
+using loop::Interpreter;
+
+std::unique_ptr<Interpreter> load_text(const std::string& text) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto file = sources.add("test.sknd", text);
+    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
+    sknd::check_types(package, {}, diag);
+    std::optional<ir::Program> program;
+    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
+    EXPECT_EQ(diag::render(sources, diag, {}), "");
+    if (!program) return nullptr;
+    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
+    for (const ir::Tensor& tensor : interpreter->program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        tensor::Shape shape;
+        for (const ir::SymId part : tensor.shape) {
+            shape.push_back(*interpreter->program().symbols.as_int(part));
+        }
+        Array value = *Array::zeros(tensor.dtype, shape);
+        for (size_t i = 0; i < value.reals.size(); ++i) {
+            value.reals[i] = 0.5 + loop::random_unit(tensor.name.size() * 77 + tensor.name[0], i);
+            if (i % 3 == 1 && tensor.name[0] == 'w') value.reals[i] *= -1;
+        }
+        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
+    }
+    return interpreter;
+}
+
+loop::NamedArrays random_inputs(const ir::Program& program) {
+    loop::NamedArrays inputs;
+    EXPECT_TRUE(driver::add_random_inputs(program, 3, inputs));
+    return inputs;
+}
+
+}  // namespace lemma::testing_support
