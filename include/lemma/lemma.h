@@ -45,6 +45,9 @@ enum lemma_type {
     LEMMA_STR = 14 /* data is an array of `const char*` */
 };
 
+/* How a model runs: as its size says, interpreted, or compiled to machine code. */
+enum lemma_engine { LEMMA_AUTO = 0, LEMMA_INTERPRET = 1, LEMMA_COMPILE = 2 };
+
 typedef struct lemma_model lemma_model;
 
 /* All zero is the default of everything. */
@@ -57,6 +60,8 @@ typedef struct lemma_options {
     int random_weights;    /* not 0: variables without data get random values */
     uint64_t weights_seed; /* of these */
     uint64_t seed;         /* of random operators */
+    int engine;            /* enum lemma_engine */
+    int threads;           /* of compiled code; 0: one */
 } lemma_options;
 
 /* Elements in row-major order. */

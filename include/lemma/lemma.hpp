@@ -49,6 +49,9 @@ struct Outcome {
     }
 };
 
+// How a model runs: compiled to machine code, interpreted, or as its size says.
+enum class EngineChoice { Auto = 0, Interpret = 1, Compile = 2 };
+
 struct LoadOptions {
     std::string graph;                            // which of several; empty: the first
     std::vector<std::string> attributes;          // of the graph, `NAME=VALUE` each
@@ -56,6 +59,8 @@ struct LoadOptions {
     std::optional<std::uint64_t> random_weights;  // a seed for the variables without data
     bool quantize = false;                        // round tensors as `@quantize` says
     std::uint64_t seed = 0;                       // of random operators
+    EngineChoice engine = EngineChoice::Auto;
+    int threads = 1;  // of compiled code
 };
 
 // A call in the graph.

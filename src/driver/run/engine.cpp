@@ -50,7 +50,10 @@ Engine::Engine(loop::Interpreter& interpreter, EngineOptions options)
 
 Engine::~Engine() = default;
 
-void Engine::variables_changed() { loaded_.clear(); }
+void Engine::variables_changed() {
+    loaded_.clear();
+    current_ = nullptr;
+}
 
 const loop::Plan& Engine::plan() const { return current_->plan; }
 
@@ -101,15 +104,40 @@ Result<Engine::Loaded*> Engine::load() {
     times_.pack += watch.lap();
     loaded->used = ++uses_;
     loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
+    loaded->direct = is_direct(*loaded);
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }
 
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
+    if (auto done = allocate_weights(loaded); !done) return done;
     for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
         auto done = allocate(loaded, arena, make_id<loop::StorageId>(i));
         if (!done) return done;
+    }
+    return {};
+}
+
+// Weights lie in one piece, in the order in which they were placed, which is that of the steps:
+// large pages hold them all, and behind the last panel of a step comes the first of the next.
+Result<void> Engine::allocate_weights(Loaded& loaded) {
+    constexpr int64_t kAlign = 64;
+    std::vector<std::pair<loop::StorageId, int64_t>> offsets;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
+        const auto id = make_id<loop::StorageId>(i);
+        const loop::Storage& storage = loaded.plan.storages[id];
+        const bool own = !storage.base.valid() && !storage.moves && !storage.only_once;
+        if (storage.role != loop::StorageRole::Constant || !own || storage.offset >= 0) continue;
+        offsets.emplace_back(id, bytes);
+        const int64_t size = storage.elements * tensor::dtype_size(storage.dtype);
+        bytes += (size + kAlign - 1) / kAlign * kAlign;
+    }
+    if (offsets.empty()) return {};
+    LEMMA_TRY(const size_t weights, loaded.executable.add_memory(bytes));
+    for (const auto& [id, offset] : offsets) {
+        loaded.pieces[id.value] = loaded.executable.add_alias(weights, offset);
     }
     return {};
 }

@@ -38,6 +38,20 @@ public:
     // Weights are read again before the next run.
     void variables_changed();
 
+    // A tensor of the caller, in row-major order.
+    struct Bytes {
+        ir::TensorId tensor;  // an input
+        tensor::DType dtype{};
+        const tensor::Shape* shape = nullptr;
+        const void* data = nullptr;
+    };
+    // Where the bytes of an output are to go.
+    using Receiver = std::function<void*(ir::TensorId, tensor::DType, const tensor::Shape&)>;
+    // The same from bytes to bytes, without the interpreter. That is possible behind a run with the
+    // same types and shapes if all steps are compiled and nothing is kept; else it is false, and
+    // nothing has happened.
+    Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
+
     // ---- For benchmarks -------------------------------------------------------------------------
 
     // All that comes before the first run: plan, code, weights, inputs in place.
@@ -63,6 +77,7 @@ private:
     Engine(loop::Interpreter& interpreter, EngineOptions options);
     Result<Loaded*> load();
     Result<void> allocate(Loaded& loaded);
+    Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
@@ -78,6 +93,7 @@ private:
     Result<void> interpret(Loaded& loaded, const loop::PlanStep& step);
     Result<loop::NamedArrays> collect(Loaded& loaded);
     Result<void> update_variables(Loaded& loaded);
+    bool is_direct(const Loaded& loaded) const;
     Result<loop::Array> array_of(Loaded& loaded, ir::TensorId id);
 
     loop::Interpreter& interpreter_;

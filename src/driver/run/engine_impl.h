@@ -17,6 +17,7 @@ struct Engine::Loaded {
     std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
     runtime::Steps steps;                          // of each run
     std::vector<size_t> plan_steps;                // those of each run, in the order of the text
+    bool direct = false;                           // may run from bytes to bytes
 
     size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
     void* data(const loop::Place& place) { return executable.memory(pieces[place.storage.value]); }

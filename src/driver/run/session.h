@@ -52,6 +52,8 @@ public:
     Result<void> set_variable(const std::string& name, loop::Array value);
     // Null when the interpreter runs it.
     Engine* engine() { return engine_.get(); }
+    // If runs may leave the session out: no input decides about shapes by its values.
+    Engine* direct_engine() { return decided_.empty() ? engine_.get() : nullptr; }
     // A .dat file for each variable, named as the model's own.
     Result<void> save_variables(const std::string& folder) const;
 

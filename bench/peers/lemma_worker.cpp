@@ -1,0 +1,93 @@
+// Runs one model through the library when it is told to: `run N` on standard input is answered with
+// the milliseconds of each run, as a line of JSON. bench/peers/compare.py tells who is faster.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <lemma/lemma.hpp>
+#include <string>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// The same numbers as the other worker has: k / n.
+lemma::Tensors ramps(const lemma::Model& model) {
+    lemma::Tensors inputs;
+    for (const lemma::TensorInfo& info : model.inputs()) {
+        std::vector<int64_t> shape = info.shape;
+        size_t count = 1;
+        for (int64_t& extent : shape) {
+            if (extent < 0) extent = 1;
+            count *= static_cast<size_t>(extent);
+        }
+        std::vector<float> values(count);
+        for (size_t k = 0; k < count; ++k) {
+            values[k] = static_cast<float>(static_cast<double>(k) / static_cast<double>(count));
+        }
+        inputs[info.name] = lemma::Tensor::of<float>(shape, values);
+    }
+    return inputs;
+}
+
+// A number that tells whether two programs computed the same.
+double checksum(const lemma::Tensor& tensor) {
+    double sum = 0;
+    const size_t count = tensor.bytes.size() / sizeof(float);
+    for (size_t i = 0; i < count; ++i) {
+        float value = 0;
+        std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
+        sum += value * static_cast<double>(i % 7 + 1);
+    }
+    return sum;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fprintf(stderr, "usage: lemma_worker MODEL THREADS\n");
+        return 2;
+    }
+    auto begin = Clock::now();
+    lemma::LoadOptions options;
+    options.engine = lemma::EngineChoice::Compile;
+    options.threads = std::atoi(argv[2]);
+    lemma::LoadResult loaded = lemma::Model::load(argv[1], options);
+    if (!loaded.ok()) {
+        std::fprintf(stderr, "%s", loaded.text().c_str());
+        return 1;
+    }
+    lemma::Model& model = *loaded.model;
+    const double load = milliseconds_since(begin);
+    const lemma::Tensors inputs = ramps(model);
+    begin = Clock::now();
+    const lemma::RunResult first = model.run(inputs);
+    if (!first.ok()) {
+        std::fprintf(stderr, "%s", first.text().c_str());
+        return 1;
+    }
+    std::printf("{\"load_ms\": %.3f, \"first_ms\": %.3f, \"checksum\": %.9g}\n",
+                load,
+                milliseconds_since(begin),
+                checksum(first.outputs.at(model.outputs()[0].name)));
+    std::fflush(stdout);
+    std::string word;
+    int runs = 0;
+    while (std::cin >> word >> runs && word == "run") {
+        std::printf("[");
+        for (int i = 0; i < runs; ++i) {
+            begin = Clock::now();
+            if (!model.run(inputs).ok()) return 1;
+            std::printf("%s%.4f", i == 0 ? "" : ", ", milliseconds_since(begin));
+        }
+        std::printf("]\n");
+        std::fflush(stdout);
+    }
+    return 0;
+}

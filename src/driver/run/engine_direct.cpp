@@ -1,0 +1,68 @@
+// Runs from the caller's bytes to the caller's bytes.
+#include <algorithm>
+#include <cstring>
+
+#include "driver/run/engine.h"
+#include "driver/run/engine_impl.h"
+
+namespace lemma::driver {
+
+namespace {
+
+bool is_plain(const loop::Place& place) {
+    return place.dtype != tensor::DType::Str && place.layout == loop::row_major(place.shape);
+}
+
+size_t bytes_of(const loop::Place& place) {
+    return static_cast<size_t>(*tensor::volume(place.shape) * tensor::dtype_size(place.dtype));
+}
+
+}  // namespace
+
+bool Engine::is_direct(const Loaded& loaded) const {
+    const ir::Program& program = interpreter_.program();
+    const loop::Plan& plan = loaded.plan;
+    const auto plain = [&](const ir::Port& port) {
+        if (port.operand.length.valid()) return false;
+        return std::ranges::all_of(port.operand.items, [&](ir::TensorId id) {
+            const auto place = plan.places.find(id);
+            return place != plan.places.end() && is_plain(place->second);
+        });
+    };
+    const ir::Graph& graph = program.graphs[program.main];
+    const bool compiled = std::ranges::none_of(
+        plan.steps, [](const loop::PlanStep& step) { return step.interpreted; });
+    return compiled && program.updates.empty() && std::ranges::all_of(graph.outputs, plain);
+}
+
+Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiver& receive) {
+    if (!current_ || !current_->direct) return false;
+    Loaded& loaded = *current_;
+    const ir::Program& program = interpreter_.program();
+    size_t known = 0;
+    for (const loop::Storage& storage : loaded.plan.storages) {
+        if (storage.role != loop::StorageRole::Given) continue;
+        const auto given = std::ranges::find(inputs, storage.tensor, &Bytes::tensor);
+        const loop::Place& place = loaded.plan.places.at(storage.tensor);
+        const bool same = given != inputs.end() && given->dtype == place.dtype &&
+                          *given->shape == place.shape && is_plain(place);
+        if (!same) return false;
+        ++known;
+    }
+    // An input that nothing reads has no place; whether it fits is for the interpreter to say.
+    if (known != inputs.size()) return false;
+    for (const Bytes& input : inputs) {
+        const loop::Place& place = loaded.plan.places.at(input.tensor);
+        std::memcpy(loaded.data(place), input.data, bytes_of(place));
+    }
+    if (auto done = loaded.executable.run(loaded.steps); !done) return false;
+    for (const ir::Port& port : program.graphs[program.main].outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const loop::Place& place = loaded.plan.places.at(id);
+            std::memcpy(receive(id, place.dtype, place.shape), loaded.data(place), bytes_of(place));
+        }
+    }
+    return true;
+}
+
+}  // namespace lemma::driver
