@@ -56,6 +56,16 @@ bool is_dense(const Address& address, const StageGraph& graph) {
     return true;
 }
 
+// Row-major, as far as it matters.
+bool in_order(const Layout& layout, const tensor::Shape& shape) {
+    const Layout wanted = row_major(shape);
+    if (layout.offset != 0 || layout.split >= 0) return false;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        if (shape[axis] > 1 && layout.strides[axis] != wanted.strides[axis]) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph) {
@@ -80,10 +90,11 @@ std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph)
 
 bool Planner::is_row_major(const Scope& scope, ir::TensorId id) const {
     if (const auto place = plan_.places.find(id); place != plan_.places.end()) {
-        return place->second.layout == row_major(place->second.shape);
+        return in_order(place->second.layout, place->second.shape);
     }
-    return !scope.layouts.innermost.contains(id) && !scope.layouts.halos.contains(id) &&
-           !scope.graph.padded.contains(id);
+    if (scope.graph.padded.contains(id)) return false;
+    int64_t elements = 0;
+    return in_order(layout_of(scope, id, elements), scope.graph.shapes.at(id));
 }
 
 // Whether it is for this region to say where the tensor lies. What control flow moves is not.
