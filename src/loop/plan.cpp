@@ -185,6 +185,17 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
     if (const auto found = plan_.places.find(id); found != plan_.places.end()) {
         return found->second.storage;
     }
+    if (const auto part = scope.inside.find(id); part != scope.inside.end()) {
+        const auto& [whole, begin] = part->second;
+        const StorageId at = place(scope, whole);
+        Place here = plan_.places.at(whole);
+        here.shape = scope.graph.shapes.at(id);
+        for (size_t axis = 0; axis < begin.size(); ++axis) {
+            here.layout.offset += begin[axis] * here.layout.strides[axis];
+        }
+        plan_.places[id] = std::move(here);
+        return at;
+    }
     if (const auto operand = scope.in_place.find(id); operand != scope.in_place.end()) {
         const StorageId at = place(scope, operand->second);
         const Place here = plan_.places.at(operand->second);
@@ -312,6 +323,7 @@ void Planner::optimise(Scope& scope) {
     show("fold", graph);
     scope.layouts = choose_layouts(graph, scope.fixed);
     show("layout", graph, scope.layouts);
+    find_insertions(scope);
     find_parts(scope);
     find_views(scope);
     sort_units(scope);
@@ -325,6 +337,10 @@ void Planner::find_in_place(Scope& scope) {
     for (const auto& [id, parent] : scope.parents) {
         shared.insert(id);
         shared.insert(parent.first);
+    }
+    for (const auto& [id, whole] : scope.inside) {
+        shared.insert(id);
+        shared.insert(whole.first);
     }
     scope.in_place = loop::find_in_place(scope.graph, scope.layouts, scope.fixed);
     std::erase_if(scope.in_place, [&](const auto& item) {

@@ -43,6 +43,9 @@ private:
         TensorSet fixed;  // row-major, for others see them
         // Tensors that lie inside of another one, and where.
         std::unordered_map<ir::TensorId, std::pair<ir::TensorId, int64_t>, IdHash> parents;
+        // Tensors that are a part of another one, by axis from some index on.
+        std::unordered_map<ir::TensorId, std::pair<ir::TensorId, std::vector<int64_t>>, IdHash>
+            inside;
         InPlace in_place;
         TensorSet outer;      // read, but made elsewhere
         TensorSet lifted;     // made before the loop
@@ -87,6 +90,9 @@ private:
     void find_parts(Scope& scope);
     bool is_row_major(const Scope& scope, ir::TensorId id) const;
     bool is_free(const Scope& scope, ir::TensorId id) const;
+
+    // ---- plan_concat.cpp ------------------------------------------------------------------------
+    void find_insertions(Scope& scope);
 
     // ---- plan_control.cpp -----------------------------------------------------------------------
     std::string why_not(const Scope& scope, const ir::Operation& op) const;
