@@ -21,6 +21,8 @@ public:
     // One that loops and branches point elsewhere.
     size_t add_moving();
     Result<void> give_memory(size_t moving, int64_t bytes);
+    // Memory of the caller, which steps only read.
+    void lend_memory(size_t moving, const void* data) { move(moving, const_cast<void*>(data)); }
     // Gives memory back, which no step may use any more.
     void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }

@@ -21,6 +21,7 @@ public:
 
 private:
     struct Free {
+        size_t mapped;  // bytes from the system; 0: from the heap
         void operator()(void* data) const;
     };
     std::unique_ptr<void, Free> data_;

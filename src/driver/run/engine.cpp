@@ -161,20 +161,26 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
     return {};
 }
 
-// From the file as it is, where the types agree; else through the interpreter.
-Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
+// The data of a variable as the file has it, if the engine can take it as it is.
+Result<std::optional<tensor::Tensor>> Engine::stored_data(const Loaded& loaded, ir::TensorId id) {
     const ir::Tensor& tensor = interpreter_.program().tensors[id];
     const loop::Place& place = loaded.plan.places.at(id);
     const bool stored = tensor.role == ir::TensorRole::Variable && options_.weights &&
                         !interpreter_.has_variable(id);
-    if (stored) {
-        LEMMA_TRY(const auto data, options_.weights(tensor));
-        const bool same = data && data->dtype() == place.dtype && data->shape() == place.shape &&
-                          place.layout == loop::row_major(place.shape);
-        if (same) {
-            std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
-            return {};
-        }
+    if (!stored) return std::nullopt;
+    LEMMA_TRY(auto data, options_.weights(tensor));
+    const bool same = data && data->dtype() == place.dtype && data->shape() == place.shape &&
+                      place.layout == loop::row_major(place.shape);
+    if (!same) return std::nullopt;
+    return data;
+}
+
+Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
+    const loop::Place& place = loaded.plan.places.at(id);
+    LEMMA_TRY(const auto data, stored_data(loaded, id));
+    if (data) {
+        std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
+        return {};
     }
     LEMMA_TRY(const auto value, interpreter_.take_value(id));
     to_memory(*value, place, loaded.data(place));
@@ -202,6 +208,7 @@ Result<void> Engine::run_once(Loaded& loaded) {
             if (id.valid()) last[plan.root(id).value] = i;
         }
     }
+    std::unordered_map<loop::StorageId, tensor::Tensor, IdHash> lent;
     for (const size_t i : once) {
         for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
             if (!id.valid()) continue;
@@ -209,6 +216,14 @@ Result<void> Engine::run_once(Loaded& loaded) {
             const loop::Storage& storage = plan.storages[root];
             const size_t piece = loaded.pieces[root.value];
             if (!storage.only_once || loaded.executable.memory(piece)) continue;
+            if (is_stored(storage, interpreter_.program())) {
+                LEMMA_TRY(auto data, stored_data(loaded, storage.tensor));
+                if (data) {
+                    const tensor::Tensor& kept = lent.emplace(root, std::move(*data)).first->second;
+                    loaded.executable.lend_memory(piece, kept.bytes().data());
+                    continue;
+                }
+            }
             const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
             if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
             if (!is_stored(storage, interpreter_.program())) continue;
@@ -221,7 +236,9 @@ Result<void> Engine::run_once(Loaded& loaded) {
             if (!id.valid()) continue;
             const loop::StorageId root = plan.root(id);
             const bool over = plan.storages[root].only_once && last[root.value] == i;
-            if (over) loaded.executable.release(loaded.pieces[root.value]);
+            if (!over) continue;
+            loaded.executable.release(loaded.pieces[root.value]);
+            lent.erase(root);
         }
     }
     return {};

@@ -80,6 +80,7 @@ private:
     Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
+    Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
     Result<void> run_once(Loaded& loaded);
     runtime::Step make_step(Loaded& loaded, size_t number);
