@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/data_files.h"
 #include "driver/run/engine.h"
 #include "driver/run/quantize.h"
+#include "driver/run/weights.h"
 #include "loop/random.h"
 #include "tensor/nnef_data.h"
 
@@ -60,7 +62,18 @@ Result<void> Session::set_variable(const std::string& name, loop::Array value) {
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    std::optional<Weights> weights;
+    if (!options.weights.empty()) {
+        auto opened = Weights::open(options.weights);
+        if (!opened) {
+            finding.unusable = opened.error();
+            finding.status = kUnusable;
+            return nullptr;
+        }
+        weights = std::move(*opened);
+    }
+    const bool complete = !options.random_weights && !weights;
+    const DataMode data = complete ? DataMode::Require : DataMode::Ignore;
     auto loaded = load_model(
         model,
         {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
@@ -78,7 +91,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     }
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
-    if (!session->load_variables(options, finding)) return nullptr;
+    if (!session->load_variables(options, weights ? &*weights : nullptr, finding)) return nullptr;
     // What looks at every tensor, or changes it, needs those that compiled code leaves out.
     const bool watched = options.quantize || options.run.on_tensor;
     if (options.engine == EngineKind::Jit && !watched) {
@@ -93,27 +106,53 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     return session;
 }
 
-bool Session::load_variables(const SessionOptions& options, Finding& finding) {
+// Nothing: it has none.
+Result<std::optional<loop::Array>> Session::initial_value(const ir::Tensor& variable,
+                                                          const SessionOptions& options,
+                                                          const Weights* weights) const {
+    std::optional<tensor::Tensor> stored;
+    if (weights) {
+        LEMMA_TRY(stored, weights->read(variable));
+    }
+    if (!stored) {
+        LEMMA_TRY(stored, model_.data(variable));
+    }
+    if (stored) return loop::to_array(*stored);
+    if (!options.random_weights) return std::nullopt;
+    LEMMA_TRY(loop::Array array, zeros_like(program(), variable));
+    return random_weights(variable, std::move(array), *options.random_weights);
+}
+
+bool Session::check_weights(const SessionOptions& options,
+                            const Weights& weights,
+                            Finding& finding) const {
+    weights.check(program(), finding.diag);
+    const std::vector<bool> read = read_tensors(program());
+    for (uint32_t i = 0; i < program().tensors.size() && !options.random_weights; ++i) {
+        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+        if (tensor.role != ir::TensorRole::Variable || !read[i] || weights.has(tensor)) continue;
+        const auto own = model_.data(tensor);  // what cannot be read is told when it is loaded
+        if (own && !*own) weights.report_missing(program(), tensor, finding.diag);
+    }
+    if (finding.diag.has_errors()) finding.status = kWrong;
+    return !finding.diag.has_errors();
+}
+
+bool Session::load_variables(const SessionOptions& options,
+                             const Weights* weights,
+                             Finding& finding) {
     const auto fail = [&](const Error& error) {
         finding.unusable = error;
         finding.status = kUnusable;
         return false;
     };
+    if (weights && !check_weights(options, *weights, finding)) return false;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const auto stored = model_.data(tensor);
-        if (!stored) return fail(stored.error());
-        Result<loop::Array> array;
-        if (*stored) {
-            array = loop::to_array(**stored);
-        } else if (options.random_weights) {
-            array = zeros_like(program(), tensor);
-            if (array) array = random_weights(tensor, std::move(*array), *options.random_weights);
-        } else {
-            continue;  // nothing reads it
-        }
-        if (!array) return fail(array.error());
-        if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
+        auto value = initial_value(tensor, options, weights);
+        if (!value) return fail(value.error());
+        if (!*value) continue;  // nothing reads it
+        if (auto done = interpreter_->set_variable(tensor.name, std::move(**value)); !done) {
             return fail(done.error());
         }
     }
@@ -158,16 +197,29 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     return std::nullopt;
 }
 
-Result<void> Session::save_variables(const std::string& folder) const {
+Result<void> Session::save_weights(const std::string& path) const {
+    tensor::SafetensorsFile file;
+    for (const ir::Tensor& tensor : program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        const loop::Array* const value = interpreter_->variable(tensor.name);
+        if (!value) continue;
+        LEMMA_TRY(tensor::Tensor data, loop::to_tensor(*value));
+        file.tensors.push_back({.name = tensor.name, .tensor = std::move(data)});
+    }
+    return tensor::write_safetensors(path, file);
+}
+
+Result<void> Session::save_variables(const std::string& path) const {
+    if (path.ends_with(kWeightsEnding)) return save_weights(path);
     std::error_code failed;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto path = std::filesystem::path(folder) / model_.data_name(tensor);
-        std::filesystem::create_directories(path.parent_path(), failed);
-        auto done = tensor::write_nnef(path.string(), data);
+        const auto file = std::filesystem::path(path) / model_.data_name(tensor);
+        std::filesystem::create_directories(file.parent_path(), failed);
+        auto done = tensor::write_nnef(file.string(), data);
         if (!done) return done;
     }
     return {};
@@ -181,6 +233,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
                                       {"bf16", ir::DType::BF16}};
     arguments.choice(
         "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
+    arguments.text("--weights",
+                   options.weights,
+                   "FILE.safetensors",
+                   "data of variables by their names, instead of the model's own");
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag(

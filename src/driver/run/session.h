@@ -13,11 +13,13 @@
 namespace lemma::driver {
 
 class Engine;
+class Weights;
 enum class EngineKind { Interpret, Jit };
 
 struct SessionOptions {
     CheckOptions check;
     tensor::SourceLimits source;
+    std::string weights;                     // a file with data that replaces the model's own
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
@@ -46,12 +48,20 @@ public:
     Result<void> set_variable(const std::string& name, loop::Array value);
     // Null when the interpreter runs it.
     Engine* engine() { return engine_.get(); }
-    // A .dat file for each variable, named as the model's own.
-    Result<void> save_variables(const std::string& folder) const;
+    // A .dat file for each variable, named as the model's own, in a folder; or one .safetensors
+    // file.
+    Result<void> save_variables(const std::string& path) const;
 
 private:
     Session();
-    bool load_variables(const SessionOptions& options, Finding& finding);
+    bool load_variables(const SessionOptions& options, const Weights* weights, Finding& finding);
+    bool check_weights(const SessionOptions& options,
+                       const Weights& weights,
+                       Finding& finding) const;
+    Result<std::optional<loop::Array>> initial_value(const ir::Tensor& variable,
+                                                     const SessionOptions& options,
+                                                     const Weights* weights) const;
+    Result<void> save_weights(const std::string& path) const;
     bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
     LoadedModel model_;          // without its program, which the interpreter has
