@@ -55,8 +55,8 @@ std::string lemma::fuzz::make_seed(std::mt19937& random) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static Library library;
-    auto bytes = std::make_shared<const std::string>(reinterpret_cast<const char*>(data), size);
-    const auto model = onnx::read_model(std::move(bytes), {.max_parts = 100'000});
+    const std::string bytes(reinterpret_cast<const char*>(data), size);
+    const auto model = onnx::read_model(tensor::share(bytes), {.max_parts = 100'000});
     if (!model) return 0;
     diag::SourceMap sources;
     const diag::FileId file = sources.add_paths("model.onnx", model->paths);

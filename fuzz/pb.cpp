@@ -40,8 +40,8 @@ std::string lemma::fuzz::make_seed(std::mt19937& random) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-    const ReadExternal external = [](const ExternalData& place) -> Result<std::string> {
-        return place.location;
+    const ReadExternal external = [](const ExternalData& place) -> Result<SharedBytes> {
+        return share(place.location);
     };
     const auto named = decode_pb(bytes, external);
     if (!named) return 0;

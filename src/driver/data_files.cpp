@@ -152,6 +152,8 @@ std::string_view type_text(ir::DType dtype) {
     return dtype == ir::DType::Bool ? "bool" : "str";
 }
 
+}  // namespace
+
 std::string shape_text(const ir::Program& program, const ir::Tensor& variable) {
     std::string text;
     for (const ir::SymId extent : variable.shape) {
@@ -160,7 +162,6 @@ std::string shape_text(const ir::Program& program, const ir::Tensor& variable) {
     return "[" + text + "]";
 }
 
-// An extent that only a run tells fits what it can become.
 bool shape_fits(const ir::Program& program,
                 const ir::Tensor& variable,
                 const tensor::Shape& shape) {
@@ -172,7 +173,6 @@ bool shape_fits(const ir::Program& program,
     return true;
 }
 
-// By tensor, whether anything reads it. `layer.linear` has a bias even if it is told not to use it.
 std::vector<bool> read_tensors(const ir::Program& program) {
     std::vector<bool> read(program.tensors.size());
     const auto add = [&](const std::vector<ir::Port>& ports) {
@@ -190,8 +190,6 @@ std::vector<bool> read_tensors(const ir::Program& program) {
     for (const ir::Update& update : program.updates) read[update.value.value] = true;
     return read;
 }
-
-}  // namespace
 
 std::vector<std::string> data_names(const VariableName& variable) {
     return {fmt::format("{}.{}.{}.dat", variable.module, variable.graph, variable.path),

@@ -35,6 +35,14 @@ std::vector<std::string> data_names_with_folders(const VariableName& variable);
 std::optional<std::string> find_data(const tensor::ModelSource& source,
                                      const VariableName& variable);
 
+// "[3, n]", as the program has it.
+std::string shape_text(const ir::Program& program, const ir::Tensor& variable);
+// Whether data of that shape can be the variable's: an extent that only a run tells fits what it
+// can become.
+bool shape_fits(const ir::Program& program, const ir::Tensor& variable, const tensor::Shape& shape);
+// By tensor, whether anything reads it. `layer.linear` has a bias even if it is told not to use it.
+std::vector<bool> read_tensors(const ir::Program& program);
+
 // What the header of a data file says.
 struct DataHeader {
     std::string misfit;  // why it cannot hold items of the dtype; empty if it can

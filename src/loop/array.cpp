@@ -31,9 +31,8 @@ int64_t wrap(tensor::DType dtype, int64_t value) {
     }
 }
 
-}  // namespace
-
-Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
+// Everything but the elements.
+Result<Array> described(tensor::DType dtype, tensor::Shape shape) {
     const auto count = tensor::volume(shape);
     if (!count || *count > kMaxElements) {
         return std::unexpected(
@@ -43,7 +42,21 @@ Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
     array.dtype = dtype;
     array.shape = std::move(shape);
     array.size = *count;
-    const auto size = static_cast<size_t>(*count);
+    return array;
+}
+
+// Elements that need no more than to be widened, in one pass over memory: weights are large.
+template <class T, class Wide>
+void widen(const tensor::Tensor& tensor, std::vector<Wide>& to) {
+    const auto* const from = reinterpret_cast<const T*>(tensor.bytes().data());
+    to.assign(from, from + tensor.size());
+}
+
+}  // namespace
+
+Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
+    LEMMA_TRY(Array array, described(dtype, std::move(shape)));
+    const auto size = static_cast<size_t>(array.size);
     if (dtype == tensor::DType::Str) {
         array.strings.resize(size);
     } else if (tensor::is_real(dtype)) {
@@ -55,7 +68,9 @@ Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
 }
 
 void Array::round() {
-    if (dtype != tensor::DType::F64) {
+    if (dtype == tensor::DType::F32) {
+        for (double& value : reals) value = static_cast<double>(static_cast<float>(value));
+    } else if (dtype != tensor::DType::F64) {
         for (double& value : reals) value = tensor::round_to(dtype, value);
     }
     if (dtype != tensor::DType::I64) {
@@ -86,16 +101,40 @@ Array cut(const Array& array, const tensor::Shape& shape) {
 }
 
 Result<Array> to_array(const tensor::Tensor& tensor) {
-    LEMMA_TRY(Array array, Array::zeros(tensor.dtype(), tensor.shape()));
-    if (tensor.dtype() == tensor::DType::Str) {
-        array.strings = tensor.strings();
-    } else if (tensor::is_real(tensor.dtype())) {
-        for (int64_t i = 0; i < array.size; ++i)
-            array.reals[static_cast<size_t>(i)] = tensor.real(i);
+    LEMMA_TRY(Array array, described(tensor.dtype(), tensor.shape()));
+    switch (tensor.dtype()) {
+        case tensor::DType::F32:
+            widen<float>(tensor, array.reals);
+            return array;
+        case tensor::DType::F64:
+            widen<double>(tensor, array.reals);
+            return array;
+        case tensor::DType::I8:
+            widen<int8_t>(tensor, array.integers);
+            return array;
+        case tensor::DType::U8:
+            widen<uint8_t>(tensor, array.integers);
+            return array;
+        case tensor::DType::I32:
+            widen<int32_t>(tensor, array.integers);
+            return array;
+        case tensor::DType::I64:
+            widen<int64_t>(tensor, array.integers);
+            return array;
+        case tensor::DType::Str:
+            array.strings = tensor.strings();
+            return array;
+        default:
+            break;
+    }
+    const auto size = static_cast<size_t>(array.size);
+    if (tensor::is_real(tensor.dtype())) {
+        array.reals.resize(size);
+        for (size_t i = 0; i < size; ++i) array.reals[i] = tensor.real(static_cast<int64_t>(i));
     } else {
-        for (int64_t i = 0; i < array.size; ++i) {
-            array.integers[static_cast<size_t>(i)] = tensor.integer(i);
-        }
+        array.integers.resize(size);
+        for (size_t i = 0; i < size; ++i)
+            array.integers[i] = tensor.integer(static_cast<int64_t>(i));
     }
     return array;
 }

@@ -36,8 +36,8 @@ struct VariableData {
 };
 
 struct Imported {
-    std::optional<ir::Program> program;        // empty: reported, or `undecided` inputs are missing
-    std::shared_ptr<const std::string> bytes;  // what `data` refers to
+    std::optional<ir::Program> program;  // empty: reported, or `undecided` inputs are missing
+    tensor::SharedBytes bytes;           // what `data` refers to
     std::vector<VariableData> data;
     // Inputs of the graph whose values were used: the program is good for these values only.
     std::vector<std::string> deciding;
@@ -52,9 +52,15 @@ Imported import_model(const Model& model,
                       const ImportOptions& options,
                       Diagnostics& diag);
 
+// The operators that suffice for most models like this one, so that a part of the library can be
+// loaded: an import that fails is repeated with all of it. Empty: nothing less than all.
+std::vector<std::string> called_operators(const Model& model);
+
 // The elements of a tensor of a model. Integers of 4 and 2 bits come in 8.
 Result<tensor::Tensor> decode_tensor(const TensorData& data,
                                      const tensor::ReadExternal& read_external);
+// What decode_tensor would complain about, found without reading raw elements.
+Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external);
 // What the elements are in memory; empty for types that are not supported.
 std::optional<tensor::DType> memory_type(int64_t onnx_type);
 

@@ -140,7 +140,7 @@ struct Property {
 };
 
 struct Model {
-    std::shared_ptr<const std::string> bytes;  // what tensors refer to
+    tensor::SharedBytes bytes;  // what tensors refer to
     // What tensors refer to that somebody added.
     std::vector<std::shared_ptr<const std::string>> added_bytes;
     int64_t ir_version = 0;

@@ -388,13 +388,16 @@ Result<void> Reader::read_tensor(const WireField& field,
     LEMMA_TRY(const WireReader message, WireReader::open(field));
     auto proto = tensor::read_tensor_proto(message);
     TensorData data;
-    if (!proto) {
-        data.place = place(fmt::format("{}[{}]", path, to.size()));
-        model_.faults.push_back({data.place, DiagKind::BadData, proto.error().message});
-    } else {
-        data.place = place(fmt::format("{}[{}] \"{}\"", path, to.size(), path_name(proto->name)));
+    if (proto) {
         data.proto = std::move(*proto);
+    } else {  // its name is there, so that nobody misses it
+        data.proto.name = tensor::tensor_proto_name(message);
     }
+    std::string own = fmt::format("{}[{}]", path, to.size());
+    if (proto || !data.proto.name.empty())
+        own += fmt::format(" \"{}\"", path_name(data.proto.name));
+    data.place = place(own);
+    if (!proto) model_.faults.push_back({data.place, DiagKind::BadData, proto.error().message});
     to.push_back(std::move(data));
     return {};
 }
@@ -466,7 +469,7 @@ Result<void> Reader::read_dimension(const WireField& field, std::vector<Dimensio
 
 }  // namespace
 
-Result<Model> read_model(std::shared_ptr<const std::string> bytes, const ReadLimits& limits) {
+Result<Model> read_model(tensor::SharedBytes bytes, const ReadLimits& limits) {
     Model model;
     model.bytes = std::move(bytes);
     Reader reader(model, limits);

@@ -13,6 +13,6 @@ struct ReadLimits {
 
 // An error says where the bytes are damaged, or that they are no model. What is wrong with single
 // tensors is told by `Model::faults`.
-Result<Model> read_model(std::shared_ptr<const std::string> bytes, const ReadLimits& limits = {});
+Result<Model> read_model(tensor::SharedBytes bytes, const ReadLimits& limits = {});
 
 }  // namespace lemma::onnx

@@ -11,9 +11,7 @@ namespace {
 
 using namespace test;
 
-Result<Model> read(std::string bytes) {
-    return read_model(std::make_shared<const std::string>(std::move(bytes)));
-}
+Result<Model> read(std::string bytes) { return read_model(tensor::share(std::move(bytes))); }
 
 const TestGraph kRelu = {
     .inputs = {{"x", {2, -1}}}, .outputs = {{"y", {2, -1}}}, .nodes = {{"Relu", {"x"}, {"y"}}}};
@@ -94,8 +92,7 @@ TEST(ReadModel, TellsOfTensorsThatAreDamaged) {
 }
 
 TEST(ReadModel, LimitsTheNumberOfParts) {
-    const auto model =
-        read_model(std::make_shared<const std::string>(model_bytes(kRelu)), {.max_parts = 3});
+    const auto model = read_model(tensor::share(model_bytes(kRelu)), {.max_parts = 3});
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().message, "it has more than 3 parts");
 }
@@ -113,6 +110,18 @@ std::string problems(const TestGraph& graph, int64_t opset = 21) {
         text += std::string(sources.text(item.span)) + ": " + item.message + "\n";
     }
     return text;
+}
+
+TEST(ReadModel, KeepsTheNamesOfTensorsThatCannotBeRead) {
+    WireWriter bad;
+    bad.put_int(1, -5);
+    bad.put_int(2, 1);
+    bad.put_bytes(8, "w");
+    const TestGraph graph = {.inputs = {{"x", {2}}},
+                             .outputs = {{"y", {2}}},
+                             .nodes = {{"Add", {"x", "w"}, {"y"}}},
+                             .initializers = {bad.take()}};
+    EXPECT_EQ(problems(graph), "graph/initializer[0] \"w\": it has the negative extent -5\n");
 }
 
 TEST(Validate, AcceptsAGoodModel) { EXPECT_EQ(problems(kRelu), ""); }

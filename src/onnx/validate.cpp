@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,6 +45,7 @@ private:
     void check_opsets();
     void check_graph(const Graph& graph, const Names* outer, bool main);
     void check_function(const Function& function);
+    void check_function_names();
     void check_nodes(const std::vector<Node>& nodes, Names& names);
     void check_node(const Node& node, Names& names);
     void check_order(const std::vector<Node>& nodes, const Names& names);
@@ -69,6 +72,21 @@ void Validator::run() {
     opsets_ = &model_.opsets;
     check_graph(model_.graphs[model_.main], nullptr, true);
     for (const Function& function : model_.functions) check_function(function);
+    check_function_names();
+}
+
+void Validator::check_function_names() {
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Place> made;
+    for (const Function& function : model_.functions) {
+        const auto [at, is_new] =
+            made.try_emplace({function.domain, function.name, function.overload}, function.place);
+        if (is_new) continue;
+        diag_
+            .error(span(function.place),
+                   DiagKind::DuplicateName,
+                   fmt::format("the function `{}` is defined twice", printable(function.name)))
+            .note(span(at->second), "here as well");
+    }
 }
 
 void Validator::check_opsets() {
@@ -280,10 +298,12 @@ void Validator::report_cycle(const std::vector<Node>& nodes, const std::vector<s
         }
     }
     const auto begin = std::ranges::find(way, at);
+    const auto length = way.end() - begin;
     auto report =
         diag_.error(span(nodes[at].place),
                     DiagKind::CyclicGraph,
-                    fmt::format("it needs its own result, over {} nodes", way.end() - begin));
+                    length == 1 ? "it needs its own result"
+                                : fmt::format("it needs its own result, over {} nodes", length));
     constexpr std::ptrdiff_t kMaxNotes = 8;
     for (auto step = begin + 1; step != way.end() && step - begin <= kMaxNotes; ++step)
         report.note(span(nodes[*step].place), "over this node");

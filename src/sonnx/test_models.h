@@ -18,7 +18,7 @@ using onnx::test::ints_tensor;
 using onnx::test::TestGraph;
 
 inline onnx::Model read(const std::string& bytes) {
-    auto model = onnx::read_model(std::make_shared<const std::string>(bytes));
+    auto model = onnx::read_model(tensor::share(bytes));
     LEMMA_CHECK(model.has_value());
     return std::move(*model);
 }

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -125,12 +127,32 @@ Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
     return file.read(0, file.size());
 }
 
+namespace {
+
+// Takes the name from a file of ours that is there already, and gives its permissions: whoever has
+// it mapped keeps its bytes, as a model that is written over itself.
+std::optional<mode_t> step_aside(const std::string& path) {
+    std::error_code failed;
+    const std::filesystem::path real = std::filesystem::canonical(path, failed);
+    struct stat status = {};
+    if (failed || ::lstat(real.c_str(), &status) != 0) return std::nullopt;
+    const bool alone = S_ISREG(status.st_mode) && status.st_nlink == 1;
+    if (!alone || status.st_uid != ::geteuid() || ::access(real.c_str(), W_OK) != 0)
+        return std::nullopt;
+    if (::unlink(real.c_str()) != 0) return std::nullopt;
+    return status.st_mode & 07777;
+}
+
+}  // namespace
+
 Result<void> write_file(const std::string& path, std::string_view bytes) {
     const auto trouble = [&] {
         return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, system_text())});
     };
+    const auto mode = step_aside(path);
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) return trouble();
+    if (mode && ::fchmod(::fileno(file), *mode) != 0) errno = 0;  // as it can be
     const bool good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     if (!good) {
         auto error = trouble();

@@ -40,6 +40,7 @@ private:
 };
 
 Result<std::string> read_file(const std::string& path, int64_t max_bytes = kMaxFileBytes);
+// What is there already is replaced by a new file of that name.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
 // "cannot read `path`: reason"

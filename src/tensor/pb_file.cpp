@@ -192,8 +192,7 @@ Result<Elements> find_elements(WireReader message) {
     }
 }
 
-// Bytes as they are in memory, except that a true bool is 1.
-Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
+Result<void> check_raw(DType dtype, const Shape& shape, std::string_view raw) {
     const auto wanted = checked_mul(*volume(shape), dtype_size(dtype));
     if (!wanted || *wanted != static_cast<int64_t>(raw.size())) {
         return bad(fmt::format("it has {} bytes of data, but {} of shape {} {}",
@@ -202,6 +201,12 @@ Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
                                shape_text(shape),
                                wanted ? fmt::format("needs {}", *wanted) : "is too large"));
     }
+    return {};
+}
+
+// Bytes as they are in memory, except that a true bool is 1.
+Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
+    if (auto good = check_raw(dtype, shape, raw); !good) return std::unexpected(good.error());
     LEMMA_TRY(Tensor tensor, Tensor::zeros(dtype, shape));
     if (!raw.empty()) std::memcpy(tensor.bytes().data(), raw.data(), raw.size());
     if (dtype == DType::Bool) {
@@ -285,15 +290,51 @@ Result<Tensor> from_fields(DType dtype, const TensorProto& proto, uint32_t numbe
                            wanted));
 }
 
-Result<Tensor> from_external(DType dtype, const TensorProto& proto, const ReadExternal& read) {
+Result<SharedBytes> external_bytes(DType dtype,
+                                   const TensorProto& proto,
+                                   const ReadExternal& read) {
     const ExternalData& external = *proto.external;
     if (!read) {
         return bad(fmt::format("its data is in another file, `{}`, which is not read here",
                                diag::printable(external.location)));
     }
     if (dtype == DType::Str) return bad("strings cannot be in another file");
-    LEMMA_TRY(const std::string bytes, read(external));
-    return from_raw(dtype, proto.shape, bytes);
+    return read(external);
+}
+
+// Where the elements are, and what they are.
+struct Located {
+    DType dtype = DType::F32;
+    std::optional<std::string_view> raw;
+    SharedBytes keeper;  // of raw bytes in another file
+    Field field = RawData;
+};
+
+Result<Located> locate(const TensorProto& proto, const ReadExternal& read_external) {
+    const auto dtype = dtype_of_onnx(proto.data_type);
+    if (!dtype) {
+        return bad(fmt::format("its elements have the type {}, which is not supported",
+                               onnx_type_name(proto.data_type)));
+    }
+    Located located{.dtype = *dtype, .raw = {}, .keeper = {}};
+    if (proto.external) {
+        LEMMA_TRY(located.keeper, external_bytes(*dtype, proto, read_external));
+        located.raw = *located.keeper;
+        return located;
+    }
+    LEMMA_TRY(const Elements elements, find_elements(proto.message));
+    const bool raw = elements.raw && (!elements.raw->empty() || elements.fields.empty());
+    if (elements.fields.size() + (raw ? 1 : 0) > 1) return bad("it has its elements twice");
+    if (raw && *dtype == DType::Str) return bad("it has raw data, which strings cannot be");
+    if (raw) located.raw = elements.raw;
+    located.field = type_row(proto.data_type)->field;
+    if (!elements.fields.empty() && elements.fields[0] != located.field) {
+        return bad(fmt::format("its elements are in field {}, but those of {} belong in field {}",
+                               elements.fields[0],
+                               onnx_type_name(proto.data_type),
+                               static_cast<uint32_t>(located.field)));
+    }
+    return located;
 }
 
 }  // namespace
@@ -332,26 +373,27 @@ Result<TensorProto> read_tensor_proto(const WireReader& message) {
     return std::move(proto);
 }
 
+std::string tensor_proto_name(WireReader message) {
+    WireField field;
+    while (true) {
+        const auto more = message.next(field);
+        if (!more || !*more) return "";
+        if (field.number == Name && field.type == WireType::Bytes) return std::string(field.bytes);
+    }
+}
+
 Result<Tensor> decode_elements(const TensorProto& proto, const ReadExternal& read_external) {
-    const auto dtype = dtype_of_onnx(proto.data_type);
-    if (!dtype) {
-        return bad(fmt::format("its elements have the type {}, which is not supported",
-                               onnx_type_name(proto.data_type)));
-    }
-    if (proto.external) return from_external(*dtype, proto, read_external);
-    LEMMA_TRY(const Elements elements, find_elements(proto.message));
-    const bool raw = elements.raw && (!elements.raw->empty() || elements.fields.empty());
-    if (elements.fields.size() + (raw ? 1 : 0) > 1) return bad("it has its elements twice");
-    if (raw && *dtype == DType::Str) return bad("it has raw data, which strings cannot be");
-    if (raw) return from_raw(*dtype, proto.shape, *elements.raw);
-    const Field field = type_row(proto.data_type)->field;
-    if (!elements.fields.empty() && elements.fields[0] != field) {
-        return bad(fmt::format("its elements are in field {}, but those of {} belong in field {}",
-                               elements.fields[0],
-                               onnx_type_name(proto.data_type),
-                               static_cast<uint32_t>(field)));
-    }
-    return from_fields(*dtype, proto, field);
+    LEMMA_TRY(const Located located, locate(proto, read_external));
+    if (located.raw) return from_raw(located.dtype, proto.shape, *located.raw);
+    return from_fields(located.dtype, proto, located.field);
+}
+
+Result<void> check_elements(const TensorProto& proto, const ReadExternal& read_external) {
+    LEMMA_TRY(const Located located, locate(proto, read_external));
+    if (located.raw) return check_raw(located.dtype, proto.shape, *located.raw);
+    const auto decoded = from_fields(located.dtype, proto, located.field);
+    if (!decoded) return std::unexpected(decoded.error());
+    return {};
 }
 
 Result<NamedTensor> decode_pb(std::string_view bytes, const ReadExternal& read_external) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tensor/mapped_file.h"
 #include "tensor/tensor.h"
 #include "tensor/wire.h"
 
@@ -18,7 +19,7 @@ struct ExternalData {
     std::optional<int64_t> length;  // else to the end of the file
 };
 // Gets these bytes. Readers of models pass one that stays in the folder of the model.
-using ReadExternal = std::function<Result<std::string>(const ExternalData&)>;
+using ReadExternal = std::function<Result<SharedBytes>(const ExternalData&)>;
 
 // A message without its elements. It is good as long as the bytes that it was read from.
 struct TensorProto {
@@ -37,8 +38,13 @@ int64_t onnx_type_of(DType dtype);
 
 // Everything but the elements. Errors speak of `it`: "it has the negative extent -2".
 Result<TensorProto> read_tensor_proto(const WireReader& message);
+// The name of a message that cannot be read otherwise; empty if it cannot be found.
+std::string tensor_proto_name(WireReader message);
 // The elements, as many as the shape says; those in other files only with a function to get them.
 Result<Tensor> decode_elements(const TensorProto& proto, const ReadExternal& read_external = {});
+// What decode_elements would complain about. Elements that are raw bytes, as those of all large
+// tensors, are not looked at: nothing can be wrong with them but their number.
+Result<void> check_elements(const TensorProto& proto, const ReadExternal& read_external = {});
 
 // Whole files.
 Result<NamedTensor> decode_pb(std::string_view bytes, const ReadExternal& read_external = {});

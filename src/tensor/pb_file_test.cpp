@@ -213,18 +213,20 @@ TEST(PbFile, ReadsExternalDataOnlyWithAFunction) {
                             .entry("length", "4")
                             .external();
     EXPECT_EQ(proto.error(), "its data is in another file, `weights.bin`, which is not read here");
-    const auto named = proto.decode([](const ExternalData& data) -> Result<std::string> {
+    const auto named = proto.decode([](const ExternalData& data) -> Result<SharedBytes> {
         EXPECT_EQ(data.location, "weights.bin");
         EXPECT_EQ(data.offset, 4096);
         EXPECT_EQ(data.length, 4);
-        return "\x01\x00\xFF\xFF"s;
+        return share("\x01\x00\xFF\xFF"s);
     });
     ASSERT_TRUE(named) << named.error().message;
     EXPECT_EQ(named->tensor.integer(1), -1);
 
-    const ReadExternal cut = [](const ExternalData&) -> Result<std::string> { return "123"; };
+    const ReadExternal cut = [](const ExternalData&) -> Result<SharedBytes> {
+        return share("123");
+    };
     EXPECT_EQ(proto.error(cut), "it has 3 bytes of data, but i16 of shape [2] needs 4");
-    const ReadExternal none = [](const ExternalData&) -> Result<std::string> {
+    const ReadExternal none = [](const ExternalData&) -> Result<SharedBytes> {
         return std::unexpected(Error{"no such file"});
     };
     EXPECT_EQ(proto.error(none), "no such file");

@@ -256,6 +256,17 @@ Result<std::string> encode_header(const SafetensorsFile& file) {
     return bytes + text;
 }
 
+// Fills a tensor from the bytes of a file.
+auto copy_from(std::string_view bytes) {
+    return [bytes](const SafetensorsEntry& entry, Tensor& tensor) -> Result<void> {
+        const std::string_view data = bytes.substr(static_cast<size_t>(entry.begin));
+        if (entry.bytes > 0) {
+            std::memcpy(tensor.bytes().data(), data.data(), static_cast<size_t>(entry.bytes));
+        }
+        return {};
+    };
+}
+
 }  // namespace
 
 Result<int64_t> safetensors_header_end(std::string_view first_bytes, int64_t file_bytes) {
@@ -301,14 +312,14 @@ Result<SafetensorsHeader> decode_safetensors_header(std::string_view header, int
 Result<SafetensorsFile> decode_safetensors(std::string_view bytes) {
     LEMMA_TRY(SafetensorsHeader header,
               decode_safetensors_header(bytes, static_cast<int64_t>(bytes.size())));
-    const auto fill = [&](const SafetensorsEntry& entry, Tensor& tensor) -> Result<void> {
-        const std::string_view data = bytes.substr(static_cast<size_t>(entry.begin));
-        if (entry.bytes > 0) {
-            std::memcpy(tensor.bytes().data(), data.data(), static_cast<size_t>(entry.bytes));
-        }
-        return {};
-    };
-    return read_tensors(std::move(header), fill);
+    return read_tensors(std::move(header), copy_from(bytes));
+}
+
+Result<Tensor> decode_safetensors_entry(std::string_view bytes, const SafetensorsEntry& entry) {
+    SafetensorsHeader header;
+    header.entries.push_back(entry);
+    LEMMA_TRY(SafetensorsFile file, read_tensors(std::move(header), copy_from(bytes)));
+    return std::move(file.tensors[0].tensor);
 }
 
 Result<std::string> encode_safetensors(const SafetensorsFile& file) {

@@ -39,6 +39,8 @@ struct SafetensorsFile {
     std::map<std::string, std::string> metadata;
 };
 Result<SafetensorsFile> decode_safetensors(std::string_view bytes);
+// One tensor of such a file.
+Result<Tensor> decode_safetensors_entry(std::string_view bytes, const SafetensorsEntry& entry);
 // In the order given. Strings cannot be written, nor one name twice.
 Result<std::string> encode_safetensors(const SafetensorsFile& file);
 

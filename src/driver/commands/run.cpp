@@ -62,7 +62,10 @@ void Run::declare(Arguments& arguments) {
     arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
     arguments.text(
         "--steps", steps_, "DIR", "run on DIR/0/NAME.npy, DIR/1/…; outputs go to OUT/0/…");
-    arguments.text("--save-variables", save_variables_, "DIR", "write the variables after the run");
+    arguments.text("--save-variables",
+                   save_variables_,
+                   "DIR",
+                   "write the variables after the run; or into FILE.safetensors");
     arguments.text("--dump",
                    dump_,
                    "DIR",

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <unordered_set>
 
-#include "diag/utf8.h"
+#include "driver/formats/onnx_external.h"
 #include "onnx/read.h"
 #include "onnx/validate.h"
 #include "sknd/compose/calls.h"
@@ -17,12 +16,6 @@
 namespace lemma::driver {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-std::unexpected<Error> bad(std::string message) {
-    return std::unexpected(Error{std::move(message)});
-}
 
 // The inputs that a run gives, in order; initialisers are only their defaults.
 std::vector<std::string> input_names(const onnx::Model& model) {
@@ -58,59 +51,33 @@ Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& mode
     return given;
 }
 
-// A path that leads nowhere but down, links included.
-Result<std::string> inner_path(const fs::path& folder, const std::string& location) {
-    const fs::path inside(location);
-    const auto outside = [&] {
-        return bad(fmt::format("its data is in `{}`, which is not in the folder of the model",
-                               diag::printable(location)));
-    };
-    if (location.empty() || inside.is_absolute() || inside.has_root_name()) return outside();
-    for (const fs::path& part : inside) {
-        if (part == "..") return outside();
-    }
-    std::error_code failed;
-    const fs::path root = fs::weakly_canonical(folder, failed);
-    const fs::path real = fs::weakly_canonical(folder / inside, failed);
-    const auto [root_end, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-    if (failed || root_end != root.end()) return outside();
-    return (folder / inside).string();
+void import_over(const CheckOptions& options,
+                 const onnx::ImportOptions& import,
+                 OnnxModel& result,
+                 Diagnostics& diag) {
+    if (diag.has_errors()) return;
+    sknd::ComposeOptions compose = options.graph.compose;
+    compose.limits = options.eval;
+    const auto builder = sknd::make_call_builder(result.package, compose, diag);
+    result.imported = onnx::import_model(result.model, result.file, *builder, import, diag);
+}
+
+// Operators were missing: there may be more in the whole library, or names that are near.
+bool lacks_operators(const Diagnostics& diag) {
+    return std::ranges::any_of(diag.items(), [](const diag::Diagnostic& item) {
+        return item.kind == DiagKind::NoOperator || item.kind == DiagKind::NotSupported;
+    });
 }
 
 }  // namespace
-
-tensor::ReadExternal external_reader(const std::string& model_path) {
-    const fs::path parent = fs::path(model_path).parent_path();
-    const fs::path folder = parent.empty() ? fs::path(".") : parent;
-    return [folder](const tensor::ExternalData& place) -> Result<std::string> {
-        LEMMA_TRY(const std::string path, inner_path(folder, place.location));
-        LEMMA_TRY(const tensor::InputFile file, tensor::InputFile::open(path));
-        if (place.offset > file.size()) {
-            return bad(fmt::format("its data begins at byte {} of `{}`, which has {}",
-                                   place.offset,
-                                   path,
-                                   file.size()));
-        }
-        const int64_t rest = file.size() - place.offset;
-        const int64_t length = place.length.value_or(rest);
-        if (length > rest) {
-            return bad(fmt::format("its data are {} bytes from byte {} of `{}`, which has {}",
-                                   length,
-                                   place.offset,
-                                   path,
-                                   file.size()));
-        }
-        return file.read(place.offset, length);
-    };
-}
 
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
                             const std::vector<std::string>& inputs,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
-    LEMMA_TRY(std::string bytes, tensor::read_file(model.path));
-    auto read = onnx::read_model(std::make_shared<const std::string>(std::move(bytes)));
+    LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path));
+    auto read = onnx::read_model(std::move(bytes));
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;
     result.model = std::move(*read);
@@ -122,12 +89,17 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     onnx::ImportOptions import;
     LEMMA_TRY(import.inputs, read_given(result.model, inputs));
     import.read_external = result.read_external;
-    result.package = sknd::load_library(sources, "onnx", diag);
-    if (diag.has_errors()) return result;
-    sknd::ComposeOptions compose = options.graph.compose;
-    compose.limits = options.eval;
-    const auto builder = sknd::make_call_builder(result.package, compose, diag);
-    result.imported = onnx::import_model(result.model, result.file, *builder, import, diag);
+    const std::vector<std::string> called = onnx::called_operators(result.model);
+    const Diagnostics before = diag;
+    if (!called.empty()) {
+        result.package = sknd::load_library(sources, "onnx", called, diag);
+        import_over(options, import, result, diag);
+    }
+    if (called.empty() || lacks_operators(diag)) {
+        diag = before;
+        result.package = sknd::load_library(sources, "onnx", diag);
+        import_over(options, import, result, diag);
+    }
     return result;
 }
 
@@ -154,11 +126,10 @@ Result<ComposeCheck> check_onnx(const ModelFile& model,
 
 void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag) {
     for (const onnx::VariableData& variable : loaded.imported.data) {
-        const auto tensor = onnx::decode_tensor(variable.data, loaded.read_external);
-        if (tensor) continue;
+        const auto good = onnx::check_tensor(variable.data, loaded.read_external);
+        if (good) continue;
         const onnx::Place place = variable.data.place;
-        diag.error(
-            {loaded.file, place.begin, place.end}, DiagKind::BadData, tensor.error().message);
+        diag.error({loaded.file, place.begin, place.end}, DiagKind::BadData, good.error().message);
     }
 }
 

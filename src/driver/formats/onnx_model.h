@@ -27,19 +27,16 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
                             diag::SourceMap& sources,
                             Diagnostics& diag);
 
-// `lemma check`: the program is not kept, the data is decoded once.
+// `lemma check`: the program is not kept, the data is looked at once.
 Result<ComposeCheck> check_onnx(const ModelFile& model,
                                 const CheckOptions& options,
                                 diag::SourceMap& sources,
                                 Diagnostics& diag);
 
-// Decodes the data of all variables once, to report what is wrong with it.
+// Looks at the data of all variables once, to report what is wrong with it.
 void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag);
 
 // "the values of the inputs `shape` decide shapes, …"
 std::string undecided_text(const onnx::Imported& imported);
-
-// Reads parts of files in the folder of a model, and of no other folder.
-tensor::ReadExternal external_reader(const std::string& model_path);
 
 }  // namespace lemma::driver

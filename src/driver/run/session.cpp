@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/data_files.h"
 #include "driver/run/engine.h"
 #include "driver/run/quantize.h"
+#include "driver/run/weights.h"
 #include "loop/plan.h"
 #include "loop/random.h"
 #include "tensor/nnef_data.h"
@@ -69,7 +71,18 @@ Result<void> Session::set_variable(const std::string& name, loop::Array value) {
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        Finding& finding) {
-    const DataMode data = options.random_weights ? DataMode::Ignore : DataMode::Require;
+    std::unique_ptr<Weights> weights;
+    if (!options.weights.empty()) {
+        auto opened = Weights::open(options.weights);
+        if (!opened) {
+            finding.unusable = opened.error();
+            finding.status = kUnusable;
+            return nullptr;
+        }
+        weights = std::make_unique<Weights>(std::move(*opened));
+    }
+    const bool complete = !options.random_weights && !weights;
+    const DataMode data = complete ? DataMode::Require : DataMode::Ignore;
     auto loaded = load_model(
         model,
         {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
@@ -77,6 +90,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     if (!loaded) return nullptr;
     auto session = std::unique_ptr<Session>(new Session());
     session->model_ = std::move(*loaded);
+    session->weights_ = std::move(weights);
     loop::RunOptions run = options.run;
     if (options.quantize) {
         auto quantisation = Quantisation::prepare(session->model_, finding);
@@ -88,6 +102,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
     session->random_weights_ = options.random_weights;
+    if (session->weights_ && !session->check_weights(finding)) return nullptr;
     if (!session->open_engine(options, finding)) return nullptr;
     if (!session->engine_ && !session->load_variables(finding)) return nullptr;
     return session;
@@ -136,11 +151,30 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
 }
 
 Result<std::optional<tensor::Tensor>> Session::variable_data(const ir::Tensor& tensor) const {
-    LEMMA_TRY(auto stored, model_.data(tensor));
+    std::optional<tensor::Tensor> stored;
+    if (weights_) {
+        LEMMA_TRY(stored, weights_->read(tensor));
+    }
+    if (!stored) {
+        LEMMA_TRY(stored, model_.data(tensor));
+    }
     if (stored || !random_weights_) return stored;
     LEMMA_TRY(tensor::Shape shape, known_shape(program(), tensor));
     LEMMA_TRY(tensor::Tensor data, random_weights(tensor, std::move(shape), *random_weights_));
     return data;
+}
+
+bool Session::check_weights(Finding& finding) const {
+    weights_->check(program(), finding.diag);
+    const std::vector<bool> read = read_tensors(program());
+    for (uint32_t i = 0; i < program().tensors.size() && !random_weights_; ++i) {
+        const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
+        if (tensor.role != ir::TensorRole::Variable || !read[i] || weights_->has(tensor)) continue;
+        const auto own = model_.data(tensor);  // what cannot be read is told when it is loaded
+        if (own && !*own) weights_->report_missing(program(), tensor, finding.diag);
+    }
+    if (finding.diag.has_errors()) finding.status = kWrong;
+    return !finding.diag.has_errors();
 }
 
 bool Session::load_variables(Finding& finding) {
@@ -201,16 +235,29 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     return std::nullopt;
 }
 
-Result<void> Session::save_variables(const std::string& folder) const {
+Result<void> Session::save_weights(const std::string& path) const {
+    tensor::SafetensorsFile file;
+    for (const ir::Tensor& tensor : program().tensors) {
+        if (tensor.role != ir::TensorRole::Variable) continue;
+        const loop::Array* const value = interpreter_->variable(tensor.name);
+        if (!value) continue;
+        LEMMA_TRY(tensor::Tensor data, loop::to_tensor(*value));
+        file.tensors.push_back({.name = tensor.name, .tensor = std::move(data)});
+    }
+    return tensor::write_safetensors(path, file);
+}
+
+Result<void> Session::save_variables(const std::string& path) const {
+    if (path.ends_with(kWeightsEnding)) return save_weights(path);
     std::error_code failed;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const loop::Array* const value = interpreter_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, loop::to_tensor(*value));
-        const auto path = std::filesystem::path(folder) / model_.data_name(tensor);
-        std::filesystem::create_directories(path.parent_path(), failed);
-        auto done = tensor::write_nnef(path.string(), data);
+        const auto file = std::filesystem::path(path) / model_.data_name(tensor);
+        std::filesystem::create_directories(file.parent_path(), failed);
+        auto done = tensor::write_nnef(file.string(), data);
         if (!done) return done;
     }
     return {};
@@ -224,6 +271,10 @@ void declare_session(Arguments& arguments, SessionOptions& options) {
                                       {"bf16", ir::DType::BF16}};
     arguments.choice(
         "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
+    arguments.text("--weights",
+                   options.weights,
+                   "FILE.safetensors",
+                   "data of variables by their names, instead of the model's own");
     arguments.seed(
         "--random-weights", options.random_weights, "random values for variables without data");
     arguments.flag(

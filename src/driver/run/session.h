@@ -14,6 +14,7 @@
 namespace lemma::driver {
 
 class Engine;
+class Weights;
 enum class EngineKind {
     Auto,  // compiled, unless the model is so small that interpreting it is done sooner
     Interpret,
@@ -23,6 +24,7 @@ enum class EngineKind {
 struct SessionOptions {
     CheckOptions check;
     tensor::SourceLimits source;
+    std::string weights;                     // a file with data that replaces the model's own
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
@@ -54,8 +56,9 @@ public:
     Engine* engine() { return engine_.get(); }
     // If runs may leave the session out: no input decides about shapes by its values.
     Engine* direct_engine() { return decided_.empty() ? engine_.get() : nullptr; }
-    // A .dat file for each variable, named as the model's own.
-    Result<void> save_variables(const std::string& folder) const;
+    // A .dat file for each variable, named as the model's own, in a folder; or one .safetensors
+    // file.
+    Result<void> save_variables(const std::string& path) const;
 
 private:
     Session();
@@ -63,10 +66,13 @@ private:
     bool open_engine(const SessionOptions& options, Finding& finding);
     // What a variable holds before the first step, as its file has it or at random.
     Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
+    bool check_weights(Finding& finding) const;
+    Result<void> save_weights(const std::string& path) const;
     bool check_deciding(const loop::NamedArrays& inputs, Finding& finding);
 
     std::optional<uint64_t> random_weights_;
-    LoadedModel model_;          // without its program, which the interpreter has
+    std::unique_ptr<Weights> weights_;  // of a file of their own; may be missing
+    LoadedModel model_;                 // without its program, which the interpreter has
     loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
     std::unique_ptr<Engine> engine_;

@@ -30,8 +30,8 @@ constexpr uint32_t kInt32Data = 5;
 constexpr uint32_t kRawData = 9;
 
 // The bytes, which are raw or numbers of one byte each.
-Result<std::string> packed_bytes(const tensor::TensorProto& proto,
-                                 const tensor::ReadExternal& read_external) {
+Result<tensor::SharedBytes> packed_bytes(const tensor::TensorProto& proto,
+                                         const tensor::ReadExternal& read_external) {
     if (proto.external) {
         if (!read_external) {
             return std::unexpected(Error{"its data is in another file, which is not read here"});
@@ -43,7 +43,7 @@ Result<std::string> packed_bytes(const tensor::TensorProto& proto,
     tensor::WireField field;
     while (true) {
         LEMMA_TRY(const bool more, message.next(field));
-        if (!more) return bytes;
+        if (!more) return tensor::share(std::move(bytes));
         if (field.number == kRawData) {
             LEMMA_TRY(bytes, tensor::wire_bytes(field));
         }
@@ -59,7 +59,8 @@ Result<std::string> packed_bytes(const tensor::TensorProto& proto,
 Result<tensor::Tensor> unpack(const tensor::TensorProto& proto,
                               const PackedType& type,
                               const tensor::ReadExternal& read_external) {
-    LEMMA_TRY(const std::string bytes, packed_bytes(proto, read_external));
+    LEMMA_TRY(const tensor::SharedBytes shared, packed_bytes(proto, read_external));
+    const std::string_view bytes = *shared;
     const int64_t count = *tensor::volume(proto.shape);
     const int64_t per_byte = 8 / type.bits;
     const int64_t wanted = count / per_byte + (count % per_byte != 0 ? 1 : 0);
@@ -95,6 +96,14 @@ Result<tensor::Tensor> decode_tensor(const TensorData& data,
     if (const PackedType* const packed = packed_type(data.proto.data_type))
         return unpack(data.proto, *packed, read_external);
     return tensor::decode_elements(data.proto, read_external);
+}
+
+Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external) {
+    if (!packed_type(data.proto.data_type))
+        return tensor::check_elements(data.proto, read_external);
+    const auto decoded = decode_tensor(data, read_external);
+    if (!decoded) return std::unexpected(decoded.error());
+    return {};
 }
 
 }  // namespace lemma::onnx

@@ -193,6 +193,49 @@ def bad_models() -> None:
     for _ in range(200):
         deep = graph([], [value("y", [2, 3])], [node("If", "c", "y", then_branch=deep, else_branch=deep[:0])])
     model("deep.onnx", deep)
+    hostile_models()
+
+
+def hostile_models() -> None:
+    """What no exporter writes."""
+    x, y = value("x", [2, 3]), value("y", [2, 3])
+    add, huge = node("Add", "x w", "y"), 1 << 62
+
+    def claim(name: str, dims: list) -> None:
+        """Four bytes of data that claim to be much more."""
+        weights = b"".join(integer(1, d) for d in dims) + integer(2, FLOAT) + data(8, "w") + data(9, b"1234")
+        model(name, graph([x], [y], [add], [weights]))
+
+    claim("claims_much.onnx", [huge])
+    claim("claims_more.onnx", [huge, huge])
+    claim("claims_less.onnx", [-5])
+    claim("claims_axes.onnx", [1] * 5000)
+    model("tile_much.onnx", graph([x], [value("y", ["a", "b"])], [node("Tile", "x r", "y")],
+                                  [tensor("r", [2], [huge, huge], INT64)]))
+    model("split_much.onnx", graph([x], [value("y", ["a", "b"])], [node("Split", "x", "y", num_outputs=1 << 40)]))
+    body = graph([value("i", [], INT64), value("go", [], BOOL), value("v", [2, 3])],
+                 [value("go", [], BOOL), value("w", [4, 3])], [node("Concat", "v v", "w", axis=0)])
+    model("loop_grows.onnx", graph([x], [y], [node("Loop", "n _ x", "y", body=body)],
+                                   [tensor("n", [], [1000], INT64)]))
+    model("no_body.onnx", graph([x], [y], [node("Loop", "n _ x", "y")], [tensor("n", [], [3], INT64)]))
+    model("twice.onnx", graph([x, x], [y], [add, node("Neg", "x", "x")],
+                              [tensor("w", [3], [1.0, 2.0, 3.0]), tensor("w", [3], [1.0, 2.0, 3.0])]),
+          functions=[function("F", "a", "b", "", [node("Relu", "a", "b")])] * 2)
+    model("itself.onnx", graph([x], [y], [node("Relu", "y", "y")]))
+    model("inside.onnx", graph([x, value("c", [], BOOL)], [y], [
+        node("If", "c", "y", then_branch=graph([], [value("p", [2, 3])], [node("Neg", "y", "p")]),
+             else_branch=graph([], [value("q", [2, 3])], [node("Neg", "x", "q")]))]))
+    model("recursive.onnx", graph([x], [y], [node("F", "x", "y", "local")]),
+          functions=[function("F", "a", "b", "", [node("F", "a", "b", "local")])])
+    for name, location, where in [("external_root", "/etc/passwd", {}), ("external_none", "none.bin", {}),
+                                  ("external_folder", ".", {}), ("external_before", "weights.bin", {"offset": -8}),
+                                  ("external_behind", "weights.bin", {"offset": huge, "length": huge})]:
+        model(f"{name}.onnx", graph([x], [y], [add], [external("w", [2, 3], location, **where)]))
+    (HERE / "empty.onnx").write_bytes(b"")
+    (HERE / "no_graph.onnx").write_bytes(integer(1, 10) + data(8, integer(2, 21)))
+    (HERE / "no_opset.onnx").write_bytes(integer(1, 10) + data(7, graph([x], [y], [node("Relu", "x", "y")])))
+    (HERE / "no_field.onnx").write_bytes(b"\0" * 100)
+    (HERE / "no_number.onnx").write_bytes(b"\xff" * 100)
 
 
 if __name__ == "__main__":

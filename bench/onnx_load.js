@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+'use strict';
+// The other side of onnx_load.py: creates a session of ONNX Runtime for each `LEVEL PATH` line on stdin, and answers
+// with its milliseconds. The runtime is the package onnxruntime-node, found in the folder that NODE_PATH names.
+const readline = require('readline');
+const ort = require('onnxruntime-node');
+
+async function create(level, path) {
+  const begin = process.hrtime.bigint();
+  const session = await ort.InferenceSession.create(path, {
+    executionProviders: ['cpu'], graphOptimizationLevel: level, intraOpNumThreads: 1, interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  });
+  const spent = Number(process.hrtime.bigint() - begin) / 1e6;
+  await session.release();
+  return spent;
+}
+
+async function main() {
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    const space = line.indexOf(' ');
+    try {
+      console.log(await create(line.slice(0, space), line.slice(space + 1)));
+    } catch (error) {
+      console.log(`failed: ${String(error.message).split('\n')[0]}`);
+    }
+  }
+}
+
+main();
