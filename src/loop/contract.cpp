@@ -9,9 +9,17 @@ namespace {
 
 constexpr int64_t kLeastLanes = 8;
 constexpr double kLeastSteps = 4096;
+constexpr size_t kMostReads = 8;
 
 ir::TensorId tensor_of(const Expr& read) {
     return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
+}
+
+bool reads_constants(const StageGraph& graph, ExprId value) {
+    bool constant = true;
+    graph.pool.visit_reads(
+        value, [&](ExprId, const Expr& e) { constant &= graph.constants.contains(tensor_of(e)); });
+    return constant;
 }
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
@@ -20,7 +28,7 @@ bool contains(const std::vector<VarId>& vars, VarId var) {
 
 class Finder {
 public:
-    Finder(const StageGraph& graph, const Stage& stage)
+    Finder(StageGraph& graph, const Stage& stage)
         : graph_(graph), pool_(graph.pool), stage_(stage) {}
 
     std::optional<Contraction> find() {
@@ -28,23 +36,25 @@ public:
                          stage_.initial.valid() && !stage_.condition.valid() && !stage_.empty;
         if (!sum) return std::nullopt;
         const StageWrite& write = stage_.writes[0];
-        const Expr& product = pool_[write.value];
-        if (product.op != Op::Mul || product.type.kind != Kind::F32) return std::nullopt;
+        if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
         double steps = 1;
         for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
         if (steps < kLeastSteps) return std::nullopt;
-        for (const ExprId read : product.args) {
-            const Expr& e = pool_[read];
-            if (e.op != Op::Read || graph_.dtypes.at(tensor_of(e)) != tensor::DType::F32)
-                return std::nullopt;
-            if (!affine(e.args)) return std::nullopt;
-        }
-        if (!affine(write.index)) return std::nullopt;
-        const bool constant[2] = {is_constant(product.args[0]), is_constant(product.args[1])};
+        std::vector<ExprId> reads;
+        bool good = true;
+        pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {
+            reads.push_back(id);
+            good &= affine(e.args) && graph_.dtypes.at(tensor_of(e)) == tensor::DType::F32;
+        });
+        if (!good || reads.size() < 2 || reads.size() > kMostReads) return std::nullopt;
+        std::ranges::sort(reads, {}, &ExprId::value);
         std::optional<Contraction> best;
-        for (const size_t b : {size_t{1}, size_t{0}}) {
-            if (constant[1 - b] && !constant[b]) continue;
-            auto found = with(product.args[1 - b], product.args[b], constant[b]);
+        for (const ExprId a : reads) {
+            const auto split = split_at(a, write.value);
+            if (!split) continue;
+            const bool constant = is_constant(split->b);
+            if (is_constant(a) && !constant) continue;
+            auto found = with(a, split->b, split->product, constant);
             if (found && (!best || better(*found, *best))) best = found;
         }
         return best;
@@ -54,8 +64,57 @@ private:
     bool affine(const std::vector<ExprId>& index) const {
         return std::ranges::all_of(index, [&](ExprId i) { return pool_.affine(i).has_value(); });
     }
-    bool is_constant(ExprId read) const {
-        return graph_.constants.contains(tensor_of(pool_[read]));
+    bool is_constant(ExprId value) const { return reads_constants(graph_, value); }
+    struct Split {
+        ExprId b;
+        bool product;
+    };
+    // What the value makes of `a` and one other part: their product, or anything else.
+    std::optional<Split> split_at(ExprId a, ExprId value) {
+        std::vector<ExprId> factors;
+        if (find_factors(a, value, factors) && !factors.empty()) {
+            ExprId b = factors[0];
+            for (size_t i = 1; i < factors.size(); ++i) {
+                b = pool_.build.make(Op::Mul, {b, factors[i]});
+            }
+            return Split{b, true};
+        }
+        if (!stage_.guards.empty()) return std::nullopt;  // zeros would count
+        ExprId b;
+        if (!find_other(a, value, b) || !b.valid()) return std::nullopt;
+        if (pool_[b].type.kind != Kind::F32) return std::nullopt;
+        return Split{b, false};
+    }
+    // Of a product in which `a` is one factor: the others.
+    bool find_factors(ExprId a, ExprId value, std::vector<ExprId>& factors) const {
+        int found = 0;
+        std::vector<ExprId> work = {value};
+        while (!work.empty()) {
+            const ExprId at = work.back();
+            work.pop_back();
+            const Expr& e = pool_[at];
+            if (at == a) {
+                ++found;
+            } else if (e.op == Op::Mul && e.type.kind == Kind::F32) {
+                work.insert(work.end(), e.args.rbegin(), e.args.rend());
+            } else if (e.type.kind != Kind::F32 || pool_.has_part(at, a)) {
+                return false;
+            } else {
+                factors.push_back(at);
+            }
+        }
+        return found == 1;
+    }
+    // The one largest part that has no `a` in it, literals aside.
+    bool find_other(ExprId a, ExprId value, ExprId& other) const {
+        if (value == a || pool_[value].op == Op::Constant) return true;
+        if (!pool_.has_part(value, a)) {
+            if (other.valid() && other != value) return false;
+            other = value;
+            return true;
+        }
+        return std::ranges::all_of(pool_[value].args,
+                                   [&](ExprId arg) { return find_other(a, arg, other); });
     }
     bool uses(ExprId read, VarId var) const { return pool_.depends(read, var); }
     bool writes_side_by_side(VarId var) const {
@@ -79,12 +138,16 @@ private:
         });
     }
 
-    std::optional<Contraction> with(ExprId a, ExprId b, bool constant) const {
-        if (tensor_of(pool_[a]) == tensor_of(pool_[b]) || !guards_are_of(a)) return std::nullopt;
+    std::optional<Contraction> with(ExprId a, ExprId b, bool product, bool constant) const {
+        bool reads_a = false;
+        pool_.visit_reads(
+            b, [&](ExprId, const Expr& e) { reads_a |= tensor_of(e) == tensor_of(pool_[a]); });
+        if (reads_a || !guards_are_of(a)) return std::nullopt;
         const std::vector<VarId> outputs = write_shape(stage_, stage_.writes[0], pool_).vars;
         Contraction c;
         c.a = a;
         c.b = b;
+        c.product = product;
         const auto consider = [&](VarId var) {
             const int64_t extent = pool_.extent(var);
             const bool better_one = !c.lane.valid() || extent > pool_.extent(c.lane);
@@ -136,14 +199,14 @@ private:
         return plain(stage_.writes[0].index) && (!c.lane_in_a || plain(pool_[c.a].args));
     }
 
-    const StageGraph& graph_;
-    const StagePool& pool_;
+    StageGraph& graph_;
+    StagePool& pool_;
     const Stage& stage_;
 };
 
 }  // namespace
 
-std::optional<Contraction> find_contraction(const StageGraph& graph, const Stage& stage) {
+std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage) {
     return Finder(graph, stage).find();
 }
 
@@ -180,7 +243,7 @@ public:
     std::optional<Unit> run() {
         Stage& stage = unit_.stages[0];
         const Contraction& c = *unit_.contraction;
-        if (!graph_.constants.contains(tensor_of(pool_[c.b])) || !by_channel(stage.initial)) {
+        if (!c.product || !reads_constants(graph_, c.b) || !by_channel(stage.initial)) {
             return std::nullopt;
         }
         find(stage.finish);
@@ -311,7 +374,6 @@ Unit pack_unit(StageGraph& graph, Unit& unit, const Target& target) {
     Contraction& c = *unit.contraction;
     StagePool& pool = graph.pool;
     Builder& build = pool.build;
-    const Expr b = pool[c.b];
     Stage stage;
     stage.combine = ir::FormulaOp::Assign;
     std::unordered_map<VarId, ExprId, IdHash> with;
@@ -355,7 +417,7 @@ Unit pack_unit(StageGraph& graph, Unit& unit, const Target& target) {
     Unit made;
     made.op = unit.op;
     made.label = unit.label + " pack";
-    made.once = graph.constants.contains(tensor_of(b));
+    made.once = reads_constants(graph, c.b);
     if (made.once) graph.constants.insert(c.packed);
     made.stages.push_back(std::move(stage));
     made.writes = {c.packed};

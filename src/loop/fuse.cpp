@@ -117,11 +117,16 @@ bool Fuser::is_free_map(const Unit& unit) const {
            keeps_values(graph_.dtypes.at(id)) && in_range(stage.writes[0].value);
 }
 
+// A sum of products of elements.
 bool is_product_sum(const Stage& stage, const StagePool& pool) {
     if (stage.combine != ir::FormulaOp::Sum || stage.writes.size() != 1) return false;
-    const Expr& value = pool[stage.writes[0].value];
-    return value.op == Op::Mul && pool[value.args[0]].op == Op::Read &&
-           pool[value.args[1]].op == Op::Read;
+    std::vector<ExprId> factors = {stage.writes[0].value};
+    for (size_t i = 0; i < factors.size(); ++i) {
+        const Expr& e = pool[factors[i]];
+        if (e.op != Op::Mul && e.op != Op::Read) return false;
+        if (e.op == Op::Mul) factors.insert(factors.end(), e.args.begin(), e.args.end());
+    }
+    return factors.size() > 1;
 }
 
 bool Fuser::pays(const Unit& producer, const Unit& consumer) const {

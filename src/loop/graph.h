@@ -70,7 +70,7 @@ void compose_reshapes(StageGraph& graph);
 // they take.
 void fuse(StageGraph& graph);
 // A sum of products and the roles of its variables, if the stage is one that pays.
-std::optional<Contraction> find_contraction(const StageGraph& graph, const Stage& stage);
+std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
 // Those of all units are found.
 void find_contractions(StageGraph& graph);
 // What scales and shifts the results of constant weights, channel by channel, goes into them.

@@ -23,10 +23,12 @@ Scheduled schedule_nest(const Stage& stage,
                         const Places& places,
                         const Target& target);
 
-// A sum of products O[…] = sum(A[…] * B[…]) and which of its variables do what. B is packed in the
-// order in which the kernel walks it; it comes as a tensor of its own.
+// A sum O[…] = sum(f(A[…], B[…])), mostly of products, and which of its variables do what. A is an
+// element of a tensor, B any value without it; B is packed in the order in which the kernel walks
+// it, and comes as a tensor of its own.
 struct Contraction {
-    ExprId a, b;                 // the reads
+    ExprId a, b;                 // parts of the stage's value
+    bool product = true;         // the value is a * b
     VarId lane;                  // along the vectors: of O and B, or of all three
     bool lane_in_a = false;      // then A is read in vectors, else one element for all lanes
     std::vector<VarId> points;   // of O and A, outermost first

@@ -169,6 +169,7 @@ private:
     void tile(Block& out, const Tile& tile);
     void reduction(size_t depth, Block& out, const Tile& tile);
     void step(Block& out, const Tile& tile, int64_t ahead);
+    ExprId added(LocalId total, ExprId a, ExprId b);
     void plan_prefetch();
     void prefetch(Block& out, int64_t unroll);
     void bind_point(const Tile& tile, int64_t row, int64_t column);
@@ -516,12 +517,24 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
                 if (j == 0 || c_.lane_in_a) bind_lanes(j, tile.masked && j == tile.vectors - 1);
                 const ExprId element = build_.spread(lower_.load(tensor_of(a), a.args), lanes);
                 const LocalId total = totals_[next++];
-                const ExprId before = build_.get(total);
-                out.push_back({Set{
-                    total, build_.make(Op::Fma, {element, w[static_cast<size_t>(j)], before})}});
+                out.push_back({Set{total, added(total, element, w[static_cast<size_t>(j)])}});
             }
         }
     }
+}
+
+// The total with one more step.
+ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
+    const ExprId before = build_.get(total);
+    if (c_.product) return build_.make(Op::Fma, {a, b, before});
+    lower_.forget_values();
+    lower_.define(c_.a, a);
+    lower_.define(c_.b, b);
+    const ExprId value = lower_.value(stage_.writes[0].value);
+    lower_.forget_values();
+    const Expr e = build_[value];
+    if (e.op == Op::Mul) return build_.make(Op::Fma, {e.args[0], e.args[1], before});
+    return build_.make(Op::Add, {before, value});
 }
 
 void ContractionKernel::finish(Block& out, const Tile& tile) {
