@@ -45,8 +45,9 @@ graph G {
     @compose {
         p = linalg.matmul(a, k);
         y = nn.softmax{axes = [-1]}(p);
-        t = math.tanh(p);
-        u = math.pow(math.abs(p), 2.0);
+        t = math.tanh(y);
+        q = math.abs(p);
+        u = math.pow(q, 2.0);
         l = math.sum_reduce{axes = [1], squeeze = true}(p);
     }
 })";
@@ -59,8 +60,11 @@ graph G {
     @compose {
         m = math.mean_reduce{axes = [1]}(x);
         d = math.sub(x, m);
-        v = math.mean_reduce{axes = [1]}(math.mul(d, d));
-        y = math.div(d, math.sqrt(math.add(v, 0.001)));
+        q = math.mul(d, d);
+        v = math.mean_reduce{axes = [1]}(q);
+        e = math.add(v, 0.001);
+        r = math.sqrt(e);
+        y = math.div(d, r);
     }
 })";
 
