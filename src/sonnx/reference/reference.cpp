@@ -66,8 +66,9 @@ public:
         const onnx::Graph& graph = view_.graph();
         for (const onnx::Node& node : graph.nodes) add_node_tensors(node);
         for (const onnx::ValueInfo& output : graph.outputs) check_output(output);
-        if (diag_.has_errors()) return std::nullopt;
-        for (size_t i = 0; i < graph.nodes.size(); ++i) add_node(graph.nodes[i], i);
+        for (size_t i = 0; i < graph.nodes.size(); ++i) {
+            if (has_tensors(graph.nodes[i])) add_node(graph.nodes[i], i);
+        }
         std::string constants = define_constants();
         if (diag_.has_errors()) return std::nullopt;
         return std::vector<SourceFile>{{"sx.h", arithmetic_header()},
@@ -85,6 +86,12 @@ private:
 
     // ---- Tensors
 
+    // As many inputs as are tensors in C; others are attributes there.
+    static size_t tensor_inputs(const Operator& op, const onnx::Node& node) {
+        const size_t count = node.inputs.size();
+        return op.tensors == 0 ? count : std::min(op.tensors, count);
+    }
+
     void add_node_tensors(const onnx::Node& node) {
         const Operator* op = operator_of(node);
         if (!op) {
@@ -97,10 +104,20 @@ private:
                                   fmt::join(reference_operators(), ", ")));
             return;
         }
-        const size_t count = op->tensors == 0 ? node.inputs.size() : op->tensors;
-        for (size_t i = 0; i < std::min(count, node.inputs.size()); ++i)
+        for (size_t i = 0; i < tensor_inputs(*op, node); ++i)
             if (has_input(node, i)) add_tensor(node.inputs[i], node);
         for (const std::string& output : node.outputs) add_tensor(output, node);
+    }
+
+    // Else something was reported.
+    bool has_tensors(const onnx::Node& node) const {
+        const Operator* op = operator_of(node);
+        if (!op) return false;
+        for (size_t i = 0; i < tensor_inputs(*op, node); ++i)
+            if (has_input(node, i) && !tensors_.contains(node.inputs[i])) return false;
+        return std::ranges::all_of(node.outputs, [&](const std::string& output) {
+            return output.empty() || tensors_.contains(output);
+        });
     }
 
     void add_tensor(const std::string& name, const onnx::Node& node) {
