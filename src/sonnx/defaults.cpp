@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
 #include <numeric>
 #include <variant>
 
@@ -32,18 +33,23 @@ struct Row {
 constexpr int64_t kZero = 0;
 constexpr int64_t kOne = 1;
 
-// From the operator documentation of ONNX.
+// From the operator documentation of ONNX, for operator sets from 6 on.
 const std::vector<Row>& rows() {
     using enum Computed;
     static const std::vector<Row> kRows = {
+        {"Add", "broadcast", kZero, 1, 6},
         {"ArgMax", "axis", kZero},
         {"ArgMax", "keepdims", kOne},
         {"ArgMax", "select_last_index", kZero, 12},
         {"BatchNormalization", "epsilon", 1e-5F},
+        {"BatchNormalization", "is_test", kZero, 1, 6},
         {"BatchNormalization", "momentum", 0.9F},
+        {"BatchNormalization", "spatial", kOne, 1, 8},
         {"BatchNormalization", "training_mode", kZero, 14},
         {"Cast", "saturate", kOne, 19},
         {"Cast", "round_mode", "up", 24},
+        {"Clip", "max", std::numeric_limits<float>::max(), 6, 10},
+        {"Clip", "min", std::numeric_limits<float>::lowest(), 6, 10},
         {"ConstantOfShape", "value", ZeroTensor},
         {"Conv", "auto_pad", "NOTSET"},
         {"Conv", "dilations", Ones},
@@ -67,19 +73,25 @@ const std::vector<Row>& rows() {
         {"DequantizeLinear", "axis", kOne, 13},
         {"DequantizeLinear", "block_size", kZero, 21},
         {"DequantizeLinear", "output_dtype", kZero, 23},
+        {"Div", "broadcast", kZero, 1, 6},
+        {"Equal", "broadcast", kZero, 1, 6},
         {"Flatten", "axis", kOne},
         {"GRU", "direction", "forward"},
         {"GRU", "layout", kZero, 14},
         {"GRU", "linear_before_reset", kZero, 3},
+        {"GRU", "output_sequence", kZero, 1, 6},
         {"Gather", "axis", kZero},
         {"Gemm", "alpha", 1.0F},
         {"Gemm", "beta", 1.0F},
+        {"Gemm", "broadcast", kZero, 1, 6},
         {"Gemm", "transA", kZero},
         {"Gemm", "transB", kZero},
         {"LSTM", "direction", "forward"},
         {"LSTM", "input_forget", kZero},
         {"LSTM", "layout", kZero, 14},
+        {"LSTM", "output_sequence", kZero, 1, 6},
         {"LeakyRelu", "alpha", 0.01F},
+        {"Less", "broadcast", kZero, 1, 6},
         {"MaxPool", "auto_pad", "NOTSET"},
         {"MaxPool", "ceil_mode", kZero, 10},
         {"MaxPool", "dilations", Ones, 10},
@@ -87,7 +99,10 @@ const std::vector<Row>& rows() {
         {"MaxPool", "storage_order", kZero, 8},
         {"MaxPool", "strides", Ones},
         {"Mod", "fmod", kZero, 10},
+        {"Mul", "broadcast", kZero, 1, 6},
         {"Pad", "mode", "constant"},
+        {"Pad", "value", 0.0F, 1, 10},
+        {"Pow", "broadcast", kZero, 1, 6},
         {"QuantizeLinear", "axis", kOne, 13},
         {"QuantizeLinear", "block_size", kZero, 21},
         {"QuantizeLinear", "output_dtype", kZero, 21},
@@ -111,6 +126,7 @@ const std::vector<Row>& rows() {
         {"Softmax", "axis", int64_t{1}, 1, 12},
         {"Softmax", "axis", int64_t{-1}, 13},
         {"Split", "axis", kZero, 2},
+        {"Sub", "broadcast", kZero, 1, 6},
         {"Transpose", "perm", Reversed},
     };
     return kRows;

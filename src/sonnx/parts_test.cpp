@@ -1,4 +1,5 @@
 // The parts that rules stand on: hashes, windows, broadcasting; and the explicit form.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "diag/source.h"
@@ -68,6 +69,28 @@ TEST(Broadcast, CommonShapes) {
     EXPECT_EQ(common_shape({{0}, {1}}), Extents{0});  // note 66: not the maximum
     EXPECT_EQ(common_shape({{2}, {3}}), std::nullopt);
     EXPECT_EQ(common_shape({{2}, {1}, {3}}), std::nullopt);
+}
+
+TEST(Defaults, FollowTheOperatorSet) {
+    const auto missing = [](const std::string& op, int64_t opset) {
+        onnx::Model model = conforming_model();
+        model.opsets = {{"", opset}};
+        const Diagnostics base;
+        const Subject subject{.model = model, .base = base};
+        std::string text;
+        for (const MissingAttribute& each :
+             missing_attributes(make_node(op, {"r", "s"}, {"y"}), View(subject)))
+            text += fmt::format("{}={} ", each.name, value_text(*each.value));
+        return text;
+    };
+    EXPECT_EQ(missing("Add", 6), "broadcast=0 ");
+    EXPECT_EQ(missing("Add", 7), "");
+    EXPECT_EQ(missing("Clip", 10), "max=3.4028235e+38 min=-3.4028235e+38 ");
+    EXPECT_EQ(missing("Clip", 11), "");
+    EXPECT_EQ(missing("Softmax", 12), "axis=1 ");
+    EXPECT_EQ(missing("Softmax", 13), "axis=-1 ");
+    EXPECT_EQ(missing("BatchNormalization", 8), "epsilon=1e-05 momentum=0.9 spatial=1 ");
+    EXPECT_EQ(missing("BatchNormalization", 14), "epsilon=1e-05 momentum=0.9 training_mode=0 ");
 }
 
 TEST(Write, ModelsComeBackAsTheyWere) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -180,6 +181,33 @@ TEST(Rules, DocumentationListsEachOfThem) {
     }
 }
 
+// The parts of `a, b`.
+std::vector<std::string> listed(std::string_view list) {
+    std::vector<std::string> parts;
+    while (!list.empty()) {
+        const size_t end = std::min(list.find(", "), list.size());
+        parts.emplace_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + 2, list.size()));
+    }
+    return parts;
+}
+
+TEST(Rules, ClausesOfTheDocumentsAreTracedToThem) {
+    const auto text = diag::read_source(LEMMA_SOURCE_DIR "/docs/assurance.md");
+    ASSERT_TRUE(text.has_value());
+    for (const Rule& rule : all_rules()) {
+        for (const std::string& alias : listed(rule.aliases)) {
+            const bool is_clause = alias.starts_with("conv ") || alias.starts_with("concat ") ||
+                                   alias.starts_with("broadcast ");
+            if (!is_clause) continue;
+            const size_t row = text->find(fmt::format("\n| {} |", alias));
+            ASSERT_NE(row, std::string::npos) << alias << " has no row";
+            const std::string line = text->substr(row + 1, text->find('\n', row + 1) - row - 1);
+            EXPECT_NE(line.find(std::string(rule.id)), std::string::npos) << line;
+        }
+    }
+}
+
 TEST(Rules, FindingsAreDiagnosticsWithTheirIds) {
     Model model = conforming_model();
     drop_attribute(node_of(model, "c1"), "strides");
@@ -191,6 +219,16 @@ TEST(Rules, FindingsAreDiagnosticsWithTheirIds) {
     EXPECT_EQ(item.message, "the attribute `strides` of `Conv` is left out; ONNX takes `[1, 1]`");
     ASSERT_EQ(item.notes.size(), 2U);
     EXPECT_TRUE(item.notes[0].message.starts_with("SONNX restriction: "));
+}
+
+TEST(Rules, AxisOfConcatIsToldOnce) {
+    Model model = conforming_model();
+    set_attribute(node_of(model, "j"), make_int("axis", -3));
+    const Checked checked = check_model(model);
+    ASSERT_EQ(checked.diag.items().size(), 1U);
+    const diag::Diagnostic& item = checked.diag.items()[0];
+    EXPECT_EQ(diag::shown_id(item), "sonnx-CAT-57");
+    EXPECT_NE(item.notes[0].message.find("also: S015, concat R1"), std::string::npos);
 }
 
 TEST(Rules, AdvisoriesAreWarnings) {

@@ -143,7 +143,7 @@ std::vector<Rule> concat_rules() {
          "concat (001), inputs C1; notes 59",
          check_count},
         {"CAT-57",
-         "concat R1, concat axis C1",
+         "S015, concat R1, concat axis C1",
          Restriction,
          "the axis of Concat is 0 to r-1",
          "there is one way only to name an axis",

@@ -1,0 +1,118 @@
+#include "sonnx/reference/reference.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "diag/render.h"
+#include "driver/commands/command.h"
+#include "driver/files.h"
+#include "driver/formats/onnx_model.h"
+#include "driver/load.h"
+#include "sonnx/sha256.h"
+#include "tensor/file_io.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Reference final : public Command {
+public:
+    std::string name() const override { return "reference"; }
+    std::string summary() const override { return "writes an ONNX model as C that can be proved"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    Result<void> write(Finding& finding) const;
+
+    std::string model_;
+    std::string out_;
+    LoadOptions load_;
+    Colour colour_ = Colour::Auto;
+    bool brief_ = false;
+    bool json_ = false;
+};
+
+void Reference::declare(Arguments& arguments) {
+    arguments.word("MODEL", model_, "an .onnx file with static shapes");
+    arguments.text("-o,--output", out_, "DIR", "where to write; made where it is missing (.)");
+    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
+    declare_colour(arguments, colour_);
+    declare_limits(arguments, load_.check);
+    declare_source_limits(arguments, load_.source);
+    arguments.remark(
+        "Writes model.c, model.h, weights.c, weights.h, sx.c and sx.h: C99 with literal extents, a "
+        "function\n"
+        "for each node, and contracts in ACSL that Frama-C proves (docs/assurance.md). For Add, "
+        "Concat,\n"
+        "Conv, Div, Expand, Mul and Sub. Compile with -std=c99 -ffp-contract=off.");
+}
+
+Result<void> Reference::write(Finding& finding) const {
+    LEMMA_TRY(const ModelFile file, find_model(model_, load_.source));
+    if (file.format != Format::Onnx)
+        return std::unexpected(Error{"there are references of ONNX models only"});
+    LEMMA_TRY(const OnnxModel loaded,
+              load_onnx(file, load_.check, {}, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return {};
+    if (!loaded.imported.program)
+        return std::unexpected(Error{undecided_text(loaded.imported) + ": C needs static shapes"});
+
+    const sonnx::Subject subject{.model = loaded.model,
+                                 .base = finding.diag,
+                                 .inferred = sonnx::inferred_types(*loaded.imported.program)};
+    const sonnx::ReferenceInput input{
+        .subject = subject,
+        .file = loaded.file,
+        .read_external = loaded.read_external,
+        .origin = fmt::format(
+            "lemma {}, model SHA-256 {}", kVersion, sonnx::sha256(*loaded.model.bytes))};
+    const auto files = sonnx::write_reference(input, finding.diag);
+    if (!files) return {};
+    const fs::path folder = out_.empty() ? fs::path(".") : fs::path(out_);
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) {
+        return std::unexpected(Error{
+            fmt::format("cannot make the folder `{}`: {}", folder.string(), failed.message())});
+    }
+    for (const sonnx::SourceFile& source : *files) {
+        auto written = tensor::write_file((folder / source.name).string(), source.text);
+        if (!written) return written;
+    }
+    return {};
+}
+
+Outcome Reference::run(Terminal terminal, std::istream&) const {
+    Finding finding{.model = model_, .diag = Diagnostics()};
+    if (const auto done = write(finding); !done) {
+        finding.unusable = done.error();
+        finding.status = kUnusable;
+    } else if (finding.diag.has_errors()) {
+        finding.status = kWrong;
+    }
+    finding.diag.sort_by_place();
+    Outcome outcome{.status = finding.status};
+    if (json_) {
+        std::vector<Finding> findings;
+        findings.push_back(std::move(finding));
+        outcome.out = as_json(findings);
+    } else if (finding.unusable) {
+        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
+    } else {
+        const bool colour = colour_errors(colour_, terminal);
+        outcome.err =
+            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
+    }
+    return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> reference_command() { return std::make_unique<Reference>(); }
+
+}  // namespace lemma::driver

@@ -1,0 +1,50 @@
+// sonnx/reference/c_tensor.h — tensors of a model as arrays of a C program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sonnx/view.h"
+
+namespace lemma::sonnx::reference {
+
+// Elements in C. Arithmetic is for reals alone.
+struct CType {
+    std::string_view name;  // `float`
+    bool real = false;
+    int64_t bytes = 0;
+};
+// Null for types that C99 does not have.
+const CType* c_type(int64_t onnx_type);
+
+struct CTensor {
+    std::string name;  // `t_x`
+    const CType* type = nullptr;
+    Extents extents;
+};
+// `float t_x[1][3]`
+std::string declaration(const CTensor& tensor);
+// `t_x[n][c]`
+std::string element(const CTensor& tensor, const std::vector<std::string>& indices);
+// `t_x[0 .. 0][0 .. 2]`, as contracts name all elements.
+std::string elements(const CTensor& tensor);
+
+// Letters that are safe in comments and names; others become `_`.
+std::string safe_text(std::string_view text);
+
+// Makes names that C allows, each for one tensor.
+class NameMaker {
+public:
+    std::string tensor_name(const std::string& onnx_name);
+
+private:
+    std::set<std::string> taken_;
+};
+
+// By the name in the model.
+using CTensors = std::map<std::string, CTensor>;
+
+}  // namespace lemma::sonnx::reference
