@@ -1,0 +1,129 @@
+// Arithmetic on extents that only a run tells, as nodes: each is a tensor of one i64.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "onnx/export/exporter.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+constexpr int kMaxDepth = 200;
+
+}  // namespace
+
+// An axis of a tensor that is in reach: of the graph itself or of one around it.
+std::string Exporter::extent_of_symbol(ir::SymId id) {
+    for (size_t i = scopes_.size(); i > 0; --i) {
+        const auto found = scopes_[i - 1].axes.find(id);
+        if (found == scopes_[i - 1].axes.end()) continue;
+        const auto& [name, axis] = found->second;
+        const std::string shape = helper("Shape", {name}, DType::I64, {});
+        graph().values.pop_back();  // nobody noted its rank
+        const std::string at = initializer({static_cast<int64_t>(axis)}, DType::I64, {1});
+        return helper("Gather", {shape, at}, DType::I64, {1}, {int_attribute("axis", 0)});
+    }
+    return "";
+}
+
+std::string Exporter::extent(const ir::Operation* op, ir::SymId id, int depth) {
+    if (const auto number = program_.symbols.as_int(id))
+        return initializer({*number}, DType::I64, {1});
+    for (size_t i = scopes_.size(); i > 0; --i) {
+        const auto found = scopes_[i - 1].scalars.find(id);
+        if (found != scopes_[i - 1].scalars.end()) return found->second;
+    }
+    std::string name = extent_of_symbol(id);
+    const ir::SymNode node = program_.symbols.node(id);
+    const auto low = [&](ir::SymId operand) { return program_.symbols.range(operand).low; };
+    if (name.empty() && depth < kMaxDepth && node.type == ir::ScalarType::Int) {
+        if (node.kind == ir::SymKind::Polynomial) name = polynomial(op, node, depth);
+        if (node.kind == ir::SymKind::Operation) {
+            // Division of ONNX rounds towards zero.
+            const bool natural = std::ranges::all_of(
+                node.operands, [&](ir::SymId operand) { return low(operand) >= 0; });
+            if (node.op == ir::SymOp::Min) name = fold_extents(op, "Min", node.operands, depth);
+            if (node.op == ir::SymOp::Max) name = fold_extents(op, "Max", node.operands, depth);
+            if (node.op == ir::SymOp::Div && natural)
+                name = fold_extents(op, "Div", node.operands, depth);
+            if (node.op == ir::SymOp::Mod && natural)
+                name = fold_extents(op, "Mod", node.operands, depth);
+        }
+    }
+    if (name.empty()) {
+        cannot(op,
+               fmt::format("the extent `{}`, which only a run tells, cannot be computed by nodes of "
+                           "ONNX",
+                           program_.symbols.text(id)));
+        return "";
+    }
+    scopes_.back().scalars[id] = name;
+    return name;
+}
+
+std::string Exporter::fold_extents(const ir::Operation* op,
+                                   std::string_view with,
+                                   const std::vector<ir::SymId>& operands,
+                                   int depth) {
+    std::string all;
+    for (const ir::SymId operand : operands) {
+        const std::string name = extent(op, operand, depth + 1);
+        if (name.empty()) return "";
+        all = all.empty() ? name : helper(std::string(with), {all, name}, DType::I64, {1});
+    }
+    return all;
+}
+
+std::string Exporter::polynomial(const ir::Operation* op, const ir::SymNode& node, int depth) {
+    std::string sum;
+    for (const ir::SymTerm& term : node.terms) {
+        std::string product;
+        const auto times = [&](const std::string& name) {
+            product = product.empty() ? name : helper("Mul", {product, name}, DType::I64, {1});
+        };
+        if (term.coefficient != 1 || term.factors.empty())
+            times(initializer({term.coefficient}, DType::I64, {1}));
+        for (const ir::SymFactor& factor : term.factors) {
+            const std::string name = extent(op, factor.atom, depth + 1);
+            if (name.empty()) return "";
+            for (uint32_t i = 0; i < factor.power; ++i) times(name);
+        }
+        sum = sum.empty() ? product : helper("Add", {sum, product}, DType::I64, {1});
+    }
+    return sum;
+}
+
+std::string Exporter::list(const ir::Operation& op,
+                           const std::vector<ir::Scalar>& items,
+                           DType dtype) {
+    const auto count = static_cast<int64_t>(items.size());
+    const auto is_open = [](const ir::Scalar& item) {
+        return std::holds_alternative<ir::SymId>(item);
+    };
+    if (std::ranges::none_of(items, is_open)) {
+        // An empty list has no item that could stand for all.
+        return initializer(items, dtype, {count});
+    }
+    std::vector<std::string> parts;
+    for (const ir::Scalar& item : items) {
+        const auto* const id = std::get_if<ir::SymId>(&item);
+        parts.push_back(id ? extent(&op, *id, 0) : initializer({item}, DType::I64, {1}));
+        if (parts.back().empty()) return "";
+    }
+    std::string all = parts[0];
+    if (parts.size() > 1)
+        all = helper("Concat", parts, DType::I64, {count}, {int_attribute("axis", 0)});
+    if (dtype == DType::I64) return all;
+    return helper(
+        "Cast", {all}, dtype, {count}, {int_attribute("to", tensor::onnx_type_of(dtype))});
+}
+
+std::string Exporter::single(const ir::Operation& op, const ir::Scalar& item, DType dtype) {
+    if (!std::holds_alternative<ir::SymId>(item)) return initializer({item}, dtype, {});
+    const std::string one = list(op, {item}, dtype);
+    if (one.empty()) return "";
+    return helper("Squeeze", {one, initializer({int64_t{0}}, DType::I64, {1})}, dtype, {});
+}
+
+}  // namespace lemma::onnx
