@@ -71,6 +71,10 @@ void Convert::declare(Arguments& arguments) {
                      {onnx::kOldestWritten, onnx::kNewestOpset},
                      "ONNX: the operator set to write (the lowest that can say it, from 13)");
     arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
+    arguments.texts("-i",
+                    load_.inputs,
+                    "[NAME=]FILE",
+                    "ONNX: values of inputs that decide shapes; the model is converted for these");
     declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
@@ -83,10 +87,9 @@ void Convert::declare(Arguments& arguments) {
 Result<Target> Convert::target() const {
     if (target_ != Target::ByName) return target_;
     // `net.sknd`, or packed `net.sknd.tgz`.
-    for (const auto& [ending, target] :
-         {std::pair(".sknd", Target::SkriptND),
-          std::pair(".nnef", Target::Nnef1),
-          std::pair(".onnx", Target::Onnx)}) {
+    for (const auto& [ending, target] : {std::pair(".sknd", Target::SkriptND),
+                                         std::pair(".nnef", Target::Nnef1),
+                                         std::pair(".onnx", Target::Onnx)}) {
         const std::filesystem::path path(out_);
         const bool packed = tensor::is_archive_name(out_);
         const std::string name = packed ? path.stem().string() : path.filename().string();

@@ -49,9 +49,9 @@ Result<void> write_onnx_model(const LoadedModel& model,
             return variable_data(model, model.program.tensors[id]);
         };
     }
-    LEMMA_TRY(const std::optional<onnx::Model> written,
-              onnx::export_model(
-                  rewritten ? rewritten->program : model.program, how, finding.diag));
+    LEMMA_TRY(
+        const std::optional<onnx::Model> written,
+        onnx::export_model(rewritten ? rewritten->program : model.program, how, finding.diag));
     if (!written) return wrong();
     warn_of_quantizers(model.program, finding);
     return tensor::write_file(out, onnx::write_model(*written));

@@ -32,8 +32,8 @@ const ir::Port* find_port(const ir::Operation& op, std::string_view name) {
 }
 
 bool has_name(const std::vector<sknd::ParamDecl>& decls, std::string_view name) {
-    return std::ranges::any_of(
-        decls, [&](const sknd::ParamDecl& decl) { return decl.name.text == name; });
+    return std::ranges::any_of(decls,
+                               [&](const sknd::ParamDecl& decl) { return decl.name.text == name; });
 }
 
 // One attempt. Compounds whose translation does not fit are noted, for the next one.
@@ -139,9 +139,9 @@ void Rewriter::operation(ir::OpId id, int depth) {
     // Nobody may need it: what does is told then.
     if (op.op == "constant") return;
     cannot(op,
-           definition
-               ? fmt::format("ONNX has no operator for `{}` with these inputs and attributes", op.op)
-               : fmt::format("ONNX has no operator for `{}`", op.op));
+           definition ? fmt::format(
+                            "ONNX has no operator for `{}` with these inputs and attributes", op.op)
+                      : fmt::format("ONNX has no operator for `{}`", op.op));
 }
 
 const sknd::Definition* Rewriter::find_definition(const std::string& call) const {
@@ -274,21 +274,31 @@ void Rewriter::control(const ir::Operation& op, int depth) {
     builder_->add_control(std::move(made));
 }
 
-bool needs_rewriting(const ir::Program& program, const std::vector<ir::OpId>& list) {
-    return std::ranges::any_of(list, [&](ir::OpId id) {
-        const ir::Operation& op = program.operations[id];
-        if (op.kind != ir::OperationKind::Control) return !onnx::is_written_whole(op);
-        return false;  // its graphs are looked at by themselves
-    });
+bool has_other(const ir::Program& program, ir::GraphId id, int depth) {
+    if (!id.valid()) return false;
+    return depth > kMaxDepth ||
+           std::ranges::any_of(program.graphs[id].operations, [&](ir::OpId each) {
+               const ir::Operation& op = program.operations[each];
+               const auto inside = [&](ir::GraphId part) {
+                   return has_other(program, part, depth + 1);
+               };
+               if (const auto* const branch = std::get_if<ir::Branch>(&op.control)) {
+                   return inside(branch->alternative) ||
+                          std::ranges::any_of(branch->arms, [&](const ir::Branch::Arm& arm) {
+                              return inside(arm.condition) || inside(arm.consequent);
+                          });
+               }
+               if (const auto* const loop = std::get_if<ir::Loop>(&op.control)) {
+                   return inside(loop->pre_condition) || inside(loop->body) ||
+                          inside(loop->post_condition);
+               }
+               return !onnx::is_written_whole(op);
+           });
 }
 
 }  // namespace
 
-bool needs_rewriting(const ir::Program& program) {
-    return std::ranges::any_of(program.graphs, [&](const ir::Graph& graph) {
-        return needs_rewriting(program, graph.operations);
-    });
-}
+bool needs_rewriting(const ir::Program& program) { return has_other(program, program.main, 0); }
 
 std::optional<OnnxProgram> rewrite_as_onnx(const ir::Program& program, Diagnostics& diag) {
     diag::SourceMap sources;

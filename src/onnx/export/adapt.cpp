@@ -6,6 +6,7 @@
 #include <array>
 
 #include "onnx/export/exporter.h"
+#include "onnx/validate.h"
 
 namespace lemma::onnx {
 
@@ -33,7 +34,8 @@ bool reduce(Exporter& exporter, NodeDraft& node) {
     const ir::Pack* const axes = find_pack(node, "axes");
     const bool none = !axes || axes->items.empty();
     const auto noop = node.attributes.find("noop_with_empty_axes");
-    const bool keeps = noop != node.attributes.end() && noop->second == ir::Value(Scalar(int64_t{1}));
+    const bool keeps =
+        noop != node.attributes.end() && noop->second == ir::Value(Scalar(int64_t{1}));
     const bool sum = node.op == "ReduceSum";
     if (keeps && !sum) {
         exporter.require(node.source, 18, fmt::format("`{}` without axes", node.op));
@@ -85,8 +87,8 @@ bool reshape(Exporter& exporter, NodeDraft& node) {
     if (!shape) return true;
     ir::Pack wanted = *shape;
     const std::vector<ir::SymId>& from = exporter.input(node, 0).shape;
-    const bool zero = std::ranges::any_of(
-        wanted.items, [](const Scalar& item) { return as_int(item) == 0; });
+    const bool zero =
+        std::ranges::any_of(wanted.items, [](const Scalar& item) { return as_int(item) == 0; });
     if (zero) {
         node.attributes["allowzero"] = Scalar(int64_t{1});
         return true;
@@ -170,9 +172,8 @@ bool constant_of_shape(Exporter& exporter, NodeDraft& node) {
     Attribute tensor;
     tensor.name = "value";
     tensor.type = AttributeType::Tensor;
-    tensor.tensors.push_back(exporter.tensor_of({std::get<Scalar>(value->second)},
-                                                exporter.program().tensors[result].dtype,
-                                                {1}));
+    tensor.tensors.push_back(exporter.tensor_of(
+        {std::get<Scalar>(value->second)}, exporter.program().tensors[result].dtype, {1}));
     node.ready.push_back(std::move(tensor));
     node.attributes.erase(value);
     return true;
@@ -205,9 +206,8 @@ bool resize(Exporter& exporter, NodeDraft& node) {
     if (mode != node.attributes.end() &&
         mode->second == ir::Value(Scalar(std::string("half_pixel_symmetric"))))
         exporter.require(node.source, 19, "`half_pixel_symmetric` of `Resize`");
-    const bool crops =
-        mode != node.attributes.end() &&
-        mode->second == ir::Value(Scalar(std::string("tf_crop_and_resize")));
+    const bool crops = mode != node.attributes.end() &&
+                       mode->second == ir::Value(Scalar(std::string("tf_crop_and_resize")));
     const ir::Pack* const roi = find_pack(node, "roi");
     if (roi && (roi->items.empty() || !crops)) node.attributes.erase("roi");
     for (const char* const name : {"scales", "sizes"}) {
@@ -251,6 +251,72 @@ bool attention(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
+bool is_text(const NodeDraft& node, const std::string& name, const std::string& text) {
+    const auto found = node.attributes.find(name);
+    return found != node.attributes.end() && found->second == ir::Value(Scalar(text));
+}
+
+// Paddings that follow from a rule are not given as well. Windows that begin behind the end do not
+// count, which older operator sets did not say.
+bool window(Exporter& exporter, NodeDraft& node) {
+    if (node.attributes.contains("auto_pad") && !is_text(node, "auto_pad", "NOTSET"))
+        node.attributes.erase("pads");
+    const auto ceil = node.attributes.find("ceil_mode");
+    const ir::Pack* const kernel = find_pack(node, "kernel_shape");
+    const ir::Pack* const pads = find_pack(node, "pads");
+    const ir::Pack* const strides = find_pack(node, "strides");
+    const ir::Pack* const dilations = find_pack(node, "dilations");
+    if (ceil == node.attributes.end() || ceil->second != ir::Value(Scalar(int64_t{1}))) return true;
+    if (!kernel || !pads || !strides || !dilations) return true;
+    const auto& symbols = exporter.program().symbols;
+    const ir::TensorId result = node.source.outputs.at(0).operand.items.at(0);
+    for (size_t i = 0; i < kernel->items.size(); ++i) {
+        const auto number = [&](const ir::Pack& pack, size_t at) {
+            return at < pack.items.size() ? as_int(pack.items[at]).value_or(1) : 1;
+        };
+        const auto from = symbols.as_int(exporter.input(node, 0).shape.at(i + 2));
+        const auto got = symbols.as_int(exporter.program().tensors[result].shape.at(i + 2));
+        if (!from || !got) continue;
+        const int64_t covered = (number(*kernel, i) - 1) * number(*dilations, i) + 1;
+        const int64_t room =
+            *from + number(*pads, i) + number(*pads, i + kernel->items.size()) - covered;
+        const int64_t stride = number(*strides, i);
+        if ((room + stride - 1) / stride + 1 != *got)
+            exporter.require(node.source, 22, "`ceil_mode` that leaves out a window");
+    }
+    return true;
+}
+
+// Half precision and other widths came later to some operators.
+bool infinity(Exporter& exporter, NodeDraft& node) {
+    const DType dtype = exporter.input(node, 0).dtype;
+    if (dtype != DType::F32 && dtype != DType::F64)
+        exporter.require(node.source, 20, "`IsInf` of half precision");
+    return true;
+}
+
+bool celu(Exporter& exporter, NodeDraft& node) {
+    if (exporter.input(node, 0).dtype != DType::F32)
+        exporter.require(node.source, kNewestOpset, "`Celu` of other types than f32");
+    return true;
+}
+
+bool quantized(Exporter& exporter, NodeDraft& node) {
+    for (const ir::Port& port : node.source.inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const DType dtype = exporter.program().tensors[id].dtype;
+            const bool wide = dtype == DType::I16 || dtype == DType::U16;
+            const bool half = dtype == DType::F16 || dtype == DType::BF16;
+            if (wide || (half && node.op == "QLinearMatMul")) {
+                exporter.require(node.source, 21, fmt::format("`{}` of 16 bits", node.op));
+            } else if (half) {
+                exporter.require(node.source, 19, fmt::format("`{}` of half precision", node.op));
+            }
+        }
+    }
+    return true;
+}
+
 struct Row {
     std::string_view op;
     bool (*adapt)(Exporter&, NodeDraft&);
@@ -258,14 +324,26 @@ struct Row {
 constexpr std::array kRows = {
     Row{"Add", small_integers},
     Row{"Attention", attention},
+    Row{"AveragePool", window},
+    Row{"Celu", celu},
     Row{"ConstantOfShape", constant_of_shape},
+    Row{"Conv", window},
+    Row{"ConvInteger", window},
+    Row{"ConvTranspose", window},
+    Row{"DequantizeLinear", quantized},
     Row{"Div", small_integers},
     Row{"Einsum", einsum},
     Row{"Expand", expand},
     Row{"GridSample", grid_sample},
+    Row{"IsInf", infinity},
     Row{"LogSoftmax", softmax},
+    Row{"LpPool", window},
+    Row{"MaxPool", window},
     Row{"Mul", small_integers},
     Row{"Pad", pad},
+    Row{"QLinearConv", window},
+    Row{"QLinearMatMul", quantized},
+    Row{"QuantizeLinear", quantized},
     Row{"ReduceL1", reduce},
     Row{"ReduceL2", reduce},
     Row{"ReduceLogSum", reduce},
@@ -288,7 +366,8 @@ constexpr std::array kRows = {
 }  // namespace
 
 bool adapt(Exporter& exporter, NodeDraft& node) {
-    const auto row = std::ranges::find_if(kRows, [&](const Row& each) { return each.op == node.op; });
+    const auto row =
+        std::ranges::find_if(kRows, [&](const Row& each) { return each.op == node.op; });
     return row == kRows.end() || row->adapt(exporter, node);
 }
 

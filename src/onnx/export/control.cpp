@@ -101,17 +101,15 @@ std::string Exporter::loop_count(const ir::Operation& op, const ir::Loop& loop) 
         const ir::Tensor& tensor = program_.tensors[loop.dynamic_count];
         count = name_of(loop.dynamic_count);
         if (tensor.dtype != DType::I64) {
-            count = helper_like("Cast",
-                                {count},
-                                tensor,
-                                {int_attribute("to", tensor::onnx_type_of(DType::I64))});
+            count = helper_like(
+                "Cast", {count}, tensor, {int_attribute("to", tensor::onnx_type_of(DType::I64))});
             graph().values.back().elem_type = tensor::onnx_type_of(DType::I64);
         }
     }
     if (loop.static_count.valid()) {
         const auto number = program_.symbols.as_int(loop.static_count);
-        const std::string bound = single(
-            op, number ? ir::Scalar(*number) : ir::Scalar(loop.static_count), DType::I64);
+        const std::string bound =
+            single(op, number ? ir::Scalar(*number) : ir::Scalar(loop.static_count), DType::I64);
         count = count.empty() ? bound : helper("Min", {count, bound}, DType::I64, {});
     }
     for (size_t i = 0; i < loop.items.size() && count.empty(); ++i) {
@@ -188,13 +186,12 @@ void Exporter::take_collected(const ir::Operation& op, size_t output, const std:
     const ir::Operand& pack = op.outputs[output].operand;
     if (pack.items.empty()) return;
     ValueInfo type = value_info(stacked, program_.tensors[pack.items[0]]);
-    const Dimension count = {pack.length.valid()
-                                 ? std::nullopt
-                                 : std::optional(static_cast<int64_t>(pack.items.size())),
-                             ""};
+    const Dimension count = {
+        pack.length.valid() ? std::nullopt : std::optional(static_cast<int64_t>(pack.items.size())),
+        ""};
     type.shape->insert(type.shape->begin(), count);
     graph().values.push_back(std::move(type));
-    stacked_[pack.items[0]] = stacked;
+    stacked_[pack.items[0]] = {stacked, pack.items};
     if (pack.length.valid()) scopes_.back().axes.try_emplace(pack.length, stacked, 0);
     const bool wanted = std::ranges::any_of(
         pack.items, [&](ir::TensorId id) { return used_.contains(id) || wanted_.contains(id); });
@@ -256,7 +253,8 @@ GraphId Exporter::loop_body(const ir::Operation& op,
             cannot(&op, "a loop over a pack whose condition is tested before each step");
         }
         const std::string one = initializer({int64_t{1}}, DType::I64, {});
-        const std::string ahead = loop.index.valid() ? helper("Add", {step, one}, DType::I64, {}) : step;
+        const std::string ahead =
+            loop.index.valid() ? helper("Add", {step, one}, DType::I64, {}) : step;
         const std::string go_on = loop_condition(loop, typed_step(ahead), depth);
         next = next.empty() ? go_on : helper("And", {next, go_on}, DType::Bool, {});
     }

@@ -46,10 +46,11 @@ void Exporter::run() {
     use_graph(program_.main);
     name_ports();
     if (!program_.updates.empty()) {
-        cannot(nullptr,
-               fmt::format("the variable `{}` keeps its value from run to run, and ONNX has no such "
-                           "variables",
-                           program_.tensors[program_.updates[0].variable].name));
+        cannot(
+            nullptr,
+            fmt::format("the variable `{}` keeps its value from run to run, and ONNX has no such "
+                        "variables",
+                        program_.tensors[program_.updates[0].variable].name));
     }
     operations(main.operations, 0);
     finish_outputs();
@@ -106,7 +107,8 @@ void Exporter::name_ports() {
             const ir::TensorId id = port.operand.items[i];
             const std::string name = unique(item_name(port, i));
             graph().outputs.push_back(value_info(name, program_.tensors[id]));
-            if (program_.tensors[id].role == ir::TensorRole::Intermediate) wanted_.emplace(id, name);
+            if (program_.tensors[id].role == ir::TensorRole::Intermediate)
+                wanted_.emplace(id, name);
         }
     }
 }
@@ -137,8 +139,11 @@ void Exporter::find_used(const std::vector<ir::OpId>& list) {
             continue;
         }
         for (const ir::Port& port : op.inputs) {
-            // Who stacks a pack that a loop collected needs no items.
-            if (op.op == "layout.stack" && !is_true(op, "squeeze")) {
+            // Who stacks a pack that a loop collected needs no items, nor does one that goes over
+            // it.
+            const bool whole = op.kind == ir::OperationKind::Control ||
+                               (op.op == "layout.stack" && !is_true(op, "squeeze"));
+            if (whole && port.operand.packed) {
                 stacked_uses_.insert(port.operand.items.begin(), port.operand.items.end());
                 continue;
             }
@@ -174,10 +179,6 @@ std::string Exporter::unique(const std::string& name) {
     for (size_t n = 2; !used_names_.insert(result).second; ++n)
         result = fmt::format("{}_{}", base, n);
     return result;
-}
-
-bool Exporter::is_known(ir::TensorId id) const {
-    return names_.contains(id) || program_.tensors[id].role != ir::TensorRole::Intermediate;
 }
 
 void Exporter::bind(ir::TensorId id, std::string name) {
@@ -275,8 +276,7 @@ std::string Exporter::constant(ir::TensorId id) {
     std::string items = list(nobody, tensor.items, tensor.dtype);
     if (shape.size() == 1) return items;
     std::vector<ir::Scalar> extents(shape.begin(), shape.end());
-    const std::string to = initializer(
-        extents, DType::I64, {static_cast<int64_t>(extents.size())});
+    const std::string to = initializer(extents, DType::I64, {static_cast<int64_t>(extents.size())});
     return helper("Reshape", {items, to}, tensor.dtype, shape);
 }
 
@@ -292,7 +292,8 @@ std::string Exporter::dimension_text(ir::SymId extent) const {
 }
 
 ValueInfo Exporter::value_info(const std::string& name, const ir::Tensor& tensor) const {
-    ValueInfo info{.name = name, .kind = TypeKind::Tensor, .elem_type = 0, .shape = {}, .place = {}};
+    ValueInfo info{
+        .name = name, .kind = TypeKind::Tensor, .elem_type = 0, .shape = {}, .place = {}};
     info.elem_type = tensor::onnx_type_of(tensor.dtype);
     info.shape.emplace();
     for (const ir::SymId extent : tensor.shape) {
@@ -305,7 +306,8 @@ ValueInfo Exporter::value_info(const std::string& name, const ir::Tensor& tensor
 ValueInfo Exporter::value_info(const std::string& name,
                                DType dtype,
                                const tensor::Shape& shape) const {
-    ValueInfo info{.name = name, .kind = TypeKind::Tensor, .elem_type = 0, .shape = {}, .place = {}};
+    ValueInfo info{
+        .name = name, .kind = TypeKind::Tensor, .elem_type = 0, .shape = {}, .place = {}};
     info.elem_type = tensor::onnx_type_of(dtype);
     info.shape.emplace();
     for (const int64_t extent : shape) info.shape->push_back({extent, ""});

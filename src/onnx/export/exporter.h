@@ -65,7 +65,6 @@ private:
     std::string unique(const std::string& name);
     std::string define(ir::TensorId id);
     const std::string& name_of(ir::TensorId id);
-    bool is_known(ir::TensorId id) const;
     void bind(ir::TensorId id, std::string name);
     std::string constant(ir::TensorId id);
     std::string initializer(const std::vector<ir::Scalar>& items, DType dtype, tensor::Shape shape);
@@ -86,6 +85,7 @@ private:
                                        const std::string& name,
                                        const ir::Value& value);
     std::vector<std::string> outputs(const ir::Operation& op);
+    bool is_made_by(const ir::Operation& op, ir::TensorId id) const;
     void stack(const ir::Operation& op);
     void unstack(const ir::Operation& op);
     std::string pack_as_tensor(const ir::Operation& op, const ir::Operand& pack);
@@ -106,6 +106,7 @@ private:
     // extents.cpp: arithmetic on extents
     std::string extent(const ir::Operation* op, ir::SymId id, int depth);
     std::string extent_of_symbol(ir::SymId id);
+    ir::SymId as_integer(ir::SymId id) const;
     std::string fold_extents(const ir::Operation* op,
                              std::string_view with,
                              const std::vector<ir::SymId>& operands,
@@ -118,7 +119,6 @@ private:
     void begin_scope(std::string name);
     GraphId end_scope(const std::vector<std::pair<std::string, ir::TensorId>>& results);
     void loop(const ir::Operation& op, const ir::Loop& loop, int depth);
-    struct LoopParts;
     std::string loop_count(const ir::Operation& op, const ir::Loop& loop);
     std::string initial_value(const ir::Operation& op, const ir::Loop& loop, size_t index);
     std::string loop_condition(const ir::Loop& loop, const std::string& step, int depth);
@@ -141,8 +141,12 @@ private:
     std::unordered_map<ir::TensorId, std::string, IdHash> wanted_;  // names of outputs
     std::unordered_set<ir::TensorId, IdHash> used_;                 // somebody reads it
     std::unordered_set<ir::TensorId, IdHash> stacked_uses_;         // it is stacked with others
-    std::unordered_map<ir::TensorId, std::string, IdHash> stacked_;  // packs, by their first item
-    std::map<std::string, std::string> constants_;  // initialisers by what they hold
+    struct Stacked {
+        std::string name;
+        std::vector<ir::TensorId> items;
+    };
+    std::unordered_map<ir::TensorId, Stacked, IdHash> stacked_;  // packs, by their first item
+    std::map<std::string, std::string> constants_;               // initialisers by what they hold
     std::vector<std::pair<std::string, ir::TensorId>> variables_;
     std::unordered_map<std::string, std::vector<ir::SymId>> symbols_;  // by their names
 };

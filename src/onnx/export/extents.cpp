@@ -52,10 +52,11 @@ std::string Exporter::extent(const ir::Operation* op, ir::SymId id, int depth) {
         }
     }
     if (name.empty()) {
-        cannot(op,
-               fmt::format("the extent `{}`, which only a run tells, cannot be computed by nodes of "
-                           "ONNX",
-                           program_.symbols.text(id)));
+        cannot(
+            op,
+            fmt::format("the extent `{}`, which only a run tells, cannot be computed by nodes of "
+                        "ONNX",
+                        program_.symbols.text(id)));
         return "";
     }
     scopes_.back().scalars[id] = name;
@@ -94,6 +95,13 @@ std::string Exporter::polynomial(const ir::Operation* op, const ir::SymNode& nod
     return sum;
 }
 
+// A real that an integer was converted to is computed as that integer.
+ir::SymId Exporter::as_integer(ir::SymId id) const {
+    const ir::SymNode node = program_.symbols.node(id);
+    const bool converted = node.kind == ir::SymKind::Operation && node.op == ir::SymOp::ToReal;
+    return converted ? node.operands.at(0) : id;
+}
+
 std::string Exporter::list(const ir::Operation& op,
                            const std::vector<ir::Scalar>& items,
                            DType dtype) {
@@ -108,7 +116,8 @@ std::string Exporter::list(const ir::Operation& op,
     std::vector<std::string> parts;
     for (const ir::Scalar& item : items) {
         const auto* const id = std::get_if<ir::SymId>(&item);
-        parts.push_back(id ? extent(&op, *id, 0) : initializer({item}, DType::I64, {1}));
+        parts.push_back(id ? extent(&op, as_integer(*id), 0)
+                           : initializer({item}, DType::I64, {1}));
         if (parts.back().empty()) return "";
     }
     std::string all = parts[0];

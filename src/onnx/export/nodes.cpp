@@ -140,8 +140,8 @@ void Exporter::node(const ir::Operation& op, const std::string& name) {
     NodeDraft draft{.source = op, .op = name, .inputs = {}, .attributes = {}, .ready = {}};
     for (const ir::Port& port : op.inputs) {
         if (port.operand.length.valid())
-            return cannot(&op, fmt::format("`{}` takes a pack of which only a run tells the length",
-                                           name));
+            return cannot(
+                &op, fmt::format("`{}` takes a pack of which only a run tells the length", name));
         if (port.operand.null()) draft.inputs.emplace_back();
         for (const ir::TensorId id : port.operand.items) draft.inputs.push_back(name_of(id));
     }
@@ -163,20 +163,31 @@ void Exporter::node(const ir::Operation& op, const std::string& name) {
     node.inputs = draft.inputs;
     if (!add_attributes(draft, node)) return;
     node.outputs = outputs(op);
+    if (std::ranges::all_of(node.outputs, [](const std::string& each) { return each.empty(); }))
+        return;  // nobody needs what it makes
+    if (node.outputs[0].empty()) node.outputs[0] = unique(fmt::format("{}_unused", name));
     add_node(std::move(node));
 }
 
+// What the node does not make itself is left out: a tensor that was handed on, or a constant.
 std::vector<std::string> Exporter::outputs(const ir::Operation& op) {
     std::vector<std::string> names;
     for (const ir::Port& port : op.outputs) {
         if (port.operand.null()) names.emplace_back();
         for (const ir::TensorId id : port.operand.items) {
             const bool used = used_.contains(id) || stacked_uses_.contains(id);
-            const bool left_out = !names.empty() && !port.operand.packed && !used;
+            const bool left_out = !is_made_by(op, id) || (!port.operand.packed && !used);
             names.push_back(left_out ? "" : define(id));
         }
     }
     return names;
+}
+
+bool Exporter::is_made_by(const ir::Operation& op, ir::TensorId id) const {
+    if (program_.tensors[id].role != ir::TensorRole::Intermediate) return false;
+    return std::ranges::none_of(op.inputs, [&](const ir::Port& port) {
+        return std::ranges::find(port.operand.items, id) != port.operand.items.end();
+    });
 }
 
 bool Exporter::steer(NodeDraft& draft) {
@@ -191,9 +202,9 @@ bool Exporter::steer(NodeDraft& draft) {
                 name = draft.op == "TopK" ? list(draft.source, {*scalar}, dtype)
                                           : single(draft.source, *scalar, dtype);
             } else if (pack) {
-                const bool real = pack->type == ir::ScalarType::Real ||
-                                  (!pack->items.empty() &&
-                                   std::holds_alternative<double>(pack->items[0]));
+                const bool real =
+                    pack->type == ir::ScalarType::Real ||
+                    (!pack->items.empty() && std::holds_alternative<double>(pack->items[0]));
                 name = list(draft.source, pack->items, real ? DType::F32 : DType::I64);
             }
             if (name.empty()) return false;
@@ -284,7 +295,7 @@ std::string Exporter::pack_as_tensor(const ir::Operation& op, const ir::Operand&
         return unique("none");
     }
     const auto whole = stacked_.find(pack.items[0]);
-    if (whole != stacked_.end()) return whole->second;
+    if (whole != stacked_.end() && whole->second.items == pack.items) return whole->second.name;
     if (pack.length.valid()) {
         cannot(&op, "the length of a pack that no loop collects is told by a run only");
         return unique("none");
@@ -337,15 +348,19 @@ void Exporter::unstack(const ir::Operation& op) {
     const int64_t axis = axis_of(op) < 0 ? axis_of(op) + rank : axis_of(op);
     if (pack.length.valid()) return cannot(&op, "a run tells how many tensors `unstack` gives");
     const std::string whole = name_of(from);
+    const bool dropped = !pack.items.empty() && program_.tensors[pack.items[0]].shape.size() <
+                                                    program_.tensors[from].shape.size();
+    // Whoever takes all of them takes the tensor that they come from.
+    const bool together = axis == 0 && dropped;
+    if (together) stacked_[pack.items[0]] = {whole, pack.items};
     for (size_t i = 0; i < pack.items.size(); ++i) {
-        const bool same_rank =
-            static_cast<int64_t>(program_.tensors[pack.items[i]].shape.size()) == rank;
+        if (together && !used_.contains(pack.items[i])) continue;
         const auto at = static_cast<int64_t>(i);
         Node node;
         node.op = "Gather";
-        node.inputs = {whole,
-                       same_rank ? initializer({at}, DType::I64, {1})
-                                 : initializer({at}, DType::I64, {})};
+        node.inputs = {
+            whole,
+            dropped ? initializer({at}, DType::I64, {}) : initializer({at}, DType::I64, {1})};
         node.attributes = {int_attribute("axis", axis)};
         node.outputs = {define(pack.items[i])};
         add_node(std::move(node));
