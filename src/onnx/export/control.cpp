@@ -95,31 +95,30 @@ void Exporter::branch(const ir::Operation& op, const ir::Branch& branch, size_t 
 
 // ---- Loops --------------------------------------------------------------------------------------
 
+// A bound that is known goes before a count that a run tells, which the condition looks at then:
+// who reads the model knows how much is collected at most.
 std::string Exporter::loop_count(const ir::Operation& op, const ir::Loop& loop) {
-    std::string count;
-    if (loop.dynamic_count.valid()) {
-        const ir::Tensor& tensor = program_.tensors[loop.dynamic_count];
-        count = name_of(loop.dynamic_count);
-        if (tensor.dtype != DType::I64) {
-            count = helper_like(
-                "Cast", {count}, tensor, {int_attribute("to", tensor::onnx_type_of(DType::I64))});
-            graph().values.back().elem_type = tensor::onnx_type_of(DType::I64);
-        }
-    }
     if (loop.static_count.valid()) {
         const auto number = program_.symbols.as_int(loop.static_count);
-        const std::string bound =
-            single(op, number ? ir::Scalar(*number) : ir::Scalar(loop.static_count), DType::I64);
-        count = count.empty() ? bound : helper("Min", {count, bound}, DType::I64, {});
+        return single(op, number ? ir::Scalar(*number) : ir::Scalar(loop.static_count), DType::I64);
     }
-    for (size_t i = 0; i < loop.items.size() && count.empty(); ++i) {
-        const ir::Operand& pack = op.inputs[loop.pack_input(i)].operand;
-        count = single(op,
-                       pack.length.valid() ? ir::Scalar(pack.length)
-                                           : ir::Scalar(static_cast<int64_t>(pack.items.size())),
-                       DType::I64);
-    }
-    return count;
+    if (loop.dynamic_count.valid()) return dynamic_count(loop);
+    if (loop.items.empty()) return "";
+    const ir::Operand& pack = op.inputs[loop.pack_input(0)].operand;
+    return single(op,
+                  pack.length.valid() ? ir::Scalar(pack.length)
+                                      : ir::Scalar(static_cast<int64_t>(pack.items.size())),
+                  DType::I64);
+}
+
+std::string Exporter::dynamic_count(const ir::Loop& loop) {
+    const ir::Tensor& tensor = program_.tensors[loop.dynamic_count];
+    const std::string count = name_of(loop.dynamic_count);
+    if (tensor.dtype == DType::I64) return count;
+    const std::string wide = helper_like(
+        "Cast", {count}, tensor, {int_attribute("to", tensor::onnx_type_of(DType::I64))});
+    graph().values.back().elem_type = tensor::onnx_type_of(DType::I64);
+    return wide;
 }
 
 // What is carried may begin as a number that stands for all elements.
@@ -136,11 +135,25 @@ std::string Exporter::initial_value(const ir::Operation& op, const ir::Loop& loo
     return helper_like("Expand", {name, list(op, shape, DType::I64)}, carried);
 }
 
-// Whether the next step takes place, from what is carried; empty: it does.
-std::string Exporter::loop_condition(const ir::Loop& loop, const std::string& step, int depth) {
-    if (!loop.pre_condition.valid()) return "";
-    if (loop.index.valid()) names_[loop.index] = step;
-    return region(loop.pre_condition, depth).at(0);
+// Whether the step takes place, from what is carried; empty: it does.
+std::string Exporter::loop_condition(const ir::Loop& loop,
+                                     const std::string& step,
+                                     const std::string& count,
+                                     int depth) {
+    std::string go;
+    if (!count.empty()) go = helper("Less", {step, count}, DType::Bool, {});
+    if (!loop.pre_condition.valid()) return go;
+    if (loop.index.valid()) names_[loop.index] = typed_step(loop, step);
+    const std::string more = region(loop.pre_condition, depth).at(0);
+    return go.empty() ? more : helper("And", {go, more}, DType::Bool, {});
+}
+
+// Steps are i64; the program may have another type for them.
+std::string Exporter::typed_step(const ir::Loop& loop, const std::string& step) {
+    const ir::Tensor& index = program_.tensors[loop.index];
+    if (index.dtype == DType::I64) return step;
+    return helper_like(
+        "Cast", {step}, index, {int_attribute("to", tensor::onnx_type_of(index.dtype))});
 }
 
 void Exporter::loop(const ir::Operation& op, const ir::Loop& loop, int depth) {
@@ -160,9 +173,11 @@ void Exporter::loop(const ir::Operation& op, const ir::Loop& loop, int depth) {
         names_[loop.items[i]] =
             helper_like("Gather", {packs[i], zero}, item, {int_attribute("axis", 0)});
     }
-    node.inputs[1] = loop_condition(loop, zero, depth);
+    const bool bounded = loop.dynamic_count.valid() && loop.static_count.valid();
+    const std::string count = bounded ? dynamic_count(loop) : "";
+    node.inputs[1] = loop_condition(loop, zero, count, depth);
     node.inputs.insert(node.inputs.end(), initial.begin(), initial.end());
-    node.attributes = {graph_attribute("body", loop_body(op, loop, packs, depth))};
+    node.attributes = {graph_attribute("body", loop_body(op, loop, packs, count, depth))};
     std::vector<std::string> collected;
     for (size_t i = 0; i < op.outputs.size(); ++i) {
         const ir::Operand& operand = op.outputs[i].operand;
@@ -212,6 +227,7 @@ void Exporter::take_collected(const ir::Operation& op, size_t output, const std:
 GraphId Exporter::loop_body(const ir::Operation& op,
                             const ir::Loop& loop,
                             const std::vector<std::string>& packs,
+                            const std::string& count,
                             int depth) {
     begin_scope("body");
     const std::string step = unique("step"), go = unique("go");
@@ -222,13 +238,6 @@ GraphId Exporter::loop_body(const ir::Operation& op,
         bind(id, name);
         graph().inputs.push_back(value_info(name, program_.tensors[id]));
     }
-    const auto typed_step = [&](const std::string& name) {
-        if (!loop.index.valid()) return name;
-        const ir::Tensor& index = program_.tensors[loop.index];
-        if (index.dtype == DType::I64) return name;
-        return helper_like(
-            "Cast", {name}, index, {int_attribute("to", tensor::onnx_type_of(index.dtype))});
-    };
     const auto take_items = [&](const std::string& at) {
         for (size_t i = 0; i < packs.size(); ++i) {
             bind(loop.items[i],
@@ -238,7 +247,7 @@ GraphId Exporter::loop_body(const ir::Operation& op,
                              {int_attribute("axis", 0)}));
         }
     };
-    if (loop.index.valid()) names_[loop.index] = typed_step(step);
+    if (loop.index.valid()) names_[loop.index] = typed_step(loop, step);
     take_items(step);
     const std::vector<std::string> names = region(loop.body, depth);
     for (const ir::Port& port : program_.graphs[loop.body].outputs)
@@ -248,17 +257,15 @@ GraphId Exporter::loop_body(const ir::Operation& op,
     std::string next;
     for (size_t i = 0; i < loop.carried.size(); ++i) names_[loop.carried[i]] = results[i].first;
     if (loop.post_condition.valid()) next = region(loop.post_condition, depth).at(0);
-    if (loop.pre_condition.valid()) {
-        if (!packs.empty()) {
+    if (loop.pre_condition.valid() || !count.empty()) {
+        if (loop.pre_condition.valid() && !packs.empty())
             cannot(&op, "a loop over a pack whose condition is tested before each step");
-        }
         const std::string one = initializer({int64_t{1}}, DType::I64, {});
-        const std::string ahead =
-            loop.index.valid() ? helper("Add", {step, one}, DType::I64, {}) : step;
-        const std::string go_on = loop_condition(loop, typed_step(ahead), depth);
+        const std::string ahead = helper("Add", {step, one}, DType::I64, {});
+        const std::string go_on = loop_condition(loop, ahead, count, depth);
         next = next.empty() ? go_on : helper("And", {next, go_on}, DType::Bool, {});
     }
-    if (next.empty()) next = initializer({true}, DType::Bool, {});
+    if (next.empty()) next = go;
     // Its type is a single bool, whoever makes it.
     Graph& body = graph();
     if (!scopes_.back().made.contains(next) ||

@@ -105,6 +105,7 @@ private:
 
     // extents.cpp: arithmetic on extents
     std::string extent(const ir::Operation* op, ir::SymId id, int depth);
+    std::string condition(const ir::Operation* op, ir::SymId id, int depth);
     std::string extent_of_symbol(ir::SymId id);
     ir::SymId as_integer(ir::SymId id) const;
     std::string fold_extents(const ir::Operation* op,
@@ -121,10 +122,16 @@ private:
     void loop(const ir::Operation& op, const ir::Loop& loop, int depth);
     std::string loop_count(const ir::Operation& op, const ir::Loop& loop);
     std::string initial_value(const ir::Operation& op, const ir::Loop& loop, size_t index);
-    std::string loop_condition(const ir::Loop& loop, const std::string& step, int depth);
+    std::string dynamic_count(const ir::Loop& loop);
+    std::string typed_step(const ir::Loop& loop, const std::string& step);
+    std::string loop_condition(const ir::Loop& loop,
+                               const std::string& step,
+                               const std::string& count,
+                               int depth);
     GraphId loop_body(const ir::Operation& op,
                       const ir::Loop& loop,
                       const std::vector<std::string>& packs,
+                      const std::string& count,
                       int depth);
     void take_collected(const ir::Operation& op, size_t output, const std::string& stacked);
 

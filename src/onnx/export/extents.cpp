@@ -95,6 +95,53 @@ std::string Exporter::polynomial(const ir::Operation* op, const ir::SymNode& nod
     return sum;
 }
 
+// Conditions on extents: each is a tensor of one bool.
+std::string Exporter::condition(const ir::Operation* op, ir::SymId id, int depth) {
+    if (const auto known = program_.symbols.as_bool(id))
+        return initializer({*known}, DType::Bool, {1});
+    const ir::SymNode node = program_.symbols.node(id);
+    const auto compared = [&](const char* with) -> std::string {
+        std::vector<std::string> sides;
+        for (const ir::SymId operand : node.operands)
+            sides.push_back(extent(op, operand, depth + 1));
+        if (sides.size() == 1) sides.push_back(initializer({int64_t{0}}, DType::I64, {1}));
+        if (sides.size() != 2 || sides[0].empty() || sides[1].empty()) return "";
+        return helper(with, sides, DType::Bool, {1});
+    };
+    const auto joined = [&](const char* with) -> std::string {
+        std::string all;
+        for (const ir::SymId operand : node.operands) {
+            const std::string one = condition(op, operand, depth + 1);
+            if (one.empty()) return "";
+            all = all.empty() ? one : helper(with, {all, one}, DType::Bool, {1});
+        }
+        return all;
+    };
+    const bool integers = node.kind == ir::SymKind::Operation && !node.operands.empty() &&
+                          depth < kMaxDepth &&
+                          std::ranges::all_of(
+                              node.operands,
+                              [&](ir::SymId operand) {
+                                  return program_.symbols.type(operand) == ir::ScalarType::Int;
+                              });
+    if (integers && node.op == ir::SymOp::Equal) return compared("Equal");
+    if (integers && node.op == ir::SymOp::Less) return compared("Less");
+    if (integers && node.op == ir::SymOp::LessEqual) return compared("LessOrEqual");
+    if (node.kind == ir::SymKind::Operation && depth < kMaxDepth) {
+        if (node.op == ir::SymOp::And) return joined("And");
+        if (node.op == ir::SymOp::Or) return joined("Or");
+        if (node.op == ir::SymOp::Not) {
+            const std::string one = condition(op, node.operands.at(0), depth + 1);
+            return one.empty() ? "" : helper("Not", {one}, DType::Bool, {1});
+        }
+    }
+    cannot(op,
+           fmt::format("the condition `{}`, which only a run decides, cannot be computed by nodes "
+                       "of ONNX",
+                       program_.symbols.text(id)));
+    return "";
+}
+
 // A real that an integer was converted to is computed as that integer.
 ir::SymId Exporter::as_integer(ir::SymId id) const {
     const ir::SymNode node = program_.symbols.node(id);
@@ -116,14 +163,20 @@ std::string Exporter::list(const ir::Operation& op,
     std::vector<std::string> parts;
     for (const ir::Scalar& item : items) {
         const auto* const id = std::get_if<ir::SymId>(&item);
+        if (dtype == DType::Bool) {
+            parts.push_back(id ? condition(&op, *id, 0) : initializer({item}, DType::Bool, {1}));
+            if (parts.back().empty()) return "";
+            continue;
+        }
         parts.push_back(id ? extent(&op, as_integer(*id), 0)
                            : initializer({item}, DType::I64, {1}));
         if (parts.back().empty()) return "";
     }
+    const DType computed = dtype == DType::Bool ? DType::Bool : DType::I64;
     std::string all = parts[0];
     if (parts.size() > 1)
-        all = helper("Concat", parts, DType::I64, {count}, {int_attribute("axis", 0)});
-    if (dtype == DType::I64) return all;
+        all = helper("Concat", parts, computed, {count}, {int_attribute("axis", 0)});
+    if (dtype == computed) return all;
     return helper(
         "Cast", {all}, dtype, {count}, {int_attribute("to", tensor::onnx_type_of(dtype))});
 }
