@@ -36,6 +36,17 @@ bool has_name(const std::vector<sknd::ParamDecl>& decls, std::string_view name) 
                                [&](const sknd::ParamDecl& decl) { return decl.name.text == name; });
 }
 
+// What a translation is composed of is told about at the place of the operation.
+void place_parts(ir::Program& program,
+                 const std::vector<ir::OpId>& parts,
+                 const ir::Operation& at) {
+    for (const ir::OpId id : parts) {
+        ir::Operation& part = program.operations[id];
+        part.span = at.span;
+        place_parts(program, part.parts, at);
+    }
+}
+
 // One attempt. Compounds whose translation does not fit are noted, for the next one.
 class Rewriter {
 public:
@@ -103,6 +114,12 @@ std::optional<OnnxProgram> Rewriter::run() {
     auto program = builder_->finish(std::move(graph), std::move(updates));
     if (!program) return std::nullopt;
     OnnxProgram result{.program = std::move(*program), .variables = {}};
+    for (const ir::Graph& each : result.program.graphs) {
+        for (const ir::OpId id : each.operations) {
+            const ir::Operation at = result.program.operations[id];
+            place_parts(result.program, at.parts, at);
+        }
+    }
     for (const auto& [from, to] : transfer_.tensors()) {
         if (program_.tensors[from].role == ir::TensorRole::Variable)
             result.variables[result.program.tensors[to].name] = from;

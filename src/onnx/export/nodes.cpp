@@ -93,8 +93,12 @@ void Exporter::operation(ir::OpId id, int depth) {
         return std::ranges::any_of(port.operand.items,
                                    [&](ir::TensorId t) { return used_.contains(t); });
     });
-    if (used && op.op != "constant")
-        cannot(&op, fmt::format("ONNX has no operator for `{}`", op.op));
+    if (!used || op.op == "constant") return;
+    cannot(&op, fmt::format("ONNX has no operator for `{}`", op.op));
+    // What it makes is told about once.
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId each : port.operand.items) define(each);
+    }
 }
 
 void Exporter::add_node(Node node) {
@@ -346,13 +350,18 @@ void Exporter::unstack(const ir::Operation& op) {
     const ir::Operand& pack = op.outputs.at(0).operand;
     const auto rank = static_cast<int64_t>(program_.tensors[from].shape.size());
     const int64_t axis = axis_of(op) < 0 ? axis_of(op) + rank : axis_of(op);
-    if (pack.length.valid()) return cannot(&op, "a run tells how many tensors `unstack` gives");
     const std::string whole = name_of(from);
     const bool dropped = !pack.items.empty() && program_.tensors[pack.items[0]].shape.size() <
                                                     program_.tensors[from].shape.size();
     // Whoever takes all of them takes the tensor that they come from.
     const bool together = axis == 0 && dropped;
     if (together) stacked_[pack.items[0]] = {whole, pack.items};
+    if (pack.length.valid()) {
+        const bool taken =
+            std::ranges::any_of(pack.items, [&](ir::TensorId id) { return used_.contains(id); });
+        if (!together || taken) cannot(&op, "a run tells how many tensors `unstack` gives");
+        return;
+    }
     for (size_t i = 0; i < pack.items.size(); ++i) {
         if (together && !used_.contains(pack.items[i])) continue;
         const auto at = static_cast<int64_t>(i);
