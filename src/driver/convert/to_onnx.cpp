@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "driver/convert/convert.h"
 #include "driver/onnx/rewrite.h"
@@ -12,6 +13,9 @@
 namespace lemma::driver {
 
 namespace {
+
+// What readers of protocol buffers take.
+constexpr size_t kMaxMessageBytes = INT32_MAX;
 
 void warn_of_quantizers(const ir::Program& program, Finding& finding) {
     const auto count = std::ranges::count_if(
@@ -54,7 +58,16 @@ Result<void> write_onnx_model(const LoadedModel& model,
         onnx::export_model(rewritten ? rewritten->program : model.program, how, finding.diag));
     if (!written) return wrong();
     warn_of_quantizers(model.program, finding);
-    return tensor::write_file(out, onnx::write_model(*written));
+    const std::string bytes = onnx::write_model(*written);
+    if (bytes.size() > kMaxMessageBytes) {
+        return std::unexpected(Error{fmt::format(
+            "`{}` would have {} bytes, and a file of ONNX has {} at most: data in files of its own "
+            "is not written",
+            out,
+            bytes.size(),
+            kMaxMessageBytes)});
+    }
+    return tensor::write_file(out, bytes);
 }
 
 }  // namespace lemma::driver
