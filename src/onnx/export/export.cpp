@@ -11,6 +11,12 @@
 
 namespace lemma::onnx {
 
+namespace {
+
+constexpr int64_t kMaxRepeated = 4096;
+
+}  // namespace
+
 Result<std::optional<Model>> export_model(const ir::Program& program,
                                           const ExportOptions& options,
                                           Diagnostics& diag) {
@@ -197,18 +203,20 @@ std::string Exporter::define(ir::TensorId id) {
     return name;
 }
 
-const std::string& Exporter::name_of(ir::TensorId id) {
+std::string Exporter::name_of(ir::TensorId id) {
     const auto found = names_.find(id);
     if (found != names_.end()) return found->second;
     const ir::Tensor& tensor = program_.tensors[id];
-    std::string name;
     switch (tensor.role) {
-        case ir::TensorRole::Constant:
-            return names_[id] = constant(id);
+        case ir::TensorRole::Constant: {
+            const std::string name = constant(id);
+            // What a node of a sub-graph makes is not seen outside of it.
+            if (scopes_.size() == 1 || !scopes_.back().made.contains(name)) names_[id] = name;
+            return name;
+        }
         case ir::TensorRole::Variable:
-            name = unique(tensor.name);
-            variables_.emplace_back(name, id);
-            return names_[id] = name;
+            variables_.emplace_back(unique(tensor.name), id);
+            return names_[id] = variables_.back().first;
         default:
             cannot(nullptr,
                    fmt::format("`{}` is made by a formula over indices, which ONNX cannot say",
@@ -257,26 +265,39 @@ std::string Exporter::initializer(const std::vector<ir::Scalar>& items,
 
 std::string Exporter::constant(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
+    const ir::Operation nobody{};
     tensor::Shape shape;
+    std::vector<ir::Scalar> extents;
+    bool known = true;
     for (const ir::SymId extent : tensor.shape) {
         const auto number = program_.symbols.as_int(extent);
-        if (!number) {
-            cannot(nullptr,
-                   fmt::format("the constant `{}` has the extent {}, and those of ONNX are numbers",
-                               tensor.name,
-                               program_.symbols.text(extent)));
-        }
+        known = known && number;
         shape.push_back(number.value_or(1));
+        extents.push_back(number ? ir::Scalar(*number) : ir::Scalar(extent));
     }
     const bool plain = std::ranges::none_of(tensor.items, [](const ir::Scalar& item) {
         return std::holds_alternative<ir::SymId>(item);
     });
+    // One number for all elements takes as many bytes as it has elements in a file.
+    const auto volume = tensor::volume(shape);
+    const bool many = !volume || *volume > kMaxRepeated;
+    if (tensor.items.size() == 1 && plain && (!known || many) && tensor.dtype != DType::Str) {
+        Attribute value;
+        value.name = "value";
+        value.type = AttributeType::Tensor;
+        value.tensors.push_back(tensor_of(tensor.items, tensor.dtype, {1}));
+        return helper_like(
+            "ConstantOfShape", {list(nobody, extents, DType::I64)}, tensor, {std::move(value)});
+    }
+    if (!known || (tensor.items.size() == 1 && many)) {
+        cannot(nullptr,
+               fmt::format("the constant `{}` has a shape that ONNX cannot say", tensor.name));
+        return unique(tensor.name);
+    }
     if (plain) return initializer(tensor.items, tensor.dtype, std::move(shape));
-    const ir::Operation nobody{};
-    std::string items = list(nobody, tensor.items, tensor.dtype);
+    const std::string items = list(nobody, tensor.items, tensor.dtype);
     if (shape.size() == 1) return items;
-    std::vector<ir::Scalar> extents(shape.begin(), shape.end());
-    const std::string to = initializer(extents, DType::I64, {static_cast<int64_t>(extents.size())});
+    const std::string to = list(nobody, extents, DType::I64);
     return helper("Reshape", {items, to}, tensor.dtype, shape);
 }
 

@@ -192,6 +192,23 @@ graph G (x = %x, c = %c) {
     EXPECT_NE(then.outputs[0].name, otherwise.outputs[0].name);
 }
 
+TEST_F(Export, SaysLargeConstantsOfOneNumberByTheirShape) {
+    const auto model = write(R"(program G
+symbol n: int in [0, 16]
+input %x: f32[n]
+constant %large: f32[1000000, 1000000] = 2.0
+constant %open: f32[n] = 1.0
+graph G (x = %x) {
+    c %y: f32[n] = onnx.arithmetic.Add (a = %x, b = %open) intrinsic
+    yield y = %y, z = %large
+})");
+    ASSERT_TRUE(model) << message();
+    const Graph& graph = model->graphs[model->main];
+    EXPECT_EQ(
+        ops(graph),
+        (Strings{"Shape", "Gather", "ConstantOfShape", "Add", "ConstantOfShape", "Identity"}));
+}
+
 TEST_F(Export, CopiesAnInputThatIsAnOutput) {
     const auto model = write(R"(program G
 input %x: f32[3]

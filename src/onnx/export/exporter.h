@@ -64,7 +64,7 @@ private:
     void use_graph(ir::GraphId id);
     std::string unique(const std::string& name);
     std::string define(ir::TensorId id);
-    const std::string& name_of(ir::TensorId id);
+    std::string name_of(ir::TensorId id);
     void bind(ir::TensorId id, std::string name);
     std::string constant(ir::TensorId id);
     std::string initializer(const std::vector<ir::Scalar>& items, DType dtype, tensor::Shape shape);
