@@ -144,6 +144,7 @@ private:
     Model model_;
     std::vector<Scope> scopes_;
     std::unordered_set<std::string> used_names_;
+    std::unordered_set<std::string> node_names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> wanted_;  // names of outputs
     std::unordered_set<ir::TensorId, IdHash> used_;                 // somebody reads it
