@@ -8,13 +8,15 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/files.h"
+#include "onnx/export.h"
+#include "onnx/validate.h"
 #include "tensor/archive.h"
 
 namespace lemma::driver {
 
 namespace {
 
-enum class Target { ByName, SkriptND, Nnef1 };
+enum class Target { ByName, SkriptND, Nnef1, Onnx };
 
 // `softmax,relu`
 std::vector<std::string> words_of(const std::string& list) {
@@ -54,14 +56,25 @@ private:
 void Convert::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.word(
-        "OUT", out_, "a folder, made where it is missing, or an archive .tar, .tgz or .zip");
-    const Choices<Target> targets = {{"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}};
+        "OUT",
+        out_,
+        "a folder, made where it is missing, or an archive .tar, .tgz or .zip; ONNX: a file");
+    const Choices<Target> targets = {
+        {"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}, {"onnx", Target::Onnx}};
     arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
     arguments.flag(
         "--flat", options_.flat, "NNEF 1.0: take compound operations such as softmax apart");
     arguments.text("--keep", keep_, "NAME,…", "with --flat: those that stay as they are");
     arguments.need("--keep", "--flat");
+    arguments.number("--opset",
+                     options_.opset,
+                     {onnx::kOldestWritten, onnx::kNewestOpset},
+                     "ONNX: the operator set to write (the lowest that can say it, from 13)");
     arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
+    arguments.texts("-i",
+                    load_.inputs,
+                    "[NAME=]FILE",
+                    "ONNX: values of inputs that decide shapes; the model is converted for these");
     declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
@@ -74,8 +87,9 @@ void Convert::declare(Arguments& arguments) {
 Result<Target> Convert::target() const {
     if (target_ != Target::ByName) return target_;
     // `net.sknd`, or packed `net.sknd.tgz`.
-    for (const auto& [ending, target] :
-         {std::pair(".sknd", Target::SkriptND), std::pair(".nnef", Target::Nnef1)}) {
+    for (const auto& [ending, target] : {std::pair(".sknd", Target::SkriptND),
+                                         std::pair(".nnef", Target::Nnef1),
+                                         std::pair(".onnx", Target::Onnx)}) {
         const std::filesystem::path path(out_);
         const bool packed = tensor::is_archive_name(out_);
         const std::string name = packed ? path.stem().string() : path.filename().string();
@@ -98,6 +112,8 @@ Result<void> Convert::convert(Finding& finding) const {
             return write_sknd_model(*model, out_, options, finding);
         case Target::Nnef1:
             return write_nnef1_model(*model, out_, options, finding);
+        case Target::Onnx:
+            return write_onnx_model(*model, out_, options, finding);
     }
     return {};
 }

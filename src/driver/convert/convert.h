@@ -1,6 +1,7 @@
 // driver/convert/convert.h — a loaded model written in another format. Each target has a file here.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@ struct ConvertOptions {
     bool flat = false;              // no compound operations where primitive ones can say it
     std::vector<std::string> keep;  // compound operations that stay as they are with `flat`
     bool data = true;               // write the data of the variables
+    int64_t opset = 0;              // of ONNX; 0: the lowest that says what the model needs
 };
 
 // What the format cannot express is reported to the finding; an error is trouble with the output.
@@ -26,6 +28,11 @@ Result<void> write_nnef1_model(const LoadedModel& model,
                                const std::string& out,
                                const ConvertOptions& options,
                                Finding& finding);
+
+Result<void> write_onnx_model(const LoadedModel& model,
+                              const std::string& out,
+                              const ConvertOptions& options,
+                              Finding& finding);
 
 // Data of a variable that the model must have; an error names the variable without.
 Result<tensor::Tensor> variable_data(const LoadedModel& model, const ir::Tensor& variable);

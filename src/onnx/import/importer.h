@@ -16,6 +16,7 @@
 #include "onnx/import/attributes.h"
 #include "onnx/import/fold.h"
 #include "onnx/import/known.h"
+#include "onnx/import/steering.h"
 
 namespace lemma::onnx {
 
@@ -70,18 +71,6 @@ struct Scope {
     int function_depth = 0;
     std::string label;  // before the labels of its nodes
 };
-
-// An input that becomes an attribute of the call.
-enum class SteerAs : uint8_t { One, List };
-struct Steering {
-    size_t input;
-    const char* attribute;
-    SteerAs as;
-};
-// By operator; empty for most of them.
-const std::vector<Steering>& steering_of(const std::string& op);
-// The first of the inputs that are one pack; empty for operators without.
-std::optional<size_t> variadic_from(const std::string& op);
 
 class Importer {
 public:

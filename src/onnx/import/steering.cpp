@@ -123,6 +123,11 @@ std::optional<size_t> variadic_from(const std::string& op) {
     return found == kFirst.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string type_attribute_of(const std::string& op) {
+    const auto found = type_rows().find(op);
+    return found == type_rows().end() ? "" : found->second.attribute;
+}
+
 bool Importer::steer_by(NodeCall& call, const Steering& steering) {
     const ValueId id = call.inputs[steering.input];
     const Known* const items = decided(id);

@@ -41,9 +41,14 @@ void Writer::name_inputs_and_outputs() {
     }
     for (const ir::Port& port : main.outputs) {
         const std::string name = identifiers_.make(port.name);
+        output_names_.push_back(name);
         if (name != port.name) {
-            cannot(nullptr,
-                   fmt::format("the output `{}` has no name that SkriptND can have", port.name));
+            diag_.warning(Span{},
+                          DiagKind::BadArgument,
+                          fmt::format("the output `{}` is called `{}`, for names of SkriptND are "
+                                      "letters, digits and `_`",
+                                      port.name,
+                                      name));
         }
         if (port.operand.packed) continue;
         const ir::TensorId id = port.operand.items[0];
@@ -54,25 +59,28 @@ void Writer::name_inputs_and_outputs() {
 std::string Writer::inputs() {
     std::string text;
     for (const ir::Port& port : program_.graphs[program_.main].inputs) {
-        text += port_declaration(port, true);
+        if (port.operand.items.empty()) continue;
+        const std::string name = names_[port.operand.items[0]];
+        text += port_declaration(port, name.substr(0, name.find('[')), true);
     }
     return text;
 }
 
 std::string Writer::outputs() {
     std::string text;
-    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
-        text += port_declaration(port, false);
+    const std::vector<ir::Port>& ports = program_.graphs[program_.main].outputs;
+    for (size_t i = 0; i < ports.size(); ++i) {
+        text += port_declaration(ports[i], output_names_[i], false);
     }
     return text;
 }
 
-std::string Writer::port_declaration(const ir::Port& port, bool with_bounds) {
+std::string Writer::port_declaration(const ir::Port& port,
+                                     const std::string& name,
+                                     bool with_bounds) {
     if (port.operand.items.empty()) return "";
     const ir::TensorId first = port.operand.items[0];
     const ir::Tensor& tensor = program_.tensors[first];
-    std::string name = with_bounds ? names_[first] : port.name;
-    if (port.operand.packed) name = name.substr(0, name.find('['));
     std::string text = fmt::format("{}: {}", name, type_text(tensor.dtype));
     bool known = true;
     for (const ir::SymId extent : tensor.shape) {

@@ -29,9 +29,12 @@ std::optional<ExportedModel> Writer::run() {
     name_symbols();
     name_inputs_and_outputs();
     operations(program_.graphs[program_.main].operations, 0);
-    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
-        const bool direct = !port.operand.packed && names_[port.operand.items[0]] == port.name;
-        if (!direct) line(fmt::format("{} = {};", port.name, operand_text(port.operand)));
+    const std::vector<ir::Port>& outputs_of_main = program_.graphs[program_.main].outputs;
+    for (size_t i = 0; i < outputs_of_main.size(); ++i) {
+        const ir::Operand& operand = outputs_of_main[i].operand;
+        const std::string& name = output_names_[i];
+        const bool direct = !operand.packed && names_[operand.items[0]] == name;
+        if (!direct) line(fmt::format("{} = {};", name, operand_text(operand)));
     }
     const std::string compose = std::move(body_);
     const std::string update = updates();

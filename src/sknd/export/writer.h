@@ -34,7 +34,7 @@ private:
     std::string outputs();
     std::string constants();
     std::string variables();
-    std::string port_declaration(const ir::Port& port, bool with_bounds);
+    std::string port_declaration(const ir::Port& port, const std::string& name, bool with_bounds);
     std::string shape_text(const std::vector<ir::SymId>& shape, bool with_bounds);
     std::string updates();
     std::string quantizers();
@@ -74,6 +74,7 @@ private:
     Diagnostics& diag_;
     Identifiers identifiers_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
+    std::vector<std::string> output_names_;
     std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
     std::vector<ir::TensorId> constants_;                         // with a declaration
     std::vector<ir::TensorId> variables_;

@@ -1,0 +1,173 @@
+// onnx/export/exporter.h — the parts of export.h: the state of writing one program with one
+// operator set.
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "onnx/export.h"
+#include "onnx/export/schema.h"
+
+namespace lemma::onnx {
+
+using ir::DType;
+
+// A node while its inputs and attributes still move.
+struct NodeDraft {
+    const ir::Operation& source;
+    std::string op;
+    std::vector<std::string> inputs;  // an empty name: left out
+    std::map<std::string, ir::Value> attributes;
+    std::vector<Attribute> ready;  // attributes that are tensors, graphs, …
+};
+
+class Exporter {
+public:
+    Exporter(const ir::Program& program, int64_t opset, bool fixed_opset, Diagnostics& diag);
+
+    // Everything but the elements of variables and constants.
+    void run();
+    // The operator set that is needed; more than the one that was given: everything was in vain.
+    int64_t needed() const { return needed_; }
+    Result<Model> finish(const ExportOptions& options);
+
+    // ---- For adapt.cpp --------------------------------------------------------------------------
+    int64_t opset() const { return opset_; }
+    const ir::Program& program() const { return program_; }
+    const ir::Tensor& input(const NodeDraft& node, size_t port) const;
+    // A tensor of rank 1 (or 0: `single`) with these elements: an initialiser if they are
+    // constants, else what nodes compute. Empty when they cannot be computed, which is reported.
+    std::string list(const ir::Operation& op, const std::vector<ir::Scalar>& items, DType dtype);
+    std::string single(const ir::Operation& op, const ir::Scalar& item, DType dtype);
+    TensorData tensor_of(const std::vector<ir::Scalar>& items, DType dtype, tensor::Shape shape);
+    // The operation needs this operator set.
+    void require(const ir::Operation& op, int64_t version, std::string_view what);
+    void cannot(const ir::Operation* op, std::string message);
+
+private:
+    // What a graph has while it is written; sub-graphs see what is around them.
+    struct Scope {
+        Graph graph;
+        std::unordered_set<std::string> made;  // names of its nodes' outputs
+        // Extents by what they are: an axis of a tensor, or a tensor of one element.
+        std::unordered_map<ir::SymId, std::pair<std::string, size_t>, IdHash> axes;
+        std::unordered_map<ir::SymId, std::string, IdHash> scalars;
+    };
+
+    // export.cpp: the graph and its tensors
+    void name_ports();
+    void finish_outputs();
+    void find_used(const std::vector<ir::OpId>& list);
+    void use_graph(ir::GraphId id);
+    std::string unique(const std::string& name);
+    std::string define(ir::TensorId id);
+    std::string name_of(ir::TensorId id);
+    void bind(ir::TensorId id, std::string name);
+    std::string constant(ir::TensorId id);
+    std::string initializer(const std::vector<ir::Scalar>& items, DType dtype, tensor::Shape shape);
+    ValueInfo value_info(const std::string& name, const ir::Tensor& tensor) const;
+    ValueInfo value_info(const std::string& name, DType dtype, const tensor::Shape& shape) const;
+    std::string dimension_text(ir::SymId extent) const;
+    void learn_extents(const std::string& name, const std::vector<ir::SymId>& shape);
+    Graph& graph() { return scopes_.back().graph; }
+
+    // nodes.cpp: operations as nodes
+    void operations(const std::vector<ir::OpId>& list, int depth);
+    void operation(ir::OpId id, int depth);
+    void node(const ir::Operation& op, const std::string& name);
+    bool steer(NodeDraft& draft);
+    void choose_types(NodeDraft& draft);
+    bool add_attributes(NodeDraft& draft, Node& node);
+    std::optional<Attribute> attribute(const ir::Operation& op,
+                                       const std::string& name,
+                                       const ir::Value& value);
+    std::vector<std::string> outputs(const ir::Operation& op);
+    bool is_made_by(const ir::Operation& op, ir::TensorId id) const;
+    void stack(const ir::Operation& op);
+    void unstack(const ir::Operation& op);
+    std::string pack_as_tensor(const ir::Operation& op, const ir::Operand& pack);
+    void add_node(Node node);
+    // A node that no operation stands for, with one output of this type.
+    std::string helper(std::string op,
+                       std::vector<std::string> inputs,
+                       DType dtype,
+                       const tensor::Shape& shape,
+                       std::vector<Attribute> attributes = {});
+    // The same where the extents are those of a tensor of the program, `like`.
+    std::string helper_like(std::string op,
+                            std::vector<std::string> inputs,
+                            const ir::Tensor& like,
+                            std::vector<Attribute> attributes = {});
+    std::string identity(const std::string& name, const ir::Tensor& like);
+
+    // extents.cpp: arithmetic on extents
+    std::string extent(const ir::Operation* op, ir::SymId id, int depth);
+    std::string condition(const ir::Operation* op, ir::SymId id, int depth);
+    std::string extent_of_symbol(ir::SymId id);
+    ir::SymId as_integer(ir::SymId id) const;
+    std::string fold_extents(const ir::Operation* op,
+                             std::string_view with,
+                             const std::vector<ir::SymId>& operands,
+                             int depth);
+    std::string polynomial(const ir::Operation* op, const ir::SymNode& node, int depth);
+
+    // control.cpp
+    void branch(const ir::Operation& op, const ir::Branch& branch, size_t arm, int depth);
+    std::vector<std::string> region(ir::GraphId id, int depth);
+    void begin_scope(std::string name);
+    GraphId end_scope(const std::vector<std::pair<std::string, ir::TensorId>>& results);
+    void loop(const ir::Operation& op, const ir::Loop& loop, int depth);
+    std::string loop_count(const ir::Operation& op, const ir::Loop& loop);
+    std::string initial_value(const ir::Operation& op, const ir::Loop& loop, size_t index);
+    std::string dynamic_count(const ir::Loop& loop);
+    std::string typed_step(const ir::Loop& loop, const std::string& step);
+    std::string loop_condition(const ir::Loop& loop,
+                               const std::string& step,
+                               const std::string& count,
+                               int depth);
+    GraphId loop_body(const ir::Operation& op,
+                      const ir::Loop& loop,
+                      const std::vector<std::string>& packs,
+                      const std::string& count,
+                      int depth);
+    void take_collected(const ir::Operation& op, size_t output, const std::string& stacked);
+
+    const ir::Program& program_;
+    const int64_t opset_;
+    const bool fixed_opset_;
+    Diagnostics& diag_;
+    int64_t needed_;
+    int64_t ml_opset_ = 0;  // 0: nothing of that domain
+    Model model_;
+    std::vector<Scope> scopes_;
+    std::unordered_set<std::string> used_names_;
+    std::unordered_set<std::string> node_names_;
+    std::unordered_map<ir::TensorId, std::string, IdHash> names_;
+    std::unordered_map<ir::TensorId, std::string, IdHash> wanted_;  // names of outputs
+    std::unordered_set<ir::TensorId, IdHash> used_;                 // somebody reads it
+    std::unordered_set<ir::TensorId, IdHash> stacked_uses_;         // it is stacked with others
+    struct Stacked {
+        std::string name;
+        std::vector<ir::TensorId> items;
+    };
+    std::unordered_map<ir::TensorId, Stacked, IdHash> stacked_;  // packs, by their first item
+    std::map<std::string, std::string> constants_;               // initialisers by what they hold
+    std::vector<std::pair<std::string, ir::TensorId>> variables_;
+    std::unordered_map<std::string, std::vector<ir::SymId>> symbols_;  // by their names
+};
+
+// Brings a node to the form that the operator set has (adapt.cpp). False when that cannot be,
+// which is reported.
+bool adapt(Exporter& exporter, NodeDraft& node);
+
+// An attribute of an operation that is `true`.
+bool is_true(const ir::Operation& op, std::string_view name);
+
+Attribute int_attribute(std::string name, int64_t value);
+Attribute ints_attribute(std::string name, std::vector<int64_t> values);
+Attribute text_attribute(std::string name, std::string value);
+
+}  // namespace lemma::onnx
