@@ -32,6 +32,15 @@ constexpr std::array kMissingAxes = {
 
 }  // namespace
 
+// What the dialects compute otherwise is an operator of its own (stdlib/nnef1/dialects.sknd).
+std::string Expander::operator_name(const Call& call) const {
+    const std::string_view name = call.signature.name();
+    const bool khronos = options_.dialect == Dialect::Khronos;
+    if (name == "round" && options_.dialect != Dialect::Strict) return "nnef1.round_half_away";
+    if (name == "cast" && khronos) return "nnef1.cast_by_cutting";
+    return fmt::format("nnef1.{}", name);
+}
+
 void Expander::add_missing_axes(Call& call, const Frame& frame) {
     if (options_.dialect == Dialect::Strict) return;
     for (size_t i = 0; i < call.arguments.size(); ++i) {

@@ -27,13 +27,19 @@ ir::TensorId Expander::constant_tensor(ir::Scalar value, TypeName type, std::str
     return builder_.add_tensor(std::move(tensor));
 }
 
-Value Expander::cast(const Value& value, const ValueType& type, const std::string& name) {
+Value Expander::cast(const Value& value,
+                     const ValueType& type,
+                     const std::string& name,
+                     Span span) {
+    if (type.tensor() && value.items() && options_.dialect == Dialect::Tract) {
+        return array_tensor(value, name, span);
+    }
     if (const Values* items = value.items()) {
         if (type.items.empty()) return value;
         Values result;
         for (size_t i = 0; i < items->size(); ++i) {
             const ValueType& item = type.items[type.tuple() ? i : 0];
-            result.push_back(cast((*items)[i], item, fmt::format("{}.{}", name, i)));
+            result.push_back(cast((*items)[i], item, fmt::format("{}.{}", name, i), span));
         }
         return type.tuple() ? Value::tuple(std::move(result)) : Value::array(std::move(result));
     }

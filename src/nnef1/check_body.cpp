@@ -216,6 +216,10 @@ void Checker::bind_name(ExprId target, std::string_view name, const ValueType& t
         locals_.find(name)->second.type = ValueType::tensor(type.name);
         return;
     }
+    if (dialect_ == Dialect::Tract && type.array() && !has_tensor(type)) {  // `m = [[0.0]];`
+        locals_.find(name)->second.type = ValueType::tensor(TypeName::Scalar);
+        return;
+    }
     diag_
         .error(span,
                DiagKind::TensorMismatch,

@@ -9,8 +9,8 @@ namespace lemma::nnef1 {
 
 ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     const Signature* const signature = operations_.find(invocation.name);
-    if (!signature && dialect_ == Dialect::Tract) {
-        // Extensions bring operations that only tract knows.
+    if (!signature && dialect_ == Dialect::Tract && invocation.name.starts_with("tract_")) {
+        // Extensions bring operations that only tract knows; those that are used are reported.
         for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
         return {};
     }
@@ -279,6 +279,8 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
         deduce(signature.params[i], types[i], found);
     }
     if (found.size() == 1) return *found.begin();
+    // It has one type for all of them, and what they are shows when the graph is built.
+    if (dialect_ == Dialect::Tract) return TypeName::Scalar;
     if (found.empty() && (unknown || refuses_any(call, arguments, types))) return std::nullopt;
     std::string names;
     for (const TypeName name : found) {

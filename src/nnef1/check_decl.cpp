@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nnef1/checker.h"
+#include "nnef1/tract.h"
 
 namespace lemma::nnef1 {
 
@@ -186,11 +187,10 @@ void Checker::check_fragment_body(const Fragment& fragment) {
 // `extension tract_symbol B;`: an extent that only a run tells.
 void Checker::declare_symbols() {
     for (const Extension& extension : document_.extensions) {
-        if (extension.names.empty() || extension.names[0].text != "tract_symbol") continue;
-        std::string_view name = extension.rest;
-        while (name.starts_with(' ')) name.remove_prefix(1);
-        while (name.ends_with(' ')) name.remove_suffix(1);
-        locals_.emplace(name, Local{ValueType{}, extension.span, Local::Role::Param});
+        const std::string_view name = declared_symbol(extension);
+        if (name.empty()) continue;
+        const ValueType integer = ValueType::primitive(TypeName::Integer);
+        locals_.emplace(name, Local{integer, extension.span, Local::Role::Param});
     }
 }
 

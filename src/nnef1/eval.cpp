@@ -40,7 +40,7 @@ Value Expander::eval_node(ExprId id, Frame& frame) {
         [](const StringLiteral& literal) { return Value{std::string(literal.value)}; },
         [&](const Identifier& name) {
             const auto found = frame.values.find(name.name);
-            return found == frame.values.end() ? Value{} : found->second;
+            return found == frame.values.end() ? symbol(name.name) : found->second;
         },
         [&](const Paren& paren) { return eval(paren.inner, frame); },
         [&](const Array& array) { return eval_items(array.items, false, frame); },
@@ -70,13 +70,15 @@ Value Expander::eval_subscript(const Subscript& node, Frame& frame) {
     const auto* text = std::get_if<std::string>(&base.node);
     LEMMA_CHECK(items || text);
     const auto size = static_cast<int64_t>(items ? items->size() : text->size());
-    int64_t at = std::get<int64_t>(index.node);
+    const auto given = integer_of(index, expr(node.index).span, frame);
+    if (!given) return {};
+    int64_t at = *given;
     // Khronos' tools count from the end.
     if (at < 0 && options_.dialect == Dialect::Khronos) at += size;
     if (at < 0 || at >= size) {
         report(expr(node.index).span,
                DiagKind::IndexRange,
-               fmt::format("index {} of {} items", std::get<int64_t>(index.node), size),
+               fmt::format("index {} of {} items", *given, size),
                frame)
             .note("NNEF 1.0.4, 3.3.3: indices go from 0 to the length minus 1");
         return {};
@@ -95,8 +97,12 @@ Value Expander::eval_range(const SubscriptRange& node, Frame& frame) {
     LEMMA_CHECK(items || text);
     const auto size = static_cast<int64_t>(items ? items->size() : text->size());
     const bool wraps = options_.dialect == Dialect::Khronos;
-    int64_t first = std::get<int64_t>(begin.node);
-    int64_t last = node.end.valid() ? std::get<int64_t>(end.node) : size;
+    const Span span = expr(node.base).span;
+    const auto from = integer_of(begin, span, frame);
+    const auto to = node.end.valid() ? integer_of(end, span, frame) : size;
+    if (!from || !to) return {};
+    int64_t first = *from;
+    int64_t last = *to;
     if (wraps && first < 0) first += size;
     if (wraps && last < 0) last += size;
     const bool empty = first >= last;

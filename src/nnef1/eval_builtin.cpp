@@ -50,9 +50,7 @@ Value Expander::shape_of(const Value& value) {
     if (!id) return value.unknown() ? Value{} : Value::array({});
     Values extents;
     for (const ir::SymId extent : builder_.program().tensors[*id].shape) {
-        const auto number = builder_.symbols().as_int(extent);
-        if (!number) return {};
-        extents.push_back({*number});
+        extents.push_back(extent_value(extent));
     }
     return Value::array(std::move(extents));
 }

@@ -26,6 +26,9 @@ Value Expander::eval_unary(ExprId id, const Unary& node, Frame& frame) {
     if (value.unknown() || node.op == UnaryOp::Plus) return value;
     if (node.op == UnaryOp::Not) return {!std::get<bool>(value.node)};
     if (const auto* scalar = std::get_if<double>(&value.node)) return {-*scalar};
+    if (std::holds_alternative<ir::SymId>(value.node)) {
+        return eval_symbols(id, BinaryOp::Sub, Value{int64_t{0}}, value, frame);
+    }
     return eval_integers(id, BinaryOp::Sub, 0, std::get<int64_t>(value.node), frame);
 }
 
@@ -142,8 +145,9 @@ Value Expander::repeat(ExprId id, const Value& sequence, int64_t count, Frame& f
 Value Expander::eval_sequence(
     ExprId id, const Binary& node, const Value& a, const Value& b, Frame& frame) {
     if (node.op == BinaryOp::Mul) {
-        if (const auto* count = std::get_if<int64_t>(&a.node)) return repeat(id, b, *count, frame);
-        return repeat(id, a, std::get<int64_t>(b.node), frame);
+        const bool first = !a.items() && !std::holds_alternative<std::string>(a.node);
+        const auto count = integer_of(first ? a : b, operator_span(id), frame);
+        return count ? repeat(id, first ? b : a, *count, frame) : Value{};
     }
     const Span span = operator_span(id);
     if (const auto* text = std::get_if<std::string>(&a.node)) {
@@ -172,6 +176,8 @@ Value Expander::eval_binary(ExprId id, const Binary& node, Frame& frame) {
     const Value b = eval(node.rhs, frame);
     if (a.unknown() || b.unknown()) return {};
     if (node.op == BinaryOp::And || node.op == BinaryOp::Or) return b;
+    const bool symbols = has<ir::SymId>(a) || has<ir::SymId>(b);
+    if (symbols && !a.items() && !b.items()) return eval_symbols(id, node.op, a, b, frame);
     if (node.op == BinaryOp::Equal) return {equal(a, b)};
     if (node.op == BinaryOp::NotEqual) return {!equal(a, b)};
     if (node.op == BinaryOp::In) {

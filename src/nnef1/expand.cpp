@@ -25,7 +25,9 @@ ExprId Expander::bare(ExprId id) const {
 Imported Expander::expand() {
     LEMMA_CHECK(document_.graph.has_value());
     Frame frame;
+    declare_symbols();
     expand_body(document_.graph->body, frame);
+    report_unsupported();
     const bool complete = !diag_.has_errors() && !imported_.custom.valid() && !stopped_;
     if (complete && knows_ports()) imported_.program = finish();
     return std::move(imported_);
@@ -152,7 +154,7 @@ void Expander::bind_name(ExprId target, std::string_view name, Value value, Fram
 // constant. Variables of one label are the same tensor.
 Value Expander::named_tensor(std::string_view name, const Value& value, Span span) {
     const std::string text(name);
-    Value result = cast(value, ValueType::tensor(std::nullopt), text);
+    Value result = cast(value, ValueType::tensor(std::nullopt), text, span);
     const auto* id = std::get_if<ir::TensorId>(&result.node);
     if (!id) return {};
     if (named_.contains(id->value) && !variable_names_.contains(name)) {
@@ -195,16 +197,6 @@ diag::Report Expander::report(Span span, DiagKind kind, std::string message, con
     diag::Diagnostic item{.kind = kind, .span = span, .path = "", .message = std::move(message)};
     item.notes = chain(frame);
     return diag_.add(std::move(item));
-}
-
-// What the builder said about a call, with the invocations that led to it.
-void Expander::hand_on_reports(const Frame& frame) {
-    for (diag::Diagnostic item : calls_.items()) {
-        const auto notes = chain(frame);
-        item.notes.insert(item.notes.end(), notes.begin(), notes.end());
-        diag_.add(std::move(item));
-    }
-    calls_ = Diagnostics();
 }
 
 bool Expander::spend(int64_t work, Span span, const Frame& frame) {

@@ -16,7 +16,7 @@ std::optional<TypeName> Expander::generic_of(ExprId id, const Frame& frame) cons
 Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
     const Signature* const signature = model_.checked.operations[id];
     if (!signature) {  // of tract
-        note_custom(invocation.name, name_span(expr(id), invocation));
+        unsupported_.emplace(invocation.name, name_span(expr(id), invocation));
         return {};
     }
     const auto& params = signature->fragment->params;
@@ -76,17 +76,23 @@ Value Expander::run(Call& call, Frame& frame) {
         return {};
     }
     call.label = unique_label(call, frame);
+    const bool integers = takes_integers(call);
     for (size_t i = 0; i < call.arguments.size(); ++i) {
         ValueType type = signature.params[i];
         if (call.generic) type = nnef1::bind(type, *call.generic);
+        if (integers && type.tensor()) type.name = TypeName::Integer;
         call.arguments[i] =
             cast(call.arguments[i],
                  type,
-                 fmt::format("{}.{}", call.label, signature.fragment->params[i].name.text));
+                 fmt::format("{}.{}", call.label, signature.fragment->params[i].name.text),
+                 call.spans[i]);
     }
+    settle_attributes(call, frame);
     if (!signature.standard) return expand_fragment(call, frame);
     if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     if (auto made = make_tensor(call, frame)) return *made;
+    if (!adapt_to_tract(call, frame)) return {};
+    if (auto made = call_tract(call, frame)) return *made;
     add_missing_axes(call, frame);
     if (std::ranges::any_of(call.arguments, has_unknown)) return {};
     return call_operator(call, frame);
@@ -173,7 +179,7 @@ Value Expander::expand_fragment(Call& call, Frame& frame) {
         const std::string_view name = fragment.results[i].name.text;
         ValueType type = call.signature.results[i];
         if (call.generic) type = nnef1::bind(type, *call.generic);
-        results.push_back(cast(inner.values[name], type, path_of(inner, name)));
+        results.push_back(cast(inner.values[name], type, path_of(inner, name), call.span));
     }
     return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
@@ -203,6 +209,7 @@ void flatten(const Value& value, std::vector<ir::Scalar>& items) {
         [&](double item) { items.emplace_back(item); },
         [&](bool item) { items.emplace_back(item); },
         [&](const std::string& item) { items.emplace_back(item); },
+        [&](ir::SymId item) { items.emplace_back(item); },
         [&](const auto&) {
             if (const Values* inside = value.items()) {
                 for (const Value& item : *inside) flatten(item, items);
@@ -240,6 +247,7 @@ std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& fra
         return builder_.program().tensors[std::get<ir::TensorId>(item.node)].shape.size();
     };
     const Values& items = *call.arguments[0].items();
+    if (items.empty()) return Value{constant_tensor(0.0, TypeName::Scalar, call.label)};
     const auto other = [&](const Value& item) { return rank(item) != rank(items[0]); };
     if (std::ranges::none_of(items, other)) return std::nullopt;
     ir::Operand sum = operand_of(items[0]);
@@ -251,7 +259,7 @@ std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& fra
                                             .inputs = {sum, operand_of(items[i])},
                                             .results = {},
                                             .span = call.span});
-        if (!calls_.items().empty()) hand_on_reports(frame);
+        if (!calls_.items().empty()) hand_on_reports(call, frame);
         if (!outputs) return Value{};
         sum = outputs->at(0);
     }
@@ -261,7 +269,7 @@ std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& fra
 Value Expander::call_operator(Call& call, Frame& frame) {
     const Signature& signature = call.signature;
     if (auto sum = add_one_by_one(call, frame)) return *sum;
-    ir::Call built{.op = fmt::format("nnef1.{}", signature.name()),
+    ir::Call built{.op = operator_name(call),
                    .label = call.label,
                    .types = {},
                    .attributes = {},
@@ -281,10 +289,20 @@ Value Expander::call_operator(Call& call, Frame& frame) {
     }
     if (call.generic && !deduced) built.types.push_back(dtype_of(*call.generic, options_));
     const auto outputs = builder_.call(built);
-    if (!calls_.items().empty()) hand_on_reports(frame);
+    if (!calls_.items().empty()) hand_on_reports(call, frame);
     if (!outputs) return {};
-    Values results;
     for (const ir::Operand& output : *outputs) {
+        if (!fits_files(call, output, frame)) return {};
+    }
+    Values results = outputs_of(*outputs);
+    Value result = results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+    learn_values(call, result);
+    return result;
+}
+
+Values Expander::outputs_of(const std::vector<ir::Operand>& outputs) const {
+    Values results;
+    for (const ir::Operand& output : outputs) {
         if (!output.packed) {
             results.push_back(output.items.empty() ? Value{} : Value{output.items[0]});
             continue;
@@ -293,7 +311,7 @@ Value Expander::call_operator(Call& call, Frame& frame) {
         for (const ir::TensorId id : output.items) items.push_back({id});
         results.push_back(Value::array(std::move(items)));
     }
-    return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+    return results;
 }
 
 }  // namespace lemma::nnef1

@@ -11,7 +11,7 @@ namespace lemma::nnef1 {
 
 std::optional<Value> Expander::make_tensor(const Call& call, const Frame& frame) {
     const std::string_view name = call.signature.name();
-    if (name == "external") return make_external(call, frame);
+    if (name == "external" || name == "tract_core_external") return make_external(call, frame);
     if (name == "constant") return make_constant(call, frame);
     if (name == "variable") return make_variable(call, frame);
     if (name == "update") return make_update(call, frame);
@@ -28,6 +28,7 @@ std::string Expander::shape_text(const std::vector<ir::SymId>& shape) const {
 
 // A tensor of the shape that is the first argument.
 std::optional<ir::Tensor> Expander::shaped_tensor(const Call& call, const Frame& frame) {
+    const bool symbols = call.signature.name().ends_with("external");
     const std::string_view name = call.signature.name();
     const Values& extents = *call.arguments[0].items();
     const auto refuse = [&](DiagKind kind, std::string message) {
@@ -41,26 +42,37 @@ std::optional<ir::Tensor> Expander::shaped_tensor(const Call& call, const Frame&
     ir::Tensor tensor{.name = names_of_results(call, frame)[0],
                       .dtype = dtype_of(call.generic.value_or(TypeName::Scalar), options_)};
     if (tensor.name.empty()) tensor.name = call.label;
-    std::optional<int64_t> volume = 1;
+    std::optional<int64_t> bytes = 8;  // no item takes more
     for (const Value& item : extents) {
-        const int64_t extent = std::get<int64_t>(item.node);
+        if (const auto* symbol = std::get_if<ir::SymId>(&item.node); symbol && symbols) {
+            tensor.shape.push_back(*symbol);
+            continue;
+        }
+        const auto number = integer_of(item, call.spans[0], frame);
+        if (!number) return std::nullopt;
+        const int64_t extent = *number;
         if (extent <= 0) {
             refuse(DiagKind::AssertFailed,
                    fmt::format("an extent of `{}` is {}, expected a positive number", name, extent))
                 .note("NNEF 1.0.4, 4.1: items in `shape` must be strictly positive");
             return std::nullopt;
         }
-        if (volume) volume = checked_mul(*volume, extent);
+        if (bytes) bytes = checked_mul(*bytes, extent);
         tensor.shape.push_back(builder_.symbols().integer(extent));
     }
-    if (volume) return tensor;
-    refuse(DiagKind::TooLarge, fmt::format("`{}` has more items than 64 bits can count", name));
+    if (bytes) return tensor;
+    refuse(DiagKind::TooLarge, fmt::format("`{}` has more bytes than 64 bits can count", name));
     return std::nullopt;
 }
 
 Value Expander::make_external(const Call& call, const Frame& frame) {
     auto tensor = shaped_tensor(call, frame);
     if (!tensor) return {};
+    if (call.signature.name() != "external") {
+        const auto dtype = datum_type(call, 1, frame);
+        if (!dtype) return {};
+        tensor->dtype = *dtype;
+    }
     tensor->role = ir::TensorRole::Input;
     return {builder_.add_tensor(std::move(*tensor))};
 }
@@ -179,6 +191,11 @@ Value Expander::make_variable(const Call& call, const Frame& frame) {
     const std::string& label = std::get<std::string>(call.arguments[1].node);
     auto tensor = shaped_tensor(call, frame);
     if (!label_is_good(call, label, frame) || !tensor) return {};
+    if (const auto kind = options_.stored_kind ? options_.stored_kind(label) : std::nullopt) {
+        tensor->dtype = tensor::is_real(*kind)      ? options_.scalar
+                        : tensor::is_integer(*kind) ? options_.integer
+                                                    : *kind;
+    }
     if (call.target.valid()) {
         const auto* name = std::get_if<Identifier>(&expr(call.target).node);
         if (name) variable_names_.insert(name->name);

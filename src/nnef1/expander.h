@@ -67,7 +67,12 @@ private:
     Value call_operator(Call& call, Frame& frame);
     void add_missing_axes(Call& call, const Frame& frame);  // adapt.cpp
     std::optional<Value> add_one_by_one(const Call& call, const Frame& frame);
+    Values outputs_of(const std::vector<ir::Operand>& outputs) const;
+    std::string operator_name(const Call& call) const;  // adapt.cpp
     void hand_on_reports(const Frame& frame);
+    void hand_on_reports(const Call& call, const Frame& frame);
+    std::string shapes_text(const Value& value) const;
+    bool fits_files(const Call& call, const ir::Operand& output, const Frame& frame);
     std::string path_of(const Frame& frame, std::string_view name) const;
     std::vector<std::string> names_of_results(const Call& call, const Frame& frame) const;
     std::string unique_label(const Call& call, const Frame& frame);
@@ -88,7 +93,7 @@ private:
     std::string shape_text(const std::vector<ir::SymId>& shape) const;
 
     // Values (cast.cpp).
-    Value cast(const Value& value, const ValueType& type, const std::string& name);
+    Value cast(const Value& value, const ValueType& type, const std::string& name, Span span);
     Value literal_value(const Nodes& nodes, ExprId id) const;
     ir::TensorId constant_tensor(ir::Scalar value, TypeName type, std::string name);
 
@@ -110,6 +115,32 @@ private:
     Value shape_of(const Value& value);
     Value to_integer(ExprId id, const Value& value, Frame& frame);
     Value to_scalar(ExprId id, const Value& value, Frame& frame);
+
+    // What tract does in its own ways (tract.cpp, tract_calls.cpp, tract_shapes.cpp).
+    void declare_symbols();
+    Value symbol(std::string_view name) const;
+    Value extent_value(ir::SymId extent) const;
+    ir::SymId to_sym(const Value& value);
+    std::optional<int64_t> integer_of(const Value& value, Span span, const Frame& frame);
+    Value eval_symbols(ExprId id, BinaryOp op, const Value& a, const Value& b, const Frame& frame);
+    void report_unsupported();
+    bool takes_integers(const Call& call) const;
+    void settle_attributes(Call& call, const Frame& frame);
+    Value array_tensor(const Value& value, const std::string& name, Span span);
+    std::optional<ir::DType> datum_type(const Call& call, size_t param, const Frame& frame);
+    bool adapt_to_tract(Call& call, const Frame& frame);
+    bool swap_filter(Call& call, const Frame& frame);
+    bool fit_bias(Call& call, size_t param, const Frame& frame);
+    std::optional<ir::TensorId> call_one(const Call& call,
+                                         std::string op,
+                                         std::vector<ir::Attribute> attributes,
+                                         ir::TensorId input,
+                                         const Frame& frame);
+    std::optional<Value> call_tract(const Call& call, const Frame& frame);
+    Value call_cast(const Call& call, const Frame& frame);
+    Value call_einsum(const Call& call, const Frame& frame);
+    void learn_values(const Call& call, const Value& result);
+    std::optional<Values> known_values(const Value& value) const;
 
     // Trouble (expand.cpp). The notes tell which invocations led here.
     diag::Report report(Span span, DiagKind kind, std::string message, const Frame& frame);
@@ -134,6 +165,9 @@ private:
     std::vector<ir::Update> updates_;
     std::map<uint32_t, std::string> named_;  // tensors that an identifier of the graph stands for
     std::map<std::string, int> labels_;      // how often each was used
+    std::map<std::string_view, ir::SymId> symbols_;  // extents that only a run knows
+    std::map<std::string_view, Span> unsupported_;   // operations of tract, where first used
+    std::map<uint32_t, Values> known_;  // tensors of integers that are known before a run
     int64_t work_ = 0;
     int eval_depth_ = 0;
     bool stopped_ = false;  // a limit was passed: nothing more is evaluated

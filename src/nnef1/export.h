@@ -34,7 +34,7 @@ struct ExportedGraph {
 
 // Operations of NNEF 1.0 are written as such. Those of other modules are invocations of the
 // fragment in `operations` that is named after them, `math_add` for `math.add`, if it takes what
-// they have (stdlib/nnef1/translations.nnef); compounds without one are written as their parts.
+// they have (stdlib/nnef1/translations/); compounds without one are written as their parts.
 // What NNEF 1.0 cannot say is reported.
 std::optional<ExportedGraph> export_graph(const ir::Program& program,
                                           const Operations& operations,

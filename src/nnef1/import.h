@@ -3,6 +3,7 @@
 // (specification, chapters 4 and 6).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct ImportOptions {
     ir::DType scalar = ir::DType::F32;
     ir::DType integer = ir::DType::I64;
     ExpandLimits limits;
+    // Tract: what the data of a label is (f32, i64 or bool), whatever the document says.
+    std::function<std::optional<ir::DType>(const std::string&)> stored_kind = {};
 };
 
 struct StoredVariable {

@@ -4,9 +4,16 @@
 
 namespace lemma::nnef1 {
 
-Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag) {
-    const diag::FileId file = sources.add("stdlib/nnef1/standard.nnef", std::string(text));
+Document parse_library(diag::SourceMap& sources,
+                       const std::string& name,
+                       std::string_view text,
+                       Diagnostics& diag) {
+    const diag::FileId file = sources.add("stdlib/nnef1/" + name, std::string(text));
     return parse_document(sources, file, {.kind = DocumentKind::Library}, diag);
+}
+
+Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag) {
+    return parse_library(sources, "standard.nnef", text, diag);
 }
 
 namespace {
@@ -27,9 +34,13 @@ Signature signature(const Document& document, const Fragment& fragment, bool sta
 Operations::Operations(const Document& standard,
                        const Document& document,
                        Dialect dialect,
-                       Diagnostics& diag) {
-    for (const Fragment& fragment : standard.fragments) {
-        by_name_.emplace(fragment.name.text, signature(standard, fragment, true));
+                       Diagnostics& diag,
+                       const Document* more) {
+    for (const Document* const library : {&standard, more}) {
+        if (!library) continue;
+        for (const Fragment& fragment : library->fragments) {
+            by_name_.emplace(fragment.name.text, signature(*library, fragment, true));
+        }
     }
     for (const Fragment& fragment : document.fragments) {
         if (fragment.name.text.empty()) continue;  // it was reported

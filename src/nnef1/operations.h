@@ -15,6 +15,11 @@ namespace lemma::nnef1 {
 
 // The declarations of the specification, stdlib/nnef1/standard.nnef, which notes point into.
 Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag);
+// Those of another file beside it, such as `tract.nnef`.
+Document parse_library(diag::SourceMap& sources,
+                       const std::string& name,
+                       std::string_view text,
+                       Diagnostics& diag);
 
 struct Signature {
     const Nodes* nodes = nullptr;  // that the types and defaults are among
@@ -37,10 +42,12 @@ struct Signature {
 class Operations {
 public:
     // Names that are taken twice are reported. Tract lets a document replace standard operations.
+    // What a dialect has beside the specification is declared in `more`; may be null.
     Operations(const Document& standard,
                const Document& document,
                Dialect dialect,
-               Diagnostics& diag);
+               Diagnostics& diag,
+               const Document* more = nullptr);
 
     const Signature* find(std::string_view name) const;
     std::string_view nearest(std::string_view name) const;

@@ -25,7 +25,16 @@ struct TupleValue {
 };
 
 struct Value {
-    std::variant<Unknown, int64_t, double, bool, std::string, ir::TensorId, ArrayValue, TupleValue>
+    // A SymId is an integer that only a run knows: an extent of a document of tract.
+    std::variant<Unknown,
+                 int64_t,
+                 double,
+                 bool,
+                 std::string,
+                 ir::TensorId,
+                 ir::SymId,
+                 ArrayValue,
+                 TupleValue>
         node;
 
     bool unknown() const { return std::holds_alternative<Unknown>(node); }
@@ -40,6 +49,17 @@ struct Value {
 bool equal(const Value& a, const Value& b);
 // Whether anything in it is unknown.
 bool has_unknown(const Value& value);
+// Whether anything in it is a T.
+template <class T>
+bool has(const Value& value) {
+    if (std::holds_alternative<T>(value.node)) return true;
+    const Values* const items = value.items();
+    if (!items) return false;
+    for (const Value& item : *items) {
+        if (has<T>(item)) return true;
+    }
+    return false;
+}
 // As a literal of the syntax, without quotes around a string.
 std::string literal_text(const Value& value);
 

@@ -1,7 +1,6 @@
 // NNEF 1.0 models.
 #include <fmt/format.h>
 
-#include "driver/formats/stored_data.h"
 #include "driver/load.h"
 #include "driver/nnef1/labels.h"
 #include "driver/nnef1/model.h"
@@ -11,8 +10,8 @@ namespace lemma::driver {
 
 namespace {
 
-// Labels of variables by the names of their tensors.
-using Labels = std::map<std::string, std::string>;
+// Variables by the names of their tensors.
+using Variables = std::map<std::string, nnef1::StoredVariable>;
 
 }  // namespace
 
@@ -29,27 +28,24 @@ Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
         finding.status = composed.bad_usage ? kUnusable : kWrong;
         return std::nullopt;
     }
-    const auto files = std::make_shared<LabelFiles>(file);
+    const auto files = std::make_shared<LabelFiles>(file, options.check.dialect);
     CheckOptions data = options.check;
     data.data = options.data;
     if (options.data != DataMode::Ignore) files->check(imported.variables, data, finding.diag);
     if (finding.diag.has_errors()) return std::nullopt;
-    const auto labels = std::make_shared<Labels>();
+    const auto variables = std::make_shared<Variables>();
     for (const nnef1::StoredVariable& variable : imported.variables) {
-        (*labels)[composed.program->tensors[variable.tensor].name] = variable.label;
+        (*variables)[composed.program->tensors[variable.tensor].name] = variable;
     }
 
     LoadedModel model{.file = file, .source = checked->file};
     model.package = std::move(library).take();
     model.program = std::move(*composed.program);
-    model.data = [source = file.source, files, labels, limits = options.source](
-                     const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
-        const auto name = files->find(labels->at(variable.name));
-        if (!name) return std::nullopt;
-        return read_stored(*source, *name, variable, limits);
+    model.data = [files, variables, limits = options.source](const ir::Tensor& variable) {
+        return files->read(variables->at(variable.name), variable, limits);
     };
-    model.data_name = [labels](const ir::Tensor& variable) {
-        return label_file(labels->at(variable.name));
+    model.data_name = [variables](const ir::Tensor& variable) {
+        return label_file(variables->at(variable.name).label);
     };
     model.quantizers = [checked, check = options.check](const LoadedModel& loaded, Finding& found) {
         return nnef1_quantizers(*checked, loaded.program, check, found);
@@ -71,7 +67,7 @@ Result<void> check_nnef1_model(const ModelFile& file,
                                    fmt::format("`{}` has no body: shapes behind it are not checked",
                                                imported.custom_name)});
     }
-    LabelFiles(model->model).check(imported.variables, check, finding.diag);
+    LabelFiles(model->model, check.dialect).check(imported.variables, check, finding.diag);
     return {};
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/formats/stored_data.h"
+#include "tensor/convert.h"
+
 namespace lemma::driver {
 
 namespace {
@@ -29,7 +32,9 @@ std::string label_file(const std::string& label) {
     return file;
 }
 
-LabelFiles::LabelFiles(const ModelFile& model) : model_(model) {
+LabelFiles::LabelFiles(const ModelFile& model, nnef1::Dialect dialect)
+    : model_(model), dialect_(dialect) {
+    if (dialect == nnef1::Dialect::Tract) many_.emplace(*model.source);
     auto names = model.source->list();
     if (!names) {
         trouble_ = names.error();
@@ -50,15 +55,55 @@ std::optional<std::string> LabelFiles::find(const std::string& label) const {
     return begin->second;
 }
 
+std::optional<ir::DType> LabelFiles::kind(const std::string& label) const {
+    if (dialect_ != nnef1::Dialect::Tract) return std::nullopt;
+    const auto file = find(label);
+    const TractHeader header = file                ? read_tract_header(*model_.source, *file)
+                               : many_->has(label) ? many_->header(label)
+                                                   : TractHeader{.misfit = "none", .shape = {}};
+    return header.misfit.empty() ? std::optional(header.kind) : std::nullopt;
+}
+
+Result<std::optional<tensor::Tensor>> LabelFiles::read(const nnef1::StoredVariable& variable,
+                                                       const ir::Tensor& tensor,
+                                                       const tensor::SourceLimits& limits) const {
+    const std::string& label = variable.label;
+    const auto file = find(label);
+    const bool quantised = tensor.quantizer.has_value();
+    if (dialect_ != nnef1::Dialect::Tract || (file && quantised)) {
+        if (!file) return std::nullopt;
+        return read_stored(*model_.source, *file, tensor, limits);
+    }
+    if (!file && !many_->has(label)) return std::nullopt;
+    auto data = file ? read_tract_data(*model_.source, *file, variable.shape, limits)
+                     : many_->read(*model_.source, label, limits);
+    if (data) return tensor::convert(*data, tensor.dtype);
+    return std::unexpected(
+        Error{fmt::format("cannot read the data of '{}': {}", label, data.error().message)});
+}
+
+// What the file says, or what is in the place of one.
+DataHeader LabelFiles::header_of(const nnef1::StoredVariable& variable,
+                                 const std::string& file) const {
+    if (dialect_ != nnef1::Dialect::Tract) {
+        return read_data_header(*model_.source, file, variable.dtype);
+    }
+    const TractHeader header =
+        file.empty() ? many_->header(variable.label) : read_tract_header(*model_.source, file);
+    return {
+        .misfit = header.misfit, .shape = header.shape.value_or(variable.shape), .oddities = {}};
+}
+
+// `file` is empty for a tensor among many.
 void LabelFiles::check_file(const nnef1::StoredVariable& variable,
-                            const std::string& file,
-                            nnef1::Dialect dialect,
+                            const std::string& given,
                             Diagnostics& diag) const {
-    DataHeader header = read_data_header(*model_.source, file, variable.dtype);
+    DataHeader header = header_of(variable, given);
+    const std::string file = given.empty() ? many_->file(variable.label) : given;
     if (header.misfit.empty() && header.shape != variable.shape) {
         // Khronos' tools do not count singleton axes at the end.
         const bool same =
-            dialect == nnef1::Dialect::Khronos &&
+            dialect_ == nnef1::Dialect::Khronos &&
             without_trailing_ones(header.shape) == without_trailing_ones(variable.shape);
         if (!same) {
             header.misfit = fmt::format("it has the shape {}, expected {}",
@@ -107,7 +152,9 @@ void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
     std::vector<const nnef1::StoredVariable*> missing;
     for (const nnef1::StoredVariable& variable : variables) {
         if (const auto file = find(variable.label)) {
-            check_file(variable, *file, options.dialect, diag);
+            check_file(variable, *file, diag);
+        } else if (many_ && many_->has(variable.label)) {
+            check_file(variable, "", diag);
         } else {
             missing.push_back(&variable);
         }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/nnef1/tract_data.h"
 #include "driver/pipeline.h"
 #include "nnef1/import.h"
 
@@ -16,11 +17,18 @@ std::string label_file(const std::string& label);
 
 class LabelFiles {
 public:
-    explicit LabelFiles(const ModelFile& model);
+    LabelFiles(const ModelFile& model, nnef1::Dialect dialect);
 
     // The file of a label. One that differs in upper and lower case only will do if it is the only
     // one.
     std::optional<std::string> find(const std::string& label) const;
+    // What the data of a label is, where the file alone tells; documents of tract have one type for
+    // all of them.
+    std::optional<ir::DType> kind(const std::string& label) const;
+    // The data of a variable, whose tensor has become `tensor`; nothing if there is none.
+    Result<std::optional<tensor::Tensor>> read(const nnef1::StoredVariable& variable,
+                                               const ir::Tensor& tensor,
+                                               const tensor::SourceLimits& limits) const;
     // Reports files that do not fit their variables, and variables without data.
     void check(const std::vector<nnef1::StoredVariable>& variables,
                const CheckOptions& options,
@@ -29,12 +37,14 @@ public:
 private:
     void check_file(const nnef1::StoredVariable& variable,
                     const std::string& file,
-                    nnef1::Dialect dialect,
                     Diagnostics& diag) const;
+    DataHeader header_of(const nnef1::StoredVariable& variable, const std::string& file) const;
     void report_unused(const std::vector<nnef1::StoredVariable>& variables,
                        Diagnostics& diag) const;
 
     const ModelFile model_;
+    const nnef1::Dialect dialect_;
+    std::optional<SafetensorsFiles> many_;              // of tract
     std::optional<Error> trouble_;                      // why the files cannot be listed
     std::vector<std::string> files_;                    // *.dat
     std::multimap<std::string, std::string> any_case_;  // by the name in lower case

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver/nnef1/labels.h"
 #include "nnef1/parser.h"
 #include "nnef1/quant_file.h"
 #include "sknd/compose/calls.h"
@@ -81,8 +82,12 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
     }
     if (options.syntax_only || diag.has_errors() || !model->document.graph) return model;
     model->standard = nnef1::parse_standard(sources, nnef1_text("standard.nnef"), diag);
+    const bool tract = options.dialect == nnef1::Dialect::Tract;
+    if (tract) {
+        model->tract = nnef1::parse_library(sources, "tract.nnef", nnef1_text("tract.nnef"), diag);
+    }
     model->operations = std::make_unique<nnef1::Operations>(
-        model->standard, model->document, options.dialect, diag);
+        model->standard, model->document, options.dialect, diag, tract ? &model->tract : nullptr);
     model->checked =
         nnef1::check_document(model->document, *model->operations, options.dialect, diag);
     model->quantizers = nnef1::check_quantization(
@@ -111,7 +116,9 @@ std::vector<std::string> called_operations(const nnef1::Document& document) {
                                       "eq",
                                       "ne",
                                       "and",
-                                      "or"};
+                                      "or",
+                                      "round_half_away",
+                                      "cast_by_cutting"};
     for (const nnef1::Expr& expr : document.exprs) {
         const auto* call = std::get_if<nnef1::Invocation>(&expr.node);
         if (call) names.emplace_back(call->name);
@@ -151,8 +158,13 @@ nnef1::Imported import_nnef1(const Nnef1Model& model,
     Diagnostics calls;
     const auto builder = library.builder(calls);
     const nnef1::Model parts{model.document, *model.operations, model.checked};
-    nnef1::Imported imported =
-        nnef1::import_document(parts, import_options(options), *builder, calls, diag);
+    nnef1::ImportOptions how = import_options(options);
+    std::optional<LabelFiles> files;
+    if (options.dialect == nnef1::Dialect::Tract) {
+        files.emplace(model.model, options.dialect);
+        how.stored_kind = [&](const std::string& label) { return files->kind(label); };
+    }
+    nnef1::Imported imported = nnef1::import_document(parts, how, *builder, calls, diag);
     if (!imported.program) return imported;
     for (const nnef1::TensorQuantizer& quantizer : model.quantizers) {
         const auto found = imported.tensors.find(quantizer.tensor);

@@ -14,6 +14,7 @@ struct Nnef1Model {
     ModelFile model;
     diag::FileId file;
     nnef1::Document standard;  // the declarations of the specification
+    nnef1::Document tract;     // and what tract has beside them
     nnef1::Document document;
     std::unique_ptr<nnef1::Operations> operations;
     nnef1::CheckedDocument checked;

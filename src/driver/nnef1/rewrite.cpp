@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "driver/nnef1/model.h"
+#include "sknd/modules/embedded.h"
 
 namespace lemma::driver {
 
@@ -17,13 +18,26 @@ constexpr std::string_view kHead =
     "extension KHR_enable_fragment_definitions;\n"
     "extension KHR_enable_operator_expressions;\n";
 
-nnef1::Document parse_library(diag::SourceMap& sources, const std::string& name) {
+nnef1::Document parse_library(diag::SourceMap& sources,
+                              const std::string& name,
+                              std::string_view text) {
     Diagnostics diag;
-    const diag::FileId file = sources.add("stdlib/nnef1/" + name, std::string(nnef1_text(name)));
-    auto document =
-        nnef1::parse_document(sources, file, {.kind = nnef1::DocumentKind::Library}, diag);
+    auto document = nnef1::parse_library(sources, name, text, diag);
     LEMMA_CHECK(!diag.has_errors());
     return document;
+}
+
+nnef1::Document parse_library(diag::SourceMap& sources, const std::string& name) {
+    return parse_library(sources, name, nnef1_text(name));
+}
+
+// The fragments of all files, which call each other.
+std::string translations() {
+    std::string text;
+    for (const sknd::EmbeddedFile& file : sknd::embedded_texts()) {
+        if (file.path.starts_with("nnef1/translations/")) text += file.text;
+    }
+    return text;
 }
 
 // The limits are those of models that were read; ours come from one.
@@ -42,7 +56,7 @@ public:
           options_(options),
           diag_(diag),
           standard_(parse_library(sources_, "standard.nnef")),
-          translations_(parse_library(sources_, "translations.nnef")),
+          translations_(parse_library(sources_, "translations", translations())),
           operations_(standard_, translations_, nnef1::Dialect::Strict, trouble_) {
         LEMMA_CHECK(!trouble_.has_errors());
     }
@@ -91,7 +105,7 @@ std::optional<RewrittenModel> Rewriter::write(const ir::Program& program,
 
 // The texts of all fragments that may be needed.
 std::string Rewriter::fragments() {
-    std::string text(nnef1_text("translations.nnef"));
+    std::string text = translations();
     if (!options_.flat) return text;
     const nnef1::Document compounds = parse_library(sources_, "compounds.nnef");
     for (const nnef1::Fragment& fragment : compounds.fragments) {

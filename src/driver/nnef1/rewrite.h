@@ -1,6 +1,6 @@
 // driver/nnef1/rewrite.h — a program as an NNEF 1.0 graph of operations of the specification. What
 // has to be expressed by others, and compound operations that shall be taken apart, are written as
-// fragments first (stdlib/nnef1/translations.nnef, compounds.nnef), and these expanded like those
+// fragments first (stdlib/nnef1/translations/, compounds.nnef), and these expanded like those
 // of any model.
 #pragma once
 

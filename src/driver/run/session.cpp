@@ -57,6 +57,57 @@ Result<tensor::Shape> known_shape(const ir::Program& program, const ir::Tensor& 
     return shape;
 }
 
+// The operation and the compounds that it is a part of, innermost first.
+std::vector<const ir::Operation*> with_compounds(const ir::Program& program,
+                                                 const ir::Operation& operation) {
+    std::vector<const ir::Operation*> chain = {&operation};
+    // Parts are made before their compounds are, or after: one look at all of them for each level.
+    for (bool found = true; found;) {
+        found = false;
+        for (const ir::Operation& op : program.operations) {
+            const bool inside = std::ranges::any_of(
+                op.parts, [&](ir::OpId part) { return &program.operations[part] == chain.back(); });
+            if (!inside) continue;
+            chain.push_back(&op);
+            found = true;
+            break;
+        }
+    }
+    return chain;
+}
+
+// As the model calls it: `conv` for the operator `nnef1.filter.conv` that stands for it.
+std::string_view name_in_model(std::string_view op) {
+    const bool other_format = op.starts_with("nnef1.") || op.starts_with("onnx.");
+    return other_format ? op.substr(op.rfind('.') + 1) : op;
+}
+
+bool is_standard(const sknd::Package& package, Span span) {
+    return std::ranges::any_of(package.modules, [&](const sknd::LoadedModule& module) {
+        return module.standard && module.module.file == span.file;
+    });
+}
+
+// At the innermost call that is written in the model; those of the library below it are notes.
+void report_failure(const LoadedModel& model,
+                    const ir::Program& program,
+                    const ir::Operation& op,
+                    const Error& error,
+                    Finding& finding) {
+    const auto chain = with_compounds(program, op);
+    size_t blamed = 0;
+    while (blamed + 1 < chain.size() && is_standard(model.package, chain[blamed]->span)) ++blamed;
+    const ir::Operation& call = *chain[blamed];
+    auto report =
+        finding.diag.error(call.span.valid() ? call.span : Span{model.source, 0, 0},
+                           DiagKind::RunFailed,
+                           fmt::format("`{}` fails: {}", name_in_model(call.op), error.message));
+    for (size_t i = blamed; i-- > 0;) {
+        report.note(chain[i]->span, fmt::format("in `{}`, called here", chain[i]->op));
+    }
+    if (!op.label.empty()) report.note(fmt::format("it is the operation `{}`", op.label));
+}
+
 }  // namespace
 
 Session::Session() = default;
@@ -227,11 +278,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
         return std::nullopt;
     }
     finding.status = kWrong;
-    auto report =
-        finding.diag.error(op->span.valid() ? op->span : Span{model_.source, 0, 0},
-                           DiagKind::RunFailed,
-                           fmt::format("`{}` fails: {}", op->op, outputs.error().message));
-    if (!op->label.empty()) report.note(fmt::format("it is the operation `{}`", op->label));
+    report_failure(model_, program(), *op, outputs.error(), finding);
     return std::nullopt;
 }
 
