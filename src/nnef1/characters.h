@@ -28,6 +28,7 @@ inline constexpr std::array<CharClass, 256> kClasses = make_classes();
 constexpr CharClass class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
 constexpr bool is_digit(char c) { return class_of(c) == CharClass::Digit; }
 constexpr bool is_word(char c) { return class_of(c) == CharClass::Word || is_digit(c); }
+constexpr bool is_space(char c) { return class_of(c) == CharClass::Space; }
 constexpr bool is_line_end(char c) { return class_of(c) == CharClass::LineEnd; }
 constexpr bool is_printable(char c) { return c >= 0x20 && c < 0x7f; }
 constexpr bool ends_comment(char c) { return is_line_end(c) || c == '\f'; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -14,7 +15,32 @@ namespace {
 
 constexpr size_t kMaxShownBytes = 40;  // of a word quoted in a message
 
-class Lexer {
+constexpr std::array<TokenKind, 256> make_single_kinds() {
+    std::array<TokenKind, 256> kinds{};
+    kinds.fill(TokenKind::Bad);
+    const auto set = [&](char c, TokenKind kind) { kinds[static_cast<uint8_t>(c)] = kind; };
+    set('(', TokenKind::LParen);
+    set(')', TokenKind::RParen);
+    set('[', TokenKind::LBracket);
+    set(']', TokenKind::RBracket);
+    set('{', TokenKind::LBrace);
+    set('}', TokenKind::RBrace);
+    set(',', TokenKind::Comma);
+    set(';', TokenKind::Semicolon);
+    set(':', TokenKind::Colon);
+    set('?', TokenKind::Question);
+    set('+', TokenKind::Plus);
+    set('^', TokenKind::Caret);
+    return kinds;
+}
+constexpr std::array<TokenKind, 256> kSingleKinds = make_single_kinds();
+
+// The token that this character is, whatever follows; Bad for all others.
+TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
+
+}  // namespace
+
+class TokenStream::Lexer {
 public:
     Lexer(const diag::SourceMap& sources,
           diag::FileId file,
@@ -23,25 +49,34 @@ public:
           Diagnostics& diag)
         : text_(sources.text(file)), dialect_(dialect), max_tokens_(max_tokens), diag_(diag) {
         list_.file = file;
-        list_.tokens.reserve(std::min<size_t>(text_.size() / 3 + 2, max_tokens));
+        skip_byte_order_mark();
     }
-    TokenList run();
+    // Reads so many tokens, or all that are left.
+    void read(size_t count);
+    void drop(size_t count) {
+        list_.tokens.erase(list_.tokens.begin(),
+                           list_.tokens.begin() + static_cast<ptrdiff_t>(count));
+        dropped_ += count;
+    }
+    TokenList& list() { return list_; }
 
 private:
     void skip_byte_order_mark();
+    // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
     void lex_token();
     void lex_word();
+    [[gnu::noinline]] void lex_tract_word(uint32_t end);
     void lex_free_text();
-    void lex_number();
+    [[gnu::noinline]] void lex_number();
     void check_integer();
     void bad_number();
-    void lex_comment();
-    void lex_punctuation();
+    [[gnu::noinline]] void lex_comment();
+    [[gnu::noinline]] void lex_punctuation();
     void lex_foreign_comment();
     bool closes_type() const;
     void lex_bad_run();
     void lex_no_operator(uint32_t size, std::string_view instead);
-    void lex_string(TokenKind kind, uint32_t open);
+    [[gnu::noinline]] void lex_string(TokenKind kind, uint32_t open);
     void unclosed_string(uint32_t open, uint32_t line_end);
     void check_escape(uint32_t backslash, char quote);
     void check_characters(uint32_t begin, uint32_t end);
@@ -51,7 +86,9 @@ private:
     char next(uint32_t ahead = 1) const { return at(pos_ + ahead); }
     template <class Predicate>
     uint32_t skip(uint32_t offset, Predicate belongs) const {
-        while (offset < text_.size() && belongs(text_[offset])) ++offset;
+        const char* const text = text_.data();
+        const uint32_t end = size();
+        while (offset < end && belongs(text[offset])) ++offset;
         return offset;
     }
     Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
@@ -75,6 +112,7 @@ private:
     std::string_view text_;
     Dialect dialect_;
     uint32_t pos_ = 0;
+    size_t dropped_ = 0;
     size_t max_tokens_;
     Diagnostics& diag_;
     TokenList list_;
@@ -83,11 +121,19 @@ private:
     bool open_double_ = false;  // the same for "
 };
 
-TokenList Lexer::run() {
-    skip_byte_order_mark();
+void TokenStream::Lexer::read(size_t count) {
+    if (last_kind() == TokenKind::EndOfFile) return;
+    const size_t size_before = list_.tokens.size();
+    const size_t wanted = size_before + std::min(count, SIZE_MAX - size_before);
+    // A token takes three bytes and more, but for the shortest texts.
+    const size_t expected = size_before + std::min(count, (text_.size() - pos_) / 3) + 4;
+    if (list_.tokens.capacity() < expected) {
+        list_.tokens.reserve(std::max(expected, 2 * list_.tokens.capacity()));
+    }
     while (pos_ < text_.size()) {
+        if (list_.tokens.size() >= wanted) return;
         lex_token();
-        if (list_.tokens.size() <= max_tokens_) continue;
+        if (dropped_ + list_.tokens.size() <= max_tokens_) continue;
         diag_.error(span(pos_, pos_),
                     DiagKind::TooLarge,
                     fmt::format("the file has more than {} tokens", max_tokens_));
@@ -96,20 +142,19 @@ TokenList Lexer::run() {
     pos_ = size();
     line_start_ = true;
     emit(TokenKind::EndOfFile, size());
-    return std::move(list_);
 }
 
-void Lexer::skip_byte_order_mark() {
+void TokenStream::Lexer::skip_byte_order_mark() {
     if (!text_.starts_with("\xEF\xBB\xBF")) return;
     diag_.warning(span(0, 3), DiagKind::NonStandard, "the file begins with a byte order mark")
         .note("other tools refuse it: save the file as plain ASCII text");
     pos_ = 3;
 }
 
-void Lexer::lex_token() {
+void TokenStream::Lexer::lex_token() {
     switch (class_of(text_[pos_])) {
         case CharClass::Space:
-            ++pos_;
+            pos_ = skip(pos_ + 1, is_space);
             return;
         case CharClass::LineEnd:
             line_start_ = true;
@@ -124,29 +169,33 @@ void Lexer::lex_token() {
         case CharClass::Hash:
             return lex_comment();
         case CharClass::Punct:
+            if (const TokenKind kind = single_kind(text_[pos_]); kind != TokenKind::Bad) {
+                return emit(kind, pos_ + 1);
+            }
             return lex_punctuation();
         case CharClass::Bad:
             return lex_bad_run();
     }
 }
 
-void Lexer::lex_word() {
+void TokenStream::Lexer::lex_word() {
     const uint32_t end = skip(pos_ + 1, is_word);
-    if (dialect_ == Dialect::Tract) {
-        if (end == pos_ + 1 && text_[pos_] == 'i' && at(end) == '"') {
-            return lex_string(TokenKind::QuotedIdentifier, end);
-        }
-        if (last_kind() == TokenKind::KwExtension) {
-            const bool standard = text_.substr(pos_).starts_with("KHR_");
-            emit(word_kind(text_.substr(pos_, end - pos_)), end);
-            return standard ? void() : lex_free_text();
-        }
+    if (dialect_ == Dialect::Tract) return lex_tract_word(end);
+    emit(word_kind({text_.data() + pos_, end - pos_}), end);
+}
+
+void TokenStream::Lexer::lex_tract_word(uint32_t end) {
+    if (end == pos_ + 1 && text_[pos_] == 'i' && at(end) == '"') {
+        return lex_string(TokenKind::QuotedIdentifier, end);
     }
-    emit(word_kind(text_.substr(pos_, end - pos_)), end);
+    const std::string_view word = text_.substr(pos_, end - pos_);
+    const bool free = last_kind() == TokenKind::KwExtension && !word.starts_with("KHR_");
+    emit(word_kind(word), end);
+    if (free) lex_free_text();
 }
 
 // Tract: `extension tract_assert S >= 0;` means what it wants to behind the name.
-void Lexer::lex_free_text() {
+void TokenStream::Lexer::lex_free_text() {
     const auto blank = [](char c) {
         return class_of(c) == CharClass::Space || class_of(c) == CharClass::LineEnd;
     };
@@ -159,7 +208,7 @@ void Lexer::lex_free_text() {
 // INTEGER ::= digit+
 // SCALAR ::= digit+ "." digit* [exponent] | digit+ exponent
 // exponent ::= ("e" | "E") ["+" | "-"] digit+
-void Lexer::lex_number() {
+void TokenStream::Lexer::lex_number() {
     uint32_t end = skip(pos_, is_digit);
     bool real = false;
     if (at(end) == '.') {
@@ -180,7 +229,7 @@ void Lexer::lex_number() {
 }
 
 // Reports an integer, just emitted, that does not fit. The token stays: its place is right.
-void Lexer::check_integer() {
+void TokenStream::Lexer::check_integer() {
     const Token& token = list_.tokens.back();
     if (token.end - token.begin <= 18) return;
     uint64_t value = 0;
@@ -194,7 +243,7 @@ void Lexer::check_integer() {
                 fmt::format("integer `{}` does not fit 64 bits", shown(token.begin, token.end)));
 }
 
-void Lexer::bad_number() {
+void TokenStream::Lexer::bad_number() {
     const uint32_t end = skip(pos_, [](char c) { return is_word(c) || c == '.'; });
     diag::Report report = diag_.error(span(pos_, end),
                                       DiagKind::BadNumber,
@@ -205,7 +254,7 @@ void Lexer::bad_number() {
     emit(TokenKind::Bad, end);
 }
 
-void Lexer::lex_comment() {
+void TokenStream::Lexer::lex_comment() {
     const uint32_t end = skip(pos_, [](char c) { return !ends_comment(c); });
     for (uint32_t i = pos_; i < end; ++i) {
         if (static_cast<uint8_t>(text_[i]) < 0x80) continue;
@@ -224,7 +273,7 @@ void Lexer::lex_comment() {
 }
 
 // A run of bytes that begin no token: controls, NUL, anything beyond ASCII.
-void Lexer::lex_bad_run() {
+void TokenStream::Lexer::lex_bad_run() {
     const uint32_t end = skip(pos_, [](char c) { return class_of(c) == CharClass::Bad; });
     diag::Report report = diag_.error(span(pos_, end),
                                       DiagKind::BadCharacter,
@@ -238,7 +287,7 @@ void Lexer::lex_bad_run() {
 }
 
 // Something like an operator, of that many characters, that the language does not have.
-void Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
+void TokenStream::Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
     diag_
         .error(span(pos_, pos_ + size),
                DiagKind::BadCharacter,
@@ -248,7 +297,7 @@ void Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
 }
 
 // `// …` and `/* …`, up to the end of the line.
-void Lexer::lex_foreign_comment() {
+void TokenStream::Lexer::lex_foreign_comment() {
     diag_
         .error(span(pos_, pos_ + 2),
                DiagKind::BadCharacter,
@@ -258,45 +307,21 @@ void Lexer::lex_foreign_comment() {
 }
 
 // Whether a `>` here ends a type: `x: tensor<scalar>=1.0` has no `>=`, which no type can precede.
-bool Lexer::closes_type() const {
+bool TokenStream::Lexer::closes_type() const {
     const TokenKind last = last_kind();
     return (last >= TokenKind::KwInteger && last <= TokenKind::KwString) ||
            last == TokenKind::Question || last == TokenKind::Less;
 }
 
-void Lexer::lex_punctuation() {
+void TokenStream::Lexer::lex_punctuation() {
     // The token of two characters if the second one fits, else the one of the first.
     const auto pair = [&](char second, TokenKind two, TokenKind one) {
         next() == second ? emit(two, pos_ + 2) : emit(one, pos_ + 1);
     };
     const auto single = [&](TokenKind kind) { emit(kind, pos_ + 1); };
     switch (text_[pos_]) {
-        case '(':
-            return single(TokenKind::LParen);
-        case ')':
-            return single(TokenKind::RParen);
-        case '[':
-            return single(TokenKind::LBracket);
-        case ']':
-            return single(TokenKind::RBracket);
-        case '{':
-            return single(TokenKind::LBrace);
-        case '}':
-            return single(TokenKind::RBrace);
-        case ',':
-            return single(TokenKind::Comma);
-        case ';':
-            return single(TokenKind::Semicolon);
-        case ':':
-            return single(TokenKind::Colon);
-        case '?':
-            return single(TokenKind::Question);
-        case '+':
-            return single(TokenKind::Plus);
         case '*':
             return next() == '*' ? lex_no_operator(2, "^") : single(TokenKind::Star);
-        case '^':
-            return single(TokenKind::Caret);
         case '/':
             if (next() == '/' || next() == '*') return lex_foreign_comment();
             return single(TokenKind::Slash);
@@ -335,7 +360,7 @@ void Lexer::lex_punctuation() {
 // STRING ::= "'" character* "'" | '"' character* '"'. Strict: printable ASCII, where a backslash
 // escapes quotes and itself; Khronos: anything up to the quote; tract: a backslash escapes
 // anything.
-void Lexer::lex_string(TokenKind kind, uint32_t open) {
+void TokenStream::Lexer::lex_string(TokenKind kind, uint32_t open) {
     const char quote = text_[open];
     bool& never_closed = quote == '"' ? open_double_ : open_single_;
     const bool one_line = dialect_ == Dialect::Strict;
@@ -370,7 +395,7 @@ void Lexer::lex_string(TokenKind kind, uint32_t open) {
     emit(kind, i + 1, escaped);
 }
 
-void Lexer::unclosed_string(uint32_t open, uint32_t line_end) {
+void TokenStream::Lexer::unclosed_string(uint32_t open, uint32_t line_end) {
     diag_.error(span(open, open + 1),
                 DiagKind::UnclosedString,
                 dialect_ == Dialect::Strict ? "this string is not closed on its line"
@@ -378,7 +403,7 @@ void Lexer::unclosed_string(uint32_t open, uint32_t line_end) {
     emit(TokenKind::Bad, line_end);
 }
 
-void Lexer::check_escape(uint32_t backslash, char quote) {
+void TokenStream::Lexer::check_escape(uint32_t backslash, char quote) {
     const char c = at(backslash + 1);
     if (c == quote || c == '\\') return;
     const uint32_t end =
@@ -402,7 +427,7 @@ void Lexer::check_escape(uint32_t backslash, char quote) {
 }
 
 // What in a string is not printable ASCII: an error of the strict dialect; others warn.
-void Lexer::check_characters(uint32_t begin, uint32_t end) {
+void TokenStream::Lexer::check_characters(uint32_t begin, uint32_t end) {
     bool reported = false;
     for (uint32_t i = begin; i < end;) {
         const diag::Character character = diag::character_at(text_, i);
@@ -425,14 +450,29 @@ void Lexer::check_characters(uint32_t begin, uint32_t end) {
     }
 }
 
-}  // namespace
+// ---- The stream -------------------------------------------------------------------------------
+
+TokenStream::TokenStream(const diag::SourceMap& sources,
+                         diag::FileId file,
+                         Dialect dialect,
+                         Diagnostics& diag,
+                         size_t max_tokens)
+    : lexer_(std::make_unique<Lexer>(sources, file, dialect, max_tokens, diag)) {}
+TokenStream::~TokenStream() = default;
+
+const std::vector<Token>& TokenStream::tokens() const { return lexer_->list().tokens; }
+void TokenStream::read(size_t count) { lexer_->read(count); }
+void TokenStream::drop(size_t count) { lexer_->drop(count); }
+std::vector<Comment> TokenStream::take_comments() { return std::move(lexer_->list().comments); }
 
 TokenList lex(const diag::SourceMap& sources,
               diag::FileId file,
               Dialect dialect,
               Diagnostics& diag,
               size_t max_tokens) {
-    return Lexer(sources, file, dialect, max_tokens, diag).run();
+    TokenStream::Lexer lexer(sources, file, dialect, max_tokens, diag);
+    lexer.read(SIZE_MAX);
+    return std::move(lexer.list());
 }
 
 }  // namespace lemma::nnef1

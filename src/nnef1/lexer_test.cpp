@@ -43,6 +43,31 @@ TEST(Nnef1Lexer, ClosesEveryListByEndOfFile) {
     EXPECT_EQ(lex_text("  # only a comment").list.tokens.size(), 1u);
 }
 
+TEST(Nnef1Lexer, GivesTheSameTokensPieceByPiece) {
+    const Lexed whole = lex_text("a = -9223372036854775808; # b\nx: tensor<scalar>=1.0 'c' \f d");
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const diag::FileId file =
+        sources.add("test.nnef", std::string(whole.sources.text(whole.list.file)));
+    TokenStream stream(sources, file, Dialect::Strict, diag, SIZE_MAX);
+    std::vector<Token> tokens;
+    while (tokens.empty() || tokens.back().kind != TokenKind::EndOfFile) {
+        if (stream.tokens().size() > 2) stream.drop(1);
+        const auto before = static_cast<ptrdiff_t>(stream.tokens().size());
+        stream.read(1);
+        tokens.insert(tokens.end(), stream.tokens().begin() + before, stream.tokens().end());
+    }
+    ASSERT_EQ(tokens.size(), whole.list.tokens.size());
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        EXPECT_EQ(tokens[i].kind, whole.list.tokens[i].kind) << i;
+        EXPECT_EQ(tokens[i].begin, whole.list.tokens[i].begin) << i;
+    }
+    EXPECT_EQ(stream.take_comments().size(), 1u);
+    EXPECT_FALSE(diag.has_errors());
+    stream.read(1);  // nothing follows the end
+    EXPECT_EQ(stream.tokens().back().kind, TokenKind::EndOfFile);
+}
+
 TEST(Nnef1Lexer, KnowsEveryKeyword) {
     const Lexed lexed = lex_text(
         "version extension graph fragment tensor integer scalar logical string shape_of length_of "

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "diag/utf8.h"
-#include "nnef1/lexer.h"
 #include "nnef1/parser_impl.h"
 
 namespace lemma::nnef1 {
@@ -10,12 +9,17 @@ namespace {
 
 constexpr size_t kMaxShownBytes = 40;
 constexpr size_t kMaxReserved = 4'000'000;
+constexpr size_t kChunk = 4096;   // tokens to read at a time
+constexpr size_t kLookahead = 8;  // no less than `peek` is ever asked for
 
 bool opens(TokenKind kind) {
     return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
 }
 bool closes(TokenKind kind) {
     return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+}
+bool ends_statement(TokenKind kind) {
+    return kind == TokenKind::Semicolon || kind == TokenKind::LBrace || kind == TokenKind::RBrace;
 }
 
 }  // namespace
@@ -29,22 +33,47 @@ Parser::Parser(const diag::SourceMap& sources,
       text_(sources.text(file)),
       options_(options),
       max_depth_(std::min(options.limits.max_depth, UINT16_MAX - 1)),
-      diag_(diag) {
+      diag_(diag),
+      stream_(sources, file, options.dialect, diag, options.limits.max_tokens) {
     document_.file = file;
     const bool everything = tract() || options.kind == DocumentKind::Library;
     operators_enabled_ = fragments_enabled_ = everything;
-    start(lex(sources, file, options.dialect, diag, options.limits.max_tokens));
-}
-
-void Parser::start(TokenList list) {
-    tokens_ = std::move(list.tokens);
-    last_ = tokens_.size() - 1;
-    document_.comments = std::move(list.comments);
-    // About two expressions in five tokens: it saves moving them as they grow in number.
-    const size_t expected = std::min(tokens_.size() / 2, kMaxReserved) + 1;
+    // At most one expression in six bytes, nearly always: it saves moving them as they grow in number.
+    const size_t expected = std::min(text_.size() / 6, kMaxReserved) + 1;
     nodes_.exprs.reserve(expected);
     nodes_.reserve_lists(expected / 2);
     expr_depths_.reserve(expected);
+    read_tokens();
+    read_statement();
+}
+
+// Widens the window.
+void Parser::read_tokens() {
+    stream_.read(kChunk);
+    tokens_ = stream_.tokens().data();
+    last_ = stream_.tokens().size() - 1;
+    const bool complete = tokens_[last_].kind == TokenKind::EndOfFile;
+    in_sight_ = complete ? SIZE_MAX : last_ - std::min(last_, kLookahead);
+}
+
+// Moves the window at the beginning of a statement, so that all of it is in sight: what looks ahead
+// for its end finds it, and the errors of the lexer in it are known before it begins.
+void Parser::read_statement() {
+    if (pos_ < statement_end_ || in_sight_ == SIZE_MAX) return;
+    const size_t passed = std::min(previous_, pos_);
+    stream_.drop(passed);
+    dropped_ += passed;
+    pos_ -= passed;
+    previous_ -= passed;
+    statement_end_ = 0;
+    for (size_t searched = pos_; statement_end_ == 0 && in_sight_ != SIZE_MAX;) {
+        read_tokens();
+        const size_t end = std::min(in_sight_, last_);
+        for (size_t i = end; i > searched && statement_end_ == 0; --i) {
+            if (ends_statement(tokens_[i].kind)) statement_end_ = i;
+        }
+        searched = std::max(searched, end);
+    }
 }
 
 // ---- Names ------------------------------------------------------------------------------------

@@ -33,13 +33,15 @@ Document Parser::parse() {
         panic_ = false;
     }
     while (!at(TokenKind::EndOfFile) && !diag_.full()) {
-        const size_t before = pos_;
+        read_statement();
+        const size_t before = position();
         begin_statement();
         parse_document_item();
         if (panic_) skip_to_document_item();
-        if (pos_ == before) advance();
+        if (position() == before) advance();
     }
     if (!diag_.full()) finish_document();
+    document_.comments = stream_.take_comments();
     return std::move(document_);
 }
 
@@ -232,13 +234,14 @@ void Parser::parse_body(Body& body) {
             .note("a body has at least one assignment");
     }
     while (!at(TokenKind::RBrace) && !at(TokenKind::EndOfFile) && !at_definition()) {
-        const size_t before = pos_;
+        read_statement();
+        const size_t before = position();
         begin_statement();
         parse_assignment(body);
         if (panic_) skip_statement();
         if (diag_.full()) panic_ = fatal_ = true;
         if (fatal_) break;
-        if (pos_ == before) advance();
+        if (position() == before) advance();
     }
     begin_statement();
     if (!accept(TokenKind::RBrace) && !fatal_) {

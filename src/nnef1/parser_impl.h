@@ -24,6 +24,7 @@
 #include "diag/diagnostic.h"
 #include "diag/source.h"
 #include "nnef1/ast.h"
+#include "nnef1/lexer.h"
 #include "nnef1/parser.h"
 #include "nnef1/quant_file.h"
 #include "nnef1/tokens.h"
@@ -62,10 +63,12 @@ private:
     const Token& peek(size_t ahead) const { return tokens_[std::min(pos_ + ahead, last_)]; }
     bool at(TokenKind kind) const { return peek().kind == kind; }
     bool at(TokenKind kind, size_t ahead) const { return peek(ahead).kind == kind; }
-    const Token& advance() {
+    Token advance() {
+        const Token taken = tokens_[pos_];
         previous_ = pos_;
         if (pos_ < last_) ++pos_;
-        return tokens_[previous_];
+        if (pos_ > in_sight_) read_tokens();
+        return taken;
     }
     bool accept(TokenKind kind) {
         if (!at(kind)) return false;
@@ -73,6 +76,9 @@ private:
         return true;
     }
     const Token& previous() const { return tokens_[previous_]; }
+    size_t position() const { return dropped_ + pos_; }
+    void read_tokens();
+    void read_statement();
     std::string_view text(const Token& token) const {
         return text_.substr(token.begin, token.end - token.begin);
     }
@@ -146,7 +152,6 @@ private:
 
     // ---- Documents ----------------------------------------------------------------------------
     enum class Stage : uint8_t { Version, Extensions, Fragments, End };
-    void start(TokenList list);
     void parse_document_item();
     void parse_version();
     void read_version(const Token& number);
@@ -232,8 +237,14 @@ private:
     std::vector<uint16_t> expr_depths_;  // of each expression
     std::vector<uint16_t> type_depths_;
 
-    std::vector<Token> tokens_;
-    size_t last_ = 0;  // the index of EndOfFile
+    // A window of the text: the statement at hand at least, and a few tokens behind the current
+    // one.
+    TokenStream stream_;
+    const Token* tokens_ = nullptr;
+    size_t dropped_ = 0;        // tokens before the window
+    size_t last_ = 0;           // of the window; at the end of the text EndOfFile
+    size_t in_sight_ = 0;       // up to here there are enough tokens to look ahead to
+    size_t statement_end_ = 0;  // the last token in sight that ends a statement
     size_t pos_ = 0;
     size_t previous_ = 0;  // the last token taken
 

@@ -58,6 +58,35 @@ TEST(Nnef1Parser, ReadsFragments) {
               "    y = l\n");
 }
 
+// The parser sees a window of a long text.
+TEST(Nnef1Parser, ReadsLongTextsInPieces) {
+    constexpr int kCount = 3000;
+    const Parsed parsed = parse_body(repeated("y = foo(x, [1, 2], 'a');\n", kCount) + "z = bar(y)");
+    EXPECT_EQ(parsed.findings(), fmt::format("{}:10 missing-semicolon", 5 + kCount));
+    ASSERT_EQ(parsed.document.graph->body.assignments.size(), size_t{kCount} + 1);
+    EXPECT_EQ(parsed.text(parsed.document.graph->body.assignments[kCount - 1].span),
+              "y = foo(x, [1, 2], 'a');");
+}
+
+TEST(Nnef1Parser, ReadsLongStatementsInPieces) {
+    const std::string items = repeated("1, ", 20'000);
+    const Parsed parsed = parse_body("y = [" + items + "2];\nz = [" + items + ";\nw = x");
+    const size_t column = 6 + items.size();
+    EXPECT_EQ(parsed.findings(),
+              fmt::format("6:{} unexpected-token, 7:5 missing-semicolon", column));
+    EXPECT_EQ(
+        dump_tree(parsed.document, parsed.document.graph->body.assignments.at(0).value).size(),
+        2u * 20'000 + 3);
+}
+
+TEST(Nnef1Parser, RecoversBehindThePieceAtHand) {
+    const std::string junk = repeated("a b ( ", 5000);
+    const Parsed parsed = parse_body("y = x { " + junk + ";\nz = = x;\nw = x;");
+    EXPECT_EQ(parsed.findings(), "5:7 unexpected-token, 6:5 unexpected-token");
+    ASSERT_TRUE(parsed.document.graph);
+    EXPECT_EQ(parsed.text(parsed.document.graph->body.assignments.back().span), "w = x;");
+}
+
 TEST(Nnef1Parser, GivesEveryNodeItsPlace) {
     const Parsed parsed = parse_body("y = conv( a , stride = [ 1 ] ) + b [ 0 ];");
     const Document& document = parsed.document;

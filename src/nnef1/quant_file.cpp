@@ -19,19 +19,20 @@ QuantFile Parser::parse_quant() {
     result.file = file_;
     operators_enabled_ = true;  // what is no literal has a message of its own
     while (!at(TokenKind::EndOfFile) && !diag_.full()) {
-        const size_t before = pos_;
+        read_statement();
+        const size_t before = position();
         begin_statement();
         parse_quant_entry(result);
         fatal_ = false;
         if (panic_) {
             // To the next entry: behind a `;`, or at a string that begins a line.
             while (!at(TokenKind::EndOfFile) &&
-                   !(at(TokenKind::String) && peek().line_start && pos_ > before)) {
+                   !(at(TokenKind::String) && peek().line_start && position() > before)) {
                 if (advance().kind == TokenKind::Semicolon) break;
             }
             panic_ = false;
         }
-        if (pos_ == before) advance();
+        if (position() == before) advance();
     }
     static_cast<Nodes&>(result) = std::move(nodes_);
     std::unordered_map<std::string_view, Span> seen;

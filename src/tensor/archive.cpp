@@ -1,7 +1,5 @@
 #include "tensor/archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,8 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+
+#include "tensor/libarchive.h"
 
 namespace lemma::tensor {
 
@@ -26,10 +26,7 @@ constexpr int64_t kUsualBytes = int64_t{1} << 30;
 // What is kept of a file that does not fit the memory: enough for the header of a tensor.
 constexpr int64_t kHeadBytes = 256;
 
-struct Closer {
-    void operator()(archive* handle) const { archive_read_free(handle); }
-};
-using Handle = std::unique_ptr<archive, Closer>;
+using Handle = std::unique_ptr<archive, decltype(LibArchive::archive_read_free)>;
 
 struct Member {
     std::string path;     // in the archive, without `./`
@@ -69,8 +66,11 @@ bool is_hidden(std::string_view name) {
 class Archive final : public ModelSource {
 public:
     // With bytes, the path is only what messages say.
-    Archive(std::string path, std::optional<std::string> bytes, const SourceLimits& limits)
-        : path_(std::move(path)), bytes_(std::move(bytes)), limits_(limits) {}
+    Archive(const LibArchive& lib,
+            std::string path,
+            std::optional<std::string> bytes,
+            const SourceLimits& limits)
+        : lib_(lib), path_(std::move(path)), bytes_(std::move(bytes)), limits_(limits) {}
 
     Result<void> index();
 
@@ -96,6 +96,7 @@ private:
                                       std::string_view unit,
                                       std::string_view flag) const;
 
+    const LibArchive& lib_;
     std::string path_;
     std::optional<std::string> bytes_;
     SourceLimits limits_;
@@ -105,7 +106,7 @@ private:
 };
 
 std::unexpected<Error> Archive::trouble(const Handle& handle) const {
-    const char* text = archive_error_string(handle.get());
+    const char* text = lib_.archive_error_string(handle.get());
     return bad(fmt::format("cannot read `{}`: the archive is damaged or of another format ({})",
                            path_,
                            text ? text : "no reason given"));
@@ -128,20 +129,20 @@ std::unexpected<Error> Archive::over_limit(std::string_view what,
 }
 
 Result<Handle> Archive::open() const {
-    Handle handle(archive_read_new());
+    Handle handle(lib_.archive_read_new(), lib_.archive_read_free);
     if (!handle) return bad(fmt::format("cannot read `{}`: out of memory", path_));
-    archive_read_support_filter_gzip(handle.get());
-    archive_read_support_format_tar(handle.get());
-    archive_read_support_format_zip(handle.get());
-    const int status = bytes_
-                           ? archive_read_open_memory(handle.get(), bytes_->data(), bytes_->size())
-                           : archive_read_open_filename(handle.get(), path_.c_str(), 1 << 16);
+    lib_.archive_read_support_filter_gzip(handle.get());
+    lib_.archive_read_support_format_tar(handle.get());
+    lib_.archive_read_support_format_zip(handle.get());
+    const int status =
+        bytes_ ? lib_.archive_read_open_memory(handle.get(), bytes_->data(), bytes_->size())
+               : lib_.archive_read_open_filename(handle.get(), path_.c_str(), 1 << 16);
     if (status != ARCHIVE_OK) return trouble(handle);
     return handle;
 }
 
 Result<bool> Archive::next(const Handle& handle, archive_entry*& entry) const {
-    const int status = archive_read_next_header(handle.get(), &entry);
+    const int status = lib_.archive_read_next_header(handle.get(), &entry);
     if (status == ARCHIVE_EOF) return false;
     // A warning is about what we do not use, such as owners and times.
     if (status < ARCHIVE_WARN) return trouble(handle);
@@ -171,14 +172,15 @@ Result<void> Archive::index() {
 
 // Links could only name other entries or lead out of the archive; a model needs neither.
 Result<void> Archive::check_kind(archive_entry* entry, const std::string& name) const {
-    if (archive_entry_is_encrypted(entry) > 0) return refuse(name, "is encrypted");
-    if (archive_entry_hardlink(entry)) return refuse(name, "is a link");
-    const auto type = archive_entry_filetype(entry);
+    if (lib_.archive_entry_is_encrypted(entry) > 0) return refuse(name, "is encrypted");
+    if (lib_.archive_entry_hardlink(entry)) return refuse(name, "is a link");
+    const auto type = lib_.archive_entry_filetype(entry);
     if (type == AE_IFLNK) return refuse(name, "is a symbolic link");
     if (type != AE_IFREG && type != AE_IFDIR && type != 0) {
         return refuse(name, "is a device, pipe or socket");
     }
-    if (archive_entry_size_is_set(entry) && archive_entry_size(entry) > limits_.max_file_bytes) {
+    if (lib_.archive_entry_size_is_set(entry) &&
+        lib_.archive_entry_size(entry) > limits_.max_file_bytes) {
         return over_limit(
             fmt::format("`{}` has", name), limits_.max_file_bytes, "bytes", "--max-file-bytes");
     }
@@ -186,8 +188,8 @@ Result<void> Archive::check_kind(archive_entry* entry, const std::string& name) 
 }
 
 Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t ordinal) {
-    const char* written = archive_entry_pathname_utf8(entry);
-    if (!written) written = archive_entry_pathname(entry);
+    const char* written = lib_.archive_entry_pathname_utf8(entry);
+    if (!written) written = lib_.archive_entry_pathname(entry);
     if (!written) {
         return bad(
             fmt::format("cannot read `{}`: the name of entry {} is damaged", path_, ordinal));
@@ -198,7 +200,7 @@ Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t or
 
     // What is not kept is read as well: it may be damaged, and it counts.
     const bool wanted =
-        archive_entry_filetype(entry) != AE_IFDIR && !name->empty() && !is_hidden(*name);
+        lib_.archive_entry_filetype(entry) != AE_IFDIR && !name->empty() && !is_hidden(*name);
     Member member = {.path = *name, .ordinal = ordinal};
     LEMMA_TRY(member.bytes, unpack(handle, wanted ? limits_.memory - kept_ : 0, member.kept));
     if (member.bytes > limits_.max_file_bytes) {
@@ -217,7 +219,7 @@ Result<int64_t> Archive::unpack(const Handle& handle, int64_t memory, std::strin
     std::array<char, 1 << 16> buffer;
     int64_t total = 0;
     while (total <= limits_.max_file_bytes) {
-        const la_ssize_t got = archive_read_data(handle.get(), buffer.data(), buffer.size());
+        const la_ssize_t got = lib_.archive_read_data(handle.get(), buffer.data(), buffer.size());
         if (got == ARCHIVE_RETRY) continue;
         if (got < 0) return trouble(handle);
         if (got == 0) break;
@@ -296,7 +298,7 @@ Result<std::string> Archive::read_again(const Member& member, int64_t first_byte
     size_t done = 0;
     while (done < bytes.size()) {
         const la_ssize_t got =
-            archive_read_data(handle.get(), bytes.data() + done, bytes.size() - done);
+            lib_.archive_read_data(handle.get(), bytes.data() + done, bytes.size() - done);
         if (got == ARCHIVE_RETRY) continue;
         if (got < 0) return trouble(handle);
         if (got == 0) return bad(fmt::format("cannot read `{}`: it was changed meanwhile", path_));
@@ -305,7 +307,11 @@ Result<std::string> Archive::read_again(const Member& member, int64_t first_byte
     return bytes;
 }
 
-Result<std::shared_ptr<const ModelSource>> indexed(std::shared_ptr<Archive> archive) {
+Result<std::shared_ptr<const ModelSource>> open_indexed(std::string path,
+                                                        std::optional<std::string> bytes,
+                                                        const SourceLimits& limits) {
+    LEMMA_TRY(const LibArchive* const lib, load_libarchive());
+    const auto archive = std::make_shared<Archive>(*lib, std::move(path), std::move(bytes), limits);
     if (auto good = archive->index(); !good) return std::unexpected(std::move(good).error());
     return archive;
 }
@@ -440,13 +446,13 @@ Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
     if (type != fs::file_type::regular) {
         return bad(fmt::format("cannot read `{}`: not a regular file", path));
     }
-    return indexed(std::make_shared<Archive>(path, std::nullopt, limits));
+    return open_indexed(path, std::nullopt, limits);
 }
 
 Result<std::shared_ptr<const ModelSource>> open_archive_bytes(std::string bytes,
                                                               std::string name,
                                                               const SourceLimits& limits) {
-    return indexed(std::make_shared<Archive>(std::move(name), std::move(bytes), limits));
+    return open_indexed(std::move(name), std::move(bytes), limits);
 }
 
 }  // namespace lemma::tensor

@@ -1,0 +1,39 @@
+#include "tensor/libarchive.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace lemma::tensor {
+
+namespace {
+
+// The name holds the version of the interface, which is that of the header.
+static_assert(ARCHIVE_VERSION_NUMBER / 1'000'000 == 3);
+constexpr const char* kName = "libarchive.so.13";
+
+Result<LibArchive> load() {
+    const auto missing = [] {
+        const char* reason = dlerror();
+        return std::unexpected(Error{
+            fmt::format("cannot load {}, which reads archives: {}", kName, reason ? reason : "")});
+    };
+    void* const library = dlopen(kName, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) return missing();
+    LibArchive found;
+#define LEMMA_FIND(name)                                                        \
+    found.name = reinterpret_cast<decltype(found.name)>(dlsym(library, #name)); \
+    if (!found.name) return missing();
+    LEMMA_LIBARCHIVE_FUNCTIONS(LEMMA_FIND)
+#undef LEMMA_FIND
+    return found;
+}
+
+}  // namespace
+
+Result<const LibArchive*> load_libarchive() {
+    static const Result<LibArchive> loaded = load();
+    if (!loaded) return std::unexpected(loaded.error());
+    return &*loaded;
+}
+
+}  // namespace lemma::tensor
