@@ -1,4 +1,5 @@
 #include "onnx/export.h"
+#include "tensor/mapped_file.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +65,7 @@ graph G (x = %x) {
     EXPECT_EQ(ints_of(graph, graph.nodes[0].inputs[1]), Ints{0});
     EXPECT_EQ(graph.nodes[0].outputs, Strings{"y"});
     EXPECT_EQ(model->opsets[0].version, kOldestWritten);
-    const auto again = read_model(std::make_shared<const std::string>(write_model(*model)));
+    const auto again = read_model(tensor::share(write_model(*model)));
     EXPECT_TRUE(again.has_value());
 }
 

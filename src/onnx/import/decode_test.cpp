@@ -2,6 +2,7 @@
 
 #include "onnx/import.h"
 #include "onnx/test_model.h"
+#include "tensor/mapped_file.h"
 
 namespace lemma::onnx {
 namespace {
@@ -71,11 +72,11 @@ TEST(DecodeTensor, AsksForDataInOtherFiles) {
     const TensorData data = tensor_of(bytes);
     EXPECT_FALSE(decode_tensor(data, {}));
     const auto decoded =
-        decode_tensor(data, [](const tensor::ExternalData& place) -> Result<std::string> {
+        decode_tensor(data, [](const tensor::ExternalData& place) -> Result<tensor::SharedBytes> {
             EXPECT_EQ(place.location, "w.bin");
             EXPECT_EQ(place.offset, 4);
             EXPECT_FALSE(place.length);
-            return std::string("\x00\x00\x80\x3f\x00\x00\x00\x40", 8);
+            return tensor::share(std::string("\x00\x00\x80\x3f\x00\x00\x00\x40", 8));
         });
     ASSERT_TRUE(decoded);
     EXPECT_EQ(decoded->real(0), 1);
