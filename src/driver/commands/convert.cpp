@@ -1,6 +1,7 @@
 #include "driver/convert/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -103,6 +104,13 @@ Result<void> Convert::convert(Finding& finding) const {
     LEMMA_TRY(const Target target, this->target());
     const auto model = load_model(model_, load_, finding);
     if (!model) return {};
+    if (!model->deciding.empty()) {
+        finding.diag.warning(Span{},
+                             DiagKind::NotSupported,
+                             fmt::format("the values of `{}` decide shapes, so the model is "
+                                         "converted for the values that are given",
+                                         fmt::join(model->deciding, "`, `")));
+    }
     ConvertOptions options = options_;
     options.data = !no_data_;
     options.keep = words_of(keep_);

@@ -317,6 +317,44 @@ bool quantized(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
+// A list that is a tensor in ONNX.
+void to_tensor(Exporter& exporter, NodeDraft& node, const std::string& name, DType dtype) {
+    const auto found = node.attributes.find(name);
+    if (found == node.attributes.end()) return;
+    const auto* const one = std::get_if<Scalar>(&found->second);
+    const auto* const pack = std::get_if<ir::Pack>(&found->second);
+    const std::vector<Scalar> items = one    ? std::vector{*one}
+                                      : pack ? pack->items
+                                             : std::vector<Scalar>();
+    if (!items.empty()) {
+        Attribute tensor;
+        tensor.name = name;
+        tensor.type = AttributeType::Tensor;
+        tensor.tensors.push_back(
+            exporter.tensor_of(items, dtype, {static_cast<int64_t>(items.size())}));
+        node.ready.push_back(std::move(tensor));
+    }
+    node.attributes.erase(found);
+}
+
+bool trees(Exporter& exporter, NodeDraft& node) {
+    const DType dtype = exporter.input(node, 0).dtype;
+    for (const char* const name :
+         {"leaf_weights", "membership_values", "nodes_hitrates", "nodes_splits"})
+        to_tensor(exporter, node, name, dtype);
+    to_tensor(exporter, node, "nodes_modes", DType::U8);
+    return true;
+}
+
+bool labels(Exporter& exporter, NodeDraft& node) {
+    const ir::TensorId result = node.source.outputs.at(0).operand.items.at(0);
+    const DType values = exporter.program().tensors[result].dtype;
+    to_tensor(exporter, node, "keys_tensor", exporter.input(node, 0).dtype);
+    to_tensor(exporter, node, "values_tensor", values);
+    to_tensor(exporter, node, "default_tensor", values);
+    return true;
+}
+
 struct Row {
     std::string_view op;
     bool (*adapt)(Exporter&, NodeDraft&);
@@ -336,6 +374,7 @@ constexpr std::array kRows = {
     Row{"Expand", expand},
     Row{"GridSample", grid_sample},
     Row{"IsInf", infinity},
+    Row{"LabelEncoder", labels},
     Row{"LogSoftmax", softmax},
     Row{"LpPool", window},
     Row{"MaxPool", window},
@@ -361,6 +400,7 @@ constexpr std::array kRows = {
     Row{"Softmax", softmax},
     Row{"Split", split},
     Row{"Sub", small_integers},
+    Row{"TreeEnsemble", trees},
 };
 
 }  // namespace

@@ -24,7 +24,10 @@ Result<std::optional<Model>> export_model(const ir::Program& program,
     int64_t opset = fixed ? options.opset : kOldestWritten;
     while (true) {
         Diagnostics trial;
-        Exporter exporter(program, opset, fixed, trial);
+        Exporter exporter(
+            program,
+            {.opset = opset, .fixed_opset = fixed, .has_data = static_cast<bool>(options.data)},
+            trial);
         exporter.run();
         if (!fixed && exporter.needed() > opset) {
             opset = exporter.needed();
@@ -38,10 +41,11 @@ Result<std::optional<Model>> export_model(const ir::Program& program,
     }
 }
 
-Exporter::Exporter(const ir::Program& program, int64_t opset, bool fixed_opset, Diagnostics& diag)
+Exporter::Exporter(const ir::Program& program, const Options& options, Diagnostics& diag)
     : program_(program),
-      opset_(opset),
-      fixed_opset_(fixed_opset),
+      opset_(options.opset),
+      fixed_opset_(options.fixed_opset),
+      has_data_(options.has_data),
       diag_(diag),
       needed_(kOldestWritten) {}
 
@@ -64,13 +68,14 @@ void Exporter::run() {
 
 Result<Model> Exporter::finish(const ExportOptions& options) {
     Graph main = std::move(graph());
-    for (const auto& [name, id] : variables_) {
+    for (const auto& [name, id, shape] : variables_) {
         const ir::Tensor& variable = program_.tensors[id];
         if (!options.data) {
             main.inputs.push_back(value_info(name, variable));
             continue;
         }
         LEMMA_TRY(tensor::Tensor data, options.data(variable));
+        if (shape) data = reshaped(std::move(data), *shape);
         main.initializers.push_back(add_tensor({name, std::move(data)}, model_));
     }
     model_.main = model_.graphs.add(std::move(main));
@@ -215,8 +220,8 @@ std::string Exporter::name_of(ir::TensorId id) {
             return name;
         }
         case ir::TensorRole::Variable:
-            variables_.emplace_back(unique(tensor.name), id);
-            return names_[id] = variables_.back().first;
+            variables_.push_back({unique(tensor.name), id, {}});
+            return names_[id] = variables_.back().name;
         default:
             cannot(nullptr,
                    fmt::format("`{}` is made by a formula over indices, which ONNX cannot say",

@@ -26,7 +26,12 @@ struct NodeDraft {
 
 class Exporter {
 public:
-    Exporter(const ir::Program& program, int64_t opset, bool fixed_opset, Diagnostics& diag);
+    struct Options {
+        int64_t opset;
+        bool fixed_opset;  // whoever needs another one is reported
+        bool has_data;     // variables are initialisers, not inputs
+    };
+    Exporter(const ir::Program& program, const Options& options, Diagnostics& diag);
 
     // Everything but the elements of variables and constants.
     void run();
@@ -73,6 +78,9 @@ private:
     std::string dimension_text(ir::SymId extent) const;
     void learn_extents(const std::string& name, const std::vector<ir::SymId>& shape);
     Graph& graph() { return scopes_.back().graph; }
+
+    // fold.cpp: operations that need no node
+    bool fold(const ir::Operation& op, const std::string& name);
 
     // nodes.cpp: operations as nodes
     void operations(const std::vector<ir::OpId>& list, int depth);
@@ -138,6 +146,7 @@ private:
     const ir::Program& program_;
     const int64_t opset_;
     const bool fixed_opset_;
+    const bool has_data_;
     Diagnostics& diag_;
     int64_t needed_;
     int64_t ml_opset_ = 0;  // 0: nothing of that domain
@@ -155,7 +164,12 @@ private:
     };
     std::unordered_map<ir::TensorId, Stacked, IdHash> stacked_;  // packs, by their first item
     std::map<std::string, std::string> constants_;               // initialisers by what they hold
-    std::vector<std::pair<std::string, ir::TensorId>> variables_;
+    struct Variable {
+        std::string name;
+        ir::TensorId tensor;
+        std::optional<tensor::Shape> shape;  // another one than its own
+    };
+    std::vector<Variable> variables_;
     std::unordered_map<std::string, std::vector<ir::SymId>> symbols_;  // by their names
 };
 
@@ -163,6 +177,8 @@ private:
 // which is reported.
 bool adapt(Exporter& exporter, NodeDraft& node);
 
+// The same elements in another shape.
+tensor::Tensor reshaped(tensor::Tensor data, tensor::Shape shape);
 // An attribute of an operation that is `true`.
 bool is_true(const ir::Operation& op, std::string_view name);
 

@@ -145,6 +145,7 @@ std::string Exporter::identity(const std::string& name, const ir::Tensor& like) 
 // ---- Nodes --------------------------------------------------------------------------------------
 
 void Exporter::node(const ir::Operation& op, const std::string& name) {
+    if (fold(op, name)) return;
     NodeDraft draft{.source = op, .op = name, .inputs = {}, .attributes = {}, .ready = {}};
     for (const ir::Port& port : op.inputs) {
         if (port.operand.length.valid())

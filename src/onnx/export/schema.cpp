@@ -57,7 +57,7 @@ constexpr std::array kSince = {
     // Of the domain ai.onnx.ml.
     SinceRow{"ArrayFeatureExtractor", 1},
     SinceRow{"Binarizer", 1},
-    SinceRow{"LabelEncoder", 2},
+    SinceRow{"LabelEncoder", 4},
     SinceRow{"LinearRegressor", 1},
     SinceRow{"Normalizer", 1},
     SinceRow{"Scaler", 1},
