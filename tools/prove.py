@@ -44,7 +44,7 @@ MUTANTS = {
     ],
     "conv_dilated": [
         ("dilation left out", r"\(kh \* 3\)", "kh"),
-        ("the guard takes the last row for padding", r"\(iw < 8\)", "(iw < 7)"),
+        ("the guard takes the last column for padding", r"\(iw < 8\)", "(iw < 7)"),
         ("the sum begins with another number", r"double acc = 0\.0;", "double acc = 1.0;"),
     ],
     "conv_depthwise": [
