@@ -165,7 +165,7 @@ TEST_P(Reference, IsTheSameEveryTime) {
 INSTANTIATE_TEST_SUITE_P(Cases,
                          Reference,
                          testing::ValuesIn(sonnx::test::reference_cases()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 
