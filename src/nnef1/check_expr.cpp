@@ -1,6 +1,8 @@
 // Types of expressions (3.3.1 and 3.3.3), other than operators and invocations.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/match.h"
 #include "nnef1/checker.h"
 
@@ -105,6 +107,8 @@ ValueType Checker::tuple_type(const Tuple& tuple) {
         types.push_back(type_of(id));
         tensors = tensors || has_tensor(types.back());
     }
+    // tract has tuples of both: `("x", tensor, 0, 1)`.
+    if (dialect_ == Dialect::Tract && !std::ranges::all_of(types, has_tensor) && tensors) return {};
     for (size_t i = 0; i < types.size() && tensors; ++i) {
         ValueType& type = types[i];
         if (has_tensor(type) || type.bad()) continue;

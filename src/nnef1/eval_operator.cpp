@@ -176,7 +176,8 @@ Value Expander::eval_binary(ExprId id, const Binary& node, Frame& frame) {
     const Value b = eval(node.rhs, frame);
     if (a.unknown() || b.unknown()) return {};
     if (node.op == BinaryOp::And || node.op == BinaryOp::Or) return b;
-    const bool symbols = has<ir::SymId>(a) || has<ir::SymId>(b);
+    const bool symbols =
+        std::holds_alternative<ir::SymId>(a.node) || std::holds_alternative<ir::SymId>(b.node);
     if (symbols && !a.items() && !b.items()) return eval_symbols(id, node.op, a, b, frame);
     if (node.op == BinaryOp::Equal) return {equal(a, b)};
     if (node.op == BinaryOp::NotEqual) return {!equal(a, b)};

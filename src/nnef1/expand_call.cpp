@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/match.h"
 #include "nnef1/expander.h"
@@ -228,6 +229,9 @@ ir::Value attribute_value(const Value& value, const ValueType& type) {
     return items[0];
 }
 
+// Khronos' tools let windows lie beside the input where the border is ignored.
+constexpr std::array kLenientOperations = {"box", "max_pool", "avg_pool", "rms_pool"};
+
 ir::Operand operand_of(const Value& value) {
     if (const auto* id = std::get_if<ir::TensorId>(&value.node)) return ir::Operand::single(*id);
     ir::Operand operand{.packed = true, .items = {}, .length = {}};
@@ -287,6 +291,10 @@ Value Expander::call_operator(Call& call, Frame& frame) {
         built.attributes.push_back({std::string(signature.fragment->params[i].name.text),
                                     attribute_value(call.arguments[i], type)});
     }
+    const bool lenient =
+        options_.dialect == Dialect::Khronos &&
+        std::ranges::find(kLenientOperations, signature.name()) != kLenientOperations.end();
+    if (lenient) built.attributes.push_back({"lenient", ir::Scalar(true)});
     if (call.generic && !deduced) built.types.push_back(dtype_of(*call.generic, options_));
     const auto outputs = builder_.call(built);
     if (!calls_.items().empty()) hand_on_reports(call, frame);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <unordered_map>
 
 #include "driver/data_files.h"
 #include "driver/run/engine.h"
@@ -61,17 +62,14 @@ Result<tensor::Shape> known_shape(const ir::Program& program, const ir::Tensor& 
 std::vector<const ir::Operation*> with_compounds(const ir::Program& program,
                                                  const ir::Operation& operation) {
     std::vector<const ir::Operation*> chain = {&operation};
-    // Parts are made before their compounds are, or after: one look at all of them for each level.
-    for (bool found = true; found;) {
-        found = false;
-        for (const ir::Operation& op : program.operations) {
-            const bool inside = std::ranges::any_of(
-                op.parts, [&](ir::OpId part) { return &program.operations[part] == chain.back(); });
-            if (!inside) continue;
-            chain.push_back(&op);
-            found = true;
-            break;
-        }
+    std::unordered_map<const ir::Operation*, const ir::Operation*> compounds;
+    for (const ir::Operation& op : program.operations) {
+        for (const ir::OpId part : op.parts) compounds.emplace(&program.operations[part], &op);
+    }
+    while (chain.size() <= program.operations.size()) {
+        const auto found = compounds.find(chain.back());
+        if (found == compounds.end()) break;
+        chain.push_back(found->second);
     }
     return chain;
 }
