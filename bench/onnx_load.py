@@ -2,7 +2,7 @@
 """How long loading ONNX models takes in the library, and in ONNX Runtime: `bench/onnx_load.py [OPTIONS] MODEL…`
 
 Both stay in one process each, which has loaded the model once before; they take turns, and the ratio is the median
-of the ratios of neighbours. Loading is `lemma_load` here (decoding, checks, shapes, formulas of all operations and
+of the ratios of neighbours. Times are CPU times of one thread, which other programs on the machine hardly change. Loading is `lemma_load` here (decoding, checks, shapes, formulas of all operations and
 the data of the variables) and the creation of a session there, with all of its optimisations and with none.
 ONNX Runtime comes from npm: npm install --ignore-scripts --prefix build/peers onnxruntime-node"""
 import argparse
@@ -25,11 +25,11 @@ class Lemma:
         self.library.lemma_free.argtypes = [ctypes.c_void_p]
 
     def load(self, path: str) -> float:
-        """Milliseconds."""
+        """Milliseconds of CPU time."""
         model = ctypes.c_void_p()
-        begin = time.perf_counter()
+        begin = time.process_time()
         status = self.library.lemma_load(path.encode(), None, ctypes.byref(model))
-        spent = (time.perf_counter() - begin) * 1e3
+        spent = (time.process_time() - begin) * 1e3
         if status != 0:
             sys.exit(f"{path}: {self.library.lemma_error(model).decode()}")
         self.library.lemma_free(model)
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL")
     args = parser.parse_args()
     lemma, runtime = Lemma(args.library), Runtime(args.modules)
-    print(f"{'model':<24} {'lemma':>9} {'ort':>9} {'ratio':>6} {'ort plain':>9} {'ratio':>6}   (ms, medians)")
+    print(f"{'model':<24} {'lemma':>9} {'ort':>9} {'ratio':>6} {'ort plain':>9} {'ratio':>6}   (ms of CPU time, medians)")
     for path in args.models:
         sides = [lambda: lemma.load(path), lambda: runtime.load("all", path), lambda: runtime.load("disabled", path)]
         for side in sides:
