@@ -40,10 +40,13 @@ private:
     ExprId x_;
 };
 
-// 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity, as it must be.
+// 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity, as it must be. A
+// zero is not got by scaling: that way is through numbers below the normal ones, which take a
+// processor a hundred times as long, and the masks of attention are full of them.
 ExprId Math::exp(ExprId x) {
+    const ExprId vanishes = less(x, -103.97208);  // below half of the least number
     x = b_.make(Op::Min, {x, number(89)});
-    x = b_.make(Op::Max, {x, number(-104.5)});
+    x = b_.select(vanishes, number(0), x);
     const ExprId n = b_.make(Op::Rint, {mul(x, number(1.44269504088896341))});
     ExprId r = fma(n, number(-0.693359375), x);
     r = fma(n, number(2.12194440054690583e-4), r);
@@ -55,7 +58,7 @@ ExprId Math::exp(ExprId x) {
                                  0.1666666668,
                                  0.5000000014});
     const ExprId value = add(fma(mul(r, r), p, r), number(1));
-    return b_.make(Op::Scale, {value, n});
+    return b_.select(vanishes, number(0), b_.make(Op::Scale, {value, n}));
 }
 
 // e * ln(2) + ln(1 + f), of the number and of 2^23 times it where it is subnormal.
