@@ -175,6 +175,7 @@ struct Function {
     std::vector<Expr> exprs;
     VarId item;  // 0 <= item < items
     int64_t items = 1;
+    bool anywhere = false;  // what is read may lie at any address, not only at whole elements
     Block body;
 
     const Expr& operator[](ExprId id) const { return exprs[id.value]; }

@@ -297,6 +297,7 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
                 ? schedule_contraction(
                       stage, *unit.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
+        step.kernel.function.anywhere = unit.once;  // it may read the bytes of a file
         double steps = 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
         step.operations = stage.combine == ir::FormulaOp::Sum ? 2 * steps : steps;

@@ -121,7 +121,8 @@ public:
     explicit Printer(const Function& function) : f_(function), names_(function.exprs.size()) {}
 
     std::string print() {
-        text_ = fmt::format("kernel {} items {}\n", f_.name, f_.items);
+        text_ = fmt::format(
+            "kernel {} items {}{}\n", f_.name, f_.items, f_.anywhere ? " anywhere" : "");
         for (size_t i = 0; i < f_.buffers.size(); ++i) {
             text_ += fmt::format("  buffer b{}: {}{}\n",
                                  i,

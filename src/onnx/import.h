@@ -56,9 +56,11 @@ Imported import_model(const Model& model,
 // loaded: an import that fails is repeated with all of it. Empty: nothing less than all.
 std::vector<std::string> called_operators(const Model& model);
 
-// The elements of a tensor of a model. Integers of 4 and 2 bits come in 8.
+// The elements of a tensor of a model, shared with those who keep the bytes of the model if they
+// are told. Integers of 4 and 2 bits come in 8.
 Result<tensor::Tensor> decode_tensor(const TensorData& data,
-                                     const tensor::ReadExternal& read_external);
+                                     const tensor::ReadExternal& read_external,
+                                     const tensor::SharedBytes& keeper = {});
 // What decode_tensor would complain about, found without reading raw elements.
 Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external);
 // What the elements are in memory; empty for types that are not supported.

@@ -9,7 +9,7 @@ namespace {
 struct Call {
     KernelFunction kernel;
     void* const* buffers;
-    int64_t items;
+    int64_t first, items;
     bool backwards;
 };
 
@@ -19,8 +19,8 @@ constexpr int64_t kMostBackwards = 256;
 // Each thread does a run of neighbouring items.
 void run_part(void* context, int part, int parts) {
     const Call& call = *static_cast<const Call*>(context);
-    const int64_t begin = call.items * part / parts;
-    const int64_t end = call.items * (part + 1) / parts;
+    const int64_t begin = call.first + call.items * part / parts;
+    const int64_t end = call.first + call.items * (part + 1) / parts;
     if (begin >= end) return;
     if (!call.backwards) return call.kernel(call.buffers, begin, end);
     for (int64_t item = end; item-- > begin;) call.kernel(call.buffers, item, item + 1);
@@ -77,7 +77,7 @@ void Executable::move(size_t piece, void* to) {
 
 // ---- Steps --------------------------------------------------------------------------------------
 
-Result<void> Executable::run_kernel(const Step& step) {
+Result<void> Executable::run_items(const Step& step, int64_t begin, int64_t end) {
     constexpr size_t kMostBuffers = 64;
     void* few[kMostBuffers];
     std::vector<void*> many;
@@ -90,9 +90,10 @@ Result<void> Executable::run_kernel(const Step& step) {
     for (size_t i = 0; i < step.buffers.size(); ++i) {
         buffers[i] = step.buffers[i] == kFlag ? &failed : pieces_[step.buffers[i]];
     }
-    Call call{step.kernel, buffers, step.items, backwards_ && step.items <= kMostBackwards};
-    if (step.items == 1) {
-        step.kernel(buffers, 0, 1);
+    const int64_t items = end - begin;
+    Call call{step.kernel, buffers, begin, items, backwards_ && items <= kMostBackwards};
+    if (items == 1) {
+        step.kernel(buffers, begin, end);
     } else {
         pool_.run(run_part, &call);
     }
@@ -104,7 +105,7 @@ Result<void> Executable::run_step(const Step& step) {
     if (step.call) return step.call();
     if (step.loop) return run_loop(*step.loop);
     if (step.branch) return run_branch(*step.branch);
-    return run_kernel(step);
+    return run_items(step, 0, step.items);
 }
 
 Result<void> Executable::run_steps(const Steps& steps) {

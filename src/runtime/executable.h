@@ -32,6 +32,8 @@ public:
     // In order; the time of each step, loops without that of their steps, is added to `seconds`. An
     // error if an index left its tensor; its message is for the engine.
     Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
+    // Some items of a kernel.
+    Result<void> run_items(const Step& step, int64_t begin, int64_t end);
 
 private:
     // Pieces that lie inside of one, and go where it goes.
@@ -43,7 +45,6 @@ private:
     void move(size_t piece, void* to);
     Result<void> run_steps(const Steps& steps);
     Result<void> run_step(const Step& step);
-    Result<void> run_kernel(const Step& step);
     Result<void> run_loop(const Loop& loop);
     Result<void> begin_iteration(const Loop& loop, int64_t step);
     void end_iteration(const Loop& loop, int64_t step);

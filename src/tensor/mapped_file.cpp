@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 namespace lemma::tensor {
@@ -24,12 +27,45 @@ struct Part {
     std::string_view view;
 };
 
+// All that are there, by their first byte.
+class Mappings {
+public:
+    void add(std::string_view view) {
+        const std::lock_guard lock(mutex_);
+        sizes_[view.data()] = view.size();
+    }
+    void remove(std::string_view view) {
+        const std::lock_guard lock(mutex_);
+        sizes_.erase(view.data());
+    }
+    bool has(std::string_view part) {
+        const std::lock_guard lock(mutex_);
+        auto behind = sizes_.upper_bound(part.data());
+        if (behind == sizes_.begin()) return false;
+        --behind;
+        return part.data() + part.size() <= behind->first + behind->second;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<const char*, size_t, std::less<>> sizes_;
+};
+Mappings& mappings() {
+    static auto& all = *new Mappings();  // files may be let go when the program ends
+    return all;
+}
+
 struct Mapping {
     std::string_view view;
-    Mapping(const void* at, size_t size) : view(static_cast<const char*>(at), size) {}
+    Mapping(const void* at, size_t size) : view(static_cast<const char*>(at), size) {
+        mappings().add(view);
+    }
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
-    ~Mapping() { ::munmap(const_cast<char*>(view.data()), view.size()); }
+    ~Mapping() {
+        mappings().remove(view);
+        ::munmap(const_cast<char*>(view.data()), view.size());
+    }
 };
 
 std::string system_text() { return std::generic_category().message(errno); }
@@ -86,6 +122,15 @@ Result<SharedBytes> map_file(const std::string& path, FileKind kind, int64_t max
     if (at == MAP_FAILED) return read_instead(path, max_bytes);
     const auto kept = std::make_shared<const Mapping>(at, size);
     return SharedBytes(kept, &kept->view);
+}
+
+void drop_pages(std::string_view bytes) {
+    if (!mappings().has(bytes)) return;
+    const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+    const uintptr_t begin = (address + page - 1) / page * page;
+    const uintptr_t end = (address + bytes.size()) / page * page;
+    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 }  // namespace lemma::tensor

@@ -7,11 +7,10 @@
 #include <string_view>
 
 #include "tensor/file_io.h"
+#include "tensor/tensor.h"
 
 namespace lemma::tensor {
 
-// Bytes, and whoever keeps them.
-using SharedBytes = std::shared_ptr<const std::string_view>;
 SharedBytes share(std::string bytes);
 // A part of them; it keeps them all. The part lies inside.
 SharedBytes share_part(const SharedBytes& bytes, size_t begin, size_t length);
@@ -23,5 +22,9 @@ enum class FileKind { Regular, Any };  // pipes are read to their end; or refuse
 Result<SharedBytes> map_file(const std::string& path,
                              FileKind kind = FileKind::Any,
                              int64_t max_bytes = kMaxFileBytes);
+
+// Lets go of the pages of a mapped file that lie inside; they come again when they are looked at.
+// Nothing happens to other bytes.
+void drop_pages(std::string_view bytes);
 
 }  // namespace lemma::tensor

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -382,8 +383,28 @@ std::string tensor_proto_name(WireReader message) {
     }
 }
 
-Result<Tensor> decode_elements(const TensorProto& proto, const ReadExternal& read_external) {
+namespace {
+
+struct KeptView {
+    SharedBytes keeper;
+    std::string_view view;
+};
+
+}  // namespace
+
+Result<Tensor> decode_elements(const TensorProto& proto,
+                               const ReadExternal& read_external,
+                               const SharedBytes& keeper) {
     LEMMA_TRY(const Located located, locate(proto, read_external));
+    const bool as_it_is = located.raw && located.dtype != DType::Bool && keeper &&
+                          std::endian::native == std::endian::little;
+    if (as_it_is) {
+        auto good = check_raw(located.dtype, proto.shape, *located.raw);
+        if (!good) return std::unexpected(good.error());
+        const auto kept = std::make_shared<const KeptView>(
+            KeptView{located.keeper ? located.keeper : keeper, *located.raw});
+        return Tensor::shared(located.dtype, proto.shape, SharedBytes(kept, &kept->view));
+    }
     if (located.raw) return from_raw(located.dtype, proto.shape, *located.raw);
     return from_fields(located.dtype, proto, located.field);
 }

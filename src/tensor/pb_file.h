@@ -41,7 +41,10 @@ Result<TensorProto> read_tensor_proto(const WireReader& message);
 // The name of a message that cannot be read otherwise; empty if it cannot be found.
 std::string tensor_proto_name(WireReader message);
 // The elements, as many as the shape says; those in other files only with a function to get them.
-Result<Tensor> decode_elements(const TensorProto& proto, const ReadExternal& read_external = {});
+// With a keeper of the message's bytes, they are shared where that is possible.
+Result<Tensor> decode_elements(const TensorProto& proto,
+                               const ReadExternal& read_external = {},
+                               const SharedBytes& keeper = {});
 // What decode_elements would complain about. Elements that are raw bytes, as those of all large
 // tensors, are not looked at: nothing can be wrong with them but their number.
 Result<void> check_elements(const TensorProto& proto, const ReadExternal& read_external = {});

@@ -56,9 +56,29 @@ Result<Tensor> Tensor::zeros(DType dtype, Shape shape, int64_t max_bytes) {
     return tensor;
 }
 
+Tensor Tensor::shared(DType dtype, Shape shape, SharedBytes bytes) {
+    Tensor tensor;
+    tensor.dtype_ = dtype;
+    tensor.size_ = volume(shape).value_or(0);
+    tensor.shape_ = std::move(shape);
+    LEMMA_CHECK(static_cast<int64_t>(bytes->size()) == tensor.size_ * dtype_size(dtype));
+    tensor.bytes_.clear();
+    tensor.shared_ = std::move(bytes);
+    return tensor;
+}
+
+std::span<std::byte> Tensor::bytes() {
+    if (shared_) {
+        const auto theirs = std::as_const(*this).bytes();
+        bytes_.assign(theirs.begin(), theirs.end());
+        shared_.reset();
+    }
+    return bytes_;
+}
+
 double Tensor::real(int64_t index) const {
     LEMMA_CHECK(index >= 0 && index < size_);
-    const std::byte* at = bytes_.data() + index * dtype_size(dtype_);
+    const std::byte* at = bytes().data() + index * dtype_size(dtype_);
     switch (dtype_) {
         case DType::F16:
             return from_f16(load<uint16_t>(at));
@@ -77,7 +97,7 @@ double Tensor::real(int64_t index) const {
 
 int64_t Tensor::integer(int64_t index) const {
     LEMMA_CHECK(index >= 0 && index < size_);
-    const std::byte* at = bytes_.data() + index * dtype_size(dtype_);
+    const std::byte* at = bytes().data() + index * dtype_size(dtype_);
     switch (dtype_) {
         case DType::I8:
             return load<int8_t>(at);
@@ -110,7 +130,7 @@ int64_t Tensor::integer(int64_t index) const {
 
 void Tensor::set_real(int64_t index, double value) {
     LEMMA_CHECK(index >= 0 && index < size_);
-    std::byte* at = bytes_.data() + index * dtype_size(dtype_);
+    std::byte* at = bytes().data() + index * dtype_size(dtype_);
     switch (dtype_) {
         case DType::F16:
             store(at, to_f16(value));
@@ -131,7 +151,7 @@ void Tensor::set_real(int64_t index, double value) {
 
 void Tensor::set_integer(int64_t index, int64_t value) {
     LEMMA_CHECK(index >= 0 && index < size_);
-    std::byte* at = bytes_.data() + index * dtype_size(dtype_);
+    std::byte* at = bytes().data() + index * dtype_size(dtype_);
     switch (dtype_) {
         case DType::I8:
         case DType::U8:

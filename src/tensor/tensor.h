@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,19 +17,31 @@ namespace lemma::tensor {
 // At most this many bytes in one array, unless a reader is told otherwise.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 36;
 
+// Bytes, and whoever keeps them; see mapped_file.h.
+using SharedBytes = std::shared_ptr<const std::string_view>;
+
 class Tensor {
 public:
     Tensor() = default;
     // All elements zero, false or empty. An error when the shape is too large.
     static Result<Tensor> zeros(DType dtype, Shape shape, int64_t max_bytes = kMaxTensorBytes);
 
+    // Of the bytes of somebody else, which stay where they are, until they are written to. Not for
+    // strings and bools; there are as many as the shape says.
+    static Tensor shared(DType dtype, Shape shape, SharedBytes bytes);
+
     DType dtype() const { return dtype_; }
     const Shape& shape() const { return shape_; }
     int64_t size() const { return size_; }
 
     // The elements as bytes; empty for strings.
-    std::span<std::byte> bytes() { return bytes_; }
-    std::span<const std::byte> bytes() const { return bytes_; }
+    std::span<std::byte> bytes();
+    std::span<const std::byte> bytes() const {
+        return shared_ ? std::as_bytes(std::span(shared_->data(), shared_->size()))
+                       : std::span<const std::byte>(bytes_);
+    }
+    // Empty if the bytes are its own.
+    const SharedBytes& shared_bytes() const { return shared_; }
     std::vector<std::string>& strings() { return strings_; }
     const std::vector<std::string>& strings() const { return strings_; }
 
@@ -44,6 +58,7 @@ private:
     int64_t size_ = 1;
     std::vector<std::byte> bytes_ = std::vector<std::byte>(4);
     std::vector<std::string> strings_;
+    SharedBytes shared_;
 };
 
 // What files that name their tensors hold.

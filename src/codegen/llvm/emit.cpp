@@ -296,7 +296,8 @@ Value* Emitter::load(const loop::Expr& e) {
     const loop::Buffer& buffer = f_.buffers[e.buffer.value];
     const unsigned lanes = e.type.lanes;
     llvm::Type* const stored = lanes_of(memory_type(buffer.dtype), lanes);
-    const llvm::Align align(static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    const bool anywhere = f_.anywhere && !buffer.written;
+    const llvm::Align align(anywhere ? 1 : static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
     Value* const mask = e.mask.valid() ? value(e.mask) : nullptr;
     Value* const zero = llvm::Constant::getNullValue(stored);
     Value* loaded = nullptr;

@@ -28,7 +28,7 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
                      const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         const auto found = weights->find(variable.name);
         if (found == weights->end()) return std::nullopt;
-        auto tensor = onnx::decode_tensor(found->second.data, external);
+        auto tensor = onnx::decode_tensor(found->second.data, external, bytes);
         if (tensor) return std::move(*tensor);
         return std::unexpected(Error{fmt::format(
             "the data of `{}` cannot be read: {}", variable.name, tensor.error().message)});

@@ -25,15 +25,6 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Filled with what the program or its files have.
-bool is_stored(const loop::Storage& storage, const ir::Program& program) {
-    const bool given =
-        storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
-    if (!given || !storage.tensor.valid()) return false;
-    const ir::TensorRole role = program.tensors[storage.tensor].role;
-    return role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
@@ -191,54 +182,6 @@ Result<void> Engine::fill_constants(Loaded& loaded) {
     for (const loop::Storage& storage : loaded.plan.storages) {
         if (is_stored(storage, interpreter_.program()) && !storage.only_once) {
             if (auto done = fill(loaded, storage.tensor); !done) return done;
-        }
-    }
-    return {};
-}
-
-// What only these steps need has memory no longer than they need it.
-Result<void> Engine::run_once(Loaded& loaded) {
-    const loop::Plan& plan = loaded.plan;
-    std::vector<size_t> last(plan.storages.size(), SIZE_MAX);
-    std::vector<size_t> once;
-    for (size_t i = 0; i < plan.steps.size(); ++i) {
-        if (!plan.steps[i].once) continue;
-        once.push_back(i);
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
-            if (id.valid()) last[plan.root(id).value] = i;
-        }
-    }
-    std::unordered_map<loop::StorageId, tensor::Tensor, IdHash> lent;
-    for (const size_t i : once) {
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
-            if (!id.valid()) continue;
-            const loop::StorageId root = plan.root(id);
-            const loop::Storage& storage = plan.storages[root];
-            const size_t piece = loaded.pieces[root.value];
-            if (!storage.only_once || loaded.executable.memory(piece)) continue;
-            if (is_stored(storage, interpreter_.program())) {
-                LEMMA_TRY(auto data, stored_data(loaded, storage.tensor));
-                if (data) {
-                    const tensor::Tensor& kept = lent.emplace(root, std::move(*data)).first->second;
-                    loaded.executable.lend_memory(piece, kept.bytes().data());
-                    continue;
-                }
-            }
-            const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
-            if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
-            if (!is_stored(storage, interpreter_.program())) continue;
-            if (auto done = fill(loaded, storage.tensor); !done) return done;
-        }
-        runtime::Steps steps;
-        steps.push_back(make_step(loaded, i));
-        if (auto done = loaded.executable.run(steps); !done) return done;
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
-            if (!id.valid()) continue;
-            const loop::StorageId root = plan.root(id);
-            const bool over = plan.storages[root].only_once && last[root.value] == i;
-            if (!over) continue;
-            loaded.executable.release(loaded.pieces[root.value]);
-            lent.erase(root);
         }
     }
     return {};

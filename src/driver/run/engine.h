@@ -80,6 +80,8 @@ private:
     Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
+    using Lent = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
+    Result<void> run_packing(Loaded& loaded, size_t number, const Lent& lent);
     Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
     Result<void> run_once(Loaded& loaded);

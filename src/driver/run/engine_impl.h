@@ -27,4 +27,13 @@ inline bool is_kernel(const loop::PlanStep& step) {
     return !step.interpreted && !step.loop && !step.branch;
 }
 
+// Filled with what the program or its files have.
+inline bool is_stored(const loop::Storage& storage, const ir::Program& program) {
+    const bool given =
+        storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
+    if (!given || !storage.tensor.valid()) return false;
+    const ir::TensorRole role = program.tensors[storage.tensor].role;
+    return role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
+}
+
 }  // namespace lemma::driver

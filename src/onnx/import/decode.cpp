@@ -92,10 +92,11 @@ std::optional<tensor::DType> memory_type(int64_t onnx_type) {
 }
 
 Result<tensor::Tensor> decode_tensor(const TensorData& data,
-                                     const tensor::ReadExternal& read_external) {
+                                     const tensor::ReadExternal& read_external,
+                                     const tensor::SharedBytes& keeper) {
     if (const PackedType* const packed = packed_type(data.proto.data_type))
         return unpack(data.proto, *packed, read_external);
-    return tensor::decode_elements(data.proto, read_external);
+    return tensor::decode_elements(data.proto, read_external, keeper);
 }
 
 Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external) {
