@@ -35,6 +35,7 @@ public:
             if (fits && lives_[i].first != SIZE_MAX) shared.push_back(lives_[i]);
         }
         place(std::move(shared));
+        place_surrounded();
         find_releases();
     }
 
@@ -159,6 +160,39 @@ private:
             placed.push_back(life);
         }
     }
+    // Tensors with zeros around them share memory only with others of the same form: there the
+    // zeros stay where they are.
+    void place_surrounded() {
+        std::vector<const Place*> forms(plan_.storages.size(), nullptr);
+        for (const auto& [id, place] : plan_.places) {
+            const Place*& form = forms[place.storage.value];
+            const bool larger = !form || volume(place) > volume(*form);
+            if (larger) form = &place;
+        }
+        std::vector<Lifetime> slots;
+        for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
+            Storage& storage = plan_.storages[make_id<StorageId>(i)];
+            const bool own = !storage.base.valid() && !storage.moves;
+            const bool wanted = own && storage.role == StorageRole::Computed &&
+                                storage.needs_zeros && lives_[i].first != SIZE_MAX;
+            if (!wanted || storage.elements <= volume(*forms[i])) continue;
+            const auto slot = std::ranges::find_if(slots, [&](const Lifetime& other) {
+                const Place& form = *forms[other.storage.value];
+                return other.last < lives_[i].first && form.dtype == forms[i]->dtype &&
+                       form.shape == forms[i]->shape && form.layout == forms[i]->layout &&
+                       plan_.storages[other.storage].elements == storage.elements;
+            });
+            if (slot != slots.end()) {
+                storage.offset = plan_.storages[slot->storage].offset;
+                slot->last = lives_[i].last;
+                continue;
+            }
+            storage.offset = (plan_.arena_bytes + kAlign - 1) / kAlign * kAlign;
+            plan_.arena_bytes = storage.offset + lives_[i].bytes + kAlign;
+            slots.push_back(lives_[i]);
+        }
+    }
+    static int64_t volume(const Place& place) { return tensor::volume(place.shape).value_or(0); }
     // Weights whose packed copies are all that runs need.
     void find_releases() {
         for (const Lifetime& life : lives_) {

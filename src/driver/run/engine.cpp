@@ -86,8 +86,12 @@ Result<Engine::Loaded*> Engine::load() {
     LEMMA_TRY(const auto code, compiler_->compile(functions, options_.threads));
     times_.code += watch.lap();
     size_t next = 0;
-    for (const loop::PlanStep& step : loaded->plan.steps) {
+    for (loop::PlanStep& step : loaded->plan.steps) {
         loaded->kernels.push_back(is_kernel(step) ? code[next++] : nullptr);
+        // What only the compiler reads is much.
+        const int64_t items = step.kernel.function.items;
+        step.kernel.function = {};
+        step.kernel.function.items = items;
     }
     if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
     if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
