@@ -42,7 +42,8 @@ def numbers_of(npy: bytes) -> tuple[str, list[float]]:
     header = npy[10:10 + size].decode("latin1")
     kind = re.search(r"'descr': '.(..?)'", header).group(1)
     shape = re.search(r"'shape': (\([^)]*\))", header).group(1)
-    code = {"f4": "f", "f8": "d", "i8": "q", "i4": "i", "b1": "b", "u1": "B", "i1": "b", "f2": "e"}[kind]
+    code = {"f4": "f", "f8": "d", "i8": "q", "i4": "i", "b1": "b", "u1": "B", "i1": "b", "f2": "e",
+            "u2": "H", "u4": "I", "u8": "Q", "i2": "h"}[kind]
     data = npy[10 + size:]
     return shape, [float(v[0]) for v in struct.iter_unpack("<" + code, data)]
 
@@ -121,8 +122,9 @@ def copy_case(case: pathlib.Path, copy: pathlib.Path, to: str) -> pathlib.Path:
 
 def reason_of(errors: str) -> str:
     """What a refusal is about, without the place."""
-    line = next((e for e in errors.splitlines() if ": error: " in e), errors.strip().split("\n")[0])
-    text = re.sub(r"^.*?: error: ", "", line)
+    line = next((e for e in errors.splitlines() if re.search(r"(^|: )error: ", e)),
+                errors.strip().split("\n")[-1])
+    text = re.sub(r"^(.*?: )?error: ", "", line)
     return re.sub(r" \[[a-z-]+\]$", "", text)[:160]
 
 

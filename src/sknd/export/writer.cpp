@@ -33,7 +33,8 @@ std::optional<ExportedModel> Writer::run() {
     for (size_t i = 0; i < outputs_of_main.size(); ++i) {
         const ir::Operand& operand = outputs_of_main[i].operand;
         const std::string& name = output_names_[i];
-        const bool direct = !operand.packed && names_[operand.items[0]] == name;
+        const auto found = operand.packed ? names_.end() : names_.find(operand.items[0]);
+        const bool direct = found != names_.end() && found->second == name;
         if (!direct) line(fmt::format("{} = {};", name, operand_text(operand)));
     }
     const std::string compose = std::move(body_);
