@@ -230,7 +230,8 @@ ir::Value attribute_value(const Value& value, const ValueType& type) {
 }
 
 // Khronos' tools let windows lie beside the input where the border is ignored.
-constexpr std::array kLenientOperations = {"box", "max_pool", "avg_pool", "rms_pool"};
+constexpr std::array<std::string_view, 4> kLenientOperations = {
+    "box", "max_pool", "avg_pool", "rms_pool"};
 
 ir::Operand operand_of(const Value& value) {
     if (const auto* id = std::get_if<ir::TensorId>(&value.node)) return ir::Operand::single(*id);

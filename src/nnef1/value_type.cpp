@@ -79,9 +79,8 @@ bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect) {
     if (from.bad() || to.bad()) return true;
     if (from.kind == Kind::Primitive) return can_cast_primitive(*from.name, to, dialect);
     // Tensors of tract have one type, arrays of numbers are such, and attributes may be tensors.
-    if (dialect == Dialect::Tract && (from.tensor() || (to.tensor() && from.array()))) {
-        return !to.tuple();
-    }
+    if (dialect == Dialect::Tract && from.tensor()) return to.tensor() || !has_tensor(to);
+    if (dialect == Dialect::Tract && from.array() && to.tensor()) return true;
     if (from.kind != to.kind) return false;
     switch (from.kind) {
         case Kind::Tensor:

@@ -39,6 +39,11 @@ TEST(ValueType, CastsNoPrimitiveToAnother) {
     EXPECT_TRUE(can_cast(kInteger, kScalar, Dialect::Tract));
     EXPECT_TRUE(can_cast(kInteger, kTensor, Dialect::Tract));
     EXPECT_FALSE(can_cast(kScalar, kInteger, Dialect::Tract));
+    // Arrays of numbers are tensors, and attributes may be; but one tensor is no list of them.
+    EXPECT_TRUE(can_cast(ValueType::array(kInteger), kTensor, Dialect::Tract));
+    EXPECT_TRUE(can_cast(kTensor, kInteger, Dialect::Tract));
+    EXPECT_FALSE(can_cast(kTensor, ValueType::array(kTensor), Dialect::Tract));
+    EXPECT_FALSE(can_cast(ValueType::array(kInteger), kTensor, Dialect::Strict));
 }
 
 TEST(ValueType, CastsTensorsToUnboundOnes) {
