@@ -22,7 +22,10 @@ graph Net {
         scale: real[2];
         shift: real[2];
     }
-    @compose { y = math.add(math.mul(x, scale), shift); }
+    @compose {
+        scaled = math.mul(x, scale);
+        y = math.add(scaled, shift);
+    }
 }
 )";
 
