@@ -66,6 +66,7 @@ private:
     ModuleId add_module(std::string name, bool standard, diag::FileId file);
     void parse(LoadedModule& loaded);
     void read_deferred();
+    bool model_defines(std::string_view module, std::string_view definition) const;
     std::optional<std::vector<bool>> used_by_model() const;
     void index_definitions(LoadedModule& loaded);
     void resolve_imports(ModuleId importer);
@@ -146,26 +147,44 @@ void Loader::read_deferred() {
     }
 }
 
-// Empty if the model calls a definition of a standard module that does not have it.
+bool Loader::model_defines(std::string_view module, std::string_view definition) const {
+    const auto found = model_lookups_.find(module);
+    if (found == model_lookups_.end() || !found->second.module) return false;
+    const LoadedModule& loaded = package_[found->second.module];
+    return !loaded.standard && loaded.definition_index.contains(definition);
+}
+
+// Empty if the model calls something that is neither its own nor where it says.
 std::optional<std::vector<bool>> Loader::used_by_model() const {
     std::set<std::string> called;
     for (const LoadedModule& loaded : package_.modules) {
+        std::vector<const QualifiedName*> callees;
         for (const Region& region : loaded.module.regions) {
-            const auto* call = std::get_if<Invocation>(&region.node);
-            if (call && call->callee.parts.size() > 1) called.insert(call->callee.text());
+            if (const auto* call = std::get_if<Invocation>(&region.node)) {
+                callees.push_back(&call->callee);
+            }
         }
         for (const Definition& definition : loaded.module.definitions) {
-            for (const QuantizeStmt& stmt : definition.quantizes) called.insert(stmt.callee.text());
+            for (const QuantizeStmt& stmt : definition.quantizes) callees.push_back(&stmt.callee);
+        }
+        for (const QualifiedName* callee : callees) {
+            if (callee->parts.size() > 1) {
+                called.insert(callee->text());
+            } else if (!loaded.definition_index.contains(callee->text())) {
+                return std::nullopt;
+            }
         }
     }
     std::vector<size_t> used;
     for (const std::string_view name : called) {
-        const size_t dot = std::min(name.rfind('.'), name.size());
-        const auto file = embedded_.find(name.substr(0, dot));
-        if (file == embedded_.end()) continue;  // a module of the model, or reported
+        const size_t dot = name.rfind('.');
+        const std::string_view module = name.substr(0, dot);
+        const std::string_view definition = name.substr(dot + 1);
+        if (model_defines(module, definition)) continue;
+        const auto file = embedded_.find(module);
+        if (file == embedded_.end()) return std::nullopt;
         const auto& definitions = file->second->definitions;
-        const auto found = std::ranges::find(
-            definitions, name.substr(std::min(dot + 1, name.size())), &EmbeddedDefinition::name);
+        const auto found = std::ranges::find(definitions, definition, &EmbeddedDefinition::name);
         if (found == definitions.end()) return std::nullopt;
         used.push_back(number_of(*found));
     }
