@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files given as one C++ source: embedded_files() and embedded_texts() of lemma::sknd."""
+"""Writes the files given as one C++ source: what sknd/modules/embedded.h declares."""
 import argparse
 import pathlib
 import re
@@ -23,14 +23,29 @@ class Definition:
         # Whatever looks like a name; those that are no operators drop out later.
         self.words = set(re.findall(r"[A-Za-z_][\w.]*", found.group()))
 
-    def uses(self, known: set[str]) -> list[str]:
+    def uses(self, numbers: dict[str, int]) -> list[int]:
+        """The numbers of the definitions that it may call."""
         names = self.words | {f"{self.module}.{word}" for word in self.words}
-        return sorted((names & known) - {f"{self.module}.{self.name}"})
+        return sorted(numbers[name] for name in names & numbers.keys() - {f"{self.module}.{self.name}"})
 
 
 def definitions_of(module: str, text: str) -> list[Definition]:
     pattern = r"^(?:public )?operator (?P<name>\w+) \{\n.*?^\}\n"
     return [Definition(module, found) for found in re.finditer(pattern, text, re.M | re.S)]
+
+
+def definition_tables(definitions: list[Definition]) -> str:
+    numbers = {f"{d.module}.{d.name}": number for number, d in enumerate(definitions)}
+    uses, rows = [], ""
+    for d in definitions:
+        used = d.uses(numbers)
+        rows += f'    {{"{d.name}", {d.begin}, {d.end}, {{k_uses + {len(uses)}, {len(used)}}}}},\n'
+        uses += used
+    return (f"static constexpr uint16_t k_uses[] = {{{', '.join(map(str, uses + [0]))}}};\n"
+            f"static constexpr EmbeddedDefinition k_definitions[{max(len(definitions), 1)}] = "
+            f"{{\n{rows}}};\n"
+            f"std::span<const EmbeddedDefinition> embedded_definitions() "
+            f"{{ return {{k_definitions, {len(definitions)}}}; }}\n\n")
 
 
 def main() -> None:
@@ -45,25 +60,21 @@ def main() -> None:
         path: definitions_of(path.removesuffix(".sknd").replace("/", "."), text)
         for path, text in texts.items() if path.endswith(".sknd")
     }
-    known = {f"{d.module}.{d.name}" for found in definitions.values() for d in found}
+    every = [d for found in definitions.values() for d in found]
 
-    tables = ""
     rows = {"files": [], "texts": []}  # modules, and whatever else
-    for number, (path, text) in enumerate(texts.items()):
-        table = "{}"
-        if path in definitions:
-            items = "".join(
-                f'    {{"{d.name}", {d.begin}, {d.end}, "{"".join(u + " " for u in d.uses(known))}"}},\n'
-                for d in definitions[path])
-            if items:
-                table = f"k_definitions_{number}"
-                tables += f"static constexpr EmbeddedDefinition {table}[] = {{\n{items}}};\n"
+    first = 0  # of the definitions of the file
+    for path, text in texts.items():
+        count = len(definitions.get(path, []))
         kind = "files" if path in definitions else "texts"
         # With its length, which a compiler would have to count.
         size = len(text.encode())
-        rows[kind].append(f'    {{"{path}",\n{{{literal(text)}, {size}}},\n{table}}},\n')
+        rows[kind].append(f'    {{"{path}",\n{{{literal(text)}, {size}}},\n'
+                          f"{{k_definitions + {first}, {count}}}}},\n")
+        first += count
     args.output.parent.mkdir(parents=True, exist_ok=True)
-    source = '#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n' + tables + "\n"
+    source = ('#include "sknd/modules/embedded.h"\n\nnamespace lemma::sknd {\n\n' +
+              definition_tables(every))
     for kind, items in rows.items():
         source += (f"static constexpr EmbeddedFile k_{kind}[{max(len(items), 1)}] = "
                    f"{{\n{''.join(items)}}};\n"

@@ -132,7 +132,8 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
         result.package = main_module_only(model, options, file, sources, diag);
         return result;
     }
-    const sknd::LoadOptions load = {.limits = parse_limits(options), .library = options.library};
+    const sknd::LoadOptions load = {
+        .limits = parse_limits(options), .library = options.library, .used_only = true};
     const sknd::ModuleReader reader = module_reader(model);
     result.package = sknd::load_package(sources, file, model.name, reader, load, diag);
     result.types = sknd::check_types(result.package, {.limits = options.eval}, diag);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "driver/nnef1/labels.h"
 #include "nnef1/parser.h"
@@ -98,31 +99,36 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
 namespace {
 
 // The operations that the document can call. `unsqueeze`, `copy` and `add` stand for what it says
-// in other ways; operators are few enough to take all of them.
+// in other ways; operators are few enough to take all of them where there is one.
 std::vector<std::string> called_operations(const nnef1::Document& document) {
-    std::vector<std::string> names = {"unsqueeze",
-                                      "copy",
-                                      "add",
-                                      "neg",
-                                      "not",
-                                      "sub",
-                                      "mul",
-                                      "div",
-                                      "pow",
-                                      "lt",
-                                      "le",
-                                      "gt",
-                                      "ge",
-                                      "eq",
-                                      "ne",
-                                      "and",
-                                      "or",
-                                      "round_half_away",
-                                      "cast_by_cutting"};
+    constexpr std::array kOperators = {"neg",
+                                       "not",
+                                       "add",
+                                       "sub",
+                                       "mul",
+                                       "div",
+                                       "pow",
+                                       "lt",
+                                       "le",
+                                       "gt",
+                                       "ge",
+                                       "eq",
+                                       "ne",
+                                       "and",
+                                       "or"};
+    std::vector<std::string> names = {"unsqueeze", "copy"};
+    bool operators = false;
     for (const nnef1::Expr& expr : document.exprs) {
-        const auto* call = std::get_if<nnef1::Invocation>(&expr.node);
-        if (call) names.emplace_back(call->name);
+        if (const auto* call = std::get_if<nnef1::Invocation>(&expr.node)) {
+            names.emplace_back(call->name);
+            if (call->name == "add_n") names.emplace_back("add");
+            if (call->name == "round") names.emplace_back("round_half_away");  // by dialect
+            if (call->name == "cast") names.emplace_back("cast_by_cutting");
+        }
+        operators = operators || std::holds_alternative<nnef1::Unary>(expr.node) ||
+                    std::holds_alternative<nnef1::Binary>(expr.node);
     }
+    if (operators) names.insert(names.end(), kOperators.begin(), kOperators.end());
     std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -1,6 +1,7 @@
 // sknd/modules/embedded.h — the standard modules, compiled into the program (tools/embed.py).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -9,19 +10,21 @@ namespace lemma::sknd {
 // A definition of a module: where it stands in the text, and what it may call.
 struct EmbeddedDefinition {
     std::string_view name;
-    size_t begin;
-    size_t end;
-    std::string_view uses;  // names such as `nn.conv`, each followed by a space
+    uint32_t begin;
+    uint32_t end;
+    std::span<const uint16_t> uses;  // by their numbers among embedded_definitions()
 };
 
 struct EmbeddedFile {
     std::string_view path;  // below stdlib/, such as `nn.sknd` or `onnx/conv.sknd`
     std::string_view text;
-    std::span<const EmbeddedDefinition> definitions;  // of a module
+    std::span<const EmbeddedDefinition> definitions;  // of a module; a part of all definitions
 };
 
 // The modules, in the order of their paths.
 std::span<const EmbeddedFile> embedded_files();
+// Those of all modules, one module behind the other.
+std::span<const EmbeddedDefinition> embedded_definitions();
 // Other texts: the declarations of NNEF 1.0, `nnef1/standard.nnef`.
 std::span<const EmbeddedFile> embedded_texts();
 

@@ -18,6 +18,28 @@ std::string module_name(std::string_view path) {
     return name;
 }
 
+bool is_below(const EmbeddedFile& file, std::string_view folder) {
+    return file.path.starts_with(folder) && file.path.substr(folder.size()).starts_with('/');
+}
+
+size_t number_of(const EmbeddedDefinition& definition) {
+    return static_cast<size_t>(&definition - embedded_definitions().data());
+}
+
+// For each definition whether it is one of these, or is used by one of them.
+std::vector<bool> with_all_they_use(std::vector<size_t> open) {
+    const std::span<const EmbeddedDefinition> all = embedded_definitions();
+    std::vector<bool> used(all.size());
+    while (!open.empty()) {
+        const size_t number = open.back();
+        open.pop_back();
+        if (used[number]) continue;
+        used[number] = true;
+        open.insert(open.end(), all[number].uses.begin(), all[number].uses.end());
+    }
+    return used;
+}
+
 // What became of an import. Without a module and without trouble, there is no such module.
 struct Lookup {
     ModuleId module;
@@ -37,18 +59,22 @@ public:
     }
 
     Package load(diag::FileId main_file, std::string main_name);
-    // Of standard modules only these definitions are read, by their full names.
-    void keep_only(std::set<std::string_view> definitions) { kept_ = std::move(definitions); }
+    // Of standard modules only these definitions are read, by their numbers.
+    void keep_only(std::vector<bool> definitions) { kept_ = std::move(definitions); }
 
 private:
     ModuleId add_module(std::string name, bool standard, diag::FileId file);
+    void parse(LoadedModule& loaded);
+    void read_deferred();
+    bool model_defines(std::string_view module, std::string_view definition) const;
+    std::optional<std::vector<bool>> used_by_model() const;
     void index_definitions(LoadedModule& loaded);
     void resolve_imports(ModuleId importer);
     void resolve_import(ModuleId importer, const std::string& name, Span span);
     const Lookup& find_in_model(const std::string& name, Span span);
     Lookup read_from_model(const std::string& name, Span span);
     const Lookup& find_standard(const std::string& name);
-    std::string kept_text(const std::string& module, const EmbeddedFile& file) const;
+    std::vector<TextRange> left_out(const EmbeddedFile& file) const;
     void report_missing(ModuleId importer, const std::string& name, Span span);
     void report_graphs();
     void report_no_graph();
@@ -65,15 +91,19 @@ private:
     std::map<std::string, const EmbeddedFile*, std::less<>> embedded_;
     std::map<std::string, Lookup, std::less<>> model_lookups_;
     std::map<std::string, Lookup, std::less<>> standard_lookups_;
-    std::optional<std::set<std::string_view>> kept_;
+    std::optional<std::vector<bool>> kept_;
+    bool deferring_ = false;  // standard modules are read when it is known what is used
+    std::vector<ModuleId> deferred_;
 };
 
 Package Loader::load(diag::FileId main_file, std::string main_name) {
     const size_t errors_before = errors_so_far();
+    deferring_ = options_.used_only;
     model_lookups_[main_name].module = add_module(main_name, false, main_file);
     const bool parsed_well = errors_so_far() == errors_before;
     // Grows while it is walked.
     for (size_t i = 0; i < package_.modules.size(); ++i) resolve_imports(make_id<ModuleId>(i));
+    read_deferred();
 
     report_graphs();
     if (parsed_well && !options_.library) report_no_graph();
@@ -82,14 +112,83 @@ Package Loader::load(diag::FileId main_file, std::string main_name) {
 }
 
 ModuleId Loader::add_module(std::string name, bool standard, diag::FileId file) {
+    const auto id = make_id<ModuleId>(package_.modules.size());
     LoadedModule loaded;
     loaded.name = std::move(name);
     loaded.standard = standard;
-    loaded.module = parse_module(sources_, file, options_.limits, diag_);
-    index_definitions(loaded);
+    loaded.module.file = file;
+    if (standard && deferring_) {
+        deferred_.push_back(id);
+    } else {
+        parse(loaded);
+    }
     package_.modules.push_back(std::move(loaded));
     imports_.emplace_back();
-    return make_id<ModuleId>(package_.modules.size() - 1);
+    return id;
+}
+
+void Loader::parse(LoadedModule& loaded) {
+    std::vector<TextRange> skipped;
+    if (loaded.standard && kept_) skipped = left_out(*embedded_.find(loaded.name)->second);
+    loaded.module = parse_module(sources_, loaded.module.file, options_.limits, diag_, skipped);
+    index_definitions(loaded);
+}
+
+// Reads the standard modules that were only noted so far, and what they import.
+void Loader::read_deferred() {
+    if (deferred_.empty()) return;
+    deferring_ = false;
+    kept_ = used_by_model();
+    const size_t first_new = package_.modules.size();
+    for (const ModuleId id : deferred_) parse(package_.modules[id.value]);
+    for (const ModuleId id : deferred_) resolve_imports(id);
+    for (size_t i = first_new; i < package_.modules.size(); ++i) {
+        resolve_imports(make_id<ModuleId>(i));
+    }
+}
+
+bool Loader::model_defines(std::string_view module, std::string_view definition) const {
+    const auto found = model_lookups_.find(module);
+    if (found == model_lookups_.end() || !found->second.module) return false;
+    const LoadedModule& loaded = package_[found->second.module];
+    return !loaded.standard && loaded.definition_index.contains(definition);
+}
+
+// Empty if the model calls something that is neither its own nor where it says.
+std::optional<std::vector<bool>> Loader::used_by_model() const {
+    std::set<std::string> called;
+    for (const LoadedModule& loaded : package_.modules) {
+        std::vector<const QualifiedName*> callees;
+        for (const Region& region : loaded.module.regions) {
+            if (const auto* call = std::get_if<Invocation>(&region.node)) {
+                callees.push_back(&call->callee);
+            }
+        }
+        for (const Definition& definition : loaded.module.definitions) {
+            for (const QuantizeStmt& stmt : definition.quantizes) callees.push_back(&stmt.callee);
+        }
+        for (const QualifiedName* callee : callees) {
+            if (callee->parts.size() > 1) {
+                called.insert(callee->text());
+            } else if (!loaded.definition_index.contains(callee->text())) {
+                return std::nullopt;
+            }
+        }
+    }
+    std::vector<size_t> used;
+    for (const std::string_view name : called) {
+        const size_t dot = name.rfind('.');
+        const std::string_view module = name.substr(0, dot);
+        const std::string_view definition = name.substr(dot + 1);
+        if (model_defines(module, definition)) continue;
+        const auto file = embedded_.find(module);
+        if (file == embedded_.end()) return std::nullopt;
+        const auto& definitions = file->second->definitions;
+        const auto found = std::ranges::find(definitions, definition, &EmbeddedDefinition::name);
+        if (found == definitions.end()) return std::nullopt;
+        used.push_back(number_of(*found));
+    }
+    return with_all_they_use(std::move(used));
 }
 
 void Loader::index_definitions(LoadedModule& loaded) {
@@ -182,23 +281,25 @@ const Lookup& Loader::find_standard(const std::string& name) {
     if (embedded != embedded_.end()) {
         const EmbeddedFile& text = *embedded->second;
         const diag::FileId file =
-            sources_.add(fmt::format("stdlib/{}", text.path), kept_text(name, text));
+            sources_.add(fmt::format("stdlib/{}", text.path), std::string(text.text));
         found.module = add_module(name, true, file);
     }
     return standard_lookups_[name] = found;
 }
 
-// Blanks in place of the other definitions: places stay what they are.
-std::string Loader::kept_text(const std::string& module, const EmbeddedFile& file) const {
-    std::string text(file.text);
-    if (!kept_) return text;
+// Where the definitions stand that are not kept.
+std::vector<TextRange> Loader::left_out(const EmbeddedFile& file) const {
+    std::vector<TextRange> ranges;
+    if (!kept_) return ranges;
     for (const EmbeddedDefinition& definition : file.definitions) {
-        if (kept_->contains(fmt::format("{}.{}", module, definition.name))) continue;
-        for (size_t i = definition.begin; i < definition.end; ++i) {
-            if (text[i] != '\n') text[i] = ' ';
+        if ((*kept_)[number_of(definition)]) continue;
+        if (!ranges.empty() && ranges.back().end == definition.begin) {
+            ranges.back().end = definition.end;
+        } else {
+            ranges.push_back({definition.begin, definition.end});
         }
     }
-    return text;
+    return ranges;
 }
 
 void Loader::report_missing(ModuleId importer, const std::string& name, Span span) {
@@ -278,61 +379,32 @@ Package load_package(diag::SourceMap& sources,
 
 namespace {
 
-// Full names of everything that the operators of the folder use, themselves included.
-std::set<std::string_view> used_definitions(const std::string& folder,
-                                            const std::vector<std::string>& wanted,
-                                            std::vector<std::string>& names) {
-    std::map<std::string_view, const EmbeddedDefinition*> known;
-    std::multimap<std::string_view, std::string_view> of_folder;  // by the name alone
-    size_t count = 0;
-    for (const EmbeddedFile& file : embedded_files()) count += file.definitions.size();
-    names.reserve(count);  // views point into it
+// For each definition whether the operators of the folder use it, themselves included.
+std::vector<bool> used_definitions(std::string_view folder,
+                                   const std::vector<std::string>& wanted) {
+    const std::set<std::string_view> names(wanted.begin(), wanted.end());
+    std::vector<size_t> open;
     for (const EmbeddedFile& file : embedded_files()) {
-        const std::string module = module_name(file.path);
+        if (!is_below(file, folder)) continue;
         for (const EmbeddedDefinition& definition : file.definitions) {
-            names.push_back(fmt::format("{}.{}", module, definition.name));
-            known.emplace(names.back(), &definition);
-            if (file.path.starts_with(folder + "/")) {
-                of_folder.emplace(definition.name, names.back());
-            }
+            if (names.contains(definition.name)) open.push_back(number_of(definition));
         }
     }
-    std::set<std::string_view> used;
-    std::vector<std::string_view> open;
-    for (const std::string& name : wanted) {
-        const auto [begin, end] = of_folder.equal_range(name);
-        for (auto it = begin; it != end; ++it) open.push_back(it->second);
-    }
-    while (!open.empty()) {
-        const std::string_view name = open.back();
-        open.pop_back();
-        const auto found = known.find(name);
-        if (found == known.end() || !used.insert(found->first).second) continue;
-        std::string_view uses = found->second->uses;
-        for (size_t space = uses.find(' '); space != std::string_view::npos;
-             space = uses.find(' ')) {
-            open.push_back(uses.substr(0, space));
-            uses.remove_prefix(space + 1);
-        }
-    }
-    return used;
+    return with_all_they_use(std::move(open));
 }
 
 Package load_folder(diag::SourceMap& sources,
                     const std::string& folder,
-                    const std::set<std::string_view>* kept,
+                    const std::vector<bool>* kept,
                     Diagnostics& diag) {
     std::string text;
     for (const EmbeddedFile& file : embedded_files()) {
-        if (!file.path.starts_with(folder + "/")) continue;
-        const std::string module = module_name(file.path);
-        const bool used = !kept || std::any_of(file.definitions.begin(),
-                                               file.definitions.end(),
-                                               [&](const EmbeddedDefinition& definition) {
-                                                   return kept->contains(fmt::format(
-                                                       "{}.{}", module, definition.name));
-                                               });
-        if (used) text += fmt::format("import {};\n", module);
+        if (!is_below(file, folder)) continue;
+        const auto is_kept = [&](const EmbeddedDefinition& definition) {
+            return (*kept)[number_of(definition)];
+        };
+        const bool used = !kept || std::ranges::any_of(file.definitions, is_kept);
+        if (used) text += fmt::format("import {};\n", module_name(file.path));
     }
     text += "operator model {\n    @input {}\n    @output {}\n    @compose {}\n}\n";
     const diag::FileId file = sources.add(folder, std::move(text));
@@ -353,8 +425,7 @@ Package load_library(diag::SourceMap& sources,
                      const std::string& folder,
                      const std::vector<std::string>& wanted,
                      Diagnostics& diag) {
-    std::vector<std::string> names;
-    const std::set<std::string_view> used = used_definitions(folder, wanted, names);
+    const std::vector<bool> used = used_definitions(folder, wanted);
     return load_folder(sources, folder, &used, diag);
 }
 

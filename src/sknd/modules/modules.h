@@ -49,6 +49,9 @@ ModuleReader no_reader();
 struct LoadOptions {
     ParseLimits limits;
     bool library = false;  // the main module needs no graph (lemma check --module)
+    // Of standard modules, read only the definitions that the model calls and what those call in
+    // turn; all of them if it calls one that is not there, for the sake of suggestions.
+    bool used_only = false;
 };
 
 // Parses the main module (already in `sources`) and all imports; reports missing modules, cycles,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +84,55 @@ TEST(Modules, FindsStandardModules) {
     EXPECT_TRUE(package.modules[1].standard);
     EXPECT_EQ(model.sources.name(package.modules[1].module.file), "stdlib/misc.sknd");
     EXPECT_EQ(model.report(), "");
+}
+
+std::string calling(const std::string& callee) {
+    return fmt::format(R"(import nn, own;
+graph G {{
+    @input {{ x: real[2,3]; }}
+    @output {{ y: real[2,3]; }}
+    @compose {{ y = {}(x); }}
+}}
+)",
+                       callee);
+}
+
+TEST(Modules, ReadsOnlyTheStandardDefinitionsThatAreUsed) {
+    Model model;
+    model.files = {{"own", R"(import layout, math;
+operator op {
+    @input { x: real[n]; }
+    @output { y: real[n]; }
+    @compose { y = math.add(x, x); }
+}
+)"}};
+    const Package all = model.load(calling("nn.relu"));
+    model.options.used_only = true;
+    const Package used = model.load(calling("nn.relu"));
+    EXPECT_EQ(model.report(), "");
+    const auto module = [](const Package& package, const std::string& name) -> const LoadedModule& {
+        return *std::ranges::find(package.modules, name, &LoadedModule::name);
+    };
+    EXPECT_TRUE(module(all, "nn").definition_index.contains("conv"));
+    EXPECT_TRUE(module(used, "nn").definition_index.contains("relu"));
+    EXPECT_FALSE(module(used, "nn").definition_index.contains("conv"));
+    EXPECT_TRUE(module(used, "math").definition_index.contains("add"));
+    EXPECT_TRUE(module(used, "layout").standard);
+    EXPECT_EQ(module(used, "nn").imports.size(), module(all, "nn").imports.size());
+    // Places are those of the whole text.
+    const Definition& relu = module(used, "nn").module.definitions.front();
+    EXPECT_EQ(model.sources.text(relu.name.span), relu.name.text);
+}
+
+TEST(Modules, ReadsAllDefinitionsWhereOneIsMissing) {
+    Model model;
+    model.options.used_only = true;
+    model.files = {{"own", ""}};
+    for (const char* missing : {"nn.rely", "relu"}) {
+        const Package package = model.load(calling(missing));
+        EXPECT_TRUE(package.modules[1].definition_index.contains("relu")) << missing;
+        EXPECT_TRUE(package.modules[1].definition_index.contains("conv")) << missing;
+    }
 }
 
 TEST(Modules, TakesTheModelsModuleBeforeAStandardOne) {

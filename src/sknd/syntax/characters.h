@@ -36,5 +36,14 @@ constexpr bool is_word(char c) {
 constexpr bool is_space(char c) { return class_of(c) == CharClass::Space; }
 constexpr bool is_line_end(char c) { return class_of(c) == CharClass::LineEnd; }
 constexpr bool is_ascii(char c) { return static_cast<uint8_t>(c) < 0x80; }
+// Neither a quote nor an escape, a line end or beyond ASCII.
+constexpr std::array<bool, 256> make_plain_in_string() {
+    std::array<bool, 256> plain{};
+    for (size_t c = 0; c < 0x80; ++c) plain[c] = true;
+    for (const char c : {'"', '\'', '\\', '\r', '\n'}) plain[static_cast<uint8_t>(c)] = false;
+    return plain;
+}
+inline constexpr std::array<bool, 256> kPlainInString = make_plain_in_string();
+constexpr bool is_plain_in_string(char c) { return kPlainInString[static_cast<uint8_t>(c)]; }
 
 }  // namespace lemma::sknd

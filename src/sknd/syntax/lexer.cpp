@@ -49,12 +49,12 @@ public:
           max_tokens_(max_tokens),
           diag_(diag) {
         list_.file = range.file;
-        list_.tokens.reserve(std::min<size_t>((range.end - range.begin) / 3 + 2, max_tokens));
     }
-    TokenList run();
+    TokenList run(std::span<const TextRange> skipped);
 
 private:
     void skip_byte_order_mark();
+    void lex_until(uint32_t end);
     // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
     void lex_token();
     void lex_word();
@@ -116,9 +116,26 @@ private:
     bool open_double_ = false;  // the same for "
 };
 
-TokenList Lexer::run() {
+TokenList Lexer::run(std::span<const TextRange> skipped) {
+    size_t bytes = size() - pos_;
+    for (const TextRange& range : skipped) bytes -= range.end - range.begin;
+    list_.tokens.reserve(std::min<size_t>(bytes / 3 + 2, max_tokens_));
     skip_byte_order_mark();
-    while (pos_ < text_.size()) {
+    for (const TextRange& range : skipped) {
+        lex_until(range.begin);
+        line_start_ = true;
+        pos_ = range.end;
+    }
+    lex_until(size());
+    pos_ = size();
+    line_start_ = true;
+    emit(TokenKind::EndOfFile, size());
+    return std::move(list_);
+}
+
+// Stops for good at the greatest number of tokens.
+void Lexer::lex_until(uint32_t end) {
+    while (pos_ < end) {
         lex_token();
         if (list_.tokens.size() <= max_tokens_) continue;
         diag_
@@ -126,12 +143,9 @@ TokenList Lexer::run() {
                    DiagKind::TooLarge,
                    fmt::format("the file has more than {} tokens", max_tokens_))
             .note("split the file into modules");
-        break;
+        pos_ = size();
+        max_tokens_ = SIZE_MAX;  // once is enough
     }
-    pos_ = size();
-    line_start_ = true;
-    emit(TokenKind::EndOfFile, size());
-    return std::move(list_);
 }
 
 void Lexer::skip_byte_order_mark() {
@@ -235,7 +249,9 @@ void Lexer::lex_string() {
     bool ascii = true;
     uint32_t line_end = 0;  // of the first line
     uint32_t i = pos_ + 1;
-    for (; i < text_.size() && text_[i] != quote; ++i) {
+    for (;; ++i) {
+        i = skip(i, is_plain_in_string);
+        if (i >= text_.size() || text_[i] == quote) break;
         if (!is_ascii(text_[i])) ascii = false;
         if (is_line_end(text_[i]) && line_end == 0) {
             line_end = i;
@@ -416,13 +432,14 @@ void Lexer::lex_greater() {
 TokenList lex(const diag::SourceMap& sources,
               diag::FileId file,
               Diagnostics& diag,
-              size_t max_tokens) {
+              size_t max_tokens,
+              std::span<const TextRange> skipped) {
     const auto size = static_cast<uint32_t>(sources.text(file).size());
-    return Lexer(sources, {file, 0, size}, max_tokens, diag).run();
+    return Lexer(sources, {file, 0, size}, max_tokens, diag).run(skipped);
 }
 
 TokenList lex_range(const diag::SourceMap& sources, Span range, Diagnostics& diag) {
-    return Lexer(sources, range, SIZE_MAX, diag).run();
+    return Lexer(sources, range, SIZE_MAX, diag).run({});
 }
 
 }  // namespace lemma::sknd

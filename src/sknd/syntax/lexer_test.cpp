@@ -54,6 +54,20 @@ TEST(Lexer, ClosesEveryListByEndOfFile) {
     EXPECT_EQ(lex_text("  # only a comment").list.tokens.size(), 1u);
 }
 
+TEST(Lexer, PassesOverRanges) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const diag::FileId file = sources.add("test.sknd", "a # b\n'c\nd e\n' f\n");
+    const TextRange ranges[] = {{6, 9}, {11, 14}};
+    const TokenList list = lex(sources, file, diag, SIZE_MAX, ranges);
+    EXPECT_FALSE(diag.has_errors());
+    ASSERT_EQ(list.tokens.size(), 4u);  // a, d, f and the end
+    EXPECT_EQ(list.tokens[1].begin, 9u);
+    EXPECT_TRUE(list.tokens[1].line_start);
+    EXPECT_EQ(list.tokens[2].begin, 15u);
+    EXPECT_EQ(list.comments.size(), 1u);
+}
+
 TEST(Lexer, TakesTheLongestOperator) {
     EXPECT_EQ(lex_text("a<?=b<?c<<d<=e<-f<>g<h").texts(), "a <?= b <? c << d <= e <- f <> g < h");
     EXPECT_EQ(lex_text("a>?=b>?c>>d>=e>f").texts(), "a >?= b >? c >> d >= e > f");

@@ -2,6 +2,8 @@
 // so that one run reports every independent error; what is broken becomes BadExpr or BadRegion.
 #pragma once
 
+#include <span>
+
 #include "diag/diagnostic.h"
 #include "diag/source.h"
 #include "sknd/syntax/ast.h"
@@ -16,9 +18,11 @@ struct ParseLimits {
     size_t max_tokens = 64'000'000;  // per file
 };
 
+// Passes over the ranges to skip, which are in order and hold whole definitions.
 Module parse_module(const diag::SourceMap& sources,
                     diag::FileId file,
                     const ParseLimits& limits,
-                    Diagnostics& diag);
+                    Diagnostics& diag,
+                    std::span<const TextRange> skipped = {});
 
 }  // namespace lemma::sknd

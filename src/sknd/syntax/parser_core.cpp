@@ -26,11 +26,6 @@ Parser::Parser(const diag::SourceMap& sources,
     module_.file = file;
 }
 
-Parser::Nest::Nest(Parser& parser)
-    : ok(++parser.depth_ <= parser.limits_.max_depth), parser_(parser) {
-    if (!ok) parser.too_deep(parser.span(parser.peek()), parser.limits_.max_depth);
-}
-
 // ---- Where we are -----------------------------------------------------------------------------
 
 // Whether a definition begins here, as opposed to a keyword that someone took for a name.

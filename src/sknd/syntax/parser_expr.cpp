@@ -53,6 +53,22 @@ constexpr std::array<Operator, 256> make_operators() {
 }
 constexpr std::array<Operator, 256> kOperators = make_operators();
 
+constexpr std::array<bool, 256> make_expression_ends() {
+    std::array<bool, 256> table{};
+    for (const TokenKind kind : {TokenKind::Comma,
+                                 TokenKind::Semicolon,
+                                 TokenKind::RParen,
+                                 TokenKind::RBracket,
+                                 TokenKind::RBrace,
+                                 TokenKind::DotDot,
+                                 TokenKind::EndOfFile}) {
+        table[static_cast<size_t>(kind)] = true;
+    }
+    return table;
+}
+// No expression goes on with these.
+constexpr std::array<bool, 256> kExpressionEnds = make_expression_ends();
+
 // `word` is the text of an identifier: `is` and `in` are operators where one is expected.
 constexpr Operator kIs = {kComparison, BinaryOp::Is, {}};
 constexpr Operator kIn = {kComparison, BinaryOp::In, {}};
@@ -77,6 +93,7 @@ bool is_fold_end(TokenKind kind) {
 ExprId Parser::parse_expr(Guards guards) {
     const Nest nest(*this);
     if (!nest.ok || panic_) return bad_expr();
+    if (at_lone_operand()) return parse_primary();
     const Guards outer = std::exchange(guards_, guards);
     ExprId expr = at(TokenKind::Bar) && guards == Guards::Allowed ? parse_guard() : parse_select();
     if (!panic_ && accept(TokenKind::QuestionQuestion)) {
@@ -85,6 +102,12 @@ ExprId Parser::parse_expr(Guards guards) {
     }
     guards_ = outer;
     return expr;
+}
+
+// Most expressions are one name or number: no need to ask each level of the grammar for more.
+bool Parser::at_lone_operand() const {
+    return (at(TokenKind::Identifier) || at(TokenKind::Integer)) &&
+           kExpressionEnds[static_cast<size_t>(peek(1).kind)];
 }
 
 // select-expr ::= binary-expr ["?" rvalue-expr [":" rvalue-expr]]

@@ -83,7 +83,7 @@ public:
            diag::FileId file,
            const ParseLimits& limits,
            Diagnostics& diag);
-    Module parse();
+    Module parse(std::span<const TextRange> skipped);
 
 private:
     using ExprNode = decltype(Expr::node);
@@ -100,7 +100,10 @@ private:
     // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
     class Nest {
     public:
-        explicit Nest(Parser& parser);
+        explicit Nest(Parser& parser)
+            : ok(++parser.depth_ <= parser.limits_.max_depth), parser_(parser) {
+            if (!ok) parser.too_deep(parser.span(parser.peek()), parser.limits_.max_depth);
+        }
         ~Nest() { --parser_.depth_; }
         Nest(const Nest&) = delete;
         Nest& operator=(const Nest&) = delete;
@@ -111,10 +114,12 @@ private:
     };
 
     // ---- Tokens -------------------------------------------------------------------------------
-    const Token& peek(size_t ahead = 0) const {
+    const Token& peek() const { return cursor_.tokens[cursor_.pos]; }
+    const Token& peek(size_t ahead) const {
         return cursor_.tokens[std::min(cursor_.pos + ahead, cursor_.last)];
     }
-    bool at(TokenKind kind, size_t ahead = 0) const { return peek(ahead).kind == kind; }
+    bool at(TokenKind kind) const { return peek().kind == kind; }
+    bool at(TokenKind kind, size_t ahead) const { return peek(ahead).kind == kind; }
     bool at_word(std::string_view word) const {
         return at(TokenKind::Identifier) && text(peek()) == word;
     }
@@ -129,7 +134,7 @@ private:
         return true;
     }
     std::string_view text(const Token& token) const {
-        return text_.substr(token.begin, token.end - token.begin);
+        return {text_.data() + token.begin, token.end - token.begin};
     }
     Span span(const Token& token) const { return {module_.file, token.begin, token.end}; }
     // From there to the end of the last token taken.
@@ -265,6 +270,7 @@ private:
     // ---- Expressions --------------------------------------------------------------------------
     enum class Guards : uint8_t { No, Allowed };  // may `|i|` stand here?
     ExprId parse_expr(Guards guards = Guards::No);
+    bool at_lone_operand() const;
     ExprId parse_select();
     ExprId parse_binary(int min_level);
     ExprId parse_fold(ExprId operand, const Token& token);

@@ -35,13 +35,14 @@ std::optional<BlockKind> block_kind(std::string_view name) {
 Module parse_module(const diag::SourceMap& sources,
                     diag::FileId file,
                     const ParseLimits& limits,
-                    Diagnostics& diag) {
-    return Parser(sources, file, limits, diag).parse();
+                    Diagnostics& diag,
+                    std::span<const TextRange> skipped) {
+    return Parser(sources, file, limits, diag).parse(skipped);
 }
 
 // module ::= import* definition*
-Module Parser::parse() {
-    TokenList list = lex(sources_, module_.file, diag_, limits_.max_tokens);
+Module Parser::parse(std::span<const TextRange> skipped) {
+    TokenList list = lex(sources_, module_.file, diag_, limits_.max_tokens, skipped);
     module_.comments = std::move(list.comments);
     cursor_ = {
         .tokens = list.tokens.data(), .last = list.tokens.size() - 1, .pos = 0, .previous = {}};

@@ -300,6 +300,15 @@ ExprId Parser::parse_named() {
 
 // Whether an operator, a cast or a function is called here.
 bool Parser::at_call() const {
+    switch (peek(1).kind) {
+        case TokenKind::Dot:
+        case TokenKind::LParen:
+        case TokenKind::LBrace:
+        case TokenKind::Less:
+            break;
+        default:
+            return false;
+    }
     const size_t size = qualified_name_size();
     if (at(TokenKind::LParen, size)) return true;
     if (at(TokenKind::LBrace, size)) {

@@ -108,6 +108,12 @@ struct Token {
     uint32_t end = 0;
 };
 
+// Bytes of a text.
+struct TextRange {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+};
+
 // A comment, from `#` to the end of its line; the span leaves out the line end.
 struct Comment {
     uint32_t begin = 0;
