@@ -311,6 +311,24 @@ graph G {
             [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 3; });
 }
 
+// A part of what each step gives is made before the loop.
+TEST(EngineControl, PartsThatEveryStepWouldRepeat) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[2, 5]; a: real[2, 5]; w: real[5, 5]; }
+    @output { y: real[2, 5]; all: real[3, 4, 5]; }
+    @compose {
+        y, ys..(3) = with p = x do..(3) {
+            same = linalg.matmul(a, w);
+            next = math.mul(p, 0.5);
+            both = layout.concat{axis=0}([same, next]);
+            yield next, both;
+        };
+        all = layout.stack{axis=0}(ys);
+    }
+})"));
+}
+
 // An operation of a body that has no formula.
 TEST(EngineControl, InterpretsInsideOfLoops) {
     compare("import algo;" + graph(R"(
