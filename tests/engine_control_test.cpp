@@ -311,5 +311,77 @@ graph G {
             [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 3; });
 }
 
+// A part of what each step gives is made before the loop.
+TEST(EngineControl, PartsThatEveryStepWouldRepeat) {
+    compare(graph(R"(
+graph G {
+    @input { x: real[2, 5]; a: real[2, 5]; w: real[5, 5]; }
+    @output { y: real[2, 5]; all: real[3, 4, 5]; }
+    @compose {
+        y, ys..(3) = with p = x do..(3) {
+            same = linalg.matmul(a, w);
+            next = math.mul(p, 0.5);
+            both = layout.concat{axis=0}([same, next]);
+            yield next, both;
+        };
+        all = layout.stack{axis=0}(ys);
+    }
+})"));
+}
+
+// An operation of a body that has no formula.
+TEST(EngineControl, InterpretsInsideOfLoops) {
+    compare("import algo;" + graph(R"(
+graph G {
+    @input { x: real[3, 8]; }
+    @output { y: real[3, 8]; s: real[3, 8]; all: real[4, 3, 8]; }
+    @compose {
+        y, s, ys..(4) = with p = x, q = x do..(4) {
+            top, at = algo.top_k{k=8, axis=1}(p);
+            m = math.mul(top, 0.9);
+            t = math.add(m, q);
+            u = math.mul(t, 0.5);
+            yield u, top, m;
+        };
+        all = layout.stack{axis=0}(ys);
+    }
+})"),
+            {},
+            1);
+}
+
+// What an operation wants of extents that only the inputs tell is checked for each of them.
+TEST(EngineControl, ChecksExtents) {
+    const auto interpreter = load(R"(
+operator both {
+    @input { x: real[n]; y: real[m]; }
+    @output { z: real[n]; }
+    @assert { n <= m: "'x' must not be longer than 'y'"; }
+    @lower { z[i,] = x[i,] * 2.0, i < n; }
+}
+graph G {
+    @input { x: real[~|100]; y: real[~|200]; }
+    @output { z: real[~|100]; }
+    @compose { z = both(x, y); }
+})");
+    ASSERT_TRUE(interpreter);
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    const auto run = [&](int64_t n, int64_t m) {
+        return (*engine)->run({{"x", {*Array::zeros(tensor::DType::F32, {n})}},
+                               {"y", {*Array::zeros(tensor::DType::F32, {m})}}});
+    };
+    // More sets of extents than the engine keeps plans for.
+    for (int64_t n = 1; n < 8; ++n) {
+        const auto good = run(n, n + 1);
+        ASSERT_TRUE(good) << good.error().message;
+        EXPECT_EQ(good->at("z")[0].shape, tensor::Shape({n}));
+        const auto bad = run(n + 1, n);
+        ASSERT_FALSE(bad);
+        EXPECT_EQ(bad.error().message, "'x' must not be longer than 'y'");
+        EXPECT_NE(interpreter->failed(), nullptr);
+    }
+}
+
 }  // namespace
 }  // namespace lemma

@@ -325,6 +325,7 @@ void Planner::optimise(Scope& scope) {
     scope.layouts = choose_layouts(graph, scope.fixed);
     show("layout", graph, scope.layouts);
     find_insertions(scope);
+    sort_units(scope);
     find_parts(scope);
     find_views(scope);
     sort_units(scope);

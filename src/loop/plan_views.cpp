@@ -134,6 +134,8 @@ void Planner::find_parts(Scope& scope) {
             const auto copy = plain_copy(stage, graph);
             if (!copy || copy->elements != volume(graph, copy->from)) return false;
             if (!made.contains(copy->from) || !is_free(scope, copy->from)) return false;
+            // Before the loop nobody knows yet where the whole will be.
+            if (scope.lifted.contains(copy->from)) return false;
             if (copy->elements == elements) return false;  // the other way round is as good
             scope.parents[copy->from] = {whole, copy->to_begin};
             return true;

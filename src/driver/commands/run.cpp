@@ -232,6 +232,7 @@ Outcome Run::run(Terminal terminal, std::istream&) const {
         outcome.err =
             diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
     }
+    if (finding.status == kGood) outcome.err += remarks_text(finding);
     if (time_ && finding.status == kGood) {
         outcome.err += fmt::format("ran in {:.4g} ms\n", results.seconds * 1e3);
     }

@@ -63,6 +63,7 @@ Result<Engine::Loaded*> Engine::load() {
         found->second->used = ++uses_;
         return found->second.get();
     }
+    if (auto done = check_extents(); !done) return std::unexpected(done.error());
     // Each has its own memory and weights: those used last stay.
     constexpr size_t kMostLoaded = 4;
     while (loaded_.size() >= kMostLoaded) {
@@ -101,6 +102,18 @@ Result<Engine::Loaded*> Engine::load() {
     loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
     loaded->direct = is_direct(*loaded);
     return (loaded_[std::move(key)] = std::move(loaded)).get();
+}
+
+// What operations want of extents that the inputs tell. The interpreter knows whether the operation
+// is reached at all, and says where it is.
+Result<void> Engine::check_extents() {
+    const ir::Program& program = interpreter_.program();
+    for (uint32_t i = 0; i < program.operations.size(); ++i) {
+        const auto id = make_id<ir::OpId>(i);
+        if (program.operations[id].assertions.empty()) continue;
+        if (auto done = interpreter_.check_assertions(id); !done) return done;
+    }
+    return {};
 }
 
 Result<void> Engine::allocate(Loaded& loaded) {

@@ -76,6 +76,7 @@ private:
 
     Engine(loop::Interpreter& interpreter, EngineOptions options);
     Result<Loaded*> load();
+    Result<void> check_extents();
     Result<void> allocate(Loaded& loaded);
     Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);

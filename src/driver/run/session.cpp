@@ -190,7 +190,7 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
     }
     if (!asked) {
         finding.remarks.push_back(
-            {{},
+            {Span{model_.source, 0, 0},
              fmt::format("the interpreter runs it, which is slow: {}", engine.error().message)});
         return true;
     }
