@@ -8,7 +8,6 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kLeastLanes = 8;
-constexpr double kLeastSteps = 4096;
 constexpr size_t kMostReads = 8;
 
 ir::TensorId tensor_of(const Expr& read) {
@@ -39,7 +38,7 @@ public:
         if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
         double steps = 1;
         for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
-        if (steps < kLeastSteps) return std::nullopt;
+        if (steps < graph_.least_steps) return std::nullopt;
         std::vector<ExprId> reads;
         bool good = true;
         pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {

@@ -36,6 +36,7 @@ struct StageGraph {
     std::unordered_set<ir::TensorId, IdHash> results;    // outputs and values of updates
     std::unordered_set<ir::TensorId, IdHash> padded;     // elements that are never written are zero
     uint32_t next_tensor = 0;                            // for tensors that passes make
+    int32_t least_steps = kLeastSteps;                   // of PlanOptions
 
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };

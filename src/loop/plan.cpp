@@ -361,6 +361,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.next_tensor = next_tensor_;
     graph.constants = constants_;
     graph.results = results;
+    graph.least_steps = options_.least_steps;
     graph.pool.strict = options_.numerics == Numerics::Strict;
     const size_t number = plan_.regions.size();
     plan_.regions.emplace_back();

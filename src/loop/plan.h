@@ -136,11 +136,15 @@ struct PlanLog {
     std::string text;
 };
 
+// Tiles pay from here on.
+constexpr int32_t kLeastSteps = 4096;
+
 struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as it is written
     Numerics numerics = Numerics::Default;
-    PlanLog* log = nullptr;  // may be missing
+    int32_t least_steps = kLeastSteps;  // of a sum that is tiled
+    PlanLog* log = nullptr;            // may be missing
 };
 
 // `known` has the extents that the inputs tell.

@@ -132,15 +132,8 @@ std::string compare_sample(const NumberSample& want, const Array& got) {
 // ---- Running ------------------------------------------------------------------------------------
 
 Result<Interpreter> load(const NumberCase& test) {
-    diag::SourceMap sources;
-    Diagnostics diag;
-    const diag::FileId file = sources.add("case", number_graph(test));
-    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
-    sknd::check_types(package, {}, diag);
-    std::optional<ir::Program> program;
-    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
-    if (!program) return std::unexpected(Error{diag::render(sources, diag, {})});
-    Interpreter interpreter(std::move(*program));
+    LEMMA_TRY(ir::Program program, compose_numbers(test));
+    Interpreter interpreter(std::move(program));
     for (const NumberTensor& variable : test.variables) {
         Array value = variable.values;
         value.round();
@@ -248,6 +241,18 @@ std::string number_graph(const NumberCase& test) {
         inputs,
         outputs,
         test.compose);
+}
+
+Result<ir::Program> compose_numbers(const NumberCase& test) {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const diag::FileId file = sources.add("case", number_graph(test));
+    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
+    sknd::check_types(package, {}, diag);
+    std::optional<ir::Program> program;
+    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
+    if (!program) return std::unexpected(Error{diag::render(sources, diag, {})});
+    return std::move(*program);
 }
 
 std::string run_numbers(const NumberCase& test) {

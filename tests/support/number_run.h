@@ -3,12 +3,16 @@
 
 #include <string>
 
+#include "ir/program.h"
 #include "support/number_file.h"
 
 namespace lemma::testing {
 
 // The module text that the case stands for, with one graph.
 std::string number_graph(const NumberCase& test);
+
+// The program of that text, or what is wrong with it.
+Result<ir::Program> compose_numbers(const NumberCase& test);
 
 // Says what differs from what is expected, and where it differs most; empty when nothing does.
 std::string run_numbers(const NumberCase& test);

@@ -20,6 +20,7 @@ namespace lemma::driver {
 struct EngineOptions {
     int threads = 1;
     bool fuse = true;
+    int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled
     // The data of variables that the interpreter has not got, read when it is wanted.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};

@@ -1,0 +1,149 @@
+// library_engine_test [--all] [FILTER…]: the operators of the standard library in compiled code,
+// against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random values, and some
+// with larger shapes as well, all of them with `--all`; of the files whose path has one of the
+// filters in it, if there are any.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "codegen/jit.h"
+#include "loop/plan.h"
+#include "loop/random.h"
+#include "support/number_engine.h"
+#include "support/number_files.h"
+#include "support/number_run.h"
+#include "support/number_variant.h"
+
+namespace lemma::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kSeed = 7;
+constexpr Growth kGrowths[] = {Growth::All, Growth::Axis, Growth::Extent};
+// Compiling takes its time: one of so many variants is tried.
+constexpr uint64_t kOneOf = 4;
+// The interpreter takes its time too.
+constexpr double kMostSteps = 2e5;
+
+class LibraryTest {
+public:
+    LibraryTest(bool all, std::string cache_folder)
+        : all_(all), cache_folder_(std::move(cache_folder)) {}
+
+    void test_cases(const std::string& name,
+                    const std::vector<NumberCase>& cases,
+                    NumberCounts& counts) const {
+        for (const NumberCase& test : cases) {
+            uint64_t seed = kSeed;
+            for (const char c : name + test.compose + test.name) {
+                seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+            }
+            test_case(name, test, seed, counts);
+            for (size_t i = 0; i < std::size(kGrowths); ++i) {
+                const uint64_t own = loop::random_bits(seed, i);
+                if (all_ || own % kOneOf == 0) test_variant(name, test, kGrowths[i], own, counts);
+            }
+        }
+    }
+
+private:
+    void test_case(const std::string& name,
+                   const NumberCase& test,
+                   uint64_t seed,
+                   NumberCounts& counts) const {
+        const auto program = compose_numbers(test);
+        if (!program) return fail(name, test, program.error().message, counts);
+        const EngineReport report = compare_engine(test, *program, {seed, cache_folder_});
+        if (report.outcome == EngineOutcome::Differs) return fail(name, test, report.text, counts);
+        // Where the file expects an error, the engine has it too.
+        const bool refused = report.outcome == EngineOutcome::Refused;
+        if (refused && test.steps.front().error.empty()) {
+            return fail(name, test, report.text, counts);
+        }
+        ++counts.passed;
+    }
+
+    void test_variant(const std::string& name,
+                      const NumberCase& test,
+                      Growth growth,
+                      uint64_t seed,
+                      NumberCounts& counts) const {
+        auto factor = static_cast<int64_t>(2 + (seed >> 32) % 6);
+        for (; factor > 1; factor = factor / 2) {
+            const auto larger = grown(test, growth, factor, seed);
+            if (!larger) continue;
+            const auto program = compose_numbers(*larger);
+            if (!program) break;
+            if (test.declared.empty() && loop::steps_of(*program, kMostSteps) >= kMostSteps) {
+                continue;
+            }
+            const EngineReport report = compare_engine(*larger, *program, {seed, cache_folder_});
+            if (report.outcome == EngineOutcome::Refused) break;
+            ++counts.varied;
+            if (report.outcome == EngineOutcome::Agrees) {
+                ++counts.passed;
+            } else {
+                fail(name, *larger, report.text, counts);
+            }
+            return;
+        }
+        ++counts.refused;
+    }
+
+    void fail(const std::string& name,
+              const NumberCase& test,
+              const std::string& report,
+              NumberCounts& counts) const {
+        ++counts.failed;
+        std::string shapes;
+        for (const NumberTensor& input : test.steps.front().inputs) {
+            shapes += fmt::format(
+                " {}: {}{}", input.name, input.type, tensor::shape_text(input.values.shape));
+        }
+        say(fmt::format("FAILED {}:{}: {}\n{}with{}\n{}\n",
+                        name,
+                        test.line,
+                        test.name,
+                        test.compose,
+                        shapes,
+                        report));
+    }
+
+    bool all_;
+    std::string cache_folder_;
+};
+
+int run(std::vector<std::string> filters) {
+    const bool all = std::erase(filters, "--all") > 0;
+    std::string folder = (fs::temp_directory_path() / "library_engine_test.XXXXXX").string();
+    if (!::mkdtemp(folder.data())) return 2;
+    // Loaded here once, and not by the process of each file again.
+    if (const auto compiler = codegen::load_compiler(); !compiler) {
+        say(compiler.error().message + "\n");
+        return 2;
+    }
+    const LibraryTest test(all, folder);
+    const NumberCounts counts = test_number_files(
+        filters,
+        [&](const auto& name, const auto& cases, auto& to) { test.test_cases(name, cases, to); });
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    say(fmt::format(
+        "{} with other shapes, of {} that were tried ({} of those there are), seed {}\n",
+        counts.varied,
+        counts.varied + counts.refused,
+        all ? "all" : fmt::format("one in {}", kOneOf),
+        kSeed));
+    say(fmt::format("{} passed, {} failed\n", counts.passed, counts.failed));
+    return counts.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace lemma::testing
+
+int main(int argc, char** argv) { return lemma::testing::run({argv + 1, argv + argc}); }

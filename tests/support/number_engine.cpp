@@ -1,0 +1,195 @@
+#include "support/number_engine.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "driver/run/engine.h"
+#include "loop/interpret.h"
+#include "loop/random.h"
+#include "support/number_variant.h"
+
+namespace lemma::testing {
+
+namespace {
+
+using driver::Engine;
+using loop::Array;
+using loop::Interpreter;
+using loop::NamedArrays;
+
+constexpr int kRuns = 2;
+constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
+
+// ---- Comparing ----------------------------------------------------------------------------------
+
+bool is_near(double got, double want) {
+    if (std::isnan(want)) return std::isnan(got);
+    if (got == want) return true;
+    return std::fabs(got - want) <= kAbsolute + kRelative * std::fabs(want);
+}
+
+bool same_bits(double a, double b) {
+    if (std::isnan(a) && std::isnan(b)) return true;
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+// The first difference of two arrays in words.
+template <class Same>
+std::string compare(const Array& got, const Array& want, const Same& same) {
+    if (got.dtype != want.dtype || got.shape != want.shape) {
+        return fmt::format("is {}{}, expected {}{}",
+                           tensor::dtype_name(got.dtype),
+                           tensor::shape_text(got.shape),
+                           tensor::dtype_name(want.dtype),
+                           tensor::shape_text(want.shape));
+    }
+    const auto at = [](size_t i, const auto& a, const auto& b) {
+        return fmt::format("has {} at {} of {}, expected {}", a[i], i, a.size(), b[i]);
+    };
+    for (size_t i = 0; i < want.reals.size(); ++i) {
+        if (!same(got.reals[i], want.reals[i])) return at(i, got.reals, want.reals);
+    }
+    for (size_t i = 0; i < want.integers.size(); ++i) {
+        if (got.integers[i] != want.integers[i]) return at(i, got.integers, want.integers);
+    }
+    for (size_t i = 0; i < want.strings.size(); ++i) {
+        if (got.strings[i] != want.strings[i]) return at(i, got.strings, want.strings);
+    }
+    return {};
+}
+
+template <class Same>
+std::string compare(const NamedArrays& got, const NamedArrays& want, const Same& same) {
+    std::string report;
+    for (const auto& [name, items] : want) {
+        const auto found = got.find(name);
+        if (found == got.end() || found->second.size() != items.size()) {
+            report += fmt::format("`{}` is missing\n", name);
+            continue;
+        }
+        for (size_t i = 0; i < items.size(); ++i) {
+            const std::string text = compare(found->second[i], items[i], same);
+            if (!text.empty()) report += fmt::format("`{}` {}\n", name, text);
+        }
+    }
+    return report;
+}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+uint64_t seed_of(const std::string& name, uint64_t seed) {
+    for (const char c : name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+    return seed;
+}
+
+Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& interpreter) {
+    for (const NumberTensor& variable : test.variables) {
+        const ir::Program& program = interpreter.program();
+        Array value = variable.values;
+        for (const ir::Tensor& tensor : program.tensors) {
+            if (tensor.role != ir::TensorRole::Variable || tensor.name != variable.name) continue;
+            tensor::Shape shape;
+            for (const ir::SymId part : tensor.shape) {
+                shape.push_back(program.symbols.as_int(part).value_or(0));
+            }
+            if (value.size > 0 && shape.size() == value.shape.size()) {
+                value = repeated(value, shape);
+            }
+        }
+        value = random_like(value, seed_of(variable.name, seed));
+        value.round();
+        auto done = interpreter.set_variable(variable.name, std::move(value));
+        if (!done) return done;
+    }
+    return {};
+}
+
+// What each run has, or why it has nothing.
+using Results = std::vector<Result<NamedArrays>>;
+
+Results run_interpreter(const NumberCase& test,
+                        const ir::Program& program,
+                        const NamedArrays& inputs,
+                        uint64_t seed) {
+    Interpreter interpreter(program);
+    if (auto done = set_variables(test, seed, interpreter); !done) {
+        return Results(kRuns, std::unexpected(done.error()));
+    }
+    Results results;
+    for (int i = 0; i < kRuns; ++i) results.push_back(interpreter.run(inputs));
+    return results;
+}
+
+Results run_engine(const NumberCase& test,
+                   const ir::Program& program,
+                   const NamedArrays& inputs,
+                   const EngineRun& run,
+                   int threads) {
+    Interpreter interpreter(program);
+    if (auto done = set_variables(test, run.seed, interpreter); !done) {
+        return Results(kRuns, std::unexpected(done.error()));
+    }
+    driver::EngineOptions options;
+    options.threads = threads;
+    options.least_steps = 1;  // sums of all sizes are tiled
+    options.compiler.cache_folder = run.cache_folder;
+    auto engine = Engine::create(interpreter, options);
+    if (!engine) return Results(kRuns, std::unexpected(engine.error()));
+    Results results;
+    for (int i = 0; i < kRuns; ++i) results.push_back((*engine)->run(inputs));
+    return results;
+}
+
+// Another way to run it, next to what it is measured by.
+template <class Same>
+std::string compare(const Result<NamedArrays>& got,
+                    const Result<NamedArrays>& want,
+                    const Same& same) {
+    if (got && want) return compare(*got, *want, same);
+    if (!got && !want) return {};
+    if (got) return fmt::format("no error, expected: {}\n", want.error().message);
+    return got.error().message + "\n";
+}
+
+EngineReport compare_with(const NumberCase& test,
+                          const ir::Program& program,
+                          const EngineRun& run,
+                          const NamedArrays& inputs) {
+    const Results want = run_interpreter(test, program, inputs, run.seed);
+    const Results one = run_engine(test, program, inputs, run, 1);
+    const Results two = run_engine(test, program, inputs, run, 2);
+    std::string report;
+    const auto add = [&](const char* what, const std::string& text) {
+        if (!text.empty()) report += fmt::format("{}: {}", what, text);
+    };
+    for (size_t i = 0; i < kRuns; ++i) {
+        add("one thread", compare(one[i], want[i], is_near));
+        add("two threads, next to one", compare(two[i], one[i], same_bits));
+    }
+    // Nothing is kept or drawn.
+    const bool repeats = program.updates.empty() && test.steps.front().samples.empty();
+    if (repeats) add("the second run, next to the first", compare(one[1], one[0], same_bits));
+    if (!report.empty()) return {EngineOutcome::Differs, report};
+    if (!want[0]) return {EngineOutcome::Refused, want[0].error().message};
+    return {};
+}
+
+}  // namespace
+
+EngineReport compare_engine(const NumberCase& test,
+                            const ir::Program& program,
+                            const EngineRun& run) {
+    NamedArrays given, random;
+    for (const NumberTensor& input : test.steps.front().inputs) {
+        given[input.name] = {input.values};
+        random[input.name] = {random_like(input.values, seed_of(input.name, run.seed))};
+    }
+    EngineReport report = compare_with(test, program, run, random);
+    // Some operators take certain values only.
+    if (report.outcome == EngineOutcome::Refused) report = compare_with(test, program, run, given);
+    return report;
+}
+
+}  // namespace lemma::testing

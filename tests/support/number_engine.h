@@ -1,0 +1,30 @@
+// tests/support/number_engine.h — runs a case of a number file by compiled kernels and by the
+// interpreter, which is the oracle (design D7).
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+#include "support/number_file.h"
+
+namespace lemma::testing {
+
+struct EngineRun {
+    uint64_t seed = 0;         // of the inputs' and variables' values
+    std::string cache_folder;  // of kernels
+};
+
+enum class EngineOutcome : uint8_t { Agrees, Differs, Refused };
+struct EngineReport {
+    EngineOutcome outcome{};
+    std::string text;  // what differs, or why the interpreter refuses to run it
+};
+
+// `program` is that of the case. Two runs with one thread and two with two have the interpreter's
+// results, up to the rounding of reals, and the same bits. What the interpreter refuses, the engine
+// has to refuse too.
+EngineReport compare_engine(const NumberCase& test,
+                            const ir::Program& program,
+                            const EngineRun& run);
+
+}  // namespace lemma::testing
