@@ -109,28 +109,16 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& i
 // What each run has, or why it has nothing.
 using Results = std::vector<Result<NamedArrays>>;
 
-Results run_interpreter(const NumberCase& test,
-                        const ir::Program& program,
-                        const NamedArrays& inputs,
-                        uint64_t seed) {
-    Interpreter interpreter(program);
-    if (auto done = set_variables(test, seed, interpreter); !done) {
-        return Results(kRuns, std::unexpected(done.error()));
-    }
+Results run_interpreter(Interpreter& interpreter, const NamedArrays& inputs) {
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back(interpreter.run(inputs));
     return results;
 }
 
-Results run_engine(const NumberCase& test,
-                   const ir::Program& program,
+Results run_engine(Interpreter& interpreter,
                    const NamedArrays& inputs,
                    const EngineRun& run,
                    int threads) {
-    Interpreter interpreter(program);
-    if (auto done = set_variables(test, run.seed, interpreter); !done) {
-        return Results(kRuns, std::unexpected(done.error()));
-    }
     driver::EngineOptions options;
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
@@ -154,12 +142,22 @@ std::string compare(const Result<NamedArrays>& got,
 }
 
 EngineReport compare_with(const NumberCase& test,
-                          const ir::Program& program,
                           const EngineRun& run,
-                          const NamedArrays& inputs) {
-    const Results want = run_interpreter(test, program, inputs, run.seed);
-    const Results one = run_engine(test, program, inputs, run, 1);
-    const Results two = run_engine(test, program, inputs, run, 2);
+                          const NamedArrays& inputs,
+                          Interpreter& interpreter) {
+    const auto refused = [](const Error& error) {
+        return EngineReport{EngineOutcome::Refused, error.message};
+    };
+    // What is kept from run to run begins anew for each.
+    auto ready = set_variables(test, run.seed, interpreter);
+    if (!ready) return refused(ready.error());
+    const Results want = run_interpreter(interpreter, inputs);
+    ready = set_variables(test, run.seed, interpreter);
+    if (!ready) return refused(ready.error());
+    const Results one = run_engine(interpreter, inputs, run, 1);
+    ready = set_variables(test, run.seed, interpreter);
+    if (!ready) return refused(ready.error());
+    const Results two = run_engine(interpreter, inputs, run, 2);
     std::string report;
     const auto add = [&](const char* what, const std::string& text) {
         if (!text.empty()) report += fmt::format("{}: {}", what, text);
@@ -168,27 +166,27 @@ EngineReport compare_with(const NumberCase& test,
         add("one thread", compare(one[i], want[i], is_near));
         add("two threads, next to one", compare(two[i], one[i], same_bits));
     }
-    // Nothing is kept or drawn.
-    const bool repeats = program.updates.empty() && test.steps.front().samples.empty();
-    if (repeats) add("the second run, next to the first", compare(one[1], one[0], same_bits));
+    if (interpreter.program().updates.empty())
+        add("the second run, next to the first", compare(one[1], one[0], same_bits));
     if (!report.empty()) return {EngineOutcome::Differs, report};
-    if (!want[0]) return {EngineOutcome::Refused, want[0].error().message};
+    if (!want[0]) return refused(want[0].error());
     return {};
 }
 
 }  // namespace
 
-EngineReport compare_engine(const NumberCase& test,
-                            const ir::Program& program,
-                            const EngineRun& run) {
+EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run) {
+    Interpreter interpreter(std::move(program));
     NamedArrays given, random;
     for (const NumberTensor& input : test.steps.front().inputs) {
         given[input.name] = {input.values};
         random[input.name] = {random_like(input.values, seed_of(input.name, run.seed))};
     }
-    EngineReport report = compare_with(test, program, run, random);
+    EngineReport report = compare_with(test, run, random, interpreter);
     // Some operators take certain values only.
-    if (report.outcome == EngineOutcome::Refused) report = compare_with(test, program, run, given);
+    if (report.outcome == EngineOutcome::Refused) {
+        report = compare_with(test, run, given, interpreter);
+    }
     return report;
 }
 
