@@ -52,6 +52,7 @@ private:
             Lifetime& life = lives_[at.value];
             life.first = std::min(life.first, step);
             life.last = std::max(life.last, step);
+            used_.push_back(at);
         });
     }
     void use(StorageId id, std::pair<size_t, size_t> steps) {
@@ -98,6 +99,7 @@ private:
     }
     // Values pass from step to step, and what comes from outside is needed until the last one.
     void visit_loop(const PlanLoop& loop) {
+        const size_t before = used_.size();
         const size_t begin = now_++;
         if (loop.pre_condition) visit_region(*loop.pre_condition);
         visit_region(loop.body);
@@ -124,7 +126,8 @@ private:
                 use(copy.to, whole);
             }
         }
-        for (Lifetime& life : lives_) {
+        for (size_t i = before; i < used_.size(); ++i) {
+            Lifetime& life = lives_[used_[i].value];
             if (life.first < begin && life.last >= begin && life.last < now_) life.last = now_;
         }
     }
@@ -205,6 +208,7 @@ private:
 
     Plan& plan_;
     std::vector<Lifetime> lives_;
+    std::vector<StorageId> used_;  // in order
     size_t now_ = 0;
 };
 

@@ -124,10 +124,6 @@ void Planner::find_outer(Scope& scope) {
 
 // Inputs and outputs, weights, what other regions see, and what the interpreter touches.
 void Planner::find_fixed(Scope& scope) {
-    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
-        const auto id = make_id<ir::TensorId>(i);
-        if (program_.tensors[id].role != ir::TensorRole::Intermediate) scope.fixed.insert(id);
-    }
     scope.fixed.insert(scope.graph.results.begin(), scope.graph.results.end());
     scope.fixed.insert(scope.outer.begin(), scope.outer.end());
     for (const Unit& unit : scope.graph.units) {
@@ -359,7 +355,6 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.shapes = std::move(shapes_);
     graph.dtypes = std::move(dtypes_);
     graph.next_tensor = next_tensor_;
-    graph.constants = constants_;
     graph.results = results;
     graph.least_steps = options_.least_steps;
     graph.pool.strict = options_.numerics == Numerics::Strict;
@@ -367,8 +362,13 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     plan_.regions.emplace_back();
     for (const ir::OpId id : operations) add_operation(scope, id);
     add_zeros(graph);
+    for (const Unit& unit : graph.units) {
+        for (const ir::TensorId id : unit.reads) {
+            if (constants_.contains(id)) graph.constants.insert(id);
+        }
+    }
     mark_once(graph);
-    constants_ = graph.constants;
+    constants_.insert(graph.constants.begin(), graph.constants.end());
     find_outer(scope);
     find_fixed(scope);
     show("stages", graph);
