@@ -9,19 +9,17 @@ namespace {
 struct Call {
     KernelFunction kernel;
     void* const* buffers;
-    int64_t first, items;
+    int64_t first;
     bool backwards;
 };
 
 // More items than this are short, and read little each.
 constexpr int64_t kMostBackwards = 256;
 
-// Each thread does a run of neighbouring items.
-void run_part(void* context, int part, int parts) {
+void run_range(void* context, int64_t begin, int64_t end) {
     const Call& call = *static_cast<const Call*>(context);
-    const int64_t begin = call.first + call.items * part / parts;
-    const int64_t end = call.first + call.items * (part + 1) / parts;
-    if (begin >= end) return;
+    begin += call.first;
+    end += call.first;
     if (!call.backwards) return call.kernel(call.buffers, begin, end);
     for (int64_t item = end; item-- > begin;) call.kernel(call.buffers, item, item + 1);
 }
@@ -91,12 +89,8 @@ Result<void> Executable::run_items(const Step& step, int64_t begin, int64_t end)
         buffers[i] = step.buffers[i] == kFlag ? &failed : pieces_[step.buffers[i]];
     }
     const int64_t items = end - begin;
-    Call call{step.kernel, buffers, begin, items, backwards_ && items <= kMostBackwards};
-    if (items == 1) {
-        step.kernel(buffers, begin, end);
-    } else {
-        pool_.run(run_part, &call);
-    }
+    Call call{step.kernel, buffers, begin, backwards_ && items <= kMostBackwards};
+    pool_.run(items, call.backwards, run_range, &call);
     if (failed) return std::unexpected(Error{"an index is outside of its tensor"});
     return {};
 }

@@ -1,5 +1,7 @@
 #include "runtime/thread_pool.h"
 
+#include <algorithm>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -8,7 +10,9 @@ namespace lemma::runtime {
 
 namespace {
 
-constexpr int kSpins = 2000;  // about 100 µs
+constexpr int kSpins = 2000;        // about 100 µs
+constexpr int64_t kPieces = 8;      // of a range: enough to share what is left
+constexpr uint64_t kMask = 0xFFFF;  // of a piece's number
 
 void pause() {
 #if defined(__x86_64__)
@@ -18,9 +22,12 @@ void pause() {
 #endif
 }
 
+uint64_t packed(uint64_t first, uint64_t behind) { return first << 16 | behind; }
+
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : threads_(threads) {
+ThreadPool::ThreadPool(int threads)
+    : threads_(threads), ranges_(std::make_unique<Range[]>(static_cast<size_t>(threads))) {
     for (int part = 1; part < threads; ++part) {
         workers_.emplace_back([this, part] { work(part); });
     }
@@ -42,22 +49,65 @@ void ThreadPool::wait_for_start(uint32_t seen) {
 }
 
 void ThreadPool::work(int part) {
-    for (uint32_t round = 0;; ++round) {
-        wait_for_start(round);
+    uint32_t seen = 0;
+    for (;;) {
+        wait_for_start(seen);
         if (stop_.load()) return;
-        function_(context_, part, threads_);
-        if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+        seen = round_.load(std::memory_order_acquire);
+        do_pieces(part);
     }
 }
 
-void ThreadPool::run(void (*function)(void*, int, int), void* context) {
-    if (threads_ == 1) return function(context, 0, 1);
-    function_ = function;
-    context_ = context;
-    pending_.store(static_cast<uint32_t>(threads_ - 1), std::memory_order_relaxed);
+// The owner takes from the front, others from the back. Whoever has a piece may read the job: it
+// does not change before that piece is done.
+bool ThreadPool::take(int part, bool own, int64_t& piece) {
+    std::atomic<uint64_t>& left = ranges_[static_cast<size_t>(part)].left;
+    uint64_t now = left.load(std::memory_order_acquire);
+    for (;;) {
+        const uint64_t first = now >> 16 & kMask;
+        const uint64_t behind = now & kMask;
+        if (first >= behind) return false;
+        const uint64_t after = own ? packed(first + 1, behind) : packed(first, behind - 1);
+        if (left.compare_exchange_weak(
+                now, after, std::memory_order_acq_rel, std::memory_order_acquire)) {
+            piece = static_cast<int64_t>(own ? first : behind - 1);
+            return true;
+        }
+    }
+}
+
+void ThreadPool::do_pieces(int part) {
+    for (int offset = 0; offset < threads_; ++offset) {
+        const int from = (part + offset) % threads_;
+        int64_t piece = 0;
+        while (take(from, offset == 0, piece)) {
+            const Job& job = job_;
+            // The pieces of all ranges, one range behind the other.
+            const int64_t first = job.pieces * from / threads_;
+            const int64_t behind = job.pieces * (from + 1) / threads_;
+            const int64_t at = job.backwards ? behind - 1 - piece : first + piece;
+            job.function(
+                job.context, job.items * at / job.pieces, job.items * (at + 1) / job.pieces);
+            if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+        }
+    }
+}
+
+void ThreadPool::run(int64_t items, bool backwards, Function function, void* context) {
+    if (items <= 0) return;
+    const int64_t most = threads_ == 1 ? 1 : kPieces * threads_;
+    const int64_t pieces = std::min<int64_t>(items, most);
+    if (pieces == 1) return function(context, 0, items);
+    job_ = {function, context, items, pieces, backwards};
+    pending_.store(static_cast<uint32_t>(pieces), std::memory_order_relaxed);
+    for (int part = 0; part < threads_; ++part) {
+        const auto count =
+            static_cast<uint64_t>(pieces * (part + 1) / threads_ - pieces * part / threads_);
+        ranges_[static_cast<size_t>(part)].left.store(packed(0, count), std::memory_order_release);
+    }
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
-    function(context, 0, threads_);
+    do_pieces(0);
     for (int spin = 0; spin < kSpins; ++spin) {
         if (pending_.load(std::memory_order_acquire) == 0) return;
         pause();

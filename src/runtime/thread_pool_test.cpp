@@ -1,0 +1,53 @@
+#include "runtime/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+namespace lemma::runtime {
+namespace {
+
+struct Seen {
+    std::vector<std::atomic<int>> times;
+    explicit Seen(size_t items) : times(items) {}
+};
+
+void count(void* context, int64_t begin, int64_t end) {
+    Seen& seen = *static_cast<Seen*>(context);
+    for (int64_t i = begin; i < end; ++i) ++seen.times[static_cast<size_t>(i)];
+}
+
+TEST(ThreadPool, DoesEveryItemOnce) {
+    for (const int threads : {1, 2, 3, 8}) {
+        ThreadPool pool(threads);
+        for (const int64_t items : {1, 2, 7, 16, 63, 1000}) {
+            for (int round = 0; round < 50; ++round) {
+                Seen seen(static_cast<size_t>(items));
+                pool.run(items, round % 2 != 0, count, &seen);
+                for (const auto& times : seen.times) ASSERT_EQ(times.load(), 1);
+            }
+        }
+    }
+}
+
+// The caller's thread does the work of others that are late.
+TEST(ThreadPool, NothingIsLeftToThreadsThatSleep) {
+    ThreadPool pool(8);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Seen seen(64);
+    pool.run(64, false, count, &seen);
+    for (const auto& times : seen.times) EXPECT_EQ(times.load(), 1);
+}
+
+void first_item(void* context, int64_t begin, int64_t end) {
+    auto& order = *static_cast<std::vector<int64_t>*>(context);
+    for (int64_t i = begin; i < end; ++i) order.push_back(i);
+}
+
+TEST(ThreadPool, OneThreadKeepsTheOrder) {
+    ThreadPool pool(1);
+    std::vector<int64_t> order;
+    pool.run(5, false, first_item, &order);
+    EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace lemma::runtime
