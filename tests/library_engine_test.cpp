@@ -26,7 +26,7 @@ constexpr uint64_t kSeed = 7;
 constexpr Growth kGrowths[] = {Growth::All, Growth::Axis, Growth::Extent};
 // Compiling takes its time: one of so many variants is tried. Those with weights are tried all, for
 // they have the tiled sums.
-constexpr uint64_t kOneOf = 4;
+constexpr uint64_t kOneOf = 8;
 // The interpreter takes its time too.
 constexpr double kMostSteps = 4e5;
 
