@@ -178,6 +178,20 @@ graph G {{
     }
 }
 
+// One row for each matrix of weights: there are no points to share them.
+TEST(Engine, BatchesOfWeightsForOneRow) {
+    compare(R"(import linalg;
+graph G {
+    @input { a: real[8, 1, 64]; }
+    @output { y: real[8, 1, 64]; }
+    @variable { w: real[8, 64, 64]; }
+    @compose { y = linalg.matmul(a, w); }
+})",
+            2,
+            1e-5,
+            0);
+}
+
 TEST(Engine, HandsOnWhatIsNotANumber) {
     const std::string text = R"(import math; import nn;
 graph G {

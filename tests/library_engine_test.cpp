@@ -24,10 +24,11 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSeed = 7;
 constexpr Growth kGrowths[] = {Growth::All, Growth::Axis, Growth::Extent};
-// Compiling takes its time: one of so many variants is tried.
-constexpr uint64_t kOneOf = 4;
+// Compiling takes its time: one of so many variants is tried. Those with weights are tried all, for
+// they have the tiled sums.
+constexpr uint64_t kOneOf = 8;
 // The interpreter takes its time too.
-constexpr double kMostSteps = 2e5;
+constexpr double kMostSteps = 4e5;
 
 class LibraryTest {
 public:
@@ -44,9 +45,12 @@ public:
                 seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
             }
             test_case(name, test, seed, counts);
+            const auto weighty = with_weights(test);
+            if (weighty) test_case(name, *weighty, seed, counts);
             for (size_t i = 0; i < std::size(kGrowths); ++i) {
                 const uint64_t own = loop::random_bits(seed, i);
                 if (all_ || own % kOneOf == 0) test_variant(name, test, kGrowths[i], own, counts);
+                if (weighty) test_variant(name, *weighty, kGrowths[i], own, counts);
             }
         }
     }
@@ -61,6 +65,7 @@ private:
         const EngineReport report =
             compare_engine(test, std::move(*program), {seed, cache_folder_});
         if (report.outcome == EngineOutcome::Differs) return fail(name, test, report.text, counts);
+        count_steps(report, counts);
         // Where the file expects an error, the engine has it too.
         const bool refused = report.outcome == EngineOutcome::Refused;
         if (refused && test.steps.front().error.empty()) {
@@ -87,6 +92,7 @@ private:
                 compare_engine(*larger, std::move(*program), {seed, cache_folder_});
             if (report.outcome == EngineOutcome::Refused) break;
             ++counts.varied;
+            count_steps(report, counts);
             if (report.outcome == EngineOutcome::Agrees) {
                 ++counts.passed;
             } else {
@@ -97,6 +103,12 @@ private:
         ++counts.refused;
     }
 
+    static void count_steps(const EngineReport& report, NumberCounts& counts) {
+        counts.kernels += report.kernels;
+        counts.tiled += report.tiled;
+        counts.interpreted += report.interpreted;
+    }
+
     void fail(const std::string& name,
               const NumberCase& test,
               const std::string& report,
@@ -104,8 +116,11 @@ private:
         ++counts.failed;
         std::string shapes;
         for (const NumberTensor& input : test.steps.front().inputs) {
-            shapes += fmt::format(
-                " {}: {}{}", input.name, input.type, tensor::shape_text(input.values.shape));
+            shapes += fmt::format(" {}{}: {}{}",
+                                  test.weights.contains(input.name) ? "weight " : "",
+                                  input.name,
+                                  input.type,
+                                  tensor::shape_text(input.values.shape));
         }
         say(fmt::format("FAILED {}:{}: {}\n{}with{}\n{}\n",
                         name,
@@ -141,6 +156,10 @@ int run(std::vector<std::string> filters) {
         counts.varied + counts.refused,
         all ? "all" : fmt::format("one in {}", kOneOf),
         kSeed));
+    say(fmt::format("{} kernels, {} of them tiled; {} operations left to the interpreter\n",
+                    counts.kernels,
+                    counts.tiled,
+                    counts.interpreted));
     say(fmt::format("{} passed, {} failed\n", counts.passed, counts.failed));
     return counts.failed == 0 ? 0 : 1;
 }

@@ -128,7 +128,7 @@ void choose_tile(const Stage& stage,
     };
     for (const VarId var : c.batch) {
         if (pool.depends(c.b, var)) all_weights *= pool.extent(var);
-        groups &= step(var) < step(points.vars.back());
+        groups = groups && step(var) < step(points.vars.back());
     }
     c.batch_inside = groups && all_weights <= kSmallWeights;
 }

@@ -115,16 +115,41 @@ Results run_interpreter(Interpreter& interpreter, const NamedArrays& inputs) {
     return results;
 }
 
+void count_steps(const loop::Plan& plan, EngineReport& report) {
+    for (const loop::PlanStep& step : plan.steps) {
+        const bool kernel = !step.interpreted && !step.loop && !step.branch;
+        report.interpreted += step.interpreted;
+        report.kernels += kernel;
+        report.tiled += kernel && step.kernel.schedule.starts_with("tile");
+    }
+}
+
+// The steps alone: a run that fails is left to the interpreter, which would hide it.
+Result<void> run_steps(Interpreter& interpreter,
+                       const NamedArrays& inputs,
+                       Engine& engine,
+                       EngineReport& report) {
+    auto done = engine.prepare(inputs);
+    if (done) count_steps(engine.plan(), report);
+    if (done) done = engine.run_again();
+    interpreter.end_run(false);
+    return done;
+}
+
 Results run_engine(Interpreter& interpreter,
                    const NamedArrays& inputs,
                    const EngineRun& run,
-                   int threads) {
+                   int threads,
+                   EngineReport& report) {
     driver::EngineOptions options;
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
     options.compiler.cache_folder = run.cache_folder;
     auto engine = Engine::create(interpreter, options);
     if (!engine) return Results(kRuns, std::unexpected(engine.error()));
+    if (auto done = run_steps(interpreter, inputs, **engine, report); !done) {
+        return Results(kRuns, std::unexpected(done.error()));
+    }
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back((*engine)->run(inputs));
     return results;
@@ -141,24 +166,42 @@ std::string compare(const Result<NamedArrays>& got,
     return got.error().message + "\n";
 }
 
+// Those of the inputs that are variables go to the interpreter.
+Result<NamedArrays> give_weights(const NumberCase& test,
+                                 NamedArrays values,
+                                 Interpreter& interpreter) {
+    for (const std::string& name : test.weights) {
+        Array value = std::move(values[name][0]);
+        value.round();
+        auto done = interpreter.set_variable(name, std::move(value));
+        if (!done) return std::unexpected(done.error());
+        values.erase(name);
+    }
+    return values;
+}
+
 EngineReport compare_with(const NumberCase& test,
                           const EngineRun& run,
-                          const NamedArrays& inputs,
+                          const NamedArrays& values,
                           Interpreter& interpreter) {
     const auto refused = [](const Error& error) {
         return EngineReport{EngineOutcome::Refused, error.message};
     };
+    const auto given = give_weights(test, values, interpreter);
+    if (!given) return refused(given.error());
+    const NamedArrays& inputs = *given;
     // What is kept from run to run begins anew for each.
     auto ready = set_variables(test, run.seed, interpreter);
     if (!ready) return refused(ready.error());
     const Results want = run_interpreter(interpreter, inputs);
     ready = set_variables(test, run.seed, interpreter);
     if (!ready) return refused(ready.error());
-    const Results one = run_engine(interpreter, inputs, run, 1);
+    EngineReport result, again;
+    const Results one = run_engine(interpreter, inputs, run, 1, result);
     ready = set_variables(test, run.seed, interpreter);
     if (!ready) return refused(ready.error());
-    const Results two = run_engine(interpreter, inputs, run, 2);
-    std::string report;
+    const Results two = run_engine(interpreter, inputs, run, 2, again);
+    std::string& report = result.text;
     const auto add = [&](const char* what, const std::string& text) {
         if (!text.empty()) report += fmt::format("{}: {}", what, text);
     };
@@ -168,9 +211,9 @@ EngineReport compare_with(const NumberCase& test,
     }
     if (interpreter.program().updates.empty())
         add("the second run, next to the first", compare(one[1], one[0], same_bits));
-    if (!report.empty()) return {EngineOutcome::Differs, report};
-    if (!want[0]) return refused(want[0].error());
-    return {};
+    if (report.empty() && !want[0]) return refused(want[0].error());
+    if (!report.empty()) result.outcome = EngineOutcome::Differs;
+    return result;
 }
 
 }  // namespace

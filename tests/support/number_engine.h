@@ -18,6 +18,10 @@ enum class EngineOutcome : uint8_t { Agrees, Differs, Refused };
 struct EngineReport {
     EngineOutcome outcome{};
     std::string text;  // what differs, or why the interpreter refuses to run it
+    // What the plan has.
+    size_t kernels = 0;
+    size_t tiled = 0;        // of those
+    size_t interpreted = 0;  // operations that are left to the interpreter
 };
 
 // `program` is that of the case. Two runs with one thread and two with two have the interpreter's

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,7 @@ struct NumberCase {
     std::string compose;
     std::map<std::string, std::string> declared;  // by name, as `declare` says
     std::vector<NumberTensor> variables;
+    std::set<std::string> weights;  // inputs of which the graph makes variables; no file says so
     std::vector<NumberStep> steps;
     double rtol = 1e-5, atol = 1e-6;
 };

@@ -215,7 +215,7 @@ std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter
 }  // namespace
 
 std::string number_graph(const NumberCase& test) {
-    std::string imports, inputs, outputs;
+    std::string imports, inputs, outputs, variables;
     for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
         const std::string module(file.path.substr(0, file.path.rfind('.')));
         if (test.compose.find(module + ".") != std::string::npos)
@@ -228,18 +228,21 @@ std::string number_graph(const NumberCase& test) {
         if (known.insert(name).second) to += fmt::format("        {}: {};\n", name, text);
     };
     for (const NumberTensor& tensor : test.steps.front().inputs)
-        declare(inputs, tensor.name, shape_of(tensor));
+        declare(
+            test.weights.contains(tensor.name) ? variables : inputs, tensor.name, shape_of(tensor));
     for (const NumberTensor& tensor : test.steps.front().outputs)
         declare(outputs, tensor.name, open_shape(tensor.type, tensor.values.shape.size()));
     for (const NumberSample& sample : test.steps.front().samples)
         declare(outputs, sample.name, open_shape(sample.type, sample.shape.size()));
     for (const auto& [name, type] : test.declared) declare(outputs, name, type);
+    if (!variables.empty()) variables = fmt::format("    @variable {{\n{}    }}\n", variables);
     return fmt::format(
-        "{}graph main {{\n    @input {{\n{}    }}\n    @output {{\n{}    }}\n"
+        "{}graph main {{\n    @input {{\n{}    }}\n    @output {{\n{}    }}\n{}"
         "    @compose {{\n{}    }}\n}}\n",
         imports,
         inputs,
         outputs,
+        variables,
         test.compose);
 }
 

@@ -106,6 +106,17 @@ std::optional<NumberCase> grown(const NumberCase& test,
     return result;
 }
 
+std::optional<NumberCase> with_weights(const NumberCase& test) {
+    NumberCase result = test;
+    const std::vector<NumberTensor>& inputs = test.steps.front().inputs;
+    for (size_t i = 1; i < inputs.size(); ++i) {
+        const bool open = test.declared.contains(inputs[i].name);
+        if (inputs[i].type == "real" && !open) result.weights.insert(inputs[i].name);
+    }
+    if (result.weights.empty()) return std::nullopt;
+    return result;
+}
+
 Array random_like(const Array& array, uint64_t seed) {
     Array result = array;
     if (array.dtype == tensor::DType::Bool) {

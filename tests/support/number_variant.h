@@ -24,6 +24,10 @@ std::optional<NumberCase> grown(const NumberCase& test,
                                 int64_t factor,
                                 uint64_t seed);
 
+// The case with variables in place of the reals behind its first input, as models have weights;
+// nothing if there are none.
+std::optional<NumberCase> with_weights(const NumberCase& test);
+
 // Values are repeated along all axes, up to the shape.
 loop::Array repeated(const loop::Array& array, const tensor::Shape& shape);
 
