@@ -144,7 +144,7 @@ struct PlanOptions {
     bool fuse = true;  // false: every operation by itself, as it is written
     Numerics numerics = Numerics::Default;
     int32_t least_steps = kLeastSteps;  // of a sum that is tiled
-    PlanLog* log = nullptr;            // may be missing
+    PlanLog* log = nullptr;             // may be missing
 };
 
 // `known` has the extents that the inputs tell.

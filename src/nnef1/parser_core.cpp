@@ -38,7 +38,8 @@ Parser::Parser(const diag::SourceMap& sources,
     document_.file = file;
     const bool everything = tract() || options.kind == DocumentKind::Library;
     operators_enabled_ = fragments_enabled_ = everything;
-    // At most one expression in six bytes, nearly always: it saves moving them as they grow in number.
+    // At most one expression in six bytes, nearly always: it saves moving them as they grow in
+    // number.
     const size_t expected = std::min(text_.size() / 6, kMaxReserved) + 1;
     nodes_.exprs.reserve(expected);
     nodes_.reserve_lists(expected / 2);
