@@ -178,6 +178,58 @@ graph G {{
     }
 }
 
+// What is concatenated along the channels is made in its place, also where one result is inside of
+// the next, and is read by others as well; a shuffle of channels is one copy.
+TEST(Engine, ConcatenationsAndShuffles) {
+    compare(R"(import nn; import math; import layout;
+graph G {
+    @input { x: real[1, 16, 9, 9]; }
+    @output { y: real[1, 48, 9, 9]; z: real[1, 24, 9, 9]; }
+    @variable { w1: real[24, 16, 1, 1]; w2: real[24, 16, 3, 3]; w3: real[24, 48, 1, 1]; w4: real[48, 1, 3, 3]; }
+    @compose {
+        a = nn.conv{padding = [0, 0, 0, 0]}(x, w1);
+        b = nn.conv{padding = [1, 1, 1, 1]}(x, w2);
+        r = nn.relu(b);
+        both = layout.concat{axis = 1}([a, r]);
+        c = nn.conv{padding = [0, 0, 0, 0]}(both, w3);
+        all = layout.concat{axis = 1}([both, c]);
+        half = layout.slice{axes = [1], begin = [24], end = [72]}(all);
+        groups = layout.reshape{shape = [1, 4, 12, 9, 9]}(half);
+        mixed = layout.transpose{perm = [0, 2, 1, 3, 4]}(groups);
+        flat = layout.reshape{shape = [1, 48, 9, 9]}(mixed);
+        y = nn.conv{padding = [1, 1, 1, 1], groups = 48}(flat, w4);
+        z = math.add(c, a);
+    }
+})",
+            2,
+            1e-5,
+            0);
+}
+
+// A value of two elements that is no product, and weights that have a factor of their own.
+TEST(Engine, SumsOfOtherThings) {
+    compare(R"(
+operator distances {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
+}
+operator window_conv {
+    @input { x: real[c, t]; filter: real[n, c, m]; window: real[m]; }
+    @output { y: real[n, t - m + 1]; }
+    @lower { y[j, k] += x[h, k + l] * filter[j, h, l] * window[l,], j < n, k < t - m + 1, h < c, l < m; }
+}
+graph G {
+    @input { a: real[37, 29]; b: real[45, 29]; x: real[7, 50]; }
+    @output { z: real[37, 45]; y: real[19, 46]; }
+    @variable { w: real[19, 7, 5]; v: real[5]; }
+    @compose { z = distances(a, b); y = window_conv(x, w, v); }
+})",
+            2,
+            1e-5,
+            0);
+}
+
 // One row for each matrix of weights: there are no points to share them.
 TEST(Engine, BatchesOfWeightsForOneRow) {
     compare(R"(import linalg;

@@ -30,6 +30,45 @@ TEST(Model, RefusesInputsThatDoNotFit) {
     EXPECT_TRUE(model->run({{"x", kSixNumbers}}).ok());
 }
 
+// Runs behind the first one go from bytes to bytes; inputs that do not fit are refused all the
+// same.
+TEST(Model, CompiledRunsAgreeWithTheInterpreter) {
+    constexpr const char* kConv = R"(
+import nn;
+import math;
+graph Conv {
+    @input { x: real[1, 3, 20, n|40]; k: int[2]; }
+    @output { y: real[1, 16, 20, n]; j: int[2]; }
+    @variable { w: real[16, 3, 3, 3]; }
+    @compose { y = nn.conv{padding = [1, 1, 1, 1]}(x, w); j = math.add(k, 1); }
+})";
+    LoadOptions interpret = kRandomWeights;
+    interpret.engine = EngineChoice::Interpret;
+    LoadOptions compile = kRandomWeights;
+    compile.engine = EngineChoice::Compile;
+    compile.threads = 2;
+    Loaded slow(kConv, interpret);
+    Loaded fast(kConv, compile);
+    const Tensor k = Tensor::of<int64_t>({2}, {4, -7});
+    for (const int64_t width : {20, 20, 31, 20}) {
+        std::vector<float> values(static_cast<size_t>(3 * 20 * width));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) - 5.0F;
+        const Tensor x = Tensor::of<float>({1, 3, 20, width}, values);
+        for (int time = 0; time < 2; ++time) {
+            const RunResult want = slow->run({{"x", x}, {"k", k}});
+            const RunResult got = fast->run({{"x", x}, {"k", k}});
+            ASSERT_TRUE(want.ok() && got.ok()) << want.text() << got.text();
+            EXPECT_EQ(got.outputs.at("j").bytes, want.outputs.at("j").bytes);
+            ASSERT_EQ(got.outputs.at("y").shape, want.outputs.at("y").shape);
+            const auto a = got.outputs.at("y").values<float>();
+            const auto b = want.outputs.at("y").values<float>();
+            for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-3);
+        }
+        EXPECT_TRUE(refused(fast->run({{"x", x}}), "no data for the input `k`"));
+        EXPECT_TRUE(refused(fast->run({{"x", x}, {"k", Tensor::scalar<int64_t>(1)}}), "rank"));
+    }
+}
+
 TEST(Model, RefusesTensorsThatContradictThemselves) {
     Loaded model(kScale);
     Tensor x = kSixNumbers;
