@@ -5,47 +5,18 @@
 
 #include <cmath>
 
-#include "diag/render.h"
 #include "driver/run/engine.h"
 #include "driver/run/tensors.h"
-#include "loop/interpret.h"
-#include "loop/random.h"
-#include "sknd/compose/compose.h"
+#include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
 using driver::Engine;
 using loop::Array;
-using loop::Interpreter;
 using loop::NamedArrays;
-
-std::unique_ptr<Interpreter> load(const std::string& text) {
-    diag::SourceMap sources;
-    Diagnostics diag;
-    const auto file = sources.add("test.sknd", text);
-    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
-    sknd::check_types(package, {}, diag);
-    std::optional<ir::Program> program;
-    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
-    EXPECT_EQ(diag::render(sources, diag, {}), "");
-    if (!program) return nullptr;
-    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
-    for (const ir::Tensor& tensor : interpreter->program().tensors) {
-        if (tensor.role != ir::TensorRole::Variable) continue;
-        tensor::Shape shape;
-        for (const ir::SymId part : tensor.shape) {
-            shape.push_back(*interpreter->program().symbols.as_int(part));
-        }
-        Array value = *Array::zeros(tensor.dtype, shape);
-        for (size_t i = 0; i < value.reals.size(); ++i) {
-            value.reals[i] = 0.2 * loop::random_unit(tensor.name.size(), i) - 0.1;
-        }
-        value.round();
-        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
-    }
-    return interpreter;
-}
+using testing_support::load_text;
+using testing_support::small_weight;
 
 void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::string& text) {
     for (const auto& [name, items] : want) {
@@ -67,8 +38,8 @@ void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::st
 void compare(const std::string& text,
              std::function<void(NamedArrays&, int)> change = {},
              size_t interpreted = 0) {
-    const auto oracle = load(text);
-    const auto own = load(text);
+    const auto oracle = load_text(text, small_weight);
+    const auto own = load_text(text, small_weight);
     ASSERT_TRUE(oracle && own);
     for (const bool fuse : {true, false}) {
         auto engine = Engine::create(*own, {.threads = 2, .fuse = fuse});
@@ -352,7 +323,7 @@ graph G {
 
 // What an operation wants of extents that only the inputs tell is checked for each of them.
 TEST(EngineControl, ChecksExtents) {
-    const auto interpreter = load(R"(
+    const auto interpreter = load_text(R"(
 operator both {
     @input { x: real[n]; y: real[m]; }
     @output { z: real[n]; }

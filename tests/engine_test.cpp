@@ -4,57 +4,26 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 
-#include "diag/render.h"
 #include "driver/run/engine.h"
 #include "driver/run/tensors.h"
-#include "loop/interpret.h"
-#include "loop/random.h"
-#include "sknd/compose/compose.h"
+#include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
 using driver::Engine;
 using loop::Array;
-using loop::Interpreter;
 using loop::NamedArrays;
-
-std::unique_ptr<Interpreter> load(const std::string& text) {
-    diag::SourceMap sources;
-    Diagnostics diag;
-    const auto file = sources.add("test.sknd", text);
-    const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
-    sknd::check_types(package, {}, diag);
-    std::optional<ir::Program> program;
-    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
-    EXPECT_EQ(diag::render(sources, diag, {}), "");
-    if (!program) return nullptr;
-    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
-    for (const ir::Tensor& tensor : interpreter->program().tensors) {
-        if (tensor.role != ir::TensorRole::Variable) continue;
-        tensor::Shape shape;
-        for (const ir::SymId part : tensor.shape) {
-            shape.push_back(*interpreter->program().symbols.as_int(part));
-        }
-        Array value = *Array::zeros(tensor.dtype, shape);
-        for (size_t i = 0; i < value.reals.size(); ++i) {
-            value.reals[i] = 0.5 + loop::random_unit(tensor.name.size() * 77 + tensor.name[0], i);
-            if (i % 3 == 1 && tensor.name[0] == 'w') value.reals[i] *= -1;
-        }
-        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
-    }
-    return interpreter;
-}
+using testing_support::load_text;
 
 void compare(const std::string& text, int threads, double tolerance, size_t interpreted) {
-    const auto oracle = load(text);
-    const auto own = load(text);
+    const auto oracle = load_text(text);
+    const auto own = load_text(text);
     ASSERT_TRUE(oracle && own);
     NamedArrays inputs;
     ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
@@ -251,7 +220,7 @@ graph G {
     @output { y: real[40]; z: real[40]; r: real[40]; }
     @compose { y = math.max(a, b); z = math.min(a, b); r = nn.relu(a); }
 })";
-    const auto interpreter = load(text);
+    const auto interpreter = load_text(text);
     ASSERT_TRUE(interpreter);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     Array a = *Array::zeros(tensor::DType::F32, {40});
@@ -276,7 +245,7 @@ TEST(Engine, IsDeterministic) {
     const std::string text = conv_model(kConvs[0], "        y = nn.relu(z);");
     std::vector<double> first;
     for (const int threads : {1, 2, 3, 1}) {
-        const auto interpreter = load(text);
+        const auto interpreter = load_text(text);
         ASSERT_TRUE(interpreter);
         NamedArrays inputs;
         ASSERT_TRUE(driver::add_random_inputs(interpreter->program(), 3, inputs));
@@ -293,7 +262,7 @@ TEST(Engine, IsDeterministic) {
 
 // An index that leaves its tensor is an error with the interpreter's words, not a crash.
 TEST(Engine, ReportsBadIndices) {
-    const auto interpreter = load(R"(
+    const auto interpreter = load_text(R"(
 operator pick {
     @input { x: real[n]; i: int[m]; }
     @output { y: real[m]; }
@@ -349,7 +318,7 @@ TEST(Engine, FunctionsAreWithinTheirBounds) {
         values.push_back(-value);
     }
     for (const Function& function : functions) {
-        const auto interpreter = load(fmt::format(R"(operator apply {{
+        const auto interpreter = load_text(fmt::format(R"(operator apply {{
     @input {{ x: real[n]; }}
     @output {{ y: real[n]; }}
     @lower {{ y[i,] = {1}(x[i,]), i < n; }}
@@ -359,8 +328,8 @@ graph G {{
     @output {{ y: real[{0}]; }}
     @compose {{ y = apply(x); }}
 }})",
-                                                  values.size(),
-                                                  function.name));
+                                                       values.size(),
+                                                       function.name));
         ASSERT_TRUE(interpreter);
         auto engine = Engine::create(*interpreter, {});
         ASSERT_TRUE(engine);
@@ -409,7 +378,7 @@ TEST(Engine, PowersAreWithinTheirBounds) {
     for (double x = 0.9; x < 1.1; x += 0.0073) numbers.push_back(x);
     for (double x = -40; x < 40; x += 1.37) numbers.push_back(x);
     const auto count = static_cast<int64_t>(numbers.size());
-    const auto interpreter = load(fmt::format(R"(operator raise {{
+    const auto interpreter = load_text(fmt::format(R"(operator raise {{
     @input {{ x: real[n]; y: real[m]; }}
     @output {{ z: real[n, m]; }}
     @lower {{ z[i, j] = x[i,] ** y[j,], i < n, j < m; }}
@@ -419,7 +388,7 @@ graph G {{
     @output {{ z: real[{0}, {0}]; }}
     @compose {{ z = raise(x, y); }}
 }})",
-                                              count));
+                                                   count));
     ASSERT_TRUE(interpreter);
     auto engine = Engine::create(*interpreter, {});
     ASSERT_TRUE(engine);

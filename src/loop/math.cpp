@@ -21,6 +21,7 @@ public:
     ExprId pow(ExprId y);
 
 private:
+    ExprId small_exp(ExprId r);
     ExprId wide_log(ExprId size);
     ExprId number(double value) { return b_.real(value, Kind::F32); }
     ExprId fma(ExprId a, ExprId b, ExprId c) { return b_.make(Op::Fma, {a, b, c}); }
@@ -40,6 +41,18 @@ private:
     ExprId x_;
 };
 
+// e^r with |r| <= ln(2) / 2.
+ExprId Math::small_exp(ExprId r) {
+    const ExprId p = polynomial(r,
+                                {0.0001989126851,
+                                 0.001393390005,
+                                 0.008333310675,
+                                 0.04166646267,
+                                 0.1666666668,
+                                 0.5000000014});
+    return add(fma(mul(r, r), p, r), number(1));
+}
+
 // 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity, as it must be. A
 // zero is not got by scaling: that way is through numbers below the normal ones, which take a
 // processor a hundred times as long, and the masks of attention are full of them.
@@ -50,14 +63,7 @@ ExprId Math::exp(ExprId x) {
     const ExprId n = b_.make(Op::Rint, {mul(x, number(1.44269504088896341))});
     ExprId r = fma(n, number(-0.693359375), x);
     r = fma(n, number(2.12194440054690583e-4), r);
-    const ExprId p = polynomial(r,
-                                {0.0001989126851,
-                                 0.001393390005,
-                                 0.008333310675,
-                                 0.04166646267,
-                                 0.1666666668,
-                                 0.5000000014});
-    const ExprId value = add(fma(mul(r, r), p, r), number(1));
+    const ExprId value = small_exp(r);
     return b_.select(vanishes, number(0), b_.make(Op::Scale, {value, n}));
 }
 
@@ -165,14 +171,7 @@ ExprId Math::pow(ExprId y) {
     t = b_.make(Op::Max, {b_.make(Op::Min, {t, wide(89)}), wide(-104.5)});
     const ExprId n = b_.make(Op::Rint, {mul(t, wide(1.44269504088896341))});
     const ExprId r = b_.cast(fma(n, wide(-0.693147180559945309), t), Kind::F32);
-    const ExprId p = polynomial(r,
-                                {0.0001989126851,
-                                 0.001393390005,
-                                 0.008333310675,
-                                 0.04166646267,
-                                 0.1666666668,
-                                 0.5000000014});
-    const ExprId raised = add(fma(mul(r, r), p, r), number(1));
+    const ExprId raised = small_exp(r);
     ExprId value = b_.make(Op::Scale, {raised, b_.cast(n, Kind::F32)});
     const ExprId one = number(1);
     value = b_.select(equal(size, one), one, value);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/executable.h"
+#include "tensor/convert.h"
 
 namespace lemma::runtime {
 
@@ -14,15 +15,6 @@ Step::Step(Step&&) noexcept = default;
 Step& Step::operator=(Step&&) noexcept = default;
 
 namespace {
-
-using tensor::DType;
-
-template <class T>
-int64_t load(const void* from) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return static_cast<int64_t>(value);
-}
 
 template <class T>
 void store(void* to, int64_t number) {
@@ -35,24 +27,7 @@ std::byte* shifted(void* piece, int64_t bytes) { return static_cast<std::byte*>(
 }  // namespace
 
 int64_t Executable::number(const Number& number) const {
-    const void* const at = pieces_[number.piece];
-    switch (number.dtype) {
-        case DType::I8:
-            return load<int8_t>(at);
-        case DType::I16:
-            return load<int16_t>(at);
-        case DType::I32:
-            return load<int32_t>(at);
-        case DType::U16:
-            return load<uint16_t>(at);
-        case DType::U32:
-            return load<uint32_t>(at);
-        case DType::U8:
-        case DType::Bool:
-            return load<uint8_t>(at);
-        default:
-            return load<int64_t>(at);
-    }
+    return tensor::integer_at(number.dtype, pieces_[number.piece]);
 }
 
 void Executable::set_number(const Number& number, int64_t value) const {
@@ -71,7 +46,7 @@ void Executable::set_number(const Number& number, int64_t value) const {
 
 Result<bool> Executable::holds(const Condition& condition) {
     if (auto done = run_steps(condition.steps); !done) return std::unexpected(done.error());
-    return load<uint8_t>(pieces_[condition.value]) != 0;
+    return tensor::integer_at(tensor::DType::Bool, pieces_[condition.value]) != 0;
 }
 
 Result<void> Executable::run_branch(const Branch& branch) {

@@ -20,6 +20,9 @@ enum class KindChange : uint8_t {
 // the element: "element [1, 2] is 300, which u8 cannot hold". Strings stay strings.
 Result<Tensor> convert(const Tensor& tensor, DType dtype, KindChange change = KindChange::Refuse);
 
+// The integer or bool of the type at any address; 0 for other types.
+int64_t integer_at(DType dtype, const void* at);
+
 // "element [1, 2]", for messages; elements are counted in row-major order.
 std::string element_text(const Shape& shape, int64_t element);
 // The error "element [1, 2] is 300, which u8 cannot hold".

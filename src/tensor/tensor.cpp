@@ -7,13 +7,14 @@
 
 #include "base/check.h"
 #include "base/checked.h"
+#include "tensor/convert.h"
 
 namespace lemma::tensor {
 
 namespace {
 
 template <class T>
-T load(const std::byte* at) {
+T load(const void* at) {
     T value;
     std::memcpy(&value, at, sizeof(T));
     return value;
@@ -76,6 +77,31 @@ std::span<std::byte> Tensor::bytes() {
     return bytes_;
 }
 
+int64_t integer_at(DType dtype, const void* at) {
+    switch (dtype) {
+        case DType::I8:
+            return load<int8_t>(at);
+        case DType::I16:
+            return load<int16_t>(at);
+        case DType::I32:
+            return load<int32_t>(at);
+        case DType::I64:
+            return load<int64_t>(at);
+        case DType::U8:
+            return load<uint8_t>(at);
+        case DType::U16:
+            return load<uint16_t>(at);
+        case DType::U32:
+            return load<uint32_t>(at);
+        case DType::U64:
+            return static_cast<int64_t>(load<uint64_t>(at));
+        case DType::Bool:
+            return load<uint8_t>(at) != 0;
+        default:
+            return 0;
+    }
+}
+
 double Tensor::real(int64_t index) const {
     LEMMA_CHECK(index >= 0 && index < size_);
     const std::byte* at = bytes().data() + index * dtype_size(dtype_);
@@ -97,35 +123,9 @@ double Tensor::real(int64_t index) const {
 
 int64_t Tensor::integer(int64_t index) const {
     LEMMA_CHECK(index >= 0 && index < size_);
-    const std::byte* at = bytes().data() + index * dtype_size(dtype_);
-    switch (dtype_) {
-        case DType::I8:
-            return load<int8_t>(at);
-        case DType::I16:
-            return load<int16_t>(at);
-        case DType::I32:
-            return load<int32_t>(at);
-        case DType::I64:
-            return load<int64_t>(at);
-        case DType::U8:
-            return load<uint8_t>(at);
-        case DType::U16:
-            return load<uint16_t>(at);
-        case DType::U32:
-            return load<uint32_t>(at);
-        case DType::U64:
-            return static_cast<int64_t>(load<uint64_t>(at));
-        case DType::Bool:
-            return load<uint8_t>(at) != 0;
-        case DType::F16:
-        case DType::BF16:
-        case DType::F32:
-        case DType::F64:
-            return static_cast<int64_t>(real(index));
-        case DType::Str:
-            return 0;
-    }
-    return 0;
+    if (is_real(dtype_)) return static_cast<int64_t>(real(index));
+    if (dtype_ == DType::Str) return 0;
+    return integer_at(dtype_, bytes().data() + index * dtype_size(dtype_));
 }
 
 void Tensor::set_real(int64_t index, double value) {

@@ -12,7 +12,16 @@ namespace lemma::testing_support {
 using loop::Array;
 using loop::Interpreter;
 
-std::unique_ptr<Interpreter> load_text(const std::string& text) {
+double large_weight(const std::string& name, uint64_t i) {
+    const double value = 0.5 + loop::random_unit(name.size() * 77 + name[0], i);
+    return i % 3 == 1 && name[0] == 'w' ? -value : value;
+}
+
+double small_weight(const std::string& name, uint64_t i) {
+    return 0.2 * loop::random_unit(name.size(), i) - 0.1;
+}
+
+std::unique_ptr<Interpreter> load_text(const std::string& text, const WeightOf& weight) {
     diag::SourceMap sources;
     Diagnostics diag;
     const auto file = sources.add("test.sknd", text);
@@ -30,10 +39,8 @@ std::unique_ptr<Interpreter> load_text(const std::string& text) {
             shape.push_back(*interpreter->program().symbols.as_int(part));
         }
         Array value = *Array::zeros(tensor.dtype, shape);
-        for (size_t i = 0; i < value.reals.size(); ++i) {
-            value.reals[i] = 0.5 + loop::random_unit(tensor.name.size() * 77 + tensor.name[0], i);
-            if (i % 3 == 1 && tensor.name[0] == 'w') value.reals[i] *= -1;
-        }
+        for (size_t i = 0; i < value.reals.size(); ++i) value.reals[i] = weight(tensor.name, i);
+        value.round();
         EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
     }
     return interpreter;

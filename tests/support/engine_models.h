@@ -2,6 +2,8 @@
 // variables.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,8 +11,16 @@
 
 namespace lemma::testing_support {
 
+// Element i of a variable.
+using WeightOf = std::function<double(const std::string& name, uint64_t i)>;
+// From 0.5 to 1.5; a third of those whose names begin with `w` is negative.
+double large_weight(const std::string& name, uint64_t i);
+// From -0.1 to 0.1.
+double small_weight(const std::string& name, uint64_t i);
+
 // The graph of a SkriptND text; null, with failures reported, if it is wrong.
-std::unique_ptr<loop::Interpreter> load_text(const std::string& text);
+std::unique_ptr<loop::Interpreter> load_text(const std::string& text,
+                                             const WeightOf& weight = large_weight);
 
 // Random values for all inputs.
 loop::NamedArrays random_inputs(const ir::Program& program);

@@ -1,5 +1,9 @@
 #include "driver/commands/command.h"
 
+#include <fmt/format.h>
+
+#include "diag/render.h"
+
 namespace lemma::driver {
 
 void declare_colour(Arguments& arguments, Colour& colour) {
@@ -11,6 +15,29 @@ void declare_colour(Arguments& arguments, Colour& colour) {
 bool colour_errors(Colour colour, Terminal terminal) {
     if (colour == Colour::Auto) return terminal.err && !terminal.no_colour;
     return colour == Colour::Always;
+}
+
+void declare_problem_style(Arguments& arguments, ProblemStyle& style) {
+    arguments.flag("--brief", style.brief, "one line per diagnostic, no excerpts");
+    arguments.flag("--json", style.json, "diagnostics as one JSON document on stdout");
+    declare_colour(arguments, style.colour);
+}
+
+Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal terminal) {
+    finding.diag.sort_by_place();
+    Outcome outcome{.status = finding.status};
+    if (style.json) {
+        std::vector<Finding> findings;
+        findings.push_back(std::move(finding));
+        outcome.out = as_json(findings);
+    } else if (finding.unusable) {
+        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
+    } else {
+        const bool colour = colour_errors(style.colour, terminal);
+        outcome.err =
+            diag::render(finding.sources, finding.diag, {.brief = style.brief, .colour = colour});
+    }
+    return outcome;
 }
 
 std::vector<std::unique_ptr<Command>> all_commands() {

@@ -9,6 +9,7 @@
 
 #include "driver/arguments.h"
 #include "driver/driver.h"
+#include "driver/finding.h"
 
 namespace lemma::driver {
 
@@ -29,6 +30,14 @@ enum class Colour { Auto, Always, Never };
 void declare_colour(Arguments& arguments, Colour& colour);
 // Whether to colour what goes to stderr.
 bool colour_errors(Colour colour, Terminal terminal);
+
+// How commands tell what they found wrong with the one model that they read.
+struct ProblemStyle {
+    bool json = false, brief = false;
+    Colour colour = Colour::Auto;
+};
+void declare_problem_style(Arguments& arguments, ProblemStyle& style);
+Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal terminal);
 
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/files.h"
 #include "onnx/export.h"
@@ -47,11 +46,9 @@ private:
     LoadOptions load_;
     ConvertOptions options_;
     Target target_ = Target::ByName;
-    Colour colour_ = Colour::Auto;
+    ProblemStyle style_;
     std::string keep_;
     bool no_data_ = false;
-    bool brief_ = false;
-    bool json_ = false;
 };
 
 void Convert::declare(Arguments& arguments) {
@@ -77,9 +74,7 @@ void Convert::declare(Arguments& arguments) {
                     "[NAME=]FILE",
                     "ONNX: values of inputs that decide shapes; the model is converted for these");
     declare_graph_options(arguments, load_.check.graph);
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
-    arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
-    declare_colour(arguments, colour_);
+    declare_problem_style(arguments, style_);
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
@@ -132,20 +127,7 @@ Outcome Convert::run(Terminal terminal, std::istream&) const {
         finding.unusable = done.error();
         finding.status = kUnusable;
     }
-    finding.diag.sort_by_place();
-    Outcome outcome{.status = finding.status};
-    if (json_) {
-        std::vector<Finding> findings;
-        findings.push_back(std::move(finding));
-        outcome.out = as_json(findings);
-    } else if (finding.unusable) {
-        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
-    } else {
-        const bool colour = colour_errors(colour_, terminal);
-        outcome.err =
-            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
-    }
-    return outcome;
+    return problems_of(std::move(finding), style_, terminal);
 }
 
 }  // namespace

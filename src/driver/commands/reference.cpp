@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/files.h"
 #include "driver/formats/onnx_model.h"
@@ -31,17 +30,13 @@ private:
     std::string model_;
     std::string out_;
     LoadOptions load_;
-    Colour colour_ = Colour::Auto;
-    bool brief_ = false;
-    bool json_ = false;
+    ProblemStyle style_;
 };
 
 void Reference::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, "an .onnx file with static shapes");
     arguments.text("-o,--output", out_, "DIR", "where to write; made where it is missing (.)");
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
-    arguments.flag("--json", json_, "diagnostics as one JSON document on stdout");
-    declare_colour(arguments, colour_);
+    declare_problem_style(arguments, style_);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
     arguments.remark(
@@ -95,20 +90,7 @@ Outcome Reference::run(Terminal terminal, std::istream&) const {
     } else if (finding.diag.has_errors()) {
         finding.status = kWrong;
     }
-    finding.diag.sort_by_place();
-    Outcome outcome{.status = finding.status};
-    if (json_) {
-        std::vector<Finding> findings;
-        findings.push_back(std::move(finding));
-        outcome.out = as_json(findings);
-    } else if (finding.unusable) {
-        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
-    } else {
-        const bool colour = colour_errors(colour_, terminal);
-        outcome.err =
-            diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
-    }
-    return outcome;
+    return problems_of(std::move(finding), style_, terminal);
 }
 
 }  // namespace
