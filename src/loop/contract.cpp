@@ -10,10 +10,6 @@ namespace {
 constexpr int64_t kLeastLanes = 8;
 constexpr size_t kMostReads = 8;
 
-ir::TensorId tensor_of(const Expr& read) {
-    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
-}
-
 bool reads_constants(const StageGraph& graph, ExprId value) {
     bool constant = true;
     graph.pool.visit_reads(

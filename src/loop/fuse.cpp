@@ -13,10 +13,6 @@ bool keeps_values(tensor::DType dtype) {
            dtype == tensor::DType::I64 || dtype == tensor::DType::Bool;
 }
 
-ir::TensorId tensor_of(const Expr& read) {
-    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
-}
-
 bool reads(const Unit& unit, ir::TensorId id) {
     return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
 }
@@ -265,9 +261,8 @@ bool Fuser::join(Unit& first, const Stage& then) {
     Stage& stage = first.stages[0];
     const ir::TensorId id = first.writes[0];
     std::vector<ExprId> index;
-    const bool plain = then.combine == ir::FormulaOp::Assign && then.writes.size() == 1 &&
-                       then.guards.empty() && !then.condition.valid() && !then.empty;
-    if (!plain || !reads_plainly(then, id, index) || !in_range(then.writes[0].value)) return false;
+    if (!is_plain(then) || !reads_plainly(then, id, index) || !in_range(then.writes[0].value))
+        return false;
     const WriteShape shape = write_shape(then, then.writes[0], pool_);
     if (!shape.injective || shape.vars.size() != then.loops.size()) return false;
     std::unordered_map<VarId, ExprId, IdHash> with;

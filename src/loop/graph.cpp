@@ -20,7 +20,7 @@ void find_reads(StageGraph& graph, Unit& unit) {
     ExprId total;
     const auto visit = [&](ExprId id, const Expr& e) {
         if (id == total) return;
-        add(unit.reads, make_id<ir::TensorId>(static_cast<size_t>(e.integer)));
+        add(unit.reads, tensor_of(e));
     };
     for (const Stage& stage : unit.stages) {
         total = stage.total;

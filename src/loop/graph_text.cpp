@@ -88,10 +88,7 @@ std::string StageText::made(ExprId id) {
         case Op::Var:
             return fmt::format("v{}", e.integer);
         case Op::Read:
-            return fmt::format(
-                "{}[{}]",
-                name_of(program_, make_id<ir::TensorId>(static_cast<size_t>(e.integer))),
-                list(e.args));
+            return fmt::format("{}[{}]", name_of(program_, tensor_of(e)), list(e.args));
         case Op::Assume:
             return text(e.args[0]);
         case Op::Add:

@@ -7,10 +7,6 @@ namespace lemma::loop {
 
 namespace {
 
-ir::TensorId tensor_of(const Expr& read) {
-    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
-}
-
 constexpr int64_t kFewChannels = 4;  // not worth another order
 
 class LayoutChooser {

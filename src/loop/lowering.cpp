@@ -197,7 +197,7 @@ ExprId Lowering::compute(const Expr& given) {
         case Op::Var:
             return number(bindings_.at(make_id<VarId>(static_cast<size_t>(e.integer))));
         case Op::Read:
-            return load(make_id<ir::TensorId>(static_cast<size_t>(e.integer)), e.args);
+            return load(tensor_of(e), e.args);
         case Op::Assume:
             return value(e.args[0]);
         case Op::Cast:

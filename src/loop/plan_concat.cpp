@@ -15,13 +15,11 @@ struct Insertion {
 };
 
 std::optional<Insertion> insertion_of(const Stage& stage, const StageGraph& graph) {
-    const bool plain = stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 &&
-                       !stage.empty && stage.guards.empty() && !stage.condition.valid();
-    if (!plain) return std::nullopt;
+    if (!is_plain(stage)) return std::nullopt;
     const StageWrite& write = stage.writes[0];
     const Expr& value = graph.pool[write.value];
     if (value.op != Op::Read || value.args.size() != write.index.size()) return std::nullopt;
-    Insertion result{make_id<ir::TensorId>(static_cast<size_t>(value.integer)), {}};
+    Insertion result{tensor_of(value), {}};
     const auto shape = graph.shapes.find(result.from);
     if (shape == graph.shapes.end() || result.from == write.tensor) return std::nullopt;
     if (graph.dtypes.at(result.from) != graph.dtypes.at(write.tensor)) return std::nullopt;

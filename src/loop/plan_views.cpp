@@ -32,11 +32,6 @@ int64_t volume(const StageGraph& graph, ir::TensorId id) {
     return tensor::volume(graph.shapes.at(id)).value_or(0);
 }
 
-bool is_plain(const Stage& stage) {
-    return stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 && !stage.empty &&
-           stage.guards.empty() && !stage.condition.valid();
-}
-
 int64_t steps_of(const Stage& stage) {
     if (stage.empty) return 0;
     int64_t steps = 1;
@@ -74,7 +69,7 @@ std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph)
     const Expr& value = graph.pool[write.value];
     if (value.op != Op::Read) return std::nullopt;
     PlainCopy copy;
-    copy.from = make_id<ir::TensorId>(static_cast<size_t>(value.integer));
+    copy.from = tensor_of(value);
     copy.to = write.tensor;
     if (copy.from == copy.to || !graph.shapes.contains(copy.from)) return std::nullopt;
     if (graph.dtypes.at(copy.from) != graph.dtypes.at(copy.to)) return std::nullopt;

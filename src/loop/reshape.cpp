@@ -8,10 +8,6 @@ namespace lemma::loop {
 
 namespace {
 
-ir::TensorId tensor_of(const Expr& read) {
-    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
-}
-
 class ReshapeComposer {
 public:
     explicit ReshapeComposer(StageGraph& graph) : graph_(graph), pool_(graph.pool) {}
@@ -31,16 +27,13 @@ private:
         int64_t stride, extent;
     };
 
-    static bool is_plain(const Unit& unit) {
-        if (unit.interpreted || unit.stages.size() != 1) return false;
-        const Stage& stage = unit.stages[0];
-        return stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 &&
-               stage.guards.empty() && !stage.condition.valid() && !stage.empty;
+    static bool is_one_assignment(const Unit& unit) {
+        return !unit.interpreted && unit.stages.size() == 1 && is_plain(unit.stages[0]);
     }
     // The tensor is a copy of another one, its axes in a flat order; they are told, outermost
     // first.
     bool is_flat_copy(const Unit& unit, std::vector<Axis>& axes) const {
-        if (!is_plain(unit) || unit.writes.size() != 1) return false;
+        if (!is_one_assignment(unit) || unit.writes.size() != 1) return false;
         const Stage& stage = unit.stages[0];
         const StageWrite& write = stage.writes[0];
         if (write.index.size() != 1 || pool_[write.value].op != Op::Read ||
@@ -56,7 +49,7 @@ private:
         return true;
     }
     void compose(Unit& unit) {
-        if (!is_plain(unit)) return;
+        if (!is_one_assignment(unit)) return;
         const Expr value = pool_[unit.stages[0].writes[0].value];
         if (value.op != Op::Read || value.args.size() != 1) return;
         const auto found = producers_.find(tensor_of(value));

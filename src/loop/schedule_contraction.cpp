@@ -18,10 +18,6 @@ constexpr int64_t kUnroll = 8;
 constexpr int64_t kLine = 64;  // bytes of the cache
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
 
-ir::TensorId tensor_of(const Expr& read) {
-    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
-}
-
 int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Points that lie side by side in all operands are one variable: its last one, made longer.

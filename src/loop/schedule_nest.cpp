@@ -47,8 +47,7 @@ public:
         } else {
             for (const ExprId arg : e.args) result = either(result, of(arg));
             if (e.op == Op::Read) {
-                result = either(
-                    result, outside(make_id<ir::TensorId>(static_cast<size_t>(e.integer)), e.args));
+                result = either(result, outside(tensor_of(e), e.args));
             }
         }
         known_[id] = result;
@@ -235,7 +234,7 @@ double Nest::lane_cost(VarId var, bool reduction) const {
     };
     double reads = 0.5;
     const auto visit = [&](ExprId, const Expr& e) {
-        reads += cost(stride(make_id<ir::TensorId>(static_cast<size_t>(e.integer)), e.args, var));
+        reads += cost(stride(tensor_of(e), e.args, var));
     };
     double writes = 0;
     for (const StageWrite& write : stage_.writes) {

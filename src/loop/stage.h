@@ -43,6 +43,17 @@ struct Stage {
     ExprId total;
 };
 
+// Each element that it writes, it assigns; in all of its steps.
+inline bool is_plain(const Stage& stage) {
+    return stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 && !stage.empty &&
+           stage.guards.empty() && !stage.condition.valid();
+}
+
+// The tensor of a Read.
+inline ir::TensorId tensor_of(const Expr& read) {
+    return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
+}
+
 using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
 using Known = std::unordered_map<ir::SymId, int64_t, IdHash>;  // extents that are symbols
 

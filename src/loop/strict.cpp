@@ -11,9 +11,7 @@ bool rounds_between(const StageGraph& graph, const Unit& unit) {
         for (const StageWrite& write : stage.writes) {
             use(write.tensor);
             for (const ExprId value : {write.value, stage.condition, stage.initial}) {
-                graph.pool.visit_reads(value, [&](ExprId, const Expr& e) {
-                    use(make_id<ir::TensorId>(static_cast<size_t>(e.integer)));
-                });
+                graph.pool.visit_reads(value, [&](ExprId, const Expr& e) { use(tensor_of(e)); });
             }
         }
         if (again) return true;

@@ -65,8 +65,7 @@ private:
             if (!id.valid() || id == stage_.total || !seen.emplace(id, true).second) continue;
             const Expr& e = pool_[id];
             if (e.op == Op::Read) {
-                if (!access(make_id<ir::TensorId>(static_cast<size_t>(e.integer)), e.args))
-                    return false;
+                if (!access(tensor_of(e), e.args)) return false;
                 continue;
             }
             const bool used =
