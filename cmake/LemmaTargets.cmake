@@ -63,17 +63,18 @@ function(lemma_embed target folder)
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
 
-# lemma_engine_version(target): kEngineVersion (codegen/llvm/engine_version.h), a digest of the
-# sources that decide which code a kernel becomes.
+# lemma_engine_version(target): kEngineVersion (codegen/engine_version.h), a digest of LLVM's
+# version and of the sources that decide which code a kernel becomes.
 function(lemma_engine_version target)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.cpp
        ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.h)
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
-  list(APPEND files ${CMAKE_SOURCE_DIR}/src/loop/node.h ${CMAKE_SOURCE_DIR}/src/loop/text.cpp)
+  list(APPEND files ${CMAKE_SOURCE_DIR}/src/codegen/machine_target.cpp
+       ${CMAKE_SOURCE_DIR}/src/loop/node.h ${CMAKE_SOURCE_DIR}/src/loop/text.cpp)
   set(output ${CMAKE_BINARY_DIR}/generated/engine_version.cpp)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}"
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DVERSION=${LLVM_PACKAGE_VERSION}
             -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
     VERBATIM COMMENT "Digest of the engine's sources")

@@ -1,11 +1,11 @@
-# cmake -DOUTPUT=… "-DFILES=a;b" -P source_digest.cmake: a C++ source with a digest of the files, for
-# src/codegen/llvm/engine_version.h.
-set(all "")
+# cmake -DOUTPUT=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: a C++ source with a digest of the
+# files and the version, for src/codegen/engine_version.h.
+set(all "${VERSION}")
 foreach(file ${FILES})
   file(SHA256 ${file} digest)
   string(APPEND all ${digest})
 endforeach()
 string(SHA256 digest "${all}")
 string(SUBSTRING ${digest} 0 16 digest)
-file(WRITE ${OUTPUT} "#include \"codegen/llvm/engine_version.h\"\n\n"
+file(WRITE ${OUTPUT} "#include \"codegen/engine_version.h\"\n\n"
      "namespace lemma::codegen {\nextern const char* const kEngineVersion = \"${digest}\";\n}\n")

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "codegen/jit.h"
+#include "codegen/compiler.h"
 #include "driver/bench/peak.h"
 #include "driver/run/engine.h"
 #include "loop/graph_text.h"
@@ -105,7 +105,7 @@ NamedArrays oracle(const char* text) {
 std::vector<std::string> targets() {
     std::vector<std::string> result;
     for (const char* name : {"avx512", "avx2", "sse2"}) {
-        if (codegen::load_compiler({.target = name})) result.emplace_back(name);
+        if (codegen::Compiler::create({.target = name})) result.emplace_back(name);
     }
     return result;
 }
@@ -152,7 +152,7 @@ TEST(EngineModes, EveryTargetComputesTheSame) {
 }
 
 TEST(EngineModes, RefusesTargetsThatAreNotThere) {
-    const auto none = codegen::load_compiler({.target = "avx1024"});
+    const auto none = codegen::Compiler::create({.target = "avx1024"});
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().message,
               "there is no target `avx1024`: they are `avx512`, `avx2`, `sse2` and `aarch64`");
@@ -160,7 +160,7 @@ TEST(EngineModes, RefusesTargetsThatAreNotThere) {
 
 // Not to be run here, but there must be code for it: an object file of that machine.
 TEST(EngineModes, ThereIsCodeForAArch64) {
-    auto compiler = codegen::load_compiler({.target = "aarch64"});
+    auto compiler = codegen::Compiler::create({.target = "aarch64"});
     ASSERT_TRUE(compiler) << compiler.error().message;
     for (const char* const model : kModels) {
         const auto interpreter = load_text(model);
@@ -297,7 +297,7 @@ TEST(EngineModes, PassesHaveTexts) {
 }
 
 TEST(EngineModes, PeakIsMeasured) {
-    auto compiler = codegen::load_compiler({});
+    auto compiler = codegen::Compiler::create({});
     ASSERT_TRUE(compiler);
     const auto peak = driver::measure_peak(**compiler, 1);
     ASSERT_TRUE(peak) << peak.error().message;

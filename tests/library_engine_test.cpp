@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "codegen/jit.h"
+#include "codegen/compiler.h"
 #include "loop/plan.h"
 #include "loop/random.h"
 #include "support/number_engine.h"
@@ -140,7 +140,7 @@ int run(std::vector<std::string> filters) {
     std::string folder = (fs::temp_directory_path() / "library_engine_test.XXXXXX").string();
     if (!::mkdtemp(folder.data())) return 2;
     // Loaded here once, and not by the process of each file again.
-    if (const auto compiler = codegen::load_compiler(); !compiler) {
+    if (const auto compiler = codegen::Compiler::create(); !compiler) {
         say(compiler.error().message + "\n");
         return 2;
     }

@@ -1,26 +1,15 @@
-// codegen/llvm/targets.h — the processors that code is made for, by their short names.
+// codegen/llvm/targets.h — the processors that code is made for, as LLVM knows them.
 #pragma once
 
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/Target/TargetMachine.h>
 
-#include <string>
+#include <memory>
 
 #include "base/result.h"
-#include "codegen/llvm/emit.h"
-#include "loop/layout.h"
+#include "codegen/machine_target.h"
 
 namespace lemma::codegen {
 
-struct MachineTarget {
-    llvm::orc::JITTargetMachineBuilder builder;
-    loop::Target schedule;  // what schedules need to know
-    EmitOptions emit;
-    bool runs_here = true;  // in this process
-    std::string name;       // with all that makes a difference to the code
-};
-
-// `avx512`, `avx2`, `sse2` or `aarch64`; empty for all that this processor has. An error if there
-// is no such target, or this processor is of that kind and has less.
-Result<MachineTarget> find_target(const std::string& name);
+Result<std::unique_ptr<llvm::TargetMachine>> create_machine(const MachineTarget& target);
 
 }  // namespace lemma::codegen

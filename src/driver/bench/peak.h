@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "codegen/llvm/compiler.h"
+#include "codegen/compiler.h"
 
 namespace lemma::driver {
 

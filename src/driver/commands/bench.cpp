@@ -4,7 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "codegen/jit.h"
+#include "codegen/compiler.h"
 #include "diag/render.h"
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
@@ -134,7 +134,7 @@ Result<void> Bench::measure(Session& session, BenchNumbers& numbers) const {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
-    LEMMA_TRY(const auto compiler, codegen::load_compiler(compiler_options(options_.compile)));
+    LEMMA_TRY(const auto compiler, codegen::Compiler::create(compiler_options(options_.compile)));
     LEMMA_TRY(numbers.peak, measure_peak(*compiler, options_.threads));
     return {};
 }

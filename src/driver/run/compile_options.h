@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "codegen/llvm/compiler.h"
+#include "codegen/compiler.h"
 #include "driver/arguments.h"
 
 namespace lemma::driver {

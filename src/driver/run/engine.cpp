@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "codegen/jit.h"
 #include "driver/run/engine_data.h"
 #include "driver/run/engine_impl.h"
 
@@ -30,7 +29,7 @@ private:
 Result<std::unique_ptr<Engine>> Engine::create(loop::Interpreter& interpreter,
                                                EngineOptions options) {
     auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
-    LEMMA_TRY(engine->compiler_, codegen::load_compiler(engine->options_.compiler));
+    LEMMA_TRY(engine->compiler_, codegen::Compiler::create(engine->options_.compiler));
     return engine;
 }
 
@@ -314,9 +313,11 @@ Result<loop::NamedArrays> Engine::run(const loop::NamedArrays& inputs) {
     }
     if (done) done = run_again();
     if (!done) {
-        // The interpreter says what is wrong, and where.
+        // The interpreter says what is wrong, and where; if nothing is, the engine is at fault.
         interpreter_.end_run(false);
-        return interpreter_.run(inputs);
+        auto outputs = interpreter_.run(inputs);
+        if (outputs) trouble_ = done.error().message;
+        return outputs;
     }
     LEMMA_TRY(loop::NamedArrays outputs, collect(*current_));
     if (auto updated = update_variables(*current_); !updated) {

@@ -7,10 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "codegen/llvm/compiler.h"
+#include "codegen/compiler.h"
 #include "loop/interpret.h"
 #include "loop/plan.h"
 #include "runtime/executable.h"
@@ -52,6 +53,9 @@ public:
     // same types and shapes if all steps are compiled and nothing is kept; else it is false, and
     // nothing has happened.
     Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
+
+    // Why the last run was the interpreter's, once; empty if it was not.
+    std::string take_trouble() { return std::exchange(trouble_, {}); }
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
@@ -107,6 +111,7 @@ private:
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
+    std::string trouble_;
     LoadTimes times_;
     loop::PlanLog log_;
 };

@@ -163,13 +163,18 @@ namespace {
 // kernels, which takes from 30 ms up.
 constexpr double kFewSteps = 1.5e6;
 
+diag::Note slow(const LoadedModel& model, const std::string& why) {
+    return {Span{model.source, 0, 0},
+            fmt::format("the interpreter runs it, which is slow: {}", why)};
+}
+
 }  // namespace
 
 bool Session::open_engine(const SessionOptions& options, Finding& finding) {
     // What looks at every tensor, or changes it, needs those that compiled code leaves out.
     const bool watched = options.quantize || options.run.on_tensor;
-    const bool asked = options.engine == EngineKind::Jit;
-    const bool small = !asked && loop::steps_of(program(), kFewSteps) < kFewSteps;
+    engine_asked_ = options.engine == EngineKind::Jit;
+    const bool small = !engine_asked_ && loop::steps_of(program(), kFewSteps) < kFewSteps;
     if (options.engine == EngineKind::Interpret || watched || small) return true;
     auto engine = Engine::create(
         *interpreter_,
@@ -188,10 +193,8 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
             });
         return true;
     }
-    if (!asked) {
-        finding.remarks.push_back(
-            {Span{model_.source, 0, 0},
-             fmt::format("the interpreter runs it, which is slow: {}", engine.error().message)});
+    if (!engine_asked_) {
+        finding.remarks.push_back(slow(model_, engine.error().message));
         return true;
     }
     finding.unusable = engine.error();
@@ -268,7 +271,17 @@ bool Session::check_deciding(const loop::NamedArrays& inputs, Finding& finding) 
 std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, Finding& finding) {
     if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = engine_ ? engine_->run(inputs) : interpreter_->run(inputs);
-    if (outputs) return std::move(*outputs);
+    if (outputs) {
+        const std::string trouble = engine_ ? engine_->take_trouble() : std::string();
+        if (trouble.empty()) return std::move(*outputs);
+        if (engine_asked_) {
+            finding.unusable = Error{trouble};
+            finding.status = kUnusable;
+            return std::nullopt;
+        }
+        finding.remarks.push_back(slow(model_, trouble));
+        return std::move(*outputs);
+    }
     const ir::Operation* const op = interpreter_->failed();
     if (!op) {  // what was given does not fit
         finding.unusable = outputs.error();

@@ -76,6 +76,7 @@ private:
     loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
     std::unique_ptr<Engine> engine_;
+    bool engine_asked_ = false;  // by name: then the interpreter is no way out
 };
 
 // Arguments of all commands that run models.

@@ -1,4 +1,4 @@
-#include "codegen/llvm/object_maker.h"
+#include "codegen/llvm/llvm_maker.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -6,6 +6,7 @@
 #include <llvm/Passes/PassBuilder.h>
 
 #include "codegen/llvm/emit.h"
+#include "codegen/llvm/targets.h"
 
 namespace lemma::codegen {
 
@@ -33,32 +34,34 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
     manager.run(module, modules);
 }
 
-}  // namespace
+class LlvmMaker final : public ObjectMaker {
+public:
+    LlvmMaker(const MachineTarget& target, bool fast, std::unique_ptr<llvm::TargetMachine> machine)
+        : options_{.has_fma = target.has_fma, .fast = fast},
+          vector_bits_(target.schedule.vector_bytes * 8),
+          machine_(std::move(machine)) {}
 
-Result<ObjectMaker> ObjectMaker::create(const MachineTarget& target) {
-    llvm::orc::JITTargetMachineBuilder builder = target.builder;
-    auto machine = builder.createTargetMachine();
-    if (!machine) {
-        return std::unexpected(Error{"there is no code generator for this machine: " +
-                                     llvm::toString(machine.takeError())});
-    }
-    return ObjectMaker(target, std::move(*machine));
-}
+    Result<std::string> make(const loop::Function& function, const std::string& name) override;
 
-Result<std::string> ObjectMaker::make(const loop::Function& function, const std::string& name) {
+private:
+    EmitOptions options_;
+    int64_t vector_bits_;
+    std::unique_ptr<llvm::TargetMachine> machine_;
+};
+
+Result<std::string> LlvmMaker::make(const loop::Function& function, const std::string& name) {
     llvm::LLVMContext context;
     llvm::Module module(name, context);
     module.setDataLayout(machine_->createDataLayout());
     module.setTargetTriple(machine_->getTargetTriple().str());
-    emit(function, name, target_->emit, module);
+    emit(function, name, options_, module);
     for (llvm::Function& made : module) {
         if (made.isDeclaration()) continue;
         made.addFnAttr("target-cpu", machine_->getTargetCPU());
         made.addFnAttr("target-features", machine_->getTargetFeatureString());
-        made.addFnAttr("prefer-vector-width",
-                       fmt::format("{}", target_->schedule.vector_bytes * 8));
+        made.addFnAttr("prefer-vector-width", fmt::format("{}", vector_bits_));
         made.addFnAttr("no-trapping-math", "true");
-        if (target_->emit.fast) made.addFnAttr("reciprocal-estimates", "all");
+        if (options_.fast) made.addFnAttr("reciprocal-estimates", "all");
     }
     std::string problem;
     llvm::raw_string_ostream stream(problem);
@@ -74,6 +77,13 @@ Result<std::string> ObjectMaker::make(const loop::Function& function, const std:
     }
     emitter.run(module);
     return std::string(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ObjectMaker>> create_llvm_maker(const MachineTarget& target, bool fast) {
+    LEMMA_TRY(std::unique_ptr<llvm::TargetMachine> machine, create_machine(target));
+    return std::make_unique<LlvmMaker>(target, fast, std::move(machine));
 }
 
 }  // namespace lemma::codegen

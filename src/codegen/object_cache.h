@@ -1,4 +1,4 @@
-// codegen/llvm/object_cache.h — compiled kernels on disk, found again by what they were made from.
+// codegen/object_cache.h — compiled kernels on disk, found again by what they were made from.
 // Never a reason to fail: what cannot be read or written is compiled as if there were no cache.
 #pragma once
 

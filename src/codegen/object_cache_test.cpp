@@ -1,4 +1,4 @@
-#include "codegen/llvm/object_cache.h"
+#include "codegen/object_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

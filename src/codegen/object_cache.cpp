@@ -1,9 +1,7 @@
-#include "codegen/llvm/object_cache.h"
+#include "codegen/object_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <llvm/Support/SHA256.h>
-#include <llvm/Support/xxhash.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#define XXH_INLINE_ALL  // no library to load
+#include <xxhash.h>
 
 namespace lemma::codegen {
 
@@ -33,9 +34,7 @@ struct Header {
     uint64_t checksum = 0;
 };
 
-uint64_t sum_of(std::string_view bytes) {
-    return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size()));
-}
+uint64_t sum_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 class File {
 public:
@@ -92,13 +91,12 @@ std::string trouble_with(const std::string& folder) {
 }  // namespace
 
 ObjectKey object_key(std::string_view kernel_text, std::string_view compiler) {
-    llvm::SHA256 hash;
-    hash.update(llvm::StringRef(compiler.data(), compiler.size()));
-    hash.update(llvm::StringRef("\0", 1));
-    hash.update(llvm::StringRef(kernel_text.data(), kernel_text.size()));
+    const XXH128_hash_t seed = XXH3_128bits(compiler.data(), compiler.size());
+    const XXH128_hash_t text =
+        XXH3_128bits_withSeed(kernel_text.data(), kernel_text.size(), seed.low64);
     ObjectKey key;
-    const auto digest = hash.final();
-    for (size_t i = 0; i < 20; ++i) key.digest += fmt::format("{:02x}", digest[i]);
+    key.digest = fmt::format(
+        "{:016x}{:016x}{:08x}", text.high64, text.low64, static_cast<uint32_t>(seed.high64));
     return key;
 }
 

@@ -1,4 +1,4 @@
-// codegen/llvm/engine_version.h — changes with every change to the sources that turn a kernel into
+// codegen/engine_version.h — changes with every change to the sources that turn a kernel into
 // code, so that objects of another version are not taken for those of this one.
 #pragma once
 

@@ -1,0 +1,80 @@
+// codegen/compiler.h — loop functions to machine code, in this process or as object files. What was
+// made before is found on disk; the rest is made by LLVM (object_maker.h).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/code_memory.h"
+#include "codegen/machine_target.h"
+#include "codegen/object_cache.h"
+#include "loop/layout.h"
+#include "loop/node.h"
+#include "loop/numerics.h"
+#include "runtime/kernel.h"
+
+namespace lemma::codegen {
+
+struct CompilerOptions {
+    // `avx512`, `avx2`, `sse2`, or `aarch64`; empty: all that this processor has.
+    std::string target;
+    loop::Numerics numerics = loop::Numerics::Default;
+    // Objects are kept in the folder and found there again; empty: nowhere.
+    std::string cache_folder;
+    int64_t cache_bytes = int64_t{512} << 20;
+};
+
+struct CompilerStats {
+    size_t kernels = 0;  // made
+    size_t reused = 0;   // the same as another one
+    size_t cached = 0;   // found on disk
+    double seconds = 0;
+    std::string target;         // its short name
+    std::string cache_trouble;  // why a folder is not used
+};
+
+class Compiler {
+public:
+    // An error when there is no code for the target; where options name none, the variable
+    // LEMMA_TARGET of the environment may. Kernels go with the compiler.
+    static Result<std::unique_ptr<Compiler>> create(CompilerOptions options = {});
+
+    // What the processor has.
+    const loop::Target& target() const { return target_.schedule; }
+    // The code of each function, in order. Equal functions share theirs. An error when the target
+    // is another kind of processor than this one.
+    Result<std::vector<runtime::KernelFunction>> compile(
+        std::span<const loop::Function* const> functions, int threads);
+    // The function as an object file of the target, under the name.
+    Result<std::string> object(const loop::Function& function, const std::string& name) const;
+    const CompilerStats& stats() const { return stats_; }
+
+private:
+    struct Job {
+        const loop::Function* function = nullptr;
+        ObjectKey key;
+        std::string object;
+        std::string error;
+        bool cached = false;
+    };
+
+    Compiler(MachineTarget target, const CompilerOptions& options);
+    static std::string name_of(const ObjectKey& key) { return "k" + key.digest; }
+    std::vector<Job> find_jobs(std::span<const loop::Function* const> functions,
+                               std::vector<std::string>& names) const;
+    void work(std::vector<Job>& jobs, std::atomic<size_t>& next);
+    Result<void> link(const std::vector<Job>& jobs);
+
+    MachineTarget target_;
+    bool fast_;
+    std::string version_;  // all that decides about the code but the kernel itself
+    std::unique_ptr<ObjectCache> cache_;
+    CodeMemory code_;
+    CompilerStats stats_;
+};
+
+}  // namespace lemma::codegen

@@ -1,0 +1,13 @@
+// codegen/llvm/llvm_maker.h — one kernel at a time as an object file, by LLVM.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "codegen/object_maker.h"
+
+namespace lemma::codegen {
+
+Result<std::unique_ptr<ObjectMaker>> create_llvm_maker(const MachineTarget& target, bool fast);
+
+}  // namespace lemma::codegen
