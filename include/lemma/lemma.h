@@ -62,6 +62,7 @@ typedef struct lemma_options {
     uint64_t seed;         /* of random operators */
     int engine;            /* enum lemma_engine */
     int threads;           /* of compiled code; 0: one */
+    const char* weights;   /* a .safetensors file with data of variables; NULL: the model's own */
 } lemma_options;
 
 /* Elements in row-major order. */

@@ -57,8 +57,9 @@ struct LoadOptions {
     std::vector<std::string> attributes;          // of the graph, `NAME=VALUE` each
     DataType real = DataType::F32;                // what `real` is computed in: F16 BF16 F32 F64
     std::optional<std::uint64_t> random_weights;  // a seed for the variables without data
-    bool quantize = false;                        // round tensors as `@quantize` says
-    std::uint64_t seed = 0;                       // of random operators
+    std::string weights;     // a .safetensors file with data of variables; empty: the model's own
+    bool quantize = false;   // round tensors as `@quantize` says
+    std::uint64_t seed = 0;  // of random operators
     EngineChoice engine = EngineChoice::Auto;
     int threads = 1;  // of compiled code
 };

@@ -67,6 +67,7 @@ lemma::LoadOptions load_options(const lemma_options& given) {
     options.quantize = given.quantize != 0;
     if (given.random_weights != 0) options.random_weights = given.weights_seed;
     options.seed = given.seed;
+    options.weights = text_of(given.weights);
     options.engine = static_cast<lemma::EngineChoice>(given.engine);
     if (given.threads != 0) options.threads = given.threads;
     return options;

@@ -47,6 +47,7 @@ Result<driver::SessionOptions> session_options(const LoadOptions& options) {
     graph.attributes = options.attributes;
     graph.compose.real = api::internal_type(options.real);
     session.random_weights = options.random_weights;
+    session.weights = options.weights;
     session.quantize = options.quantize;
     session.run.seed = options.seed;
     switch (options.engine) {

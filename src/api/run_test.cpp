@@ -30,6 +30,27 @@ TEST(Model, RefusesInputsThatDoNotFit) {
     EXPECT_TRUE(model->run({{"x", kSixNumbers}}).ok());
 }
 
+TEST(Model, TakesWeightsFromAFileOfTheirOwn) {
+    const TempFolder folder("weights");
+    const std::string path = folder.path() + "/w.safetensors";
+    const std::string header =
+        R"({"total": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})";
+    const uint64_t length = header.size();
+    const float data[] = {0, 5};
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(&length), sizeof(length))
+        .write(header.data(), static_cast<std::streamsize>(header.size()))
+        .write(reinterpret_cast<const char*>(data), sizeof(data));
+    LoadOptions options;
+    options.weights = path;
+    Loaded model(kSum, options);
+    const RunResult result = model->run({{"x", Tensor::of<float>({2}, {1, 2})}});
+    ASSERT_TRUE(result.ok()) << result.text();
+    EXPECT_EQ(result.outputs.at("y").values<float>(), (std::vector<float>{1, 7}));
+    options.weights += ".missing";
+    EXPECT_FALSE(Model::load(model.folder(), options).ok());
+}
+
 // Runs behind the first one go from bytes to bytes; inputs that do not fit are refused all the
 // same.
 TEST(Model, CompiledRunsAgreeWithTheInterpreter) {
