@@ -14,11 +14,13 @@
 
 #ifdef __x86_64__
 // Code for processors without half precision calls these helpers of the compiler by name.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void __extendhfsf2();
 void __truncsfhf2();
 void __truncdfhf2();
 }
+// NOLINTEND(bugprone-reserved-identifier)
 #endif
 
 namespace lemma::codegen {
