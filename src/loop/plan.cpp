@@ -306,6 +306,7 @@ void Planner::optimise(Scope& scope) {
     compose_reshapes(graph);
     drop_unused(graph);
     fuse(graph);
+    if (hoist_constants(graph)) fuse(graph);
     show("fuse", graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
