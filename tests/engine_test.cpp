@@ -229,6 +229,30 @@ graph G {
             0);
 }
 
+// Both operands are the same tensor.
+TEST(Engine, ProductsWithItself) {
+    for (const auto& [m, k] : {std::array{40, 33}, {130, 17}}) {
+        compare(fmt::format(R"(import linalg; import math; import nn;
+graph G {{
+    @input {{ x: real[2, {0}, {1}]; }}
+    @output {{ y: real[2, {0}, {0}]; z: real[2, {1}, {1}]; u: real[2, {0}, {0}]; }}
+    @compose {{
+        y = linalg.matmul{{transB = true}}(x, x);
+        t = math.tanh(x);
+        z = linalg.matmul{{transA = true}}(t, t);
+        s = math.mul(t, 0.5);
+        g = linalg.matmul{{transB = true}}(s, t);
+        u = nn.softmax{{axes = [-1]}}(g);
+    }}
+}})",
+                            m,
+                            k),
+                2,
+                1e-5,
+                0);
+    }
+}
+
 // One row for each matrix of weights: there are no points to share them.
 TEST(Engine, BatchesOfWeightsForOneRow) {
     compare(R"(import linalg;
