@@ -311,6 +311,7 @@ void Planner::optimise(Scope& scope) {
     }
     fuse(graph);
     if (hoist_constants(graph)) fuse(graph);
+    if (options_.numerics == Numerics::Fast) expand_squares(graph);
     show("fuse", graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
