@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """New operators of a few lines against the library's own kernels of their class: both graphs of each model
-in examples/new_operators take turns. `bench/operators.py LEMMA [ROUNDS]`; told are the least times, and
-the median over the rounds of the ratio of neighbouring medians (New / Library)."""
+in examples/new_operators take turns. `bench/operators.py LEMMA [ROUNDS] [OPTION…]`, with options of
+`lemma bench` as `--numerics=fast`; told are the least times, and the median over the rounds of the ratio of
+neighbouring medians (New / Library)."""
 import json
 import pathlib
 import statistics
@@ -11,8 +12,8 @@ import sys
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples" / "new_operators"
 
 
-def measure(lemma: str, model: pathlib.Path, graph: str) -> dict:
-    command = [lemma, "bench", "--json", "--runs=300", f"--graph={graph}", str(model)]
+def measure(lemma: str, model: pathlib.Path, graph: str, options: list[str]) -> dict:
+    command = [lemma, "bench", "--json", "--runs=300", f"--graph={graph}", *options, str(model)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -27,7 +28,7 @@ def main() -> None:
         for _ in range(rounds):
             medians = {}
             for graph in least:
-                told = measure(sys.argv[1], model, graph)
+                told = measure(sys.argv[1], model, graph, sys.argv[3:])
                 least[graph] = min(least[graph], told["min_ms"])
                 medians[graph] = told["median_ms"]
             ratios.append(medians["New"] / medians["Library"])

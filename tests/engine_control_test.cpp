@@ -262,6 +262,125 @@ graph G {
 })"));
 }
 
+// How many tiled sums each region has; the first is the one outside of all loops.
+std::vector<size_t> tiled_sums(const std::string& text) {
+    const auto model = load_text(text, small_weight);
+    if (!model) return {SIZE_MAX};
+    const loop::Plan plan = loop::make_plan(model->program(), {}, {});
+    std::vector<size_t> found;
+    for (const loop::Region& region : plan.regions) {
+        found.push_back(0);
+        for (const size_t step : region) {
+            found.back() += plan.steps[step].kernel.function.name == "contraction";
+        }
+    }
+    return found;
+}
+
+// Sums that only items and weights tell are made for all steps at once.
+TEST(EngineControl, SumsOfItems) {
+    const std::string recurrent = graph(R"(
+graph G {
+    @input { x: real[9, 3, 32]; n: int[3]; }
+    @output { y: real[~|9, 3, 24]; h: real[3, 24]; u: real[~|9, 3, 24]; }
+    @variable { w: real[96, 32]; r: real[96, 24]; b: real[96]; h0: real[3, 24]; c0: real[3, 24];
+                v: real[72, 32]; s: real[72, 24]; d: real[72]; }
+    @compose {
+        y, h, c = nn.lstm(x, w, r, b, h0, c0, n);
+        u, g = nn.gru{reset_after = false}(x, v, s, d, ~, h0);
+    }
+})");
+    const auto change = [](NamedArrays& inputs, int run) {
+        inputs["n"][0].integers = {run, 9, 4 * run};
+    };
+    compare(recurrent, change, 1);  // how long `y` is, the run tells
+    EXPECT_EQ(tiled_sums(recurrent)[0], 2U);
+    // Both factors are items, the weights are an input, and the result is one of the loop's too.
+    const std::string pairs = graph(R"(
+graph G {
+    @input { x: real[6, 8, 32]; y: real[6, 32, 24]; w: real[32, 24]; }
+    @output { all: real[6, 8, 24]; last: real[8, 24]; }
+    @compose {
+        xs..(6) = layout.unstack{axis=0}(x);
+        ys..(6) = layout.unstack{axis=0}(y);
+        start = layout.uniform{shape=[8, 24]}(0.5);
+        last, all_..(6) = with p = start for a : xs, b : ys do {
+            m = linalg.matmul(a, b);
+            k = linalg.matmul(a, w);
+            q = math.add(m, p);
+            t = math.tanh(q);
+            o = math.mul(k, t);
+            yield t, o;
+        };
+        all = layout.stack{axis=0}(all_);
+    }
+})");
+    compare(pairs);
+    EXPECT_EQ(tiled_sums(pairs), (std::vector<size_t>{2, 0}));
+}
+
+// Items of items; the inner loop's sums are made in the outer loop.
+TEST(EngineControl, SumsOfItemsInsideOfLoops) {
+    const std::string text = graph(R"(
+graph G {
+    @input { x: real[3, 6, 4, 32]; }
+    @output { y: real[4, 24]; }
+    @variable { w: real[24, 32]; }
+    @compose {
+        xs..(3) = layout.unstack{axis=0}(x);
+        start = layout.uniform{shape=[4, 24]}(0.5);
+        y = with p = start for block : xs do {
+            rows..(6) = layout.unstack{axis=0}(block);
+            inner = with q = p for row : rows do {
+                a = nn.linear(row, w);
+                b = math.add(a, q);
+                c = math.tanh(b);
+                yield c;
+            };
+            yield inner;
+        };
+    }
+})");
+    compare(text);
+    EXPECT_EQ(tiled_sums(text), (std::vector<size_t>{0, 1, 0}));
+}
+
+// Steps that a condition leaves out are not computed, and items that lie apart stay where they are.
+TEST(EngineControl, SumsOfItemsThatStay) {
+    const std::string text = graph(R"(
+operator all {
+    @input { xs: real[m, n]..(k); w: real[n, n]; }
+    @output { y: real[m, n]; }
+    @compose {
+        start = layout.uniform{shape=[m, n]}(0.5);
+        y = with p = start for x : xs do {
+            a = linalg.matmul(x, w);
+            b = math.add(a, p);
+            yield b;
+        };
+    }
+}
+graph G {
+    @input { x: real[6, 8, 32]; u: real[8, 32]; v: real[8, 32]; w: real[32, 32]; }
+    @output { y: real[8, 32]; z: real[8, 32]; }
+    @compose {
+        xs..(6) = layout.unstack{axis=0}(x);
+        start = layout.uniform{shape=[8, 32]}(0.5);
+        y, more = with p = start, going = true for a : xs while going do {
+            k = linalg.matmul(a, w);
+            q = math.add(k, p);
+            sum = math.sum_reduce{squeeze=true}(q);
+            small = math.lt(sum, 1e9);
+            yield q, small;
+        };
+        d = math.exp(v);
+        z = all([u, d, u], w);
+    }
+})");
+    compare(text);
+    EXPECT_EQ(tiled_sums(text)[0], 0U);
+}
+
 // What each step repeats is done before the loop, also where the loop has no step.
 TEST(EngineControl, WorkThatEveryStepWouldRepeat) {
     compare(graph(R"(

@@ -124,6 +124,36 @@ TEST(Engine, NormalisedConvolutionsWithShortcuts) {
     }
 }
 
+// Scales and shifts of channels in front of what cannot take them in.
+TEST(Engine, NormalisedInputs) {
+    for (const std::array<int, 3>& c :
+         {std::array{16, 9, 9}, {70, 5, 7}, {3, 12, 1}, {64, 14, 14}}) {
+        compare(fmt::format(R"(import nn; import math;
+graph G {{
+    @input {{ x: real[2, {0}, {1}, {2}]; }}
+    @output {{ y: real[2, 24, {1}, {2}]; z: real[2, {0}, 1, 1]; }}
+    @variable {{ w: real[24, {0}, 1, 1]; m: real[{0}]; v: real[{0}]; s: real[{0}]; o: real[{0}];
+                 u: real[{0}, 1, 1]; d: real[{0}, 1, 1]; }}
+    @compose {{
+        n = nn.batch_norm{{epsilon = 0.001}}(x, m, v, o, s);
+        r = nn.relu(n);
+        y = nn.conv{{padding = [0, 0, 0, 0]}}(r, w);
+        p = nn.max_pool{{axes = [2, 3], size = [{1}, {2}], stride = [1, 1], padding = [0, 0, 0, 0]}}(x);
+        q = nn.batch_norm{{epsilon = 0.001}}(p, m, v, o, s);
+        t = math.sub(u, q);
+        e = math.exp(d);
+        z = math.mul(t, e);
+    }}
+}})",
+                            c[0],
+                            c[1],
+                            c[2]),
+                2,
+                1e-5,
+                0);
+    }
+}
+
 TEST(Engine, ProductsOfMatrices) {
     for (const auto& [m, k, n] :
          {std::array{1, 70, 33}, {7, 64, 64}, {13, 100, 130}, {40, 5, 16}, {128, 96, 80}}) {
@@ -197,6 +227,30 @@ graph G {
             2,
             1e-5,
             0);
+}
+
+// Both operands are the same tensor.
+TEST(Engine, ProductsWithItself) {
+    for (const auto& [m, k] : {std::array{40, 33}, {130, 17}}) {
+        compare(fmt::format(R"(import linalg; import math; import nn;
+graph G {{
+    @input {{ x: real[2, {0}, {1}]; }}
+    @output {{ y: real[2, {0}, {0}]; z: real[2, {1}, {1}]; u: real[2, {0}, {0}]; }}
+    @compose {{
+        y = linalg.matmul{{transB = true}}(x, x);
+        t = math.tanh(x);
+        z = linalg.matmul{{transA = true}}(t, t);
+        s = math.mul(t, 0.5);
+        g = linalg.matmul{{transB = true}}(s, t);
+        u = nn.softmax{{axes = [-1]}}(g);
+    }}
+}})",
+                            m,
+                            k),
+                2,
+                1e-5,
+                0);
+    }
 }
 
 // One row for each matrix of weights: there are no points to share them.

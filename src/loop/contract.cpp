@@ -134,10 +134,7 @@ private:
     }
 
     std::optional<Contraction> with(ExprId a, ExprId b, bool product, bool constant) const {
-        bool reads_a = false;
-        pool_.visit_reads(
-            b, [&](ExprId, const Expr& e) { reads_a |= tensor_of(e) == tensor_of(pool_[a]); });
-        if (reads_a || !guards_are_of(a)) return std::nullopt;
+        if (!guards_are_of(a)) return std::nullopt;
         const std::vector<VarId> outputs = write_shape(stage_, stage_.writes[0], pool_).vars;
         Contraction c;
         c.a = a;

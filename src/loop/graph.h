@@ -70,6 +70,11 @@ void compose_reshapes(StageGraph& graph);
 // Maps become part of what reads them, where that is not dearer, and of the reductions whose totals
 // they take.
 void fuse(StageGraph& graph);
+// What element-wise stages compute from constants for each channel is computed once, and chains of
+// scales and shifts by such values are one of each. Whether there were any.
+bool hoist_constants(StageGraph& graph);
+// Squared distances of all pairs become products; for fast numerics.
+void expand_squares(StageGraph& graph);
 // A sum of products and the roles of its variables, if the stage is one that pays.
 std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
 // Those of all units are found.

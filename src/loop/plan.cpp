@@ -305,13 +305,22 @@ void Planner::optimise(Scope& scope) {
     StageGraph& graph = scope.graph;
     compose_reshapes(graph);
     drop_unused(graph);
+    if (scope.kind == RegionKind::Loop) {
+        find_outer(scope);
+        lift_sums(scope);
+    }
     fuse(graph);
+    if (hoist_constants(graph)) fuse(graph);
+    if (options_.numerics == Numerics::Fast) expand_squares(graph);
     show("fuse", graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
         // Good enough to be packed before the loop.
+        TensorSet wholes;
+        for (const auto& [item, whole] : scope.wholes) wholes.insert(whole);
         for (const ir::TensorId id : scope.outer) {
-            if (!scope.changing.contains(id)) graph.constants.insert(id);
+            const bool same = !scope.changing.contains(id) && !wholes.contains(id);
+            if (same) graph.constants.insert(id);
         }
     }
     find_contractions(graph);

@@ -333,13 +333,21 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     }
     if (control.dynamic_count.valid()) loop.dynamic_count = place(scope, control.dynamic_count);
     TensorSet changing;
+    // How many iterations there are, the items tell, unless a condition ends it before.
+    const bool to_the_end = !control.pre_condition.valid() && !control.post_condition.valid();
+    int64_t steps = loop.count.value_or(INT64_MAX);
+    std::unordered_map<ir::TensorId, PlanPack, IdHash> packs;
     if (control.index.valid()) {
         loop.index = place(scope, control.index);
         changing.insert(control.index);
     }
     for (size_t i = 0; i < control.items.size(); ++i) {
         const auto& items = op.inputs[control.pack_input(i)].operand.items;
+        const size_t copies = loop.before.size();
         const PlanPack pack = read_pack(scope, loop, items);
+        steps = std::min(steps, pack.count);
+        // Copies are made when the loop begins, which is too late for what runs before it.
+        if (to_the_end && copies == loop.before.size()) packs[control.items[i]] = pack;
         const StorageId seen = place(scope, control.items[i]);
         make_moving(seen, items.empty() ? std::vector<StorageId>{} : std::vector{pack.first});
         loop.items.push_back({seen, pack});
@@ -358,7 +366,11 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
         value = place(scope, program_.graphs[id].outputs[0].operand.items[0]);
     };
     plan_condition(control.pre_condition, loop.pre_condition, loop.pre_value);
-    Scope inner{.kind = RegionKind::Loop, .before = &region, .changing = std::move(changing)};
+    Scope inner{.kind = RegionKind::Loop,
+                .before = &region,
+                .changing = std::move(changing),
+                .packs = std::move(packs),
+                .steps = steps};
     TensorSet needed;  // of what the body makes, by the condition behind it
     if (control.post_condition.valid()) {
         for (const ir::OpId id : program_.graphs[control.post_condition].operations) {
@@ -367,6 +379,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     }
     const Body body = plan_graph(scope, control.body, inner, needed);
     loop.body = body.region;
+    add_made_items(scope, inner, loop);
     plan_condition(control.post_condition, loop.post_condition, loop.post_value);
     scope.repeated = outside;
     plan_results(scope, op, control, body, loop);

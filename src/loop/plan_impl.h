@@ -38,6 +38,9 @@ private:
         RegionKind kind{};
         Region* before = nullptr;  // of a loop: where steps go that every iteration would repeat
         TensorSet changing;        // of a loop: what differs from step to step
+        // Of a loop: items that lie one behind the other, each with one for every step.
+        std::unordered_map<ir::TensorId, PlanPack, IdHash> packs;
+        int64_t steps = 0;  // of a loop that has such items: at most
         StageGraph graph;
         Layouts layouts;
         TensorSet fixed;  // row-major, for others see them
@@ -47,8 +50,12 @@ private:
         std::unordered_map<ir::TensorId, std::pair<ir::TensorId, std::vector<int64_t>>, IdHash>
             inside;
         InPlace in_place;
-        TensorSet outer;      // read, but made elsewhere
-        TensorSet lifted;     // made before the loop
+        TensorSet outer;   // read, but made elsewhere
+        TensorSet lifted;  // made before the loop
+        // Of the items that sums before the loop read: all in one tensor. And what those sums make:
+        // an item for each step, and all of them in one tensor.
+        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> wholes;
+        std::vector<std::pair<ir::TensorId, ir::TensorId>> made_items;
         TensorSet written;    // by a step of this region that is no control flow
         double repeated = 1;  // how often the region runs, as far as it is known
     };
@@ -93,6 +100,13 @@ private:
 
     // ---- plan_concat.cpp ------------------------------------------------------------------------
     void find_insertions(Scope& scope);
+
+    // ---- plan_lift.cpp --------------------------------------------------------------------------
+    void lift_sums(Scope& scope);
+    int64_t liftable_steps(const Scope& scope, const Unit& unit) const;
+    Stage lifted_stage(Scope& scope, const Unit& unit, int64_t count);
+    ir::TensorId whole_of(Scope& scope, ir::TensorId item, int64_t count);
+    void add_made_items(Scope& scope, const Scope& body, PlanLoop& loop);
 
     // ---- plan_control.cpp -----------------------------------------------------------------------
     std::string why_not(const Scope& scope, const ir::Operation& op) const;
