@@ -124,14 +124,15 @@ TEST(Engine, NormalisedConvolutionsWithShortcuts) {
     }
 }
 
-// Scales and shifts of channels in front of what cannot take them in.
+// Scales and shifts of channels in front of what cannot take them in; also of elements far from
+// zero and near their means.
 TEST(Engine, NormalisedInputs) {
     for (const std::array<int, 3>& c :
          {std::array{16, 9, 9}, {70, 5, 7}, {3, 12, 1}, {64, 14, 14}}) {
-        compare(fmt::format(R"(import nn; import math;
+        compare(fmt::format(R"(import nn; import math; import layout;
 graph G {{
     @input {{ x: real[2, {0}, {1}, {2}]; }}
-    @output {{ y: real[2, 24, {1}, {2}]; z: real[2, {0}, 1, 1]; }}
+    @output {{ y: real[2, 24, {1}, {2}]; z: real[2, {0}, 1, 1]; far: real[2, {0}, {1}, {2}]; near: real[2, {0}, {1}, {2}]; }}
     @variable {{ w: real[24, {0}, 1, 1]; m: real[{0}]; v: real[{0}]; s: real[{0}]; o: real[{0}];
                  u: real[{0}, 1, 1]; d: real[{0}, 1, 1]; }}
     @compose {{
@@ -143,6 +144,10 @@ graph G {{
         t = math.sub(u, q);
         e = math.exp(d);
         z = math.mul(t, e);
+        large = math.mul(m, 65536.0);
+        column = layout.unsqueeze{{axes = [1, 2]}}(large);
+        far = math.add(x, column);
+        near = nn.batch_norm{{epsilon = 0.001}}(far, large, v, o, s);
     }}
 }})",
                             c[0],

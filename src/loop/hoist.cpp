@@ -111,20 +111,29 @@ int64_t Hoister::volume(const Vars& vars) const {
     return elements;
 }
 
-// Down from the last operation, as long as the other operand is a constant.
+// Down from the last operation to the first scale, as long as the other operand is a constant. What
+// is added or subtracted before that one stays: where elements lie far from zero and close to their
+// mean, scaling both by themselves would leave the errors of large numbers.
 std::vector<Hoister::Link> Hoister::chain_of(ExprId id, ExprId& core) const {
     std::vector<Link> links;
-    for (core = id;;) {
-        const Expr& e = pool_[core];
+    size_t kept = 0;  // of the links, up to the first scale
+    ExprId at = core = id;
+    for (;;) {
+        const Expr& e = pool_[at];
         const bool linear =
             e.op == Op::Add || e.op == Op::Sub || e.op == Op::Mul || e.op == Op::Div;
-        if (!linear || e.type != Type{Kind::F32}) return links;
+        if (!linear || e.type != Type{Kind::F32}) break;
         const bool first = is_constant(e.args[0]);
         const bool second = is_constant(e.args[1]);
-        if (first == second || (first && e.op == Op::Div)) return links;
+        if (first == second || (first && e.op == Op::Div)) break;
         links.push_back({e.op, first ? size_t{1} : size_t{0}, e.args[first ? 0 : 1]});
-        core = e.args[links.back().side];
+        at = e.args[links.back().side];
+        if (e.op == Op::Add || e.op == Op::Sub) continue;
+        kept = links.size();
+        core = at;
     }
+    links.erase(links.begin() + static_cast<ptrdiff_t>(kept), links.end());
+    return links;
 }
 
 // core * factor + shift in place of what takes more than that; nothing where it does not.
