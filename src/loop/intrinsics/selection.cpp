@@ -106,12 +106,15 @@ Box make_box(const double* row, bool corners) {
     return box;
 }
 
-// Intersection over union; boxes without area overlap nothing.
+// Intersection over union; boxes without area overlap nothing. Most pairs are apart, so that is
+// asked first.
 double overlap(const Box& a, const Box& b) {
     double common = 1;
     for (int axis = 0; axis < 2; ++axis) {
-        common *= std::max(
-            0.0, std::min(a.high[axis], b.high[axis]) - std::max(a.low[axis], b.low[axis]));
+        const double shared =
+            std::min(a.high[axis], b.high[axis]) - std::max(a.low[axis], b.low[axis]);
+        if (!(shared > 0)) return 0;
+        common *= shared;
     }
     const double both = a.area() + b.area() - common;
     return both > 0 ? common / both : 0.0;
@@ -136,12 +139,15 @@ std::vector<int64_t> suppress(const std::vector<Box>& boxes,
         return scores[at(i)] > scores[at(j)];
     });
     std::vector<int64_t> kept;
+    std::vector<Box> kept_boxes;  // side by side
     for (const int64_t candidate : order) {
         if (static_cast<int64_t>(kept.size()) >= by.most) break;
-        const bool hidden = std::ranges::any_of(kept, [&](int64_t better) {
-            return overlap(boxes[at(candidate)], boxes[at(better)]) > by.overlap;
-        });
-        if (!hidden) kept.push_back(candidate);
+        const Box box = boxes[at(candidate)];
+        const bool hidden = std::ranges::any_of(
+            kept_boxes, [&](const Box& better) { return overlap(box, better) > by.overlap; });
+        if (hidden) continue;
+        kept.push_back(candidate);
+        kept_boxes.push_back(box);
     }
     return kept;
 }
