@@ -14,8 +14,11 @@ namespace lemma {
 template <class IdT, class T>
 class Store {
 public:
-    IdT add(T item) {
-        items_.push_back(std::move(item));
+    IdT add(T item) { return emplace(std::move(item)); }
+    // Makes the item in its place, which saves moving a large one.
+    template <class... Args>
+    IdT emplace(Args&&... args) {
+        items_.emplace_back(std::forward<Args>(args)...);
         return make_id<IdT>(items_.size() - 1);
     }
     T& operator[](IdT id) {

@@ -85,7 +85,8 @@ void Places::add(const sknd::LoadedModule& module,
                  const std::string& scope,
                  Span call) {
     for (const sknd::ParamDecl& decl : definition.variables) {
-        const std::string name = scope.empty() ? decl.name.text : scope + "." + decl.name.text;
+        const std::string name =
+            fmt::format("{}{}{}", scope, scope.empty() ? "" : ".", decl.name.text);
         places_[name] = {.declaration = module.standard ? Span{} : decl.name.span, .call = call};
     }
 }

@@ -20,12 +20,42 @@ namespace lemma::nnef1 {
 
 struct ExprId : Id<ExprId> {};
 struct TypeId : Id<TypeId> {};
+struct InvocationId : Id<InvocationId> {};
 
 // `text` is the name itself: without `i"…"` and its escapes in the tract dialect.
 struct Name {
     std::string_view text;
     Span span;
 };
+
+// What nodes are made of needs no more than four bytes of alignment: a large document is as quick
+// to read as its tree is small.
+#pragma pack(push, 4)
+// A view of a text below 4 GiB.
+class TextView {
+public:
+    TextView() = default;
+    TextView(const char* text) : TextView(std::string_view(text)) {}
+    TextView(std::string_view text)
+        : data_(text.data()), size_(static_cast<uint32_t>(text.size())) {}
+    operator std::string_view() const { return view(); }
+    std::string_view view() const { return {data_, size_}; }
+    bool empty() const { return size_ == 0; }
+    friend bool operator==(TextView a, std::string_view b) { return a.view() == b; }
+
+private:
+    const char* data_ = nullptr;
+    uint32_t size_ = 0;
+};
+// A minus sign right before a number belongs to the literal, unless `^` follows the number: -2^2
+// is -(2^2). The text as written is that of the node's span.
+struct IntegerLiteral {
+    int64_t value = 0;
+};
+struct ScalarLiteral {
+    double value = 0;
+};
+#pragma pack(pop)
 
 // Some neighbours in one of the shared vectors of Nodes, which `items` reads.
 template <class T>
@@ -80,7 +110,7 @@ enum class BinaryOp : uint8_t {
 enum class Builtin : uint8_t { ShapeOf, LengthOf, RangeOf, Integer, Scalar, Logical, String };
 
 struct Argument {
-    std::string_view name;  // empty for a positional one
+    TextView name;  // empty for a positional one
     Span name_span;
     ExprId value;
 };
@@ -89,22 +119,14 @@ struct Iterator {  // `name in range` of a comprehension
     ExprId range;
 };
 
-// A minus sign right before a number belongs to the literal, unless `^` follows the number: -2^2
-// is -(2^2). The text as written is that of the node's span.
-struct IntegerLiteral {
-    int64_t value = 0;
-};
-struct ScalarLiteral {
-    double value = 0;
-};
 struct LogicalLiteral {
     bool value = false;
 };
 struct StringLiteral {
-    std::string_view value;  // escapes resolved
+    TextView value;  // escapes resolved
 };
 struct Identifier {
-    std::string_view name;
+    TextView name;
 };
 struct Paren {  // (x)
     ExprId inner;
@@ -145,8 +167,9 @@ struct BuiltinCall {
     Builtin function{};
     ExprId argument;
 };
-struct Invocation {  // name<type>(args); the span of the node begins with the name
-    std::string_view name;
+// name<type>(args); the span of the node, which is the id of this, begins with the name.
+struct Invocation {
+    TextView name;
     Slice<Argument> args;
     std::optional<TypeName> type;
     uint32_t name_size = 0;  // as written
@@ -171,15 +194,23 @@ struct Expr {
                  IfElse,
                  Comprehension,
                  BuiltinCall,
-                 Invocation>
+                 InvocationId>
         node;
 };
+static_assert(sizeof(Expr) == 32);
 
 // What documents and quantisation files are made of.
 class Nodes {
 public:
     Store<ExprId, Expr> exprs;
     Store<TypeId, Type> types;
+    Store<InvocationId, Invocation> invocations;
+
+    // Null where the expression is something else.
+    const Invocation* invocation(const Expr& expr) const {
+        const auto* id = std::get_if<InvocationId>(&expr.node);
+        return id ? &invocations[*id] : nullptr;
+    }
 
     std::span<const ExprId> items(Slice<ExprId> slice) const { return view(expr_lists_, slice); }
     std::span<const TypeId> items(Slice<TypeId> slice) const { return view(type_lists_, slice); }
@@ -191,10 +222,12 @@ public:
     Slice<Argument> add_list(std::span<const Argument> items) { return append(args_, items); }
     Slice<Iterator> add_list(std::span<const Iterator> items) { return append(iterators_, items); }
 
-    // Room for about so many items in lists.
-    void reserve_lists(size_t count) {
-        expr_lists_.reserve(count);
-        args_.reserve(count);
+    // Room for about so many expressions, and what usually comes with them.
+    void reserve(size_t count) {
+        exprs.reserve(count);
+        expr_lists_.reserve(count / 2);
+        args_.reserve(count / 2);
+        invocations.reserve(count / 8);
     }
 
     // Keeps a text that stands nowhere in the source; the view lives as long as the tree.

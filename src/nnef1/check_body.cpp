@@ -51,7 +51,7 @@ ValueType Checker::type_for(ExprId target, ExprId value) {
         }
         return ValueType::tuple(std::move(types));
     }
-    const auto* invocation = std::get_if<Invocation>(&node);
+    const auto* invocation = document_.invocation(expr(value));
     if (!invocation) return type_of(value);
     if (invocation->name == "external") check_external(target, value);
     const ValueType type = call_type(value, *invocation);

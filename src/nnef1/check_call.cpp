@@ -9,7 +9,7 @@ namespace lemma::nnef1 {
 
 ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     const Signature* const signature = operations_.find(invocation.name);
-    if (!signature && dialect_ == Dialect::Tract && invocation.name.starts_with("tract_")) {
+    if (!signature && dialect_ == Dialect::Tract && invocation.name.view().starts_with("tract_")) {
         // Extensions bring operations that only tract knows; those that are used are reported.
         for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
         return {};

@@ -37,7 +37,8 @@ ValueType Checker::find_type(ExprId id) {
         [&](const IfElse& branch) { return condition_type(branch, {}); },
         [&](const Comprehension& loop) { return comprehension_type(loop); },
         [&](const BuiltinCall& call) { return builtin_type(call); },
-        [&](const Invocation& call) {
+        [&](InvocationId invocation) {
+            const Invocation& call = document_.invocations[invocation];
             const ValueType type = call_type(id, call);
             if (type.bad() || !(type.array() || type.tuple())) return type;
             diag_

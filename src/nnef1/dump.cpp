@@ -92,11 +92,11 @@ private:
         match(
             nodes_.exprs[id].node,
             [&](const BadExpr&) { out_ += "bad"; },
-            [&](const IntegerLiteral& n) { put("{}", n.value); },
-            [&](const ScalarLiteral& n) { put("{:#}", n.value); },
+            [&](const IntegerLiteral& n) { put("{}", int64_t{n.value}); },
+            [&](const ScalarLiteral& n) { put("{:#}", double{n.value}); },
             [&](const LogicalLiteral& n) { put("{}", n.value); },
-            [&](const StringLiteral& n) { put("'{}'", n.value); },
-            [&](const Identifier& n) { out_ += n.name; },
+            [&](const StringLiteral& n) { put("'{}'", n.value.view()); },
+            [&](const Identifier& n) { out_ += n.name.view(); },
             [&](const Paren& n) { form("paren", n.inner); },
             [&](const Array& n) { list("[", n.items, ']'); },
             [&](const Tuple& n) { list("(tuple ", n.items, ')'); },
@@ -107,7 +107,7 @@ private:
             [&](const IfElse& n) { form("if", n.condition, n.consequent, n.alternative); },
             [&](const Comprehension& n) { comprehension(n); },
             [&](const BuiltinCall& n) { form(spelling(n.function), n.argument); },
-            [&](const Invocation& n) { invocation(n); });
+            [&](InvocationId n) { invocation(nodes_.invocations[n]); });
     }
     void comprehension(const Comprehension& node) {
         out_ += "(for";
@@ -120,11 +120,11 @@ private:
         out_ += ')';
     }
     void invocation(const Invocation& node) {
-        put("(call {}", node.name);
+        put("(call {}", node.name.view());
         if (node.type) put("<{}>", spelling(*node.type));
         for (const Argument& argument : nodes_.items(node.args)) {
             out_ += ' ';
-            if (!argument.name.empty()) put("{}:", argument.name);
+            if (!argument.name.empty()) put("{}:", argument.name.view());
             expr(argument.value);
         }
         out_ += ')';

@@ -34,10 +34,10 @@ Value Expander::eval_node(ExprId id, Frame& frame) {
     return match(
         node.node,
         [](const BadExpr&) { return Value{}; },
-        [](const IntegerLiteral& literal) { return Value{literal.value}; },
-        [](const ScalarLiteral& literal) { return Value{literal.value}; },
+        [](const IntegerLiteral& literal) { return Value{int64_t{literal.value}}; },
+        [](const ScalarLiteral& literal) { return Value{double{literal.value}}; },
         [](const LogicalLiteral& literal) { return Value{literal.value}; },
-        [](const StringLiteral& literal) { return Value{std::string(literal.value)}; },
+        [](const StringLiteral& literal) { return Value{std::string(literal.value.view())}; },
         [&](const Identifier& name) {
             const auto found = frame.values.find(name.name);
             return found == frame.values.end() ? symbol(name.name) : found->second;
@@ -52,7 +52,7 @@ Value Expander::eval_node(ExprId id, Frame& frame) {
         [&](const IfElse& branch) { return eval_branch(branch, {}, frame); },
         [&](const Comprehension& loop) { return eval_comprehension(id, loop, frame); },
         [&](const BuiltinCall& call) { return eval_builtin(id, call, frame); },
-        [&](const Invocation& call) { return invoke(id, call, {}, frame); });
+        [&](InvocationId call) { return invoke(id, document_.invocations[call], {}, frame); });
 }
 
 Value Expander::eval_items(Slice<ExprId> items, bool tuple, Frame& frame) {

@@ -95,7 +95,7 @@ Value Expander::value_for(ExprId target, ExprId value, Frame& frame) {
     value = bare(value);
     const auto& node = expr(value).node;
     if (const auto* branch = std::get_if<IfElse>(&node)) return eval_branch(*branch, target, frame);
-    if (const auto* call = std::get_if<Invocation>(&node)) {
+    if (const Invocation* call = document_.invocation(expr(value))) {
         return invoke(value, *call, target, frame);
     }
     if (model_.checked.operations[value]) {

@@ -132,7 +132,7 @@ std::string_view Expander::first_name(ExprId target) const {
     if (!target.valid()) return "";
     return match(
         expr(target).node,
-        [](const Identifier& name) { return name.name; },
+        [](const Identifier& name) { return name.name.view(); },
         [&](const Array& array) {
             return array.items.empty() ? "" : first_name(document_.items(array.items)[0]);
         },

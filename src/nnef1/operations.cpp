@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 namespace lemma::nnef1 {
 
 Document parse_library(diag::SourceMap& sources,
@@ -14,6 +18,64 @@ Document parse_library(diag::SourceMap& sources,
 
 Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag) {
     return parse_library(sources, "standard.nnef", text, diag);
+}
+
+namespace {
+
+using Names = std::set<std::string_view>;
+
+// What the document and its quantisation file invoke or declare themselves. Nothing where that is
+// not worth the search, or not all that counts: operators stand for operations, too.
+std::optional<Names> names_in(const Document& document, const QuantFile& quant) {
+    constexpr size_t kMaxInvocations = 1000;
+    if (document.invocations.size() > kMaxInvocations) return std::nullopt;
+    for (const Expr& expr : document.exprs) {
+        const bool is_operator =
+            std::holds_alternative<Unary>(expr.node) || std::holds_alternative<Binary>(expr.node);
+        if (is_operator) return std::nullopt;
+    }
+    Names names;
+    for (const Invocation& call : document.invocations) names.insert(call.name);
+    for (const Invocation& call : quant.invocations) names.insert(call.name);
+    for (const Fragment& fragment : document.fragments) names.insert(fragment.name.text);
+    return names;
+}
+
+// The text with blanks in place of all but the declarations of these names, and of line ends. Takes
+// the names that it finds away. A declaration begins a line with `fragment` and has no body.
+std::string only_these(std::string_view text, Names& names) {
+    constexpr std::string_view kKeyword = "fragment ";
+    std::string result(text.size(), ' ');
+    size_t kept_end = 0;  // of the last declaration that is kept
+    for (size_t line = 0; line < text.size();) {
+        const size_t end = std::min(text.find('\n', line), text.size() - 1);
+        result[end] = text[end];
+        if (line >= kept_end && text.substr(line).starts_with(kKeyword)) {
+            const size_t name = line + kKeyword.size();
+            const size_t name_end = text.find_first_of("<(", name);
+            if (names.erase(text.substr(name, name_end - name)) > 0) {
+                kept_end = std::min(text.find(';', name), text.size() - 1) + 1;
+                result.replace(line, kept_end - line, text, line, kept_end - line);
+            }
+        }
+        line = end + 1;
+    }
+    return result;
+}
+
+}  // namespace
+
+// All of it if a name is not known, for the sake of suggestions.
+Document parse_used_standard(diag::SourceMap& sources,
+                             std::string_view text,
+                             const Document& document,
+                             const QuantFile& quant,
+                             Diagnostics& diag) {
+    std::optional<Names> names = names_in(document, quant);
+    if (!names) return parse_standard(sources, text, diag);
+    const std::string used = only_these(text, *names);
+    for (const Fragment& fragment : document.fragments) names->erase(fragment.name.text);
+    return parse_standard(sources, names->empty() ? std::string_view(used) : text, diag);
 }
 
 namespace {

@@ -9,12 +9,20 @@
 #include "diag/diagnostic.h"
 #include "diag/source.h"
 #include "nnef1/parser.h"
+#include "nnef1/quant_file.h"
 #include "nnef1/value_type.h"
 
 namespace lemma::nnef1 {
 
 // The declarations of the specification, stdlib/nnef1/standard.nnef, which notes point into.
 Document parse_standard(diag::SourceMap& sources, std::string_view text, Diagnostics& diag);
+// The same without the declarations that a small document and its quantisation file have no use
+// for, which takes less time. Places stay what they are.
+Document parse_used_standard(diag::SourceMap& sources,
+                             std::string_view text,
+                             const Document& document,
+                             const QuantFile& quant,
+                             Diagnostics& diag);
 // Those of another file beside it, such as `tract.nnef`.
 Document parse_library(diag::SourceMap& sources,
                        const std::string& name,

@@ -33,6 +33,7 @@ Parser::Parser(const diag::SourceMap& sources,
       text_(sources.text(file)),
       options_(options),
       max_depth_(std::min(options.limits.max_depth, UINT16_MAX - 1)),
+      max_expr_depth_(std::min(options.limits.max_expr_depth, UINT16_MAX - 1)),
       diag_(diag),
       stream_(sources, file, options.dialect, diag, options.limits.max_tokens) {
     document_.file = file;
@@ -41,8 +42,7 @@ Parser::Parser(const diag::SourceMap& sources,
     // At most one expression in six bytes, nearly always: it saves moving them as they grow in
     // number.
     const size_t expected = std::min(text_.size() / 6, kMaxReserved) + 1;
-    nodes_.exprs.reserve(expected);
-    nodes_.reserve_lists(expected / 2);
+    nodes_.reserve(expected);
     expr_depths_.reserve(expected);
     read_tokens();
     read_statement();
@@ -297,20 +297,9 @@ void Parser::skip_in_list(TokenKind closer) {
 
 // ---- Nodes ------------------------------------------------------------------------------------
 
-ExprId Parser::add(Span span, ExprNode node, std::initializer_list<ExprId> children) {
-    int depth = 0;
-    for (const ExprId child : children) depth = std::max(depth, depth_of(child));
-    return add(span, node, depth);
-}
-
-ExprId Parser::add(Span span, ExprNode node, int depth_below) {
-    const int limit = std::min(options_.limits.max_expr_depth, UINT16_MAX - 1);
-    if (depth_below >= limit) {
-        too_deep(span, limit);
-        return add_leaf(span, BadExpr{});
-    }
-    expr_depths_.push_back(static_cast<uint16_t>(depth_below + 1));
-    return nodes_.exprs.add({.span = span, .node = node});
+ExprId Parser::add_too_deep(Span span) {
+    too_deep(span, max_expr_depth_);
+    return add_leaf(span, BadExpr{});
 }
 
 }  // namespace lemma::nnef1

@@ -276,7 +276,7 @@ void Parser::parse_assignment(Body& body) {
     }
     if (panic_) return;
     const ExprId value = parse_expr();
-    if (!panic_ && !std::holds_alternative<Invocation>(nodes_.exprs[value].node)) {
+    if (!panic_ && !nodes_.invocation(nodes_.exprs[value])) {
         need_operators(span_of(value), "an expression in place of an invocation");
     }
     end_statement();

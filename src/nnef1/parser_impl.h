@@ -41,8 +41,6 @@ public:
     QuantFile parse_quant();
 
 private:
-    using ExprNode = decltype(Expr::node);
-
     // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
     class Nest {
     public:
@@ -211,10 +209,21 @@ private:
     template <class Node>
     ExprId add_leaf(Span span, const Node& node) {
         expr_depths_.push_back(1);
-        return nodes_.exprs.add({.span = span, .node = node});
+        return nodes_.exprs.emplace(span, node);
     }
-    ExprId add(Span span, ExprNode node, std::initializer_list<ExprId> children);
-    ExprId add(Span span, ExprNode node, int depth_below);
+    template <class Node>
+    ExprId add(Span span, const Node& node, std::initializer_list<ExprId> children) {
+        int depth = 0;
+        for (const ExprId child : children) depth = std::max(depth, depth_of(child));
+        return add(span, node, depth);
+    }
+    template <class Node>
+    ExprId add(Span span, const Node& node, int depth_below) {
+        if (depth_below >= max_expr_depth_) return add_too_deep(span);
+        expr_depths_.push_back(static_cast<uint16_t>(depth_below + 1));
+        return nodes_.exprs.emplace(span, node);
+    }
+    ExprId add_too_deep(Span span);
     int depth_of(ExprId id) const { return id.valid() ? expr_depths_[id.value] : 0; }
     ExprId bad_expr() { return add_leaf({file_, peek().begin, peek().begin}, BadExpr{}); }
     // Moves what was collected behind `mark` into the tree.
@@ -231,6 +240,7 @@ private:
     std::string_view text_;
     const ParseOptions& options_;
     const int max_depth_;
+    const int max_expr_depth_;
     Diagnostics& diag_;
     Document document_;
     Nodes& nodes_ = document_;

@@ -275,23 +275,19 @@ ExprId Parser::parse_named() {
     }
     --call_depth_;
     const Slice<Argument> args = take_list(open_args_, mark);
-    return add(
-        span_from(name.begin),
-        Invocation{.name = text, .args = args, .type = type, .name_size = name.end - name.begin},
-        depth);
+    const InvocationId id = nodes_.invocations.emplace(text, args, type, name.end - name.begin);
+    return add(span_from(name.begin), id, depth);
 }
 
 // argument ::= rvalue-expr | IDENTIFIER "=" rvalue-expr
 void Parser::parse_argument() {
-    Argument argument;
+    Name name;
     if (at(TokenKind::Assign, 1) && (at_name() || is_keyword(peek().kind))) {
-        const Name name = parse_name("the name of a parameter");
-        argument.name = name.text;
-        argument.name_span = name.span;
+        name = parse_name("the name of a parameter");
         advance();
     }
-    argument.value = parse_expr();
-    open_args_.push_back(argument);
+    const ExprId value = parse_expr();
+    open_args_.emplace_back(name.text, name.span, value);
 }
 
 // Whether `<` opens a type argument here, rather than comparing.

@@ -97,7 +97,7 @@ TEST(Nnef1Parser, GivesEveryNodeItsPlace) {
     EXPECT_EQ(parsed.text(sum.span), "conv( a , stride = [ 1 ] ) + b [ 0 ]");
     EXPECT_EQ(parsed.text({document.file, binary.op_begin, binary.op_begin + 1}), "+");
     const Expr& call = document.exprs[binary.lhs];
-    const Invocation& conv = std::get<Invocation>(call.node);
+    const Invocation& conv = *parsed.document.invocation(call);
     EXPECT_EQ(parsed.text(call.span), "conv( a , stride = [ 1 ] )");
     EXPECT_EQ(parsed.text(name_span(call, conv)), "conv");
     const Argument& stride = document.items(conv.args)[1];

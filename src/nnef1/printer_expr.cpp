@@ -114,7 +114,7 @@ void Printer::node(ExprId id, Layout layout) {
             expr(n.argument, kAny, 1);
             out_ += ')';
         },
-        [&](const Invocation& n) { invocation(n, layout); });
+        [&](InvocationId n) { invocation(nodes_.invocations[n], layout); });
 }
 
 void Printer::binary(const Binary& node, Layout layout) {

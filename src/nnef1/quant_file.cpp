@@ -77,7 +77,7 @@ void Parser::parse_quant_entry(QuantFile& result) {
     }
     entry.quantizer = parse_named();
     if (panic_) return;
-    if (!std::holds_alternative<Invocation>(nodes_.exprs[entry.quantizer].node)) {
+    if (!nodes_.invocation(nodes_.exprs[entry.quantizer])) {
         fail_expected("`(`");
         return;
     }
@@ -89,7 +89,7 @@ void Parser::parse_quant_entry(QuantFile& result) {
 
 // All arguments are named and built from literals.
 void Parser::check_quantizer(ExprId quantizer) {
-    const Invocation& call = std::get<Invocation>(nodes_.exprs[quantizer].node);
+    const Invocation& call = *nodes_.invocation(nodes_.exprs[quantizer]);
     for (const Argument& argument : nodes_.items(call.args)) {
         if (argument.name.empty()) {
             report(span_of(argument.value), DiagKind::UnexpectedToken, "an argument without name")

@@ -204,7 +204,7 @@ bool QuantCheck::add_arguments(const Signature& signature,
 
 std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
     const Expr& node = expr(entry.quantizer);
-    const auto* call = std::get_if<Invocation>(&node.node);
+    const Invocation* call = file_.invocation(node);
     if (!call) return std::nullopt;  // it was reported
     const Span span = name_span(node, *call);
     const Signature* const signature = operations_.find(call->name);
@@ -219,7 +219,7 @@ std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
                     fmt::format("`{}` takes no tensor that it could quantise", call->name));
         return std::nullopt;
     }
-    if (signature->standard && !call->name.ends_with("_quantize")) {
+    if (signature->standard && !call->name.view().ends_with("_quantize")) {
         diag_.warning(
             span, DiagKind::BadQuantizer, fmt::format("`{}` does not quantise", call->name));
     }

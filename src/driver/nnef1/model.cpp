@@ -82,9 +82,13 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
         quant = nnef1::parse_quant_file(sources, id, parse, diag);
     }
     if (options.syntax_only || diag.has_errors() || !model->document.graph) return model;
-    model->standard = nnef1::parse_standard(sources, nnef1_text("standard.nnef"), diag);
+    const std::string_view standard = nnef1_text("standard.nnef");
     const bool tract = options.dialect == nnef1::Dialect::Tract;
-    if (tract) {
+    if (!tract) {
+        model->standard =
+            nnef1::parse_used_standard(sources, standard, model->document, quant, diag);
+    } else {  // its operations stand for others
+        model->standard = nnef1::parse_standard(sources, standard, diag);
         model->tract = nnef1::parse_library(sources, "tract.nnef", nnef1_text("tract.nnef"), diag);
     }
     model->operations = std::make_unique<nnef1::Operations>(
@@ -119,8 +123,8 @@ std::vector<std::string> called_operations(const nnef1::Document& document) {
     std::vector<std::string> names = {"unsqueeze", "copy"};
     bool operators = false;
     for (const nnef1::Expr& expr : document.exprs) {
-        if (const auto* call = std::get_if<nnef1::Invocation>(&expr.node)) {
-            names.emplace_back(call->name);
+        if (const nnef1::Invocation* call = document.invocation(expr)) {
+            names.emplace_back(call->name.view());
             if (call->name == "add_n") names.emplace_back("add");
             if (call->name == "round") names.emplace_back("round_half_away");  // by dialect
             if (call->name == "cast") names.emplace_back("cast_by_cutting");

@@ -63,7 +63,7 @@ std::vector<ParamText> params(DefinitionPrinter& printer,
                               const std::vector<sknd::ParamDecl>& decls) {
     std::vector<ParamText> texts;
     for (const sknd::ParamDecl& decl : decls) {
-        texts.push_back({.name = decl.name.text,
+        texts.push_back({.name = std::string(decl.name.text),
                          .type = printer.type(decl),
                          .value = decl.value.valid() ? printer.expr(decl.value) : "",
                          .optional = decl.type.optional,
@@ -75,9 +75,9 @@ std::vector<ParamText> params(DefinitionPrinter& printer,
 std::vector<ParamText> generic_types(const Definition& definition) {
     std::vector<ParamText> texts;
     for (const sknd::DtypeDecl& decl : definition.dtypes) {
-        texts.push_back({.name = decl.name.text,
-                         .type = decl.base.text,
-                         .value = decl.fallback ? decl.fallback->text : ""});
+        texts.push_back({.name = std::string(decl.name.text),
+                         .type = std::string(decl.base.text),
+                         .value = std::string(decl.fallback ? decl.fallback->text : "")});
     }
     return texts;
 }

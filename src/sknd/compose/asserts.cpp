@@ -10,8 +10,8 @@ namespace lemma::sknd {
 
 // Tensors count as known once they are bound: their members can be read.
 bool Composer::all_known(const Frame& frame, ExprId expr) const {
-    for (const std::string* name : frame.names_in(expr)) {
-        if (!frame.known(*name) && !frame.find(*name)) return false;
+    for (const std::string_view name : frame.names_in(expr)) {
+        if (!frame.known(name) && !frame.find(name)) return false;
     }
     return true;
 }
@@ -110,7 +110,7 @@ bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pac
         }
         if (item.omitted) at += 1;
         for (size_t t = 0; t < parts.size(); ++t) {
-            const std::string& name = item.targets[t].name.text;
+            const std::string_view name = item.targets[t].name.text;
             if (item.pack) {
                 frame.set(name, parts[t]);
             } else {
@@ -150,10 +150,10 @@ bool Composer::check_asserts(Frame& frame, const std::vector<size_t>& which) {
 // Packed attributes that were given a single value get their length late.
 bool Composer::can_check(const Frame& frame, ExprId condition) const {
     if (!all_known(frame, condition)) return false;
-    for (const std::string* name : frame.names_in(condition)) {
-        const CompileValue* value = frame.value(*name);
+    for (const std::string_view name : frame.names_in(condition)) {
+        const CompileValue* value = frame.value(name);
         if (value && !std::holds_alternative<Scalar>(*value)) continue;
-        const auto attribute = frame.plan().attributes.find(*name);
+        const auto attribute = frame.plan().attributes.find(name);
         if (attribute == frame.plan().attributes.end()) continue;
         if (frame.definition().attribs[attribute->second].type.pack) return false;
     }
@@ -214,15 +214,15 @@ std::string Composer::assert_message(Frame& frame, const AssertStmt& stmt) {
                               ? text_of(stmt.message)
                               : fmt::format("`{}` does not hold", print(module, stmt.condition));
     std::string values;
-    const auto add = [&](const std::string& label, ExprId expr) {
+    const auto add = [&](std::string_view label, ExprId expr) {
         values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", label, text_of(expr));
     };
     for (const auto& printed : stmt.printed) {
         add(printed.label ? *printed.label : print(module, printed.value), printed.value);
     }
     if (!stmt.message.valid() && stmt.printed.empty()) {
-        std::set<std::string> names;
-        for_each_identifier(module, stmt.condition, [&](const std::string& name, ExprId id) {
+        std::set<std::string_view> names;
+        for_each_identifier(module, stmt.condition, [&](std::string_view name, ExprId id) {
             if (frame.known(name) && names.insert(name).second) add(name, id);
         });
     }

@@ -34,7 +34,7 @@ ir::DType Composer::dtype_of(const Scalar& value) const {
     return options_.real;
 }
 
-ir::DType Composer::dtype_of(const Frame& frame, const std::string& name) const {
+ir::DType Composer::dtype_of(const Frame& frame, std::string_view name) const {
     if (name == "real") return frame.dtype(name).value_or(options_.real);
     if (name == "int") return options_.integer;
     if (name == "bool") return ir::DType::Bool;
@@ -48,7 +48,7 @@ void Composer::bind_widths(Frame& frame, const CallArgs& args) {
     const Definition& definition = frame.definition();
     std::optional<ir::DType> any_real;
     for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
-        const std::string& type = definition.inputs[i].type.base.text;
+        const std::string_view type = definition.inputs[i].type.base.text;
         for (const ir::TensorId id : args.inputs[i].operand.items) {
             const ir::Tensor& tensor = program_.tensors[id];
             if (tensor.role == ir::TensorRole::Constant && tensor.shape.empty()) continue;
@@ -65,7 +65,7 @@ void Composer::bind_widths(Frame& frame, const CallArgs& args) {
 bool Composer::bind_types(Frame& frame, const CallArgs& args) {
     const Definition& definition = frame.definition();
     bind_widths(frame, args);
-    const auto deduce = [&](const std::string& type_name, ir::DType dtype) {
+    const auto deduce = [&](std::string_view type_name, ir::DType dtype) {
         const bool generic = std::any_of(
             definition.dtypes.begin(), definition.dtypes.end(), [&](const DtypeDecl& d) {
                 return d.name.text == type_name;
@@ -89,7 +89,7 @@ bool Composer::bind_types(Frame& frame, const CallArgs& args) {
     for (const ir::Attribute& attribute : args.attributes) {
         const auto declared = frame.plan().attributes.find(attribute.name);
         if (declared == frame.plan().attributes.end()) continue;
-        const std::string& type = definition.attribs[declared->second].type.base.text;
+        const std::string_view type = definition.attribs[declared->second].type.base.text;
         const auto* scalar = std::get_if<Scalar>(&attribute.value);
         const auto* pack = std::get_if<Pack>(&attribute.value);
         if (scalar) deduce(type, dtype_of(*scalar));

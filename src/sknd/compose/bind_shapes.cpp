@@ -15,7 +15,7 @@ namespace {
 // Evaluates with one unknown name as a symbol.
 class WithUnknown : public Environment {
 public:
-    WithUnknown(const Frame& frame, const std::string& name, ir::SymId symbol)
+    WithUnknown(const Frame& frame, std::string_view name, ir::SymId symbol)
         : frame_(frame), name_(name), value_(Scalar(symbol)) {}
     const CompileValue* lookup(std::string_view name) const override {
         return name == name_ ? &value_ : frame_.lookup(name);
@@ -34,7 +34,7 @@ public:
 
 private:
     const Frame& frame_;
-    const std::string& name_;
+    const std::string_view name_;
     CompileValue value_;
 };
 
@@ -81,8 +81,8 @@ bool Composer::bind_default_input(Frame& frame, const ParamDecl& decl) {
 void Composer::bind_null(Frame& frame, const ParamDecl& decl) {
     frame.bind(decl.name.text, Binding{});
     const auto forget = [&](ExprId expr) {
-        for (const std::string* name : frame.names_in(expr)) {
-            if (!frame.known(*name)) frame.set(*name, Null{});
+        for (const std::string_view name : frame.names_in(expr)) {
+            if (!frame.known(name)) frame.set(name, Null{});
         }
     };
     forget(decl.type.rank);
@@ -215,7 +215,7 @@ bool Composer::bind_extents(Frame& frame,
         if (!bind_value(frame, decl, length, {count}, false)) return false;
     }
     if (conditional) {
-        const std::string* name = unknown_name(frame, extent.extent);
+        const std::optional<std::string_view> name = unknown_name(frame, extent.extent);
         if (axes.empty()) {
             if (name) frame.set(*name, Null{});
             return true;
@@ -226,10 +226,10 @@ bool Composer::bind_extents(Frame& frame,
     return bind_value(frame, decl, extent.extent, axes, extent.pack.has_value());
 }
 
-const std::string* Composer::unknown_name(const Frame& frame, ExprId expr) const {
-    const std::string* unknown = nullptr;
-    for (const std::string* name : frame.names_in(expr)) {
-        if (!frame.known(*name)) unknown = name;
+std::optional<std::string_view> Composer::unknown_name(const Frame& frame, ExprId expr) const {
+    std::optional<std::string_view> unknown;
+    for (const std::string_view name : frame.names_in(expr)) {
+        if (!frame.known(name)) unknown = name;
     }
     return unknown;
 }
@@ -239,7 +239,7 @@ bool Composer::bind_value(Frame& frame,
                           ExprId expr,
                           const std::vector<ir::SymId>& values,
                           bool packed) {
-    if (const std::string* name = unknown_name(frame, expr)) {
+    if (const std::optional<std::string_view> name = unknown_name(frame, expr)) {
         Pack pack;
         pack.type = ir::ScalarType::Int;
         for (const ir::SymId value : values) {
@@ -309,7 +309,7 @@ bool Composer::require_equal(
 
 // The value of `name` for which the affine expression has the given value.
 std::optional<ir::SymId> Composer::solve(
-    Frame& frame, const ParamDecl& decl, ExprId expr, const std::string& name, ir::SymId value) {
+    Frame& frame, const ParamDecl& decl, ExprId expr, std::string_view name, ir::SymId value) {
     if (std::holds_alternative<Identifier>(frame.module().exprs[expr].node)) return value;
     ir::SymbolPool& symbols = program_.symbols;
     const ir::SymId unknown = symbols.symbol(name, ir::ScalarType::Int);

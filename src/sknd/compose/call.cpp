@@ -12,8 +12,9 @@ namespace {
 
 std::string qualified(const Package& package, DefRef ref) {
     const LoadedModule& module = package[ref.module];
-    const std::string& name = module.module.definitions[ref.definition].name.text;
-    return ref.module == package.main() ? name : module.name + "." + name;
+    const std::string_view name = module.module.definitions[ref.definition].name.text;
+    return ref.module == package.main() ? std::string(name)
+                                        : fmt::format("{}.{}", module.name, name);
 }
 
 // An operator that no formula can express has a signature only.
@@ -147,11 +148,13 @@ ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {
     }
     for (const ParamDecl& decl : definition.attribs) {
         const CompileValue* value = frame.value(decl.name.text);
-        op.attributes.push_back({decl.name.text, value ? *value : CompileValue(Null{})});
+        op.attributes.push_back(
+            {std::string(decl.name.text), value ? *value : CompileValue(Null{})});
     }
     for (const ParamDecl& decl : definition.inputs) {
         const Binding* binding = frame.find(decl.name.text);
-        op.inputs.push_back({decl.name.text, binding ? binding->operand : ir::Operand{}});
+        op.inputs.push_back(
+            {std::string(decl.name.text), binding ? binding->operand : ir::Operand{}});
     }
     const ir::OpId id = program_.operations.add(std::move(op));
     op_lists_.back().push_back(id);
@@ -165,7 +168,7 @@ std::optional<Results> Composer::finish_primitive(Frame& frame, ir::OpId op) {
     const Definition& definition = frame.definition();
     for (size_t i = 0; i < definition.outputs.size(); ++i) {
         program_.operations[op].outputs.push_back(
-            {definition.outputs[i].name.text, (*results)[i].operand});
+            {std::string(definition.outputs[i].name.text), (*results)[i].operand});
     }
     if (program_.operations[op].kind == ir::OperationKind::Primitive) {
         FormulaBuilder builder(*this, frame);
@@ -190,7 +193,7 @@ std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {
     for (size_t i = 0; i < definition.outputs.size(); ++i) {
         if (!check_output(frame, definition.outputs[i], (*results)[i])) return std::nullopt;
         program_.operations[op].outputs.push_back(
-            {definition.outputs[i].name.text, (*results)[i].operand});
+            {std::string(definition.outputs[i].name.text), (*results)[i].operand});
     }
     return results;
 }

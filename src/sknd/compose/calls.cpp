@@ -16,10 +16,10 @@ namespace {
 
 // `nnef1.conv` for the definition `conv` in the module `nnef1.filter`.
 std::string call_name(const LoadedModule& module, const Definition& definition) {
-    return module.name.substr(0, module.name.find('.')) + "." + definition.name.text;
+    return fmt::format("{}.{}", module.name.substr(0, module.name.find('.')), definition.name.text);
 }
 
-bool fits(const std::string& type, const Definition& definition, ir::DType dtype) {
+bool fits(std::string_view type, const Definition& definition, ir::DType dtype) {
     switch (concrete_type(type)) {
         case BaseType::Real:
             return tensor::is_real(dtype);
@@ -42,11 +42,11 @@ bool fits(const std::string& type, const Definition& definition, ir::DType dtype
     return true;
 }
 
-std::string wanted_text(const std::string& type, const Definition& definition) {
+std::string wanted_text(std::string_view type, const Definition& definition) {
     for (const DtypeDecl& generic : definition.dtypes) {
-        if (generic.name.text == type) return generic.base.text;
+        if (generic.name.text == type) return std::string(generic.base.text);
     }
-    return type;
+    return std::string(type);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace lemma::sknd {
 namespace {
 
 // The one name left of `=`, if there is just one.
-const std::string* single_name(const Component& component) {
+const std::string_view* single_name(const Component& component) {
     if (component.results.size() != 1 || component.results[0].list) return nullptr;
     const LValueItem& item = component.results[0].items[0];
     return item.targets.size() == 1 ? &item.targets[0].name.text : nullptr;
@@ -19,9 +19,9 @@ const std::string* single_name(const Component& component) {
 
 }  // namespace
 
-std::string join_scope(const std::string& scope, const std::string& label) {
+std::string join_scope(const std::string& scope, std::string_view label) {
     if (label.empty()) return scope;
-    return scope.empty() ? label : scope + "." + label;
+    return scope.empty() ? std::string(label) : fmt::format("{}.{}", scope, label);
 }
 
 bool Composer::compose_components(Frame& frame, const std::vector<Component>& components) {
@@ -49,7 +49,7 @@ std::string Composer::component_scope(const Frame& frame, const Component& compo
     const Definition& definition = frame.definition();
     const bool wrapper = frame.caller && definition.composes.size() == 1 &&
                          definition.constants.empty() && definition.variables.empty();
-    const std::string* name = single_name(component);
+    const std::string_view* name = single_name(component);
     const bool one_call = std::holds_alternative<Invocation>(region.node) ||
                           std::holds_alternative<Branch>(region.node);
     if (wrapper && one_call) return frame.scope;
@@ -93,7 +93,7 @@ std::optional<Results> Composer::compose_invocation(Frame& frame,
         const size_t errors = diag_.error_count();
         auto value = evaluate_in(frame, attribute.value);
         if (value) {
-            args.attributes.push_back({attribute.name.text, std::move(*value)});
+            args.attributes.push_back({std::string(attribute.name.text), std::move(*value)});
             continue;
         }
         good = false;
@@ -315,7 +315,7 @@ void Composer::bind_result(Frame& frame,
                            const LValue& lhs,
                            const Binding& result,
                            size_t made_here) {
-    const auto bind = [&](const std::string& name, Binding binding) {
+    const auto bind = [&](std::string_view name, Binding binding) {
         if (!binding.poison) name_tensors(frame, name, binding.operand, made_here);
         frame.bind(name, std::move(binding));
     };
@@ -385,7 +385,7 @@ bool Composer::check_result_length(Frame& frame, const LValueItem& item, const B
 
 // Tensors that the component made are called what the outermost call calls them.
 void Composer::name_tensors(Frame& frame,
-                            const std::string& name,
+                            std::string_view name,
                             const ir::Operand& operand,
                             size_t made_here) {
     const std::string path = join_scope(frame.scope, name);

@@ -189,7 +189,7 @@ bool Composer::declare_graph_input(Frame& frame, const ParamDecl& decl) {
     auto operand = declare_tensor(frame, decl, ir::TensorRole::Input);
     if (!operand) return false;
     frame.bind(decl.name.text, {*operand, false});
-    scoped_[decl.name.text] = *operand;
+    scoped_[std::string(decl.name.text)] = *operand;
     return true;
 }
 
@@ -198,10 +198,10 @@ void Composer::collect_ports(Frame& frame) {
     const Definition& definition = frame.definition();
     graph.name = definition.name.text;
     for (const ParamDecl& decl : definition.inputs) {
-        graph.inputs.push_back({decl.name.text, frame.find(decl.name.text)->operand});
+        graph.inputs.push_back({std::string(decl.name.text), frame.find(decl.name.text)->operand});
     }
     for (const ParamDecl& decl : definition.outputs) {
-        graph.outputs.push_back({decl.name.text, frame.find(decl.name.text)->operand});
+        graph.outputs.push_back({std::string(decl.name.text), frame.find(decl.name.text)->operand});
     }
     graph.operations = std::move(op_lists_.back());
     program_.main = program_.graphs.add(std::move(graph));
@@ -224,7 +224,9 @@ void Composer::compose_quantize(Frame& frame) {
         quantizer.op = stmt.callee.text();
         for (const AttributeArg& attribute : stmt.attributes) {
             auto value = evaluate_in(frame, attribute.value);
-            if (value) quantizer.attributes.push_back({attribute.name.text, std::move(*value)});
+            if (value)
+                quantizer.attributes.push_back(
+                    {std::string(attribute.name.text), std::move(*value)});
         }
         for (const ir::TensorId id : local ? local->operand.items : scoped->second.items) {
             program_.tensors[id].quantizer = quantizer;

@@ -26,7 +26,7 @@ struct CallArgs {
 using Results = std::vector<Binding>;
 
 // `first` and `w` make `first.w`; an empty part adds nothing.
-std::string join_scope(const std::string& scope, const std::string& label);
+std::string join_scope(const std::string& scope, std::string_view label);
 
 class Composer {
 public:
@@ -102,10 +102,10 @@ private:
                     const std::vector<ir::SymId>& values,
                     bool packed);
     std::optional<ir::SymId> solve(
-        Frame& frame, const ParamDecl& decl, ExprId expr, const std::string& name, ir::SymId value);
+        Frame& frame, const ParamDecl& decl, ExprId expr, std::string_view name, ir::SymId value);
     bool require_equal(
         Frame& frame, const ParamDecl& decl, ExprId expr, ir::SymId got, ir::SymId want);
-    const std::string* unknown_name(const Frame& frame, ExprId expr) const;
+    std::optional<std::string_view> unknown_name(const Frame& frame, ExprId expr) const;
 
     // asserts.cpp: helpers and conditions, interleaved (spec 2.9)
     bool evaluate_helpers(Frame& frame);
@@ -138,7 +138,7 @@ private:
     std::optional<std::vector<Scalar>> dynamic_extents(Frame& frame, const ExtentSpec& extent);
     ir::TensorId add_tensor(ir::Tensor tensor);
     ir::TensorId add_scalar(Frame& frame, const Scalar& value);
-    ir::DType dtype_of(const Frame& frame, const std::string& name) const;
+    ir::DType dtype_of(const Frame& frame, std::string_view name) const;
     ir::DType dtype_of(const Scalar& value) const;
 
     // components.cpp: @compose
@@ -165,7 +165,7 @@ private:
     void bind_result(Frame& frame, const LValue& lhs, const Binding& result, size_t made_here);
     bool check_result_length(Frame& frame, const LValueItem& item, const Binding& result);
     void name_tensors(Frame& frame,
-                      const std::string& name,
+                      std::string_view name,
                       const ir::Operand& operand,
                       size_t made_here);
     std::string component_scope(const Frame& frame, const Component& component) const;
@@ -242,7 +242,7 @@ private:
                          ir::Loop& control,
                          ir::Operation& op);
     ir::TensorId bind_inner(Frame& frame,
-                            const std::string& name,
+                            std::string_view name,
                             const Binding& outer,
                             const std::string& scope);
     // Gives what the body updates.

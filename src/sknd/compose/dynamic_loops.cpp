@@ -69,12 +69,12 @@ bool Composer::bind_loop_names(
             return false;
         }
         control.carried.push_back(bind_inner(frame, name.text, start.initial[i], op.label));
-        add_input(op, name.text, initial);
+        add_input(op, std::string(name.text), initial);
     }
     for (size_t i = 0; i < loop.scans.size(); ++i) {
-        const std::string& name = loop.scans[i].name.text;
+        const std::string_view name = loop.scans[i].name.text;
         control.items.push_back(bind_inner(frame, name, start.packs[i], op.label));
-        add_input(op, name, start.packs[i].operand);
+        add_input(op, std::string(name), start.packs[i].operand);
     }
     if (!loop.count || !loop.count->index) return true;
     ir::Tensor index;
@@ -112,7 +112,7 @@ std::optional<std::vector<ir::Update>> Composer::compose_loop_graphs(Frame& fram
 
 // What the body sees of a loop variable or a scanned pack: a tensor of its own.
 ir::TensorId Composer::bind_inner(Frame& frame,
-                                  const std::string& name,
+                                  std::string_view name,
                                   const Binding& outer,
                                   const std::string& scope) {
     ir::Tensor inner;

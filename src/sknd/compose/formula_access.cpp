@@ -135,7 +135,7 @@ std::optional<ir::ScalarType> FormulaBuilder::element_type(ExprId base) const {
         else
             return std::nullopt;
     }
-    const std::string& name = std::get<Identifier>(expr(base).node).name;
+    const std::string_view name = std::get<Identifier>(expr(base).node).name;
     const Definition& definition = frame_.definition();
     for (const auto* decls : {&definition.inputs, &definition.outputs, &definition.constants}) {
         for (const ParamDecl& decl : *decls) {

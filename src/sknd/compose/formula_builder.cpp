@@ -140,7 +140,7 @@ bool FormulaBuilder::build_unrolled(const LowerStmt& stmt,
 std::vector<size_t> FormulaBuilder::bounds_to_unroll(const Unrolling& unrolling) const {
     std::vector<bool> found = unrolling.always;
     for (const Unrolling::Pick& pick : unrolling.picks) {
-        const Binding* tensor = frame_.find(*pick.pack);
+        const Binding* tensor = frame_.find(pick.pack);
         if (tensor && tensor->operand.packed) found[pick.bound] = true;
     }
     std::vector<size_t> bounds;
@@ -197,7 +197,7 @@ bool FormulaBuilder::declare_bound(const LoopBound& bound) {
     }
     const auto extent = evaluate(bound.bound);
     if (!extent) return false;
-    const auto add = [&](const Scalar& value, const std::string& name) -> Scalar {
+    const auto add = [&](const Scalar& value, std::string_view name) -> Scalar {
         const ir::SymId size = composer_.to_sym(value);
         const int64_t high = symbols().range(size).high;
         const ir::SymId index =

@@ -47,8 +47,7 @@ void PlanMaker::add_attributes() {
     for (size_t i = 0; i < attribs.size(); ++i) plan_.attributes.emplace(attribs[i].name.text, i);
     for (const ParamDecl& decl : attribs) {
         bool closed = true;
-        for_each_identifier(
-            module_, decl.value, [&](const std::string&, ExprId) { closed = false; });
+        for_each_identifier(module_, decl.value, [&](std::string_view, ExprId) { closed = false; });
         plan_.closed.push_back(closed);
     }
     seen_.resize(attribs.size());
@@ -59,7 +58,7 @@ void PlanMaker::add_attributes() {
 std::vector<size_t> PlanMaker::read_by(size_t attribute) const {
     std::vector<size_t> read;
     for_each_identifier(
-        module_, definition_.attribs[attribute].value, [&](const std::string& name, ExprId) {
+        module_, definition_.attribs[attribute].value, [&](std::string_view name, ExprId) {
             const auto found = plan_.attributes.find(name);
             if (found != plan_.attributes.end()) read.push_back(found->second);
         });
@@ -103,7 +102,7 @@ void PlanMaker::add_asserts() {
     for (size_t i = 0; i < definition_.asserts.size(); ++i) {
         std::optional<size_t> last;
         for_each_identifier(
-            module_, definition_.asserts[i].condition, [&](const std::string& name, ExprId) {
+            module_, definition_.asserts[i].condition, [&](std::string_view name, ExprId) {
                 const auto helper = helpers.find(name);
                 if (helper != helpers.end()) last = std::max(last.value_or(0), helper->second);
             });
@@ -112,7 +111,7 @@ void PlanMaker::add_asserts() {
 }
 
 // The bound of that name; none: the number of bounds.
-size_t bound_of(const LowerStmt& stmt, const std::string& name) {
+size_t bound_of(const LowerStmt& stmt, std::string_view name) {
     const auto is_it = [&](const LoopBound& bound) { return bound.index.text == name; };
     return static_cast<size_t>(std::ranges::find_if(stmt.bounds, is_it) - stmt.bounds.begin());
 }
@@ -121,7 +120,7 @@ Unrolling PlanMaker::find_unrolling(const LowerStmt& stmt) const {
     Unrolling unrolling;
     unrolling.always.resize(stmt.bounds.size());
     const auto unroll_all = [&](ExprId expr) {
-        for_each_identifier(module_, expr, [&](const std::string& name, ExprId) {
+        for_each_identifier(module_, expr, [&](std::string_view name, ExprId) {
             const size_t bound = bound_of(stmt, name);
             if (bound < stmt.bounds.size()) unrolling.always[bound] = true;
         });
@@ -149,7 +148,7 @@ void PlanMaker::add_picks(const LowerStmt& stmt, ExprId root, Unrolling& unrolli
             const auto* base = std::get_if<Identifier>(&module_.exprs[index->base].node);
             const auto* name = std::get_if<Identifier>(&module_.exprs[index->index].node);
             const size_t bound = base && name ? bound_of(stmt, name->name) : stmt.bounds.size();
-            if (bound < stmt.bounds.size()) unrolling.picks.push_back({&base->name, bound});
+            if (bound < stmt.bounds.size()) unrolling.picks.push_back({base->name, bound});
         }
         append_operands(module_, id, open);
     }
@@ -199,8 +198,8 @@ const ReadNames::List& ReadNames::of(const Module& module, ExprId expr) const {
     const auto [found, added] = lists_.try_emplace(expr);
     if (added) {
         for_each_identifier(
-            module, expr, [&, &list = found->second](const std::string& name, ExprId) {
-                list.push_back(&name);
+            module, expr, [&, &list = found->second](std::string_view name, ExprId) {
+                list.push_back(name);
             });
     }
     return found->second;

@@ -13,7 +13,7 @@ namespace lemma::sknd {
 // The names that expressions read, each as often as it is read; worked out when somebody asks.
 class ReadNames {
 public:
-    using List = std::vector<const std::string*>;
+    using List = std::vector<std::string_view>;
     const List& of(const Module& module, ExprId expr) const;
 
 private:
@@ -23,7 +23,7 @@ private:
 // The index symbols of a formula that must take their values one by one: formulas have no packs.
 struct Unrolling {
     struct Pick {  // `xs[i]`, which matters if `xs` is a pack of tensors
-        const std::string* pack;
+        std::string_view pack;
         size_t bound;
     };
     std::vector<bool> always;  // by bound

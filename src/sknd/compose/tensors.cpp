@@ -71,7 +71,7 @@ bool Composer::declare_constant(Frame& frame, const ParamDecl& decl) {
         ir::Operation op;
         op.op = "constant";
         op.label = frame.scope;
-        op.outputs.push_back({decl.name.text, *operand});
+        op.outputs.push_back({std::string(decl.name.text), *operand});
         op.formulas.push_back(std::move(*formula));
         op.span = decl.span;
         op_lists_.back().push_back(program_.operations.add(std::move(op)));
@@ -293,7 +293,7 @@ std::optional<std::vector<Scalar>> Composer::dynamic_extents(Frame& frame,
     const auto* name = std::get_if<Identifier>(&frame.module().exprs[extent.extent].node);
     std::vector<Scalar> unknowns;
     for (int64_t i = 0; i < count; ++i) {
-        std::string text = name ? name->name : "~";
+        std::string text(name ? name->name : "~");
         if (name && extent.pack) text += std::to_string(i);
         unknowns.emplace_back(
             program_.symbols.symbol(std::move(text), ir::ScalarType::Int, {0, high}));

@@ -21,8 +21,8 @@ struct LoadedModule {
     std::string name;       // as imported: `nn`, `custom.blocks`; `main` or the file's stem
     bool standard = false;  // from the embedded library
     Module module;
-    std::map<std::string, ModuleId, std::less<>> imports;         // by the name written
-    std::map<std::string, size_t, std::less<>> definition_index;  // first definition of each name
+    std::map<std::string, ModuleId, std::less<>> imports;  // by the name written
+    std::map<std::string_view, size_t> definition_index;   // first definition of each name
 };
 
 // Modules in load order: the main module is the first, and each module stands behind the one that

@@ -1,7 +1,9 @@
 // sknd/syntax/ast.h — the syntax tree of one SkriptND module, as written: parentheses, spelling and
-// order are kept. Nodes live in stores of their Module and name each other by id.
+// order are kept. Nodes live in stores of their Module and name each other by id. Names are views
+// of the source text, so that a tree must not outlive the SourceMap that it was parsed from.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@ struct ExprId : Id<ExprId> {};
 struct RegionId : Id<RegionId> {};
 
 struct Name {
-    std::string text;
+    std::string_view text;
     Span span;
 };
 
@@ -72,7 +74,7 @@ struct IntLiteral {
 };
 struct RealLiteral {
     double value = 0;
-    std::string text;  // as written, so that printing keeps it; empty when made by a program
+    std::string_view text;  // as written, so that printing keeps it; empty when made by a program
 };
 struct BoolLiteral {
     bool value = false;
@@ -80,17 +82,19 @@ struct BoolLiteral {
 struct InfLiteral {};
 struct PiLiteral {};
 // A string, possibly of several neighbouring literals. `parts` alternates text (escapes resolved)
-// and formatted expressions; `pieces` keeps each literal as written, quotes included.
+// and formatted expressions; the pieces are the literals as written, quotes included, and stand in
+// Module::pieces one behind the other.
 struct StringLiteral {
     struct Part {
-        std::string text;  // used when `expr` is not valid
+        std::string_view text;  // used when `expr` is not valid
         ExprId expr;
     };
     std::vector<Part> parts;
-    std::vector<std::string> pieces;
+    uint32_t first_piece = 0;
+    uint32_t piece_count = 0;
 };
 struct Identifier {
-    std::string name;
+    std::string_view name;
 };
 struct Member {  // x.shape, x.rank, x.size
     ExprId base;
@@ -429,6 +433,9 @@ struct Module {
     std::vector<Comment> comments;  // in the order written
     Store<ExprId, Expr> exprs;
     Store<RegionId, Region> regions;
+    std::vector<std::string_view> pieces;  // of string literals
+    // Texts of strings that do not stand in the source as they are: with escapes, or joined.
+    std::vector<std::shared_ptr<const std::string>> made_texts;
 };
 
 }  // namespace lemma::sknd

@@ -38,7 +38,7 @@ std::string Dumper::head(ExprId id) const {
         [](const InfLiteral&) -> std::string { return "inf"; },
         [](const PiLiteral&) -> std::string { return "pi"; },
         [](const StringLiteral&) -> std::string { return "(str"; },
-        [](const Identifier& n) { return n.name; },
+        [](const Identifier& n) { return std::string(n.name); },
         [](const Member& n) { return fmt::format("(.{}", symbol(n.member)); },
         [](const Paren&) -> std::string { return ""; },
         [](const List&) -> std::string { return "(list"; },

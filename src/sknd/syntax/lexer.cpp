@@ -41,6 +41,17 @@ constexpr std::array<TokenKind, 256> kSingleKinds = make_single_kinds();
 // The token that this character is, whatever follows; Bad for all others.
 TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
 
+// Eight at a time: a third of a text is indentation.
+uint32_t skip_blanks(const char* text, uint32_t offset, uint32_t end) {
+    constexpr std::string_view kBlanks = "        ";
+    while (offset + kBlanks.size() <= end &&
+           std::memcmp(text + offset, kBlanks.data(), kBlanks.size()) == 0) {
+        offset += static_cast<uint32_t>(kBlanks.size());
+    }
+    while (offset < end && is_space(text[offset])) ++offset;
+    return offset;
+}
+
 class Lexer {
 public:
     Lexer(const diag::SourceMap& sources, Span range, size_t max_tokens, Diagnostics& diag)
@@ -55,9 +66,8 @@ public:
 private:
     void skip_byte_order_mark();
     void lex_until(uint32_t end);
-    // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
-    void lex_token();
-    void lex_word();
+    void lex_common(uint32_t end);
+    [[gnu::noinline]] void lex_rare();
     [[gnu::noinline]] void lex_number();
     [[gnu::noinline]] void lex_string();
     [[gnu::noinline]] void lex_builtin();
@@ -82,15 +92,6 @@ private:
         const char* const text = text_.data();
         const uint32_t end = size();
         while (offset < end && belongs(text[offset])) ++offset;
-        return offset;
-    }
-    // Eight at a time: a third of a text is indentation.
-    uint32_t skip_blanks(uint32_t offset) const {
-        constexpr std::string_view kBlanks = "        ";
-        while (offset + kBlanks.size() <= text_.size() &&
-               std::memcmp(text_.data() + offset, kBlanks.data(), kBlanks.size()) == 0) {
-            offset += static_cast<uint32_t>(kBlanks.size());
-        }
         return offset;
     }
     Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
@@ -136,7 +137,8 @@ TokenList Lexer::run(std::span<const TextRange> skipped) {
 // Stops for good at the greatest number of tokens.
 void Lexer::lex_until(uint32_t end) {
     while (pos_ < end) {
-        lex_token();
+        lex_common(end);
+        if (pos_ < end && list_.tokens.size() <= max_tokens_) lex_rare();
         if (list_.tokens.size() <= max_tokens_) continue;
         diag_
             .error(span(pos_, pos_),
@@ -152,17 +154,46 @@ void Lexer::skip_byte_order_mark() {
     if (pos_ == 0 && text_.starts_with("\xEF\xBB\xBF")) pos_ = 3;
 }
 
-void Lexer::lex_token() {
+// Blanks, words and punctuation of one character, which are most of a text, in one loop that keeps
+// its place to itself; stops at anything else.
+void Lexer::lex_common(uint32_t end) {
+    const char* const text = text_.data();
+    const uint32_t size = this->size();
+    uint32_t pos = pos_;
+    bool line_start = line_start_;
+    size_t left = max_tokens_ - list_.tokens.size();
+    while (pos < end) {
+        const uint32_t begin = pos++;
+        const CharClass found = class_of(text[begin]);
+        TokenKind kind = single_kind(text[begin]);
+        if (found == CharClass::Space) {
+            if (pos < size && is_space(text[pos])) pos = skip_blanks(text, pos, size);
+            continue;
+        }
+        if (found == CharClass::LineEnd) {
+            line_start = true;
+            continue;
+        }
+        if (found == CharClass::Word) {
+            while (pos < size && is_word(text[pos])) ++pos;
+            kind = word_kind({text + begin, pos - begin});
+        }
+        if (kind == TokenKind::Bad) {
+            pos = begin;
+            break;
+        }
+        list_.tokens.push_back(
+            {.kind = kind, .line_start = line_start, .begin = begin, .end = pos});
+        line_start = false;
+        if (left-- == 0) break;  // one more than there may be
+    }
+    pos_ = pos;
+    line_start_ = line_start;
+}
+
+// A token, or a run of text between tokens, that lex_common does not know.
+void Lexer::lex_rare() {
     switch (class_of(text_[pos_])) {
-        case CharClass::Space:
-            pos_ = skip(skip_blanks(pos_ + 1), is_space);
-            return;
-        case CharClass::LineEnd:
-            line_start_ = true;
-            ++pos_;
-            return;
-        case CharClass::Word:
-            return lex_word();
         case CharClass::Digit:
             return lex_number();
         case CharClass::Quote:
@@ -174,18 +205,14 @@ void Lexer::lex_token() {
         case CharClass::Hash:
             return lex_comment();
         case CharClass::Punct:
-            if (const TokenKind kind = single_kind(text_[pos_]); kind != TokenKind::Bad) {
-                return emit(kind, pos_ + 1);
-            }
             return lex_punctuation();
         case CharClass::Bad:
             return lex_bad_run();
+        case CharClass::Space:
+        case CharClass::LineEnd:
+        case CharClass::Word:
+            return;  // lex_common takes these
     }
-}
-
-void Lexer::lex_word() {
-    const uint32_t end = skip(pos_ + 1, is_word);
-    emit(word_kind(text_.substr(pos_, end - pos_)), end);
 }
 
 // INTEGER ::= digit+

@@ -244,7 +244,7 @@ bool Parser::close_body(const Token& open) {
 
 ExprId Parser::add_bad(Span span) {
     expr_depths_.push_back(1);
-    return module_.exprs.add({.span = span, .node = BadExpr{}});
+    return module_.exprs.emplace(span, BadExpr{});
 }
 
 // A placeholder of no width for what should have begun at this token.

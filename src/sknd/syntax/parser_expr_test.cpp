@@ -137,7 +137,8 @@ std::string string_parts(std::string_view text) {
     std::string result;
     for (const StringLiteral::Part& part :
          std::get<StringLiteral>(parsed.module.exprs[id].node).parts) {
-        result += part.expr ? fmt::format("<{}>", parsed.show(part.expr)) : part.text + "|";
+        result +=
+            part.expr ? fmt::format("<{}>", parsed.show(part.expr)) : fmt::format("{}|", part.text);
     }
     return result;
 }

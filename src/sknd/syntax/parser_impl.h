@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "diag/diagnostic.h"
@@ -142,7 +143,7 @@ private:
         return {module_.file, begin, std::max(begin, cursor_.previous.end)};
     }
     Span span_from(ExprId expr) const { return span_from(module_.exprs[expr].span.begin); }
-    Name name_of(const Token& token) const { return {std::string(text(token)), span(token)}; }
+    Name name_of(const Token& token) const { return {text(token), span(token)}; }
     bool at_contextual_keyword() const { return at_word("is") || at_word("in"); }
     bool at_definition() const;
     bool at_body_end() const;
@@ -306,6 +307,26 @@ private:
     void report_nested_call(const QualifiedName& callee);
 
     // ---- Strings ------------------------------------------------------------------------------
+    // A text that is a view of the source until something is appended that does not stand there.
+    struct Run {
+        std::string_view plain;
+        std::string copy;
+        bool copied = false;
+
+        bool empty() const { return plain.empty() && copy.empty(); }
+        std::string& made() {
+            if (!std::exchange(copied, true)) copy = plain;
+            return copy;
+        }
+        void append(std::string_view text) {
+            if (empty()) {
+                plain = text;
+            } else if (!text.empty()) {
+                made() += text;
+            }
+        }
+    };
+    std::string_view take(Run& run);
     ExprId parse_string();
     std::string parse_label();
     void parse_literal(const Token& literal, StringLiteral& result);
@@ -322,7 +343,7 @@ private:
         if (depth > limits_.max_expr_depth && !fatal_) too_deep(span, limits_.max_expr_depth);
         if (fatal_) return add_bad(span);
         expr_depths_.push_back(depth);
-        return module_.exprs.add({.span = span, .node = std::forward<Node>(node)});
+        return module_.exprs.emplace(span, std::forward<Node>(node));
     }
     // Stands for what is too deep.
     ExprId add_bad(Span span);

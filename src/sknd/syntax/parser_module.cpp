@@ -23,6 +23,8 @@ constexpr std::array kBlockKinds = {
     BlockKind::Quantize,
 };
 
+constexpr size_t kUsualBlocks = 8;  // no definition of the library has more
+
 std::optional<BlockKind> block_kind(std::string_view name) {
     for (const BlockKind kind : kBlockKinds) {
         if (block_name(kind) == name) return kind;
@@ -184,6 +186,7 @@ void Parser::parse_block(Definition& def) {
     parse_statements(*kind, open, def);
     if (*kind == BlockKind::Dtype && has_error()) generics_broken_ = true;
     if (!earlier) {
+        if (def.blocks.empty()) def.blocks.reserve(kUsualBlocks);
         def.blocks.push_back(
             {.kind = *kind, .keyword = span(keyword), .span = span_from(keyword.begin)});
     }

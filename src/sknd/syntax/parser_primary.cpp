@@ -64,7 +64,7 @@ ExprId Parser::parse_primary() {
             const Token token = advance();
             const std::string_view quoted = text(token);
             return parse_builtin_call(
-                {.text = std::string(quoted.substr(1, quoted.size() - 2)), .span = span(token)});
+                {.text = quoted.substr(1, quoted.size() - 2), .span = span(token)});
         }
         case TokenKind::Bad: {  // reported by the lexer
             const Token token = advance();
@@ -101,10 +101,11 @@ ExprId Parser::parse_integer() {
 
 ExprId Parser::parse_real() {
     const Token token = advance();
-    const std::string digits(text(token));
+    const std::string_view digits = text(token);
     double value = 0;
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (result.ec != std::errc{}) value = std::strtod(digits.c_str(), nullptr);  // 0 or inf
+    // 0 or inf
+    if (result.ec != std::errc{}) value = std::strtod(std::string(digits).c_str(), nullptr);
     if (!std::isfinite(value)) {
         report(span(token), DiagKind::BadNumber, fmt::format("`{}` is too large", digits))
             .note("infinity is written `inf`");
@@ -295,7 +296,7 @@ ExprId Parser::parse_named() {
         return parse_nested_call();
     }
     const Token token = advance();
-    return add(span(token), Identifier{std::string(text(token))});
+    return add(span(token), Identifier{text(token)});
 }
 
 // Whether an operator, a cast or a function is called here.

@@ -17,11 +17,14 @@ bool is_special(char c) { return c == '\\' || c == '{' || c == '}' || c == '\r';
 // STRING+, joined to one literal
 ExprId Parser::parse_string() {
     const uint32_t begin = peek().begin;
+    const size_t first = cursor_.pos;
     StringLiteral literal;
-    while (at(TokenKind::String) && !panic_) {
-        const Token token = advance();
-        literal.pieces.emplace_back(text(token));
-        parse_literal(token, literal);
+    while (at(TokenKind::String) && !panic_) parse_literal(advance(), literal);
+    // Now, for a literal may have others in its formatted parts.
+    literal.first_piece = static_cast<uint32_t>(module_.pieces.size());
+    literal.piece_count = static_cast<uint32_t>(cursor_.pos - first);
+    for (size_t i = first; i < cursor_.pos; ++i) {
+        module_.pieces.push_back(text(cursor_.tokens[i]));
     }
     return add(span_from(begin), std::move(literal));
 }
@@ -47,22 +50,22 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
         const auto formats = std::ranges::count(text(literal), '{');
         result.parts.reserve(2 * static_cast<size_t>(formats) + 1);
     }
-    std::string run;
+    Run run;
     if (!result.parts.empty() && !result.parts.back().expr) {
-        run = std::move(result.parts.back().text);
+        run.append(result.parts.back().text);
         result.parts.pop_back();
     }
     const auto flush = [&] {
-        if (!run.empty()) result.parts.push_back({.text = std::exchange(run, {}), .expr = {}});
+        if (!run.empty()) result.parts.push_back({.text = take(run), .expr = {}});
     };
     for (uint32_t i = literal.begin + 1; i < end; ++i) {
         const uint32_t plain = i;
         while (i < end && !is_special(text_[i])) ++i;
-        run += text_.substr(plain, i - plain);
+        run.append(text_.substr(plain, i - plain));
         if (i == end) break;
         switch (text_[i]) {
             case '\\':
-                append_escape(++i, run);
+                append_escape(++i, run.made());
                 break;
             case '{':
                 flush();
@@ -74,12 +77,21 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
                     .fix({module_.file, i, i}, "\\");
                 break;
             case '\r':  // a line end is one character, whatever the file uses
-                run += '\n';
+                run.made() += '\n';
                 if (text_[i + 1] == '\n') ++i;
                 break;
         }
     }
     flush();
+}
+
+// The text so far, which is kept by the module where the source does not have it; `run` is empty
+// again.
+std::string_view Parser::take(Run& run) {
+    const Run taken = std::exchange(run, {});
+    if (!taken.copied) return taken.plain;
+    module_.made_texts.push_back(std::make_shared<const std::string>(taken.copy));
+    return *module_.made_texts.back();
 }
 
 // Appends what the character behind a backslash stands for.

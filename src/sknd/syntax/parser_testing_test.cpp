@@ -71,7 +71,7 @@ std::string Parsed::show(ExprId id) const {
 
 std::string Parsed::show(RegionId id) const {
     const Region& region = module.regions[id];
-    const std::string label = region.label ? region.label->text + ": " : "";
+    const std::string label = region.label ? fmt::format("{}: ", region.label->text) : "";
     return label +
            match(
                region.node,

@@ -171,7 +171,7 @@ bool Printer::is_short(ExprId id) const {
                                        [&](ExprId part) { return !part || is_short(part); });
         },
         [&](const Member& n) { return as<Identifier>(module_, n.base) != nullptr; },
-        [](const StringLiteral& n) { return n.pieces.size() <= 1; },
+        [](const StringLiteral& n) { return n.piece_count <= 1; },
         [](const IntLiteral&) { return true; },
         [](const RealLiteral&) { return true; },
         [](const BoolLiteral&) { return true; },

@@ -62,7 +62,7 @@ void Printer::node_of(const IntLiteral& literal, ExprId) {
 }
 
 void Printer::node_of(const RealLiteral& literal, ExprId) {
-    out_.text(literal.text.empty() ? real_text(literal.value) : literal.text);
+    out_.text(literal.text.empty() ? real_text(literal.value) : std::string(literal.text));
 }
 
 void Printer::node_of(const BoolLiteral& literal, ExprId) {
@@ -98,15 +98,16 @@ std::string Printer::piece_of(const std::vector<StringLiteral::Part>& parts) con
 
 // The literals as written, save that formatted expressions take on the spelling asked for.
 std::vector<std::string> Printer::pieces_of(const StringLiteral& literal) const {
-    if (literal.pieces.empty()) return {piece_of(literal.parts)};
+    if (literal.piece_count == 0) return {piece_of(literal.parts)};
+    const auto pieces = std::span(module_.pieces).subspan(literal.first_piece, literal.piece_count);
     std::vector<ExprId> formatted;
     for (const StringLiteral::Part& part : literal.parts) {
         if (part.expr) formatted.push_back(part.expr);
     }
-    if (formatted.empty()) return literal.pieces;
+    if (formatted.empty()) return {pieces.begin(), pieces.end()};
     std::vector<std::string> result;
     std::span<const ExprId> left = formatted;
-    for (const std::string& piece : literal.pieces) result.push_back(respelled(piece, left));
+    for (const std::string_view piece : pieces) result.push_back(respelled(piece, left));
     return result;
 }
 

@@ -11,7 +11,7 @@ protected:
     ExprId add(decltype(Expr::node) node) {
         return module_.exprs.add({.span = {}, .node = std::move(node)});
     }
-    ExprId name(std::string text) { return add(Identifier{std::move(text)}); }
+    ExprId name(std::string_view text) { return add(Identifier{text}); }
     ExprId binary(BinaryOp op, ExprId lhs, ExprId rhs) { return add(Binary{op, lhs, rhs, {}}); }
     std::string text(ExprId id, Spelling spelling = Spelling::Spec) {
         return print(module_, id, spelling);

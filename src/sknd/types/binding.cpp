@@ -22,14 +22,14 @@ bool can_bind(const Module& module, const ParamDecl& decl, const NameSet& known)
     if (!decl.type.shape) return true;
     NameSet captured;  // the rank of a given tensor is known
     for_each_identifier(
-        module, decl.type.rank, [&](const std::string& name, ExprId) { captured.insert(name); });
+        module, decl.type.rank, [&](std::string_view name, ExprId) { captured.insert(name); });
     size_t flexible = 0;
     for (const ExtentSpec& extent : *decl.type.shape) {
         if (!extent.pack || extent.spread) continue;
         const ExprId length = extent.pack->length;
         bool open = false;
         for_each_identifier(
-            module, length.valid() ? length : extent.extent, [&](const std::string& name, ExprId) {
+            module, length.valid() ? length : extent.extent, [&](std::string_view name, ExprId) {
                 open = open || (!known.contains(name) && !captured.contains(name));
             });
         if (open) ++flexible;
@@ -39,8 +39,7 @@ bool can_bind(const Module& module, const ParamDecl& decl, const NameSet& known)
 
 void learn_names(const Module& module, const ParamDecl& decl, NameSet& known) {
     const auto learn = [&](ExprId id) {
-        for_each_identifier(
-            module, id, [&](const std::string& name, ExprId) { known.insert(name); });
+        for_each_identifier(module, id, [&](std::string_view name, ExprId) { known.insert(name); });
     };
     learn(decl.type.rank);
     if (decl.type.pack) learn(decl.type.pack->length);
@@ -56,7 +55,7 @@ void learn_names(const Module& module, const ParamDecl& decl, NameSet& known) {
 bool reads_only(const Module& module, ExprId expr, const NameSet& names) {
     bool all = true;
     for_each_identifier(
-        module, expr, [&](const std::string& name, ExprId) { all = all && names.contains(name); });
+        module, expr, [&](std::string_view name, ExprId) { all = all && names.contains(name); });
     return all;
 }
 

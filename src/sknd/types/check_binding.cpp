@@ -31,7 +31,7 @@ void DefinitionChecker::check_uniform_defaults(NameSet known) {
             known.insert(decl.name.text);
             continue;
         }
-        for_each_identifier(module_, decl.type.pack->length, [&](const std::string& name, ExprId) {
+        for_each_identifier(module_, decl.type.pack->length, [&](std::string_view name, ExprId) {
             mentions.set(name, mentions.contains(name));
         });
     }

@@ -302,7 +302,7 @@ bool DefinitionChecker::default_is_null(const CallSite& call, const Parameter& p
 void DefinitionChecker::check_arguments(const CallSite& call, std::vector<Type>& generics) {
     const Signature& callee = package_.signature(call.callee);
     const std::vector<ExprId>& arguments = *call.arguments;
-    const std::string& name = package_.definition(call.callee).name.text;
+    const std::string_view name = package_.definition(call.callee).name.text;
     if (arguments.size() > callee.inputs.size()) {
         error(arguments[callee.inputs.size()],
               DiagKind::ArgumentCount,

@@ -96,7 +96,7 @@ void DefinitionChecker::check_stated_length(const LValue& lhs, const Type& type)
     for (const LValueItem& item : lhs.items) {
         const bool stated = item.pack && item.pack->length.valid();
         if (stated || item.targets.size() != 1 || item.targets[0].type) continue;
-        const std::string& name = item.targets[0].name.text;
+        const std::string_view name = item.targets[0].name.text;
         const SymbolId existing = scopes_.find(name);
         if (existing.valid() && !scopes_[existing].placeholder) continue;
         error(item.span,

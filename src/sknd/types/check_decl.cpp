@@ -185,7 +185,7 @@ bool DefinitionChecker::defaults_read_defaults() const {
     }
     bool found = false;
     for (const ParamDecl& decl : def_.attribs) {
-        for_each_identifier(module_, decl.value, [&](const std::string& name, ExprId) {
+        for_each_identifier(module_, decl.value, [&](std::string_view name, ExprId) {
             found = found || with_default.contains(name);
         });
     }
@@ -196,24 +196,24 @@ bool DefinitionChecker::defaults_read_defaults() const {
 void DefinitionChecker::check_default_cycles() {
     if (!defaults_read_defaults()) return;
     struct Read {
-        std::string name;
+        std::string_view name;
         ExprId id;
     };
     struct Visit {
-        std::string name;
+        std::string_view name;
         std::vector<Read> reads;
         size_t next = 0;
     };
-    std::map<std::string, const ParamDecl*, std::less<>> with_default;
+    std::map<std::string_view, const ParamDecl*> with_default;
     for (const ParamDecl& decl : def_.attribs) {
         if (decl.value.valid()) with_default.emplace(decl.name.text, &decl);
     }
-    std::map<std::string, int> state;  // 1: on the path, 2: done
+    std::map<std::string_view, int> state;  // 1: on the path, 2: done
     std::vector<Visit> path;
     const auto enter = [&](const ParamDecl& decl) {
         state[decl.name.text] = 1;
         Visit visit{.name = decl.name.text, .reads = {}};
-        for_each_identifier(module_, decl.value, [&](const std::string& name, ExprId id) {
+        for_each_identifier(module_, decl.value, [&](std::string_view name, ExprId id) {
             if (with_default.contains(name)) visit.reads.push_back({name, id});
         });
         path.push_back(std::move(visit));

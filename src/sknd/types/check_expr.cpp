@@ -190,7 +190,7 @@ Type DefinitionChecker::type_identifier(ExprId id, const Identifier& node) {
     return symbol.type;
 }
 
-void DefinitionChecker::report_undeclared(ExprId id, const std::string& name) {
+void DefinitionChecker::report_undeclared(ExprId id, std::string_view name) {
     for (const auto& pending : pending_names_) {
         const bool* assigned_later = pending.find(name);
         if (!assigned_later || !*assigned_later) continue;
@@ -567,7 +567,7 @@ Type DefinitionChecker::type_cast(ExprId id, const Cast& node) {
 }
 
 Type DefinitionChecker::type_builtin(ExprId, const BuiltinCall& node) {
-    const std::string& name = node.function.text;
+    const std::string_view name = node.function.text;
     const bool takes_int = name == "abs" || name == "sign";
     const bool known = takes_int || std::find(kRealFunctions.begin(), kRealFunctions.end(), name) !=
                                         kRealFunctions.end();

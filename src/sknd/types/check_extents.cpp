@@ -110,7 +110,7 @@ const Expr* DefinitionChecker::fresh_name(ExprId id) const {
     if (!id.valid()) return nullptr;
     const auto found = affine(module_, id);
     if (!found || !found->name || found->factor == 0) return nullptr;
-    const std::string& name = std::get<Identifier>(found->name->node).name;
+    const std::string_view name = std::get<Identifier>(found->name->node).name;
     // A name that another block declares is meant, though it is not visible here.
     if (scopes_.find(name).valid() || later_names_.contains(name)) return nullptr;
     return found->name;
@@ -119,7 +119,7 @@ const Expr* DefinitionChecker::fresh_name(ExprId id) const {
 void DefinitionChecker::declare_fresh(ExprId id, bool optional) {
     const Expr* fresh = fresh_name(id);
     if (!fresh) return;
-    const std::string& name = std::get<Identifier>(fresh->node).name;
+    const std::string_view name = std::get<Identifier>(fresh->node).name;
     Symbol symbol = make_symbol(name, fresh->span, SymbolKind::Extent, scalar_type(BaseType::Int));
     symbol.type.optional = optional;
     symbol.value = unknown_value(name, symbol.type, true);
@@ -167,7 +167,7 @@ void DefinitionChecker::declare_packed_extents(const TypeSpec& spec) {
 void DefinitionChecker::declare_fresh_pack(const ExtentSpec& extent, const TypeSpec& spec) {
     const Expr* fresh = fresh_name(extent.extent);
     if (!fresh) return;
-    const std::string& name = std::get<Identifier>(fresh->node).name;
+    const std::string_view name = std::get<Identifier>(fresh->node).name;
     const ExprId length = extent.pack ? extent.pack->length : ExprId{};
     Type type = scalar_type(BaseType::Int);
     type.optional = spec.optional;

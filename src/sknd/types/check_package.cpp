@@ -19,7 +19,7 @@ std::string module_part(const QualifiedName& name) {
 }
 
 // Written, but not found: reported at the import.
-bool is_import_of(const Module& module, const std::string& name) {
+bool is_import_of(const Module& module, std::string_view name) {
     for (const Import& import : module.imports) {
         for (const QualifiedName& imported : import.modules) {
             if (imported.text() == name) return true;
@@ -28,7 +28,7 @@ bool is_import_of(const Module& module, const std::string& name) {
     return false;
 }
 
-bool is_private(const std::string& name) { return name.starts_with('_'); }
+bool is_private(std::string_view name) { return name.starts_with('_'); }
 
 // Who calls whom, from the callees that the check resolved.
 class CallGraph {
@@ -172,7 +172,7 @@ std::optional<DefRef> PackageChecker::resolve(ModuleId from,
         }
         module = found->second;
     }
-    const std::string& last = name.parts.back().text;
+    const std::string_view last = name.parts.back().text;
     const auto& definitions = package_[module].definition_index;
     const auto found = definitions.find(last);
     if (found == definitions.end()) {

@@ -12,7 +12,7 @@ namespace {
 // Labels of calls, explicit or made from a single result (spec 2.10), which begin a path.
 bool opens_path(const Module& module,
                 const std::vector<Component>& components,
-                const std::string& name) {
+                std::string_view name) {
     return std::any_of(components.begin(), components.end(), [&](const Component& component) {
         if (!component.body.valid()) return false;
         const Region& region = module.regions[component.body];
@@ -42,7 +42,7 @@ void DefinitionChecker::check_quantizes() {
 
 void DefinitionChecker::check_quantized_tensor(const QualifiedName& name) {
     if (name.parts.empty()) return;
-    const std::string& first = name.parts[0].text;
+    const std::string_view first = name.parts[0].text;
     if (name.parts.size() > 1) {
         // Inside of a call; only composing can look there. The first part must name a call here,
         // in a block of it, or a graph.

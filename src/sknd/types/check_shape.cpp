@@ -200,7 +200,7 @@ void DefinitionChecker::check_main_input(const ParamDecl& decl) {
     }
     const auto free_extent = [&](ExprId id) {
         bool free = false;
-        for_each_identifier(module_, id, [&](const std::string& name, ExprId) {
+        for_each_identifier(module_, id, [&](std::string_view name, ExprId) {
             const SymbolId found = scopes_.find(name);
             free = free || (found.valid() && scopes_[found].kind == SymbolKind::Extent &&
                             !bounds_.contains(name));

@@ -174,7 +174,7 @@ private:
     void expect_present(ExprId id, const Type& type, std::string_view what);
     ir::SymId join_lengths(Span span, const Type& a, const Type& b, std::string_view what);
     bool numeric(const Type& type) const;
-    void report_undeclared(ExprId id, const std::string& name);
+    void report_undeclared(ExprId id, std::string_view name);
 
     // check_lower.cpp
     void check_lowers();

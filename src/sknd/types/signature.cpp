@@ -9,7 +9,7 @@ namespace lemma::sknd {
 
 namespace {
 
-Type base_type(const Signature& signature, const std::string& name) {
+Type base_type(const Signature& signature, std::string_view name) {
     Type type = scalar_type(concrete_type(name));
     if (!type.bad()) return type;
     for (size_t i = 0; i < signature.generics.size(); ++i) {
@@ -37,7 +37,7 @@ Parameter make_parameter(const Signature& signature, const ParamDecl& decl, bool
 
 bool reads_one_of(const Module& module, ExprId expr, const NameSet& names) {
     bool found = false;
-    for_each_identifier(module, expr, [&](const std::string& name, ExprId) {
+    for_each_identifier(module, expr, [&](std::string_view name, ExprId) {
         found = found || names.contains(name);
     });
     return found;

@@ -19,8 +19,8 @@ struct DefRef {
 };
 
 struct Parameter {
-    std::string name;
-    Type type;  // without symbolic length and rank
+    std::string_view name;  // of the syntax tree
+    Type type;              // without symbolic length and rank
     bool has_default = false;
     bool shape_omitted = false;
     bool length_marked = false;  // `..(n)`: a single value can be repeated
