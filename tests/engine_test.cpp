@@ -234,6 +234,28 @@ graph G {
             0);
 }
 
+// Windows over the edge of a slice see zeros, not what was cut off.
+TEST(Engine, WindowsOverSlices) {
+    for (const int begin : {0, 3, 9}) {
+        compare(fmt::format(R"(import layout; import nn;
+graph G {{
+    @input {{ x: real[1, 18, 18, 11]; }}
+    @output {{ y: real[1, 20, 9, 11]; z: real[1, 18, 9, 11]; }}
+    @variable {{ w: real[20, 18, 3, 3]; }}
+    @compose {{
+        a = layout.slice{{axes = [2], begin = [{0}], end = [{1}]}}(x);
+        y = nn.conv{{padding = [1, 1, 1, 1]}}(a, w);
+        z = nn.max_pool{{axes = [2, 3], size = [3, 3], stride = [1, 1], padding = [1, 1, 1, 1]}}(a);
+    }}
+}})",
+                            begin,
+                            begin + 9),
+                2,
+                1e-5,
+                0);
+    }
+}
+
 // Both operands are the same tensor.
 TEST(Engine, ProductsWithItself) {
     for (const auto& [m, k] : {std::array{40, 33}, {130, 17}}) {
