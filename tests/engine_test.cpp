@@ -234,6 +234,56 @@ graph G {
             0);
 }
 
+// Windows over the edge of a slice see zeros, not what was cut off.
+TEST(Engine, WindowsOverSlices) {
+    for (const int begin : {0, 3, 9}) {
+        compare(fmt::format(R"(import layout; import nn;
+graph G {{
+    @input {{ x: real[1, 18, 18, 11]; }}
+    @output {{ y: real[1, 20, 9, 11]; z: real[1, 18, 9, 11]; }}
+    @variable {{ w: real[20, 18, 3, 3]; }}
+    @compose {{
+        a = layout.slice{{axes = [2], begin = [{0}], end = [{1}]}}(x);
+        y = nn.conv{{padding = [1, 1, 1, 1]}}(a, w);
+        z = nn.max_pool{{axes = [2, 3], size = [3, 3], stride = [1, 1], padding = [1, 1, 1, 1]}}(a);
+    }}
+}})",
+                            begin,
+                            begin + 9),
+                2,
+                1e-5,
+                0);
+    }
+}
+
+// Parts are read in the whole, along any axis, by stages of all kinds.
+TEST(Engine, Splits) {
+    for (const int axis : {1, 2, 3}) {
+        compare(fmt::format(R"(import layout; import math; import nn;
+graph G {{
+    @input {{ x: real[2, {1}, {2}, {3}]; }}
+    @output {{ y: real[2, 20, 9, 11]; z: real[2, 18, 9, 11]; s: real[2, 18, 9, 11]; t: real[2, 18, 1, 1]; }}
+    @variable {{ w: real[20, 18, 3, 3]; }}
+    @compose {{
+        n = math.tanh(x);
+        [a, b, c, d] = layout.split{{axis = {0}, count = 4}}(n);
+        y = nn.conv{{padding = [1, 1, 1, 1]}}(a, w);
+        g = nn.sigmoid(b);
+        z = math.mul(g, c);
+        s = math.add(d, 0.0);
+        t = math.max_reduce{{axes = [2, 3]}}(d);
+    }}
+}})",
+                            axis,
+                            axis == 1 ? 72 : 18,
+                            axis == 2 ? 36 : 9,
+                            axis == 3 ? 44 : 11),
+                2,
+                1e-5,
+                0);
+    }
+}
+
 // Both operands are the same tensor.
 TEST(Engine, ProductsWithItself) {
     for (const auto& [m, k] : {std::array{40, 33}, {130, 17}}) {

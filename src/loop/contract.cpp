@@ -122,14 +122,20 @@ private:
         if (a.lane_in_a != b.lane_in_a) return !a.lane_in_a;
         return writes_side_by_side(a.lane) && !writes_side_by_side(b.lane);
     }
-    // All guards are about elements of A, where zeros can be put.
+    // All guards are about elements of A, and skip what is outside of the tensor, where zeros can
+    // be put: not what a slice of it leaves out.
     bool guards_are_of(ExprId read) const {
         const Expr& a = pool_[read];
+        const tensor::Shape& shape = graph_.shapes.at(tensor_of(a));
         return std::ranges::all_of(stage_.guards, [&](const StageGuard& guard) {
-            return std::ranges::any_of(a.args, [&](ExprId index) {
-                const Expr& e = pool_[index];
-                return e.op == Op::Assume && e.args[0] == guard.index && e.integer == guard.extent;
-            });
+            for (size_t axis = 0; axis < a.args.size(); ++axis) {
+                const Expr& e = pool_[a.args[axis]];
+                if (e.op == Op::Assume && e.args[0] == guard.index && e.integer == guard.extent &&
+                    guard.extent == shape[axis]) {
+                    return true;
+                }
+            }
+            return false;
         });
     }
 

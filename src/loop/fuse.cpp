@@ -54,6 +54,7 @@ private:
     bool pays(const Unit& producer, const Unit& consumer) const;
     void take_in_producers(size_t at);
     void take_in(Unit& consumer, const Unit& producer);
+    bool loses_tiles(const Unit& consumer, const Unit& producer);
     void count_changes(const std::vector<ir::TensorId>& before,
                        const std::vector<ir::TensorId>& after);
     void join_totals(size_t at);
@@ -187,6 +188,16 @@ void Fuser::take_in(Unit& consumer, const Unit& producer) {
     }
 }
 
+// Windows over the edge of a slice would read what lies beside it, not zeros.
+bool Fuser::loses_tiles(const Unit& consumer, const Unit& producer) {
+    const bool windows =
+        !consumer.once && consumer.stages.size() == 1 && !consumer.stages[0].guards.empty();
+    if (!windows || !find_contraction(graph_, consumer.stages[0])) return false;
+    Unit whole = consumer;
+    take_in(whole, producer);
+    return !find_contraction(graph_, whole.stages[0]);
+}
+
 void Fuser::take_in_producers(size_t at) {
     Unit& consumer = graph_.units[at];
     if (consumer.interpreted || consumer.dead) return;
@@ -196,7 +207,8 @@ void Fuser::take_in_producers(size_t at) {
         const auto found = producers_.find(id);
         const bool other = found != producers_.end() && found->second != at;
         if (!other || !tried.insert(id).second || !is_free_map(graph_.units[found->second]) ||
-            !pays(graph_.units[found->second], consumer)) {
+            !pays(graph_.units[found->second], consumer) ||
+            loses_tiles(consumer, graph_.units[found->second])) {
             ++i;
             continue;
         }

@@ -191,6 +191,46 @@ void add_zeros(StageGraph& graph) {
     }
 }
 
+namespace {
+
+// Stages that have nothing to do with one another, each with a tensor of its own.
+bool falls_apart(const Unit& unit) {
+    constexpr size_t kMostParts = 16;  // more are packs for loops
+    const size_t parts = unit.stages.size();
+    if (unit.interpreted || parts < 2 || parts > kMostParts || unit.writes.size() != parts) {
+        return false;
+    }
+    for (size_t i = 0; i < parts; ++i) {
+        const Stage& stage = unit.stages[i];
+        if (stage.writes.size() != 1 || stage.writes[0].tensor != unit.writes[i]) return false;
+        if (std::ranges::find(unit.reads, unit.writes[i]) != unit.reads.end()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void separate_parts(StageGraph& graph) {
+    std::vector<Unit> units;
+    for (Unit& unit : graph.units) {
+        if (!falls_apart(unit)) {
+            units.push_back(std::move(unit));
+            continue;
+        }
+        for (size_t i = 0; i < unit.stages.size(); ++i) {
+            Unit part;
+            part.op = unit.op;
+            part.label = unit.label;
+            part.once = unit.once;
+            part.stages.push_back(std::move(unit.stages[i]));
+            part.writes = {unit.writes[i]};
+            find_reads(graph, part);
+            units.push_back(std::move(part));
+        }
+    }
+    graph.units = std::move(units);
+}
+
 void mark_once(StageGraph& graph) {
     for (Unit& unit : graph.units) {
         if (unit.interpreted) continue;

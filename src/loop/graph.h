@@ -65,6 +65,8 @@ void mark_once(StageGraph& graph);
 
 // What nobody reads is not computed.
 void drop_unused(StageGraph& graph);
+// The parts of a split are units of their own, so that each can become part of what reads it.
+void separate_parts(StageGraph& graph);
 // Flat copies between two shapes vanish.
 void compose_reshapes(StageGraph& graph);
 // Maps become part of what reads them, where that is not dearer, and of the reductions whose totals

@@ -303,6 +303,7 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
 
 void Planner::optimise(Scope& scope) {
     StageGraph& graph = scope.graph;
+    separate_parts(graph);
     compose_reshapes(graph);
     drop_unused(graph);
     if (scope.kind == RegionKind::Loop) {
