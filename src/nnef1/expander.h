@@ -2,11 +2,18 @@
 #pragma once
 
 #include <set>
+#include <span>
 
 #include "nnef1/import.h"
 #include "nnef1/value.h"
 
 namespace lemma::nnef1 {
+
+// An operand of a sum of products, with the number of the letter of each axis.
+struct EinsumOperand {
+    ir::TensorId tensor;
+    std::vector<int64_t> letters;
+};
 
 class Expander {
 public:
@@ -139,6 +146,10 @@ private:
     std::optional<Value> call_tract(const Call& call, const Frame& frame);
     Value call_cast(const Call& call, const Frame& frame);
     Value call_einsum(const Call& call, const Frame& frame);
+    ir::TensorId contract(const Call& call,
+                          std::span<const EinsumOperand> operands,
+                          const std::vector<int64_t>& output,
+                          std::vector<std::string> results);
     void learn_values(const Call& call, const Value& result);
     std::optional<Values> known_values(const Value& value) const;
 

@@ -73,7 +73,6 @@ namespace {
 struct Einsum {
     std::vector<std::vector<int64_t>> inputs;  // the number of the letter of each axis
     std::vector<int64_t> output;
-    int64_t letters = 0;
 };
 
 // The first character, which may take several bytes.
@@ -114,12 +113,69 @@ std::optional<Einsum> parse_einsum(std::string_view text) {
         }
         result.output.push_back(found->second);
     }
-    result.letters = static_cast<int64_t>(numbers.size());
     return result;
+}
+
+// Those of the first two operands that the others or the result have.
+std::vector<int64_t> kept_letters(std::span<const EinsumOperand> operands,
+                                  const std::vector<int64_t>& output) {
+    std::vector<int64_t> needed = output;
+    for (const EinsumOperand& operand : operands.subspan(2))
+        needed.insert(needed.end(), operand.letters.begin(), operand.letters.end());
+    std::vector<int64_t> kept;
+    for (const EinsumOperand& operand : operands.first(2)) {
+        for (const int64_t letter : operand.letters) {
+            const bool is_new = std::ranges::find(kept, letter) == kept.end();
+            if (is_new && std::ranges::find(needed, letter) != needed.end()) kept.push_back(letter);
+        }
+    }
+    return kept;
 }
 
 }  // namespace
 
+// One or two operands to the axes of `output`.
+ir::TensorId Expander::contract(const Call& call,
+                                std::span<const EinsumOperand> operands,
+                                const std::vector<int64_t>& output,
+                                std::vector<std::string> results) {
+    ir::Call built{.op = operands.size() == 1 ? "nnef1.tract_einsum_one" : "nnef1.tract_einsum_two",
+                   .label = call.label,
+                   .types = {},
+                   .attributes = {},
+                   .inputs = {},
+                   .results = std::move(results),
+                   .span = call.span};
+    int64_t letters = 0;
+    for (const EinsumOperand& operand : operands) {
+        for (const int64_t letter : operand.letters) letters = std::max(letters, letter + 1);
+    }
+    std::vector<ir::Scalar> extents(static_cast<size_t>(letters), int64_t{1});
+    for (const EinsumOperand& operand : operands) {
+        // Axes of extent 1 are repeated; the definition checks the others.
+        const auto& shape = builder_.program().tensors[operand.tensor].shape;
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const auto number = builder_.program().symbols.as_int(shape[axis]);
+            if (number == 1) continue;
+            auto& extent = extents[static_cast<size_t>(operand.letters[axis])];
+            if (number) {
+                extent = *number;
+            } else {
+                extent = shape[axis];
+            }
+        }
+        built.attributes.push_back(
+            {built.inputs.empty() ? "x_axes" : "y_axes", pack_of(operand.letters)});
+        built.inputs.push_back(ir::Operand::single(operand.tensor));
+    }
+    built.attributes.push_back({"z_axes", pack_of(output)});
+    ir::Pack pack{.items = std::move(extents), .uniform = {}, .type = ir::ScalarType::Int};
+    built.attributes.push_back({"extents", std::move(pack)});
+    const auto outputs = builder_.call(built);
+    return outputs ? outputs->at(0).items.at(0) : ir::TensorId{};
+}
+
+// More than two operands are contracted from the left, to those axes that are needed later.
 Value Expander::call_einsum(const Call& call, const Frame& frame) {
     const auto refuse = [&](size_t argument, std::string message) {
         report(call.spans[argument], DiagKind::NotSupported, std::move(message), frame);
@@ -129,53 +185,39 @@ Value Expander::call_einsum(const Call& call, const Frame& frame) {
     const auto einsum = parse_einsum(text);
     if (!einsum) return refuse(1, fmt::format("the expression '{}' is not understood", text));
     const Values& inputs = *call.arguments[0].items();
-    if (inputs.size() != einsum->inputs.size() || inputs.empty() || inputs.size() > 2) {
+    if (inputs.size() != einsum->inputs.size() || inputs.empty()) {
         return refuse(0,
-                      fmt::format("the expression '{}' is given {} tensors; one or two are "
-                                  "supported",
+                      fmt::format("the expression '{}' is given {} tensors, expected {}",
                                   text,
-                                  inputs.size()));
+                                  inputs.size(),
+                                  einsum->inputs.size()));
     }
-    std::vector<ir::Scalar> extents(static_cast<size_t>(einsum->letters), int64_t{1});
-    ir::Call built{.op = inputs.size() == 1 ? "nnef1.tract_einsum_one" : "nnef1.tract_einsum_two",
-                   .label = call.label,
-                   .types = {},
-                   .attributes = {},
-                   .inputs = {},
-                   .results = names_of_results(call, frame),
-                   .span = call.span};
+    std::vector<EinsumOperand> operands;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const auto id = std::get<ir::TensorId>(inputs[i].node);
-        const auto& shape = builder_.program().tensors[id].shape;
-        const std::vector<int64_t>& letters = einsum->inputs[i];
-        if (shape.size() != letters.size()) {
-            return refuse(0,
-                          fmt::format("tensor {} of '{}' has shape {}, expected rank {}",
-                                      i + 1,
-                                      text,
-                                      shape_text(shape),
-                                      letters.size()));
-        }
-        // Axes of extent 1 are repeated; the definition checks the others.
-        for (size_t axis = 0; axis < shape.size(); ++axis) {
-            const auto number = builder_.program().symbols.as_int(shape[axis]);
-            if (number == 1) continue;
-            auto& extent = extents[static_cast<size_t>(letters[axis])];
-            if (number) {
-                extent = *number;
-            } else {
-                extent = shape[axis];
-            }
-        }
-        built.inputs.push_back(ir::Operand::single(id));
-        built.attributes.push_back({i == 0 ? "x_axes" : "y_axes", pack_of(letters)});
+        operands.push_back({std::get<ir::TensorId>(inputs[i].node), einsum->inputs[i]});
+        const auto& shape = builder_.program().tensors[operands[i].tensor].shape;
+        if (shape.size() == einsum->inputs[i].size()) continue;
+        return refuse(0,
+                      fmt::format("tensor {} of '{}' has shape {}, expected rank {}",
+                                  i + 1,
+                                  text,
+                                  shape_text(shape),
+                                  einsum->inputs[i].size()));
     }
-    built.attributes.push_back({"z_axes", pack_of(einsum->output)});
-    ir::Pack pack{.items = std::move(extents), .uniform = {}, .type = ir::ScalarType::Int};
-    built.attributes.push_back({"extents", std::move(pack)});
-    const auto outputs = builder_.call(built);
+    ir::TensorId result;
+    while (!operands.empty()) {
+        const bool last = operands.size() <= 2;
+        const auto first = std::span(operands).first(std::min<size_t>(operands.size(), 2));
+        const std::vector<int64_t> kept =
+            last ? einsum->output : kept_letters(operands, einsum->output);
+        auto names = last ? names_of_results(call, frame) : std::vector<std::string>{""};
+        result = contract(call, first, kept, std::move(names));
+        if (last || !result.valid()) break;
+        operands[1] = {result, kept};
+        operands.erase(operands.begin());
+    }
     if (!calls_.items().empty()) hand_on_reports(call, frame);
-    return outputs ? Value{outputs->at(0).items.at(0)} : Value{};
+    return result.valid() ? Value{result} : Value{};
 }
 
 std::optional<Value> Expander::call_tract(const Call& call, const Frame& frame) {

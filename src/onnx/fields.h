@@ -75,6 +75,9 @@ enum : uint32_t { Elem = 1, Shape = 2 };
 namespace dimension_field {
 enum : uint32_t { Value = 1, Param = 2, Denotation = 3 };
 }
+namespace tensor_field {
+enum : uint32_t { Dims = 1, Type = 2, Name = 8, Raw = 9, External = 13, Location = 14 };
+}
 namespace function_field {
 enum : uint32_t {
     Name = 1,

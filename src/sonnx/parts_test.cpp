@@ -71,26 +71,91 @@ TEST(Broadcast, CommonShapes) {
     EXPECT_EQ(common_shape({{2}, {1}, {3}}), std::nullopt);
 }
 
+// "axis=1 mode=constant " for a node that has no attributes.
+std::string missing_text(const std::string& op, int64_t opset) {
+    onnx::Model model = conforming_model();
+    model.opsets = {{"", opset}};
+    const Diagnostics base;
+    const Subject subject{.model = model, .base = base};
+    std::string text;
+    for (const MissingAttribute& each :
+         missing_attributes(make_node(op, {"r", "s"}, {"y"}), View(subject)))
+        text += fmt::format("{}={} ", each.name, value_text(*each.value));
+    return text;
+}
+
 TEST(Defaults, FollowTheOperatorSet) {
-    const auto missing = [](const std::string& op, int64_t opset) {
-        onnx::Model model = conforming_model();
-        model.opsets = {{"", opset}};
-        const Diagnostics base;
-        const Subject subject{.model = model, .base = base};
-        std::string text;
-        for (const MissingAttribute& each :
-             missing_attributes(make_node(op, {"r", "s"}, {"y"}), View(subject)))
-            text += fmt::format("{}={} ", each.name, value_text(*each.value));
-        return text;
+    EXPECT_EQ(missing_text("Add", 6), "broadcast=0 ");
+    EXPECT_EQ(missing_text("Add", 7), "");
+    EXPECT_EQ(missing_text("Clip", 10), "max=3.4028235e+38 min=-3.4028235e+38 ");
+    EXPECT_EQ(missing_text("Clip", 11), "");
+    EXPECT_EQ(missing_text("Softmax", 12), "axis=1 ");
+    EXPECT_EQ(missing_text("Softmax", 13), "axis=-1 ");
+    EXPECT_EQ(missing_text("BatchNormalization", 8), "epsilon=1e-05 momentum=0.9 spatial=1 ");
+    EXPECT_EQ(missing_text("BatchNormalization", 14),
+              "epsilon=1e-05 momentum=0.9 training_mode=0 ");
+}
+
+// What operator sets 18 to 26 brought to the operators of the profile, as the documentation has it.
+TEST(Defaults, OfRecentOperatorSets) {
+    struct Change {
+        const char* op;
+        int64_t opset;  // the first that has these, up to the next row of the operator
+        const char* defaults;
     };
-    EXPECT_EQ(missing("Add", 6), "broadcast=0 ");
-    EXPECT_EQ(missing("Add", 7), "");
-    EXPECT_EQ(missing("Clip", 10), "max=3.4028235e+38 min=-3.4028235e+38 ");
-    EXPECT_EQ(missing("Clip", 11), "");
-    EXPECT_EQ(missing("Softmax", 12), "axis=1 ");
-    EXPECT_EQ(missing("Softmax", 13), "axis=-1 ");
-    EXPECT_EQ(missing("BatchNormalization", 8), "epsilon=1e-05 momentum=0.9 spatial=1 ");
-    EXPECT_EQ(missing("BatchNormalization", 14), "epsilon=1e-05 momentum=0.9 training_mode=0 ");
+    constexpr Change kChanges[] = {
+        {"ArgMax", 17, "axis=0 keepdims=1 select_last_index=0 "},
+        {"Cast", 17, ""},
+        {"Cast", 19, "saturate=1 "},
+        {"Cast", 24, "saturate=1 round_mode=up "},
+        {"DequantizeLinear", 17, "axis=1 "},
+        {"DequantizeLinear", 21, "axis=1 block_size=0 "},
+        {"DequantizeLinear", 23, "axis=1 block_size=0 output_dtype=0 "},
+        {"Flatten", 17, "axis=1 "},
+        {"GRU", 17, "direction=forward layout=0 linear_before_reset=0 "},
+        {"Gather", 17, "axis=0 "},
+        {"LSTM", 17, "direction=forward input_forget=0 layout=0 "},
+        {"LeakyRelu", 17, "alpha=0.01 "},
+        {"Mod", 17, "fmod=0 "},
+        {"Pad", 17, "mode=constant "},
+        {"QuantizeLinear", 17, "axis=1 "},
+        {"QuantizeLinear", 19, "axis=1 saturate=1 "},
+        {"QuantizeLinear", 21, "axis=1 block_size=0 output_dtype=0 saturate=1 "},
+        {"QuantizeLinear", 23, "axis=1 block_size=0 output_dtype=0 precision=0 saturate=1 "},
+        {"ReduceMean", 17, "keepdims=1 "},
+        {"ReduceMean", 18, "keepdims=1 noop_with_empty_axes=0 "},
+        {"ReduceSum", 17, "keepdims=1 noop_with_empty_axes=0 "},
+        {"Reshape", 17, "allowzero=0 "},
+        {"Resize",
+         17,
+         "coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_outside=0 "
+         "extrapolation_value=0 mode=nearest nearest_mode=round_prefer_floor "},
+        {"Resize",
+         18,
+         "antialias=0 coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 "
+         "exclude_outside=0 extrapolation_value=0 keep_aspect_ratio_policy=stretch mode=nearest "
+         "nearest_mode=round_prefer_floor "},
+        {"ScatterND", 17, "reduction=none "},
+        {"Shape", 17, "start=0 "},
+        {"Softmax", 17, "axis=-1 "},
+        {"Split", 17, "axis=0 "},
+        // Neither brought any to these.
+        {"Add", 17, ""},
+        {"Equal", 17, ""},
+        {"Expand", 17, ""},
+        {"Squeeze", 17, ""},
+        {"Unsqueeze", 17, ""},
+    };
+    constexpr int64_t kNewest = 26;
+    for (size_t i = 0; i < std::size(kChanges); ++i) {
+        const bool last =
+            i + 1 == std::size(kChanges) || std::string_view(kChanges[i + 1].op) != kChanges[i].op;
+        const int64_t end = last ? kNewest : kChanges[i + 1].opset - 1;
+        for (int64_t opset = kChanges[i].opset; opset <= end; ++opset) {
+            EXPECT_EQ(missing_text(kChanges[i].op, opset), kChanges[i].defaults)
+                << kChanges[i].op << " in operator set " << opset;
+        }
+    }
 }
 
 TEST(Write, ModelsComeBackAsTheyWere) {

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tensor/file_parts.h"
+
 namespace lemma::tensor {
 
 namespace {
@@ -146,6 +148,10 @@ std::optional<mode_t> step_aside(const std::string& path) {
 }  // namespace
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
+    return write_file_parts(path, std::array{FilePart{0, bytes}});
+}
+
+Result<void> write_file_parts(const std::string& path, std::span<const FilePart> parts) {
     const auto trouble = [&] {
         return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, system_text())});
     };
@@ -153,8 +159,12 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) return trouble();
     if (mode && ::fchmod(::fileno(file), *mode) != 0) errno = 0;  // as it can be
-    const bool good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    if (!good) {
+    const auto write = [&](const FilePart& part) {
+        // Seeking past the end leaves zeros. A pipe cannot seek, and is not asked to begin.
+        return (part.begin == 0 || ::fseeko(file, part.begin, SEEK_SET) == 0) &&
+               std::fwrite(part.bytes.data(), 1, part.bytes.size(), file) == part.bytes.size();
+    };
+    if (!std::ranges::all_of(parts, write)) {
         auto error = trouble();
         std::fclose(file);
         return error;

@@ -68,6 +68,9 @@ void Convert::declare(Arguments& arguments) {
                      options_.opset,
                      {onnx::kOldestWritten, onnx::kNewestOpset},
                      "ONNX: the operator set to write (the lowest that can say it, from 13)");
+    arguments.flag("--external-data",
+                   options_.external_data,
+                   "ONNX: the data in a file OUT.data, as for models of more than 2 GB");
     arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
     arguments.texts("-i",
                     load_.inputs,

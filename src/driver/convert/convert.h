@@ -16,6 +16,7 @@ struct ConvertOptions {
     std::vector<std::string> keep;  // compound operations that stay as they are with `flat`
     bool data = true;               // write the data of the variables
     int64_t opset = 0;              // of ONNX; 0: the lowest that says what the model needs
+    bool external_data = false;     // of ONNX: data in a file beside the model, as if it were large
 };
 
 // What the format cannot express is reported to the finding; an error is trouble with the output.

@@ -1,14 +1,17 @@
-// To ONNX: one file with the graph and the elements of its variables.
+// To ONNX: one file with the graph and the elements of its variables, or two of them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 
 #include "driver/convert/convert.h"
 #include "driver/onnx/rewrite.h"
 #include "onnx/export.h"
+#include "onnx/external.h"
 #include "onnx/write.h"
 #include "tensor/file_io.h"
+#include "tensor/file_parts.h"
 
 namespace lemma::driver {
 
@@ -16,6 +19,8 @@ namespace {
 
 // What readers of protocol buffers take.
 constexpr size_t kMaxMessageBytes = INT32_MAX;
+// Leaves room for the graph.
+constexpr int64_t kMaxDataInside = kMaxMessageBytes - (int64_t{1} << 27);
 
 void warn_of_quantizers(const ir::Program& program, Finding& finding) {
     const auto count = std::ranges::count_if(
@@ -28,6 +33,28 @@ void warn_of_quantizers(const ir::Program& program, Finding& finding) {
                     "has operators for that only",
                     count,
                     count == 1 ? "" : "s"));
+}
+
+// Data that has no room in a message goes to a file beside it, and so it does when that is asked
+// for.
+Result<void> write_files(onnx::Model& model,
+                         const std::string& out,
+                         const ConvertOptions& options) {
+    if (options.external_data || onnx::tensor_bytes(model) > kMaxDataInside) {
+        const std::string data = out + ".data";
+        const auto parts = onnx::move_out(std::filesystem::path(data).filename(), model);
+        auto good = parts.empty() ? Result<void>() : tensor::write_file_parts(data, parts);
+        if (!good) return good;
+    }
+    const std::string bytes = onnx::write_model(model);
+    if (bytes.size() > kMaxMessageBytes) {
+        return std::unexpected(Error{fmt::format(
+            "`{}` would have {} bytes without its data, and a file of ONNX has {} at most",
+            out,
+            bytes.size(),
+            kMaxMessageBytes)});
+    }
+    return tensor::write_file(out, bytes);
 }
 
 }  // namespace
@@ -54,20 +81,11 @@ Result<void> write_onnx_model(const LoadedModel& model,
         };
     }
     LEMMA_TRY(
-        const std::optional<onnx::Model> written,
+        std::optional<onnx::Model> written,
         onnx::export_model(rewritten ? rewritten->program : model.program, how, finding.diag));
     if (!written) return wrong();
     warn_of_quantizers(model.program, finding);
-    const std::string bytes = onnx::write_model(*written);
-    if (bytes.size() > kMaxMessageBytes) {
-        return std::unexpected(Error{fmt::format(
-            "`{}` would have {} bytes, and a file of ONNX has {} at most: data in files of its own "
-            "is not written",
-            out,
-            bytes.size(),
-            kMaxMessageBytes)});
-    }
-    return tensor::write_file(out, bytes);
+    return write_files(*written, out, options);
 }
 
 }  // namespace lemma::driver

@@ -31,6 +31,8 @@ ir::SymId as_symbol(const Scalar& scalar) {
 
 // Axes were an attribute at first.
 bool reduce(Exporter& exporter, NodeDraft& node) {
+    if (exporter.input(node, 0).dtype == DType::Bool)
+        exporter.require(node.source, 20, fmt::format("`{}` of bools", node.op));
     const ir::Pack* const axes = find_pack(node, "axes");
     const bool none = !axes || axes->items.empty();
     const auto noop = node.attributes.find("noop_with_empty_axes");
@@ -225,6 +227,12 @@ bool small_integers(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
+bool whole_relu(Exporter& exporter, NodeDraft& node) {
+    if (tensor::is_integer(exporter.input(node, 0).dtype))
+        exporter.require(node.source, 14, "`Relu` of integers");
+    return true;
+}
+
 bool scatter(Exporter& exporter, NodeDraft& node) {
     const auto how = node.attributes.find("reduction");
     if (how == node.attributes.end()) return true;
@@ -393,6 +401,7 @@ constexpr std::array kRows = {
     Row{"ReduceProd", reduce},
     Row{"ReduceSum", reduce},
     Row{"ReduceSumSquare", reduce},
+    Row{"Relu", whole_relu},
     Row{"Reshape", reshape},
     Row{"Resize", resize},
     Row{"ScatterElements", scatter},

@@ -110,6 +110,27 @@ TEST_F(Export, TakesTheLowestOperatorSetThatHasTheOperator) {
     EXPECT_EQ(model->graphs[model->main].nodes[0].outputs, Strings{"y"});
 }
 
+TEST_F(Export, IntegersAndBoolsNeedNewerOperatorSets) {
+    const auto relu = write(R"(program G
+input %x: i32[3]
+graph G (x = %x) {
+    y %y: i32[3] = onnx.activation.Relu_int (x = %x) intrinsic
+    yield y = %y
+})");
+    ASSERT_TRUE(relu);
+    EXPECT_EQ(ops(relu->graphs[relu->main]), Strings{"Relu"});
+    EXPECT_EQ(relu->opsets[0].version, 14);
+    const auto any = write(R"(program G
+input %x: bool[2, 3]
+graph G (x = %x) {
+    reduced %y: bool[2] = onnx.reduction.ReduceMax_bool {axes = [1], keepdims = 0, noop_with_empty_axes = 0} (data = %x) intrinsic
+    yield y = %y
+})");
+    ASSERT_TRUE(any);
+    EXPECT_EQ(ops(any->graphs[any->main]), Strings{"ReduceMax"});
+    EXPECT_EQ(any->opsets[0].version, 20);
+}
+
 TEST_F(Export, RefusesAnOperatorSetThatIsTooOld) {
     EXPECT_FALSE(write(kNormal, 13));
     EXPECT_EQ(message(), "`LayerNormalization` needs operator set 17, and 13 is asked for");

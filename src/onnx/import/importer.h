@@ -130,6 +130,7 @@ private:
     Results call_operator(std::shared_ptr<const NodeCall> call);
     Results fold_call(const NodeCall& call);
     std::optional<std::vector<Known>> fold_known(const NodeCall& call, bool with_inputs);
+    std::string definition_of(const NodeCall& call);
     std::optional<ir::Call> lowered_call(const NodeCall& call);
     Results import_constant(const NodeCall& call);
     Results alias(const NodeCall& call);

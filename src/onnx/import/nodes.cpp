@@ -290,9 +290,24 @@ std::string Importer::label_of(const NodeCall& call) const {
     return fmt::format("{}_{}", call.op, calls_);
 }
 
+// The library has definitions of their own for integers, for bools, and for what is no number,
+// where the usual one is about reals or numbers.
+std::string Importer::definition_of(const NodeCall& call) {
+    const std::string name = "onnx." + call.op;
+    const auto first = std::ranges::find_if(call.inputs, [](ValueId id) { return id.valid(); });
+    if (first == call.inputs.end()) return name;
+    const DType type = dtype(*first);
+    if (tensor::is_real(type)) return name;
+    const bool whole = tensor::is_integer(type);
+    for (const char* const kind : {whole ? "_int" : "_bool", whole ? "" : "_any"}) {
+        if (*kind && builder_.has_operator(name + kind)) return name + kind;
+    }
+    return name;
+}
+
 std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
     ir::Call result;
-    result.op = "onnx." + call.op;
+    result.op = definition_of(call);
     result.label = label_of(call);
     result.types = call.types;
     result.results = call.outputs;

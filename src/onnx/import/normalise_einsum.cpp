@@ -91,6 +91,42 @@ Term implied_result(const std::vector<Term>& terms) {
     return result;
 }
 
+using Axes = std::vector<int64_t>;
+
+// The definition takes a few operands. Of more, the first two are contracted, time and again, to
+// one that has the axes which are needed later.
+void contract_first(Importer& importer,
+                    NodeCall& call,
+                    std::vector<Axes>& operands,
+                    const Axes& output,
+                    int64_t count) {
+    while (operands.size() > kMaxOperands) {
+        const auto is_needed = [&](int64_t axis) {
+            return std::ranges::find(output, axis) != output.end() ||
+                   std::any_of(operands.begin() + 2, operands.end(), [&](const Axes& axes) {
+                       return std::ranges::find(axes, axis) != axes.end();
+                   });
+        };
+        Axes kept;
+        for (const Axes& axes : {operands[0], operands[1]}) {
+            for (const int64_t axis : axes) {
+                if (is_needed(axis) && std::ranges::find(kept, axis) == kept.end())
+                    kept.push_back(axis);
+            }
+        }
+        Attributes attributes;
+        attributes.set_int("count", count);
+        attributes.set_ints("a_axes", operands[0]);
+        attributes.set_ints("b_axes", operands[1]);
+        attributes.set_ints("output_axes", kept);
+        call.inputs[1] =
+            importer.make(call, "Einsum", {call.inputs[0], call.inputs[1]}, attributes);
+        operands[1] = std::move(kept);
+        call.inputs.erase(call.inputs.begin());
+        operands.erase(operands.begin());
+    }
+}
+
 bool einsum(Importer& importer, NodeCall& call) {
     std::string equation = call.attributes.text("equation").value_or("");
     std::erase(equation, ' ');
@@ -103,10 +139,6 @@ bool einsum(Importer& importer, NodeCall& call) {
     if (texts.size() != call.inputs.size()) {
         return wrong(fmt::format(
             "it has {} operands, but there are {} inputs", texts.size(), call.inputs.size()));
-    }
-    if (texts.size() > kMaxOperands) {
-        return importer.not_supported(
-            call, fmt::format("`Einsum` of more than {} inputs is not supported", kMaxOperands));
     }
     std::vector<Term> terms;
     std::vector<size_t> ellipsis_ranks;
@@ -128,11 +160,15 @@ bool einsum(Importer& importer, NodeCall& call) {
     constexpr std::array<const char*, kMaxOperands> kNames = {
         "a_axes", "b_axes", "c_axes", "d_axes"};
     call.attributes.erase("equation");
+    std::vector<Axes> operands;
     for (size_t i = 0; i < terms.size(); ++i)
-        call.attributes.set_ints(kNames[i], numbers.of(terms[i], ellipsis_ranks[i]));
+        operands.push_back(numbers.of(terms[i], ellipsis_ranks[i]));
     const int64_t count = numbers.count();
-    call.attributes.set_ints("output_axes", numbers.of(*result, ellipsis));
+    const Axes output = numbers.of(*result, ellipsis);
     if (numbers.count() != count) return wrong("the result has letters that no operand has");
+    contract_first(importer, call, operands, output, count);
+    for (size_t i = 0; i < operands.size(); ++i) call.attributes.set_ints(kNames[i], operands[i]);
+    call.attributes.set_ints("output_axes", output);
     call.attributes.set_int("count", count);
     return true;
 }

@@ -82,6 +82,34 @@ bool group_normalization(Importer& importer, NodeCall& call) {
     return true;
 }
 
+// Statistics have the type in which they are computed, whatever the type of the input is.
+bool layer_normalization(Importer& importer, NodeCall& call) {
+    const auto code = call.attributes.integer("stash_type").value_or(1);
+    const auto type = tensor::dtype_of_onnx(code);
+    if (!type || !tensor::is_real(*type)) {
+        return importer.fail(call,
+                             DiagKind::BadArgument,
+                             fmt::format("`stash_type` is {}, which is no type of reals", code));
+    }
+    call.types = {*type};
+    return true;
+}
+
+// The result has the type of the scale, and is computed in the one of the input.
+bool rms_normalization(Importer& importer, NodeCall& call) {
+    if (!call.has_input(0) || !call.has_input(1)) return true;
+    const DType own = importer.dtype(call.inputs[0]);
+    const DType wanted = importer.dtype(call.inputs[1]);
+    if (own == wanted) return true;
+    const ValueId scale = importer.make(call, "Cast", {call.inputs[1]}, {}, {own});
+    const ValueId result = importer.make(call, call.op, {call.inputs[0], scale}, call.attributes);
+    call.op = "Cast";
+    call.inputs = {result};
+    call.attributes = {};
+    call.types = {wanted};
+    return true;
+}
+
 // The exponent was a float.
 bool whole_exponent(Importer&, NodeCall& call) {
     const auto p = call.attributes.real("p");
@@ -106,6 +134,8 @@ constexpr std::array kRows = {
     NormaliseRow{"LogSoftmax", 13, flat_softmax},
     NormaliseRow{"Hardmax", 13, flat_softmax},
     NormaliseRow{"GroupNormalization", 21, group_normalization},
+    NormaliseRow{"LayerNormalization", kAnyOpset, layer_normalization},
+    NormaliseRow{"RMSNormalization", kAnyOpset, rms_normalization},
     NormaliseRow{"LpPool", 2, whole_exponent},
     NormaliseRow{"GlobalLpPool", 2, whole_exponent},
     NormaliseRow{"RoiAlign", 16, roi_align},

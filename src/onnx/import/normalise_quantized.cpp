@@ -18,6 +18,11 @@ void set_limits(NodeCall& call, DType dtype, int64_t bits) {
 bool quantize_linear(Importer& importer, NodeCall& call) {
     call.attributes.erase("saturate");   // about floats of 8 bits
     call.attributes.erase("precision");  // the interpreter computes in double
+    // Sums of products come as integers.
+    if (call.has_input(1) && tensor::is_integer(importer.dtype(call.inputs[0]))) {
+        const DType real = importer.dtype(call.inputs[1]);
+        call.inputs[0] = importer.make(call, "Cast", {call.inputs[0]}, {}, {real});
+    }
     DType dtype = DType::U8;
     if (call.has_input(2)) {
         dtype = importer.dtype(call.inputs[2]);

@@ -83,23 +83,21 @@ bool grid_sample_mode(Importer&, NodeCall& call) {
     return true;
 }
 
-// The definition by selection is one of reals; integers are sorted by comparison.
-bool whole_top_k(Importer& importer, NodeCall& call) {
-    if (call.has_input(0) && tensor::is_integer(importer.dtype(call.inputs[0])))
-        call.op = "TopK_int";
-    return true;
-}
-
-// Bools are ordered like 0 and 1.
-bool reduce_bools(Importer& importer, NodeCall& call) {
-    if (!call.has_input(0) || importer.dtype(call.inputs[0]) != DType::Bool) return true;
+// Roots and the like of integers are computed in reals and rounded towards zero, as casts do.
+// `count` inputs are operands, the others are axes.
+template <size_t count>
+bool whole_by_reals(Importer& importer, NodeCall& call) {
+    if (!call.has_input(0)) return true;
+    const DType own = importer.dtype(call.inputs[0]);
+    if (tensor::is_real(own)) return true;
     std::vector<ValueId> inputs = call.inputs;
-    inputs[0] = importer.make(call, "Cast", {inputs[0]}, {}, {DType::U8});
-    const ValueId reduced = importer.make(call, call.op, inputs, call.attributes);
+    for (size_t i = 0; i < count && i < inputs.size(); ++i)
+        inputs[i] = importer.make(call, "Cast", {inputs[i]}, {}, {DType::F64});
+    const ValueId result = importer.make(call, call.op, inputs, call.attributes);
     call.op = "Cast";
-    call.inputs = {reduced};
+    call.inputs = {result};
     call.attributes = {};
-    call.types = {DType::Bool};
+    call.types = {own};
     return true;
 }
 
@@ -119,9 +117,11 @@ constexpr std::array kRows = {
     NormaliseRow{"Tile", 6, first_tile},
     NormaliseRow{"GridSample", 20, grid_sample_mode},
     NormaliseRow{"DFT", 20, dft_axis},
-    NormaliseRow{"ReduceMax", kAnyOpset, reduce_bools},
-    NormaliseRow{"ReduceMin", kAnyOpset, reduce_bools},
-    NormaliseRow{"TopK", kAnyOpset, whole_top_k},
+    NormaliseRow{"ReduceL2", kAnyOpset, whole_by_reals<1>},
+    NormaliseRow{"ReduceLogSum", kAnyOpset, whole_by_reals<1>},
+    NormaliseRow{"ReduceLogSumExp", kAnyOpset, whole_by_reals<1>},
+    NormaliseRow{"Erf", kAnyOpset, whole_by_reals<1>},
+    NormaliseRow{"GridSample", kAnyOpset, whole_by_reals<2>},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ using Names = std::vector<const char*>;
 const std::map<std::string_view, Names>& made_of() {
     static const Names kAligned = {"Unsqueeze"};
     static const Names kFlat = {"Flatten", "Reshape"};
-    static const Names kBools = {"Cast"};
+    static const Names kCasts = {"Cast"};
     static const Names kItems = {"Concat", "Slice", "Squeeze", "Unsqueeze"};
     static const std::map<std::string_view, Names> kMade = {
         {"Sum", {"Add"}},
@@ -42,9 +42,13 @@ const std::map<std::string_view, Names>& made_of() {
         {"Pad", {"Squeeze"}},
         {"Upsample", {"Resize"}},
         {"Scatter", {"ScatterElements"}},
-        {"ReduceMax", kBools},
-        {"ReduceMin", kBools},
-        {"TopK", {"TopK_int"}},
+        {"ReduceL2", kCasts},
+        {"ReduceLogSum", kCasts},
+        {"ReduceLogSumExp", kCasts},
+        {"Erf", kCasts},
+        {"GridSample", kCasts},
+        {"QuantizeLinear", kCasts},
+        {"RMSNormalization", kCasts},
         {"ConcatFromSequence", kItems},
         {"SplitToSequence", kItems},
         {"FlexAttention", {"attention_scores", "Softmax", "attention_mix"}},
@@ -54,7 +58,7 @@ const std::map<std::string_view, Names>& made_of() {
 
 void add_nodes(const std::vector<Node>& nodes, std::set<std::string>& names) {
     for (const Node& node : nodes) {
-        names.insert(node.op);
+        for (const char* const kind : {"", "_int", "_bool", "_any"}) names.insert(node.op + kind);
         const auto made = made_of().find(node.op);
         if (made != made_of().end()) names.insert(made->second.begin(), made->second.end());
     }

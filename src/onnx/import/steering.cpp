@@ -29,7 +29,6 @@ const Table& table() {
             {"Resize", {{1, "roi", kList}, {2, "scales", kList}, {3, "sizes", kList}}},
             {"Upsample", {{1, "scales", kList}}},
             {"TopK", {{1, "k", kOne}}},
-            {"TopK_int", {{1, "k", kOne}}},
             {"OneHot", {{1, "depth", kOne}}},
             {"Range", {{0, "start", kOne}, {1, "limit", kOne}, {2, "delta", kOne}}},
             {"ConstantOfShape", {{0, "shape", kList}}},

@@ -4,7 +4,7 @@ import pathlib
 import struct
 
 HERE = pathlib.Path(__file__).parent / "inputs"
-FLOAT, INT64, BOOL, INT4 = 1, 7, 9, 22
+FLOAT, UINT8, INT32, INT64, BOOL, FLOAT16, INT4 = 1, 2, 6, 7, 9, 10, 22
 
 
 def varint(value: int) -> bytes:
@@ -161,6 +161,30 @@ def good_models() -> None:
     # Integers of four bits, two in a byte: 1, -2, 7.
     model("int4.onnx", graph([value("scale", [])], [value("y", [3])],
                              [node("DequantizeLinear", "w scale", "y")], [tensor("w", [3], [0xE1, 0x07], INT4)]))
+
+    # Operators that ONNX has for integers and bools, too.
+    nodes = [node("Cast", "x", "n", to=INT32), node("Relu", "n", "relu"), node("Transpose", "n", "t"),
+             node("MatMul", "n t", "product"), node("Gemm", "n n two", "scaled", transB=1, alpha=0.5),
+             node("ReduceMean", "n last", "mean"), node("ReduceL2", "n last", "norm"),
+             node("TopK", "n one", "top place"), node("QuantizeLinear", "n half point", "codes"),
+             node("Greater", "x half", "b"), node("ReduceMin", "b last", "all"), node("Unique", "b", "kinds"),
+             node("ScatterElements", "b place yes", "set", axis=1)]
+    results = {"relu": INT32, "product": INT32, "scaled": INT32, "mean": INT32, "norm": INT32, "top": INT32,
+               "codes": UINT8, "all": BOOL, "set": BOOL}
+    two = integer(2, INT32) + data(8, "two") + data(9, struct.pack("<i", 2))
+    model("integers.onnx", graph([x], [value(n, ["a", "b"], t) for n, t in results.items()] + [value("kinds", ["k"], BOOL)],
+                                 nodes, [two, tensor("last", [1], [-1], INT64), tensor("one", [1], [1], INT64),
+                                         tensor("half", [], [0.5]), tensor("point", [], [20], UINT8),
+                                         tensor("yes", [2, 1], [1, 1], BOOL)]))
+    # Statistics in f32 of a layer in half precision; the result has the type of the scale.
+    model("half.onnx", graph([x], [value("y", [2, 3], FLOAT16), value("mean", [2, 1]), value("z", [2, 3])],
+                             [node("Cast", "x", "h", to=FLOAT16), node("Cast", "one", "s", to=FLOAT16),
+                              node("LayerNormalization", "h s", "y mean"), node("RMSNormalization", "h one", "z")],
+                             [tensor("one", [3], [1.0, 1.0, 1.0])]), 23)
+
+    # More weights than stay in a model whose data goes to another file.
+    model("wide.onnx", graph([x], [value("y", [2])], [node("MatMul", "x w", "p"), node("ReduceSum", "p last", "y", keepdims=0)],
+                             [tensor("w", [3, 100], [float(i % 7) for i in range(300)]), tensor("last", [1], [-1], INT64)]))
 
     # Weights in another file.
     (HERE / "weights.bin").write_bytes(struct.pack("<6f", *range(6)))
