@@ -159,7 +159,7 @@ private:
             stmt.message = string(2);
             stmt.printed = some(0, 3, [&] {
                 AssertStmt::Printed printed{{}, top()};
-                if (one_in(2)) printed.label = pick<std::string>({"x", "it's", "{\\}", "\n"});
+                if (one_in(2)) printed.label = pick<std::string_view>({"x", "it's", "{\\}", "\n"});
                 return printed;
             });
         }
