@@ -30,14 +30,36 @@ constexpr Level kLevels[] = {
 
 #if defined(__x86_64__)
 
-// Asks the processor and the system, which must keep the registers.
+struct Words {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+};
+Words ask(unsigned leaf, unsigned part) {
+    Words words;
+    __get_cpuid_count(leaf, part, &words.a, &words.b, &words.c, &words.d);
+    return words;
+}
+
+// The kinds of registers that the system keeps for programs.
+unsigned kept_registers() {
+    unsigned low = 0;
+    unsigned high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+// Asks the processor and the system itself: what the compiler has for it does so at every start of
+// the program, and on a virtual machine that takes long.
 bool here(const std::string& level) {
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (level == "sse2") return true;
+    const Words basic = ask(1, 0);
+    if ((basic.c & bit_OSXSAVE) == 0) return false;
+    const Words more = ask(7, 0);
+    const unsigned kept = kept_registers();
+    const bool avx2 = (kept & 0x6) == 0x6 && (basic.c & bit_AVX) != 0 && (basic.c & bit_FMA) != 0 &&
+                      (more.b & bit_AVX2) != 0;
     if (level == "avx2") return avx2;
-    if (level == "avx512") {
-        return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-    }
-    return level == "sse2";
+    return level == "avx512" && avx2 && (kept & 0xE0) == 0xE0 && (more.b & bit_AVX512F) != 0 &&
+           (more.b & bit_AVX512VL) != 0;
 }
 
 // What the processor says about itself, as far as it is the same on all of its cores.
@@ -61,12 +83,9 @@ std::string host_identity() {
     };
     std::string text;
     for (const Leaf& leaf : kLeaves) {
-        unsigned a = 0;
-        unsigned b = 0;
-        unsigned c = 0;
-        unsigned d = 0;
-        __get_cpuid_count(leaf.leaf, leaf.part, &a, &b, &c, &d);
-        text += fmt::format(" {:x}.{:x}.{:x}.{:x}", a, leaf.has_core ? 0 : b, c, d);
+        const Words words = ask(leaf.leaf, leaf.part);
+        text += fmt::format(
+            " {:x}.{:x}.{:x}.{:x}", words.a, leaf.has_core ? 0 : words.b, words.c, words.d);
     }
     return text;
 }
