@@ -134,6 +134,7 @@ private:
     std::optional<ir::Call> lowered_call(const NodeCall& call);
     Results import_constant(const NodeCall& call);
     Results alias(const NodeCall& call);
+    Results import_layer_normalization(NodeCall call);
     void add_attribute(const Attribute& attribute, const Scope& scope, NodeCall& call);
 
     // steering.cpp

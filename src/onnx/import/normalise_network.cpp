@@ -82,19 +82,6 @@ bool group_normalization(Importer& importer, NodeCall& call) {
     return true;
 }
 
-// Statistics have the type in which they are computed, whatever the type of the input is.
-bool layer_normalization(Importer& importer, NodeCall& call) {
-    const auto code = call.attributes.integer("stash_type").value_or(1);
-    const auto type = tensor::dtype_of_onnx(code);
-    if (!type || !tensor::is_real(*type)) {
-        return importer.fail(call,
-                             DiagKind::BadArgument,
-                             fmt::format("`stash_type` is {}, which is no type of reals", code));
-    }
-    call.types = {*type};
-    return true;
-}
-
 // The result has the type of the scale, and is computed in the one of the input.
 bool rms_normalization(Importer& importer, NodeCall& call) {
     if (!call.has_input(0) || !call.has_input(1)) return true;
@@ -134,7 +121,6 @@ constexpr std::array kRows = {
     NormaliseRow{"LogSoftmax", 13, flat_softmax},
     NormaliseRow{"Hardmax", 13, flat_softmax},
     NormaliseRow{"GroupNormalization", 21, group_normalization},
-    NormaliseRow{"LayerNormalization", kAnyOpset, layer_normalization},
     NormaliseRow{"RMSNormalization", kAnyOpset, rms_normalization},
     NormaliseRow{"LpPool", 2, whole_exponent},
     NormaliseRow{"GlobalLpPool", 2, whole_exponent},

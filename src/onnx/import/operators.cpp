@@ -48,6 +48,7 @@ const std::map<std::string_view, Names>& made_of() {
         {"Erf", kCasts},
         {"GridSample", kCasts},
         {"QuantizeLinear", kCasts},
+        {"LayerNormalization", kCasts},
         {"RMSNormalization", kCasts},
         {"ConcatFromSequence", kItems},
         {"SplitToSequence", kItems},
