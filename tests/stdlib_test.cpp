@@ -64,7 +64,7 @@ TEST_F(StandardLibrary, HasAFileForEachPublicOperatorAndNoOthers) {
     std::set<fs::path> known;
     const fs::path root = LEMMA_STDLIB_TESTS_DIR;
     for_each_operator([&](const LoadedModule& loaded, const Definition& op) {
-        const std::string& name = op.name.text;
+        const std::string name(op.name.text);
         if (name.starts_with('_')) return;
         const fs::path file = root / loaded.name / (name + ".sknd");
         const fs::path failing = root / loaded.name / fmt::format("fail_{}.sknd", name);
@@ -83,7 +83,7 @@ TEST_F(StandardLibrary, HasAFileForEachPublicOperatorAndNoOthers) {
 }
 
 // A case sets the attribute: `name=` stands in its call.
-bool sets_attribute(const std::string& text, const std::string& name) {
+bool sets_attribute(const std::string& text, std::string_view name) {
     for (const char before : {'{', ' '}) {
         if (text.find(fmt::format("{}{}=", before, name)) != std::string::npos) return true;
     }
@@ -94,7 +94,7 @@ TEST_F(StandardLibrary, HasNumbersForEachPublicOperatorAndAttribute) {
     for_each_operator([&](const LoadedModule& loaded, const Definition& op) {
         if (op.name.text.starts_with('_')) return;
         const fs::path file =
-            fs::path(LEMMA_STDLIB_TESTS_DIR) / loaded.name / (op.name.text + ".numbers");
+            fs::path(LEMMA_STDLIB_TESTS_DIR) / loaded.name / fmt::format("{}.numbers", op.name.text);
         ASSERT_TRUE(fs::exists(file)) << file << " is missing";
         const std::string text = testing::read_bytes(file);
         EXPECT_NE(text.find(fmt::format("{}.{}", loaded.name, op.name.text)), std::string::npos);

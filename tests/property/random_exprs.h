@@ -40,9 +40,10 @@ protected:
     // ---- Names ----
 
     Name name() {
-        return {pick<std::string>({"x", "y1", "_t", "axes", "is_on", "input", "e1", "rank"}), {}};
+        return {pick<std::string_view>({"x", "y1", "_t", "axes", "is_on", "input", "e1", "rank"}),
+                {}};
     }
-    Name type_name() { return {pick<std::string>({"int", "real", "bool", "str", "T"}), {}}; }
+    Name type_name() { return {pick<std::string_view>({"int", "real", "bool", "str", "T"}), {}}; }
     QualifiedName qualified_name() {
         return {some(1, 3, [&] { return name(); }), {}};
     }
@@ -81,7 +82,8 @@ protected:
             case 11:
                 return add(Cast{type_name(), maybe(d)});
             case 12:
-                return add(BuiltinCall{{pick<std::string>({"sin", "abs", "erf"}), {}}, expr(d)});
+                return add(
+                    BuiltinCall{{pick<std::string_view>({"sin", "abs", "erf"}), {}}, expr(d)});
             case 13:
                 return string(d);
             default:
@@ -96,13 +98,14 @@ protected:
             case 1:
                 return add(RealLiteral{pick({0.0, 0.1, 5.0, 1e300, 1e-7, 123456.75}), ""});
             case 2:
-                return add(RealLiteral{2.0, pick<std::string>({"2.", "2.0", "2e0", "0.2E+1"})});
+                return add(
+                    RealLiteral{2.0, pick<std::string_view>({"2.", "2.0", "2e0", "0.2E+1"})});
             case 3:
                 return add(BoolLiteral{one_in(2)});
             case 4:
                 return one_in(2) ? add(InfLiteral{}) : add(PiLiteral{});
             case 5:
-                return add(Identifier{pick<std::string>({"is", "in", "n"})});
+                return add(Identifier{pick<std::string_view>({"is", "in", "n"})});
             default:
                 return add(Identifier{name().text});
         }
@@ -129,12 +132,14 @@ protected:
         using Part = StringLiteral::Part;
         if (in_string_) return add(StringLiteral{{Part{"plain", {}}}, {}});
         if (one_in(3)) {
-            return add(
-                StringLiteral{{Part{"it's {\n} ok", {}}}, {"'it\\'s '", "\"\\{\\n\"", "'\\} ok'"}});
+            const auto first = static_cast<uint32_t>(module_.pieces.size());
+            const auto written = {"'it\\'s '", "\"\\{\\n\"", "'\\} ok'"};
+            module_.pieces.insert(module_.pieces.end(), written.begin(), written.end());
+            return add(StringLiteral{{Part{"it's {\n} ok", {}}}, first, 3});
         }
         in_string_ = true;
         std::vector<Part> parts = some(0, 3, [&] {
-            const std::string text = pick<std::string>({"a b", "\t{\\}", "\"quoted\"", "'"});
+            const auto text = pick<std::string_view>({"a b", "\t{\\}", "\"quoted\"", "'"});
             return one_in(2) ? Part{text, {}} : Part{"", expr(std::min(depth, 2))};
         });
         in_string_ = false;
