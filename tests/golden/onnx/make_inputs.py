@@ -178,7 +178,7 @@ def good_models() -> None:
                                  nodes, [two, tensor("last", [1], [-1], INT64), tensor("one", [1], [1], INT64),
                                          tensor("half", [], [0.5]), tensor("point", [], [20], UINT8),
                                          tensor("yes", [2, 1], [1, 1], BOOL)]))
-    # Statistics in f32 of a layer in half precision; the result has the type of the scale.
+    # A layer in half precision whose statistics are of f32; a result that has the type of the scale.
     model("half.onnx", graph([x], [value("y", [2, 3], FLOAT16), value("mean", [2, 1]), value("z", [2, 3])],
                              [node("Cast", "x", "h", to=FLOAT16), node("Cast", "one", "s", to=FLOAT16),
                               node("LayerNormalization", "h s", "y mean"), node("RMSNormalization", "h one", "z")],
