@@ -165,6 +165,7 @@ private:
 
     // attention.cpp
     Results import_flex_attention(const NodeCall& call, const Scope& scope);
+    Results import_optimizer(const NodeCall& call);
     std::optional<ValueId> modified(const NodeCall& call,
                                     const char* graph,
                                     ValueId value,
@@ -250,5 +251,8 @@ private:
 // Brings a call to the form of the newest opset (normalise.cpp and a file per family). False when
 // it cannot be; that is reported.
 bool normalise(Importer& importer, NodeCall& call);
+
+// Operators that take a step of training for several tensors.
+bool is_optimizer(std::string_view op);
 
 }  // namespace lemma::onnx

@@ -12,6 +12,7 @@ namespace {
 // The domain of trees and the like, whose operators are few enough to share the library.
 constexpr const char* kMlDomain = "ai.onnx.ml";
 constexpr const char* kPreviewDomain = "ai.onnx.preview";
+constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
 
 // Elements of folded nodes together; then nodes are left to the run.
 constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
@@ -135,6 +136,7 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
         return import_function(call, *function, scope);
     if (node.domain == kPreviewDomain && call.op == "FlexAttention")
         return import_flex_attention(call, scope);
+    if (node.domain == kTrainingDomain && is_optimizer(call.op)) return import_optimizer(call);
     if (!is_default_domain(node.domain) && node.domain != kMlDomain) {
         not_supported(call,
                       fmt::format("operators of the domain `{}` are not supported", node.domain));

@@ -53,6 +53,9 @@ const std::map<std::string_view, Names>& made_of() {
         {"ConcatFromSequence", kItems},
         {"SplitToSequence", kItems},
         {"FlexAttention", {"attention_scores", "Softmax", "attention_mix"}},
+        {"Adagrad", {"adagrad_step"}},
+        {"Adam", {"adam_step"}},
+        {"Momentum", {"momentum_step"}},
     };
     return kMade;
 }

@@ -84,8 +84,10 @@ def function(name: str, inputs: str, outputs: str, attributes: str, nodes: list)
     return out + b"".join(data(7, n) for n in nodes) + data(9, integer(2, 21)) + data(10, "local")
 
 
-def model(name: str, body: bytes, opset: int = 21, functions: list = ()) -> bytes:
+def model(name: str, body: bytes, opset: int = 21, functions: list = (), domain: str = "") -> bytes:
     out = integer(1, 10) + data(7, body) + data(8, integer(2, opset))
+    if domain:
+        out += data(8, data(1, domain) + integer(2, 1))
     out += b"".join(data(25, f) for f in functions)
     if functions:
         out += data(8, data(1, "local") + integer(2, 1))
@@ -176,11 +178,22 @@ def good_models() -> None:
                                  nodes, [two, tensor("last", [1], [-1], INT64), tensor("one", [1], [1], INT64),
                                          tensor("half", [], [0.5]), tensor("point", [], [20], UINT8),
                                          tensor("yes", [2, 1], [1, 1], BOOL)]))
-    # Statistics in f32 of a layer in half precision; the result has the type of the scale.
+    # A layer in half precision whose statistics are of f32; a result that has the type of the scale.
     model("half.onnx", graph([x], [value("y", [2, 3], FLOAT16), value("mean", [2, 1]), value("z", [2, 3])],
                              [node("Cast", "x", "h", to=FLOAT16), node("Cast", "one", "s", to=FLOAT16),
                               node("LayerNormalization", "h s", "y mean"), node("RMSNormalization", "h one", "z")],
                              [tensor("one", [3], [1.0, 1.0, 1.0])]), 23)
+
+    # A step of training for two tensors, and one by each of the other optimizers.
+    domain = "ai.onnx.preview.training"
+    nodes = [node("Momentum", "r t x x x x o o", "m1 m2 v1 v2", domain, alpha=0.5, beta=0.25, norm_coefficient=1.0,
+                  mode="nesterov"),
+             node("Adagrad", "r t x x o", "a h", domain, decay_factor=0.5, epsilon=0.0),
+             node("Adam", "r t x x o o", "b w k", domain, alpha=0.5, beta=0.75, epsilon=0.0, norm_coefficient_post=0.25)]
+    names = "m1 m2 v1 v2 a h b w k".split()
+    model("training.onnx", graph([x], [value(n, [2, 3]) for n in names], nodes,
+                                 [tensor("r", [], [0.5]), tensor("t", [], [2], INT64), tensor("o", [2, 3], [1.0] * 6)]),
+          domain=domain)
 
     # More weights than stay in a model whose data goes to another file.
     model("wide.onnx", graph([x], [value("y", [2])], [node("MatMul", "x w", "p"), node("ReduceSum", "p last", "y", keepdims=0)],
@@ -201,6 +214,8 @@ def bad_models() -> None:
     model("opset.onnx", graph([x], [y], [node("Relu", "x", "y", "other.domain")]))
     model("operator.onnx", graph([x], [y], [node("Rellu", "x", "y")]))
     model("unsupported.onnx", graph([x], [y], [node("ImageDecoder", "x", "y")]))
+    model("optimizer.onnx", graph([x], [y], [node("Adam", "x x x", "y", "ai.onnx.preview.training")]),
+          domain="ai.onnx.preview.training")
     model("attribute.onnx", graph([x], [y], [node("Softmax", "x", "t", kind=1), node("Softmax", "x", "y", axis="last")]))
     model("shapes.onnx", graph([x], [y], [node("MatMul", "x x", "t"), node("Add", "x w", "y")],
                                [tensor("w", [2], [1.0, 2.0])]))
