@@ -83,11 +83,17 @@ double BenchNumbers::quantile(double q) const {
 }
 
 std::string summary_text(const BenchNumbers& n) {
-    std::string text = fmt::format("min {:.3f} ms, median {:.3f} ms, p90 {:.3f} ms over {} runs\n",
-                                   n.least() * 1e3,
-                                   n.quantile(0.5) * 1e3,
-                                   n.quantile(0.9) * 1e3,
-                                   n.runs.size());
+    // Of a small model thousandths of milliseconds tell nothing.
+    const int digits = n.least() < 1e-5 ? 6 : 3;
+    std::string text =
+        fmt::format("min {:.{}f} ms, median {:.{}f} ms, p90 {:.{}f} ms over {} runs\n",
+                    n.least() * 1e3,
+                    digits,
+                    n.quantile(0.5) * 1e3,
+                    digits,
+                    n.quantile(0.9) * 1e3,
+                    digits,
+                    n.runs.size());
     text += fmt::format("{:.1f} GFLOP/s", rate(n.operations, n.least()));
     if (n.peak > 0) {
         text += fmt::format(

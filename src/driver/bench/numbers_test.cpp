@@ -54,6 +54,13 @@ TEST(Numbers, SummaryHasWhatWasMeasured) {
               "memory 3.0 MB: weights 2.0 MB, arena 1.0 MB; peak of the process 50.0 MB\n");
 }
 
+TEST(Numbers, SmallTimesHaveDigits) {
+    BenchNumbers numbers = some_numbers();
+    numbers.runs = {4e-7, 3e-7, 5e-7};
+    EXPECT_TRUE(summary_text(numbers).starts_with(
+        "min 0.000300 ms, median 0.000400 ms, p90 0.000500 ms over 3 runs\n"));
+}
+
 TEST(Numbers, SummaryTellsWhyThereIsNoCache) {
     BenchNumbers numbers = some_numbers();
     numbers.cache_trouble = "others can write to `x`";
