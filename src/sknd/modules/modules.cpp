@@ -82,6 +82,7 @@ private:
     const Lookup& find_in_model(const std::string& name, Span span);
     Lookup read_from_model(const std::string& name, Span span);
     const Lookup& find_standard(const std::string& name);
+    bool is_kept(const EmbeddedFile& file) const;
     std::vector<TextRange> left_out(const EmbeddedFile& file) const;
     void report_missing(ModuleId importer, const std::string& name, Span span);
     void report_graphs();
@@ -137,9 +138,17 @@ ModuleId Loader::add_module(std::string name, bool standard, std::vector<diag::F
 
 void Loader::parse(LoadedModule& loaded) {
     loaded.module.file = loaded.files.front();
+    // For all files at once; more than eight bytes make an expression.
+    size_t bytes = 0;
+    for (const diag::FileId file : loaded.files) bytes += sources_.text(file).size();
+    if (loaded.files.size() > 1) loaded.module.exprs.reserve(bytes / 8);
     for (size_t i = 0; i < loaded.files.size(); ++i) {
         std::vector<TextRange> skipped;
-        if (loaded.standard && kept_) skipped = left_out(embedded_.find(loaded.name)->second[i]);
+        if (loaded.standard && kept_) {
+            const EmbeddedFile& file = embedded_.find(loaded.name)->second[i];
+            if (!is_kept(file)) continue;
+            skipped = left_out(file);
+        }
         parse_more(sources_, loaded.files[i], options_.limits, diag_, skipped, loaded.module);
     }
     index_definitions(loaded);
@@ -298,6 +307,13 @@ const Lookup& Loader::find_standard(const std::string& name) {
         found.module = add_module(name, true, std::move(files));
     }
     return standard_lookups_[name] = found;
+}
+
+// Whether any definition of the file is.
+bool Loader::is_kept(const EmbeddedFile& file) const {
+    return std::ranges::any_of(file.definitions, [&](const EmbeddedDefinition& definition) {
+        return (*kept_)[number_of(definition)];
+    });
 }
 
 // Where the definitions stand that are not kept.

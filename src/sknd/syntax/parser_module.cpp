@@ -61,9 +61,10 @@ Module Parser::parse(std::span<const TextRange> skipped) {
     module_.comments = std::move(list.comments);
     cursor_ = {
         .tokens = list.tokens.data(), .last = list.tokens.size() - 1, .pos = 0, .previous = {}};
-    // About one expression in three tokens: it saves moving them as they grow in number.
-    module_.exprs.reserve(module_.exprs.size() + list.tokens.size() / 3);
-    expr_depths_.reserve(module_.exprs.size() + list.tokens.size() / 3);
+    // Less than one expression in two tokens: it saves moving them as they grow in number.
+    const size_t expected = module_.exprs.size() + list.tokens.size() / 2;
+    module_.exprs.reserve(expected);
+    expr_depths_.reserve(expected);
     while (!at(TokenKind::EndOfFile) && !diag_.full()) {
         const size_t before = cursor_.pos;
         begin_statement();
