@@ -36,12 +36,14 @@ void add(Program& program, std::string name, std::string text) {
 // formats are not among them: the standard library is the same as ever.
 Program standard_library() {
     Program program;
-    std::string imports;
+    std::set<std::string_view> modules;
     for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
-        if (file.path.find('/') != std::string_view::npos) continue;
+        if (file.module.find('.') != std::string_view::npos) continue;
         add(program, std::string(file.path), std::string(file.text));
-        imports += fmt::format("import {};\n", file.path.substr(0, file.path.rfind('.')));
+        modules.insert(file.module);
     }
+    std::string imports;
+    for (const std::string_view module : modules) imports += fmt::format("import {};\n", module);
     add(program, "main.sknd", imports);
     return program;
 }

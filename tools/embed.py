@@ -12,6 +12,20 @@ def literal(text: str) -> str:
     return "\n".join(parts) if parts else '""'
 
 
+def module_of(path: str, paths: set[str]) -> str:
+    """`onnx/conv.sknd` is the module `onnx.conv`; but all that stands beside `math/math.sknd` is `math`."""
+    folder = path.partition("/")[0]
+    if f"{folder}/{folder}.sknd" in paths:
+        return folder
+    return path.removesuffix(".sknd").replace("/", ".")
+
+
+def order(path: str) -> tuple[str, ...]:
+    """By name, but what a module of several files is called after comes first."""
+    *folders, name = path.split("/")
+    return (*folders, "" if folders and name == f"{folders[-1]}.sknd" else name)
+
+
 class Definition:
     """A definition in the canonical layout: from `operator` to the brace in the first column."""
 
@@ -55,9 +69,11 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
 
-    texts = {file.relative_to(args.root).as_posix(): file.read_text() for file in sorted(args.files)}
+    files = {file.relative_to(args.root).as_posix(): file for file in args.files}
+    texts = {path: files[path].read_text() for path in sorted(files, key=order)}
+    modules = {path: module_of(path, set(files)) for path in texts}
     definitions = {
-        path: definitions_of(path.removesuffix(".sknd").replace("/", "."), text)
+        path: definitions_of(modules[path], text)
         for path, text in texts.items() if path.endswith(".sknd")
     }
     every = [d for found in definitions.values() for d in found]
@@ -69,7 +85,7 @@ def main() -> None:
         kind = "files" if path in definitions else "texts"
         # With its length, which a compiler would have to count.
         size = len(text.encode())
-        rows[kind].append(f'    {{"{path}",\n{{{literal(text)}, {size}}},\n'
+        rows[kind].append(f'    {{"{path}", "{modules[path]}",\n{{{literal(text)}, {size}}},\n'
                           f"{{k_definitions + {first}, {count}}}}},\n")
         first += count
     args.output.parent.mkdir(parents=True, exist_ok=True)

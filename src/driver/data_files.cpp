@@ -122,11 +122,7 @@ void Places::find_callers() {
     }
 }
 
-bool Places::is_standard(Span span) const {
-    return std::ranges::any_of(package_.modules, [&](const sknd::LoadedModule& module) {
-        return module.standard && module.module.file == span.file;
-    });
-}
+bool Places::is_standard(Span span) const { return sknd::is_standard(package_, span); }
 
 // The innermost call around the operation that the user wrote.
 Span Places::user_call(ir::OpId op) const {

@@ -216,9 +216,10 @@ std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter
 
 std::string number_graph(const NumberCase& test) {
     std::string imports, inputs, outputs, variables;
-    for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
-        const std::string module(file.path.substr(0, file.path.rfind('.')));
-        if (test.compose.find(module + ".") != std::string::npos)
+    std::set<std::string_view> modules;
+    for (const sknd::EmbeddedFile& file : sknd::embedded_files()) modules.insert(file.module);
+    for (const std::string_view module : modules) {
+        if (test.compose.find(fmt::format("{}.", module)) != std::string::npos)
             imports += fmt::format("import {};\n", module);
     }
     std::set<std::string> known;

@@ -127,8 +127,7 @@ ModuleText describe(const sknd::EmbeddedFile& file, diag::SourceMap& sources) {
     const Module module = sknd::parse_module(sources, id, {}, diag);
     LEMMA_CHECK(!diag.has_errors());
     ModuleText text;
-    text.name = file.path.substr(0, file.path.rfind('.'));
-    std::ranges::replace(text.name, '/', '.');
+    text.name = file.module;
     text.file = sources.name(id);
     text.summary = first_comment(module, sources.text(id));
     DefinitionPrinter printer(module, sources);
@@ -190,7 +189,12 @@ std::vector<ModuleText> standard_library() {
     for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
         // How operators are said in another format is for the writer of that format alone.
         if (file.path.starts_with("to_onnx/")) continue;
-        modules.push_back(describe(file, sources));
+        ModuleText text = describe(file, sources);
+        if (modules.empty() || modules.back().name != text.name) {
+            modules.push_back(std::move(text));
+            continue;
+        }
+        std::ranges::move(text.operators, std::back_inserter(modules.back().operators));
     }
     return modules;
 }

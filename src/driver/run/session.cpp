@@ -80,12 +80,6 @@ std::string_view name_in_model(std::string_view op) {
     return other_format ? op.substr(op.rfind('.') + 1) : op;
 }
 
-bool is_standard(const sknd::Package& package, Span span) {
-    return std::ranges::any_of(package.modules, [&](const sknd::LoadedModule& module) {
-        return module.standard && module.module.file == span.file;
-    });
-}
-
 // At the innermost call that is written in the model; those of the library below it are notes.
 void report_failure(const LoadedModel& model,
                     const ir::Program& program,
@@ -94,7 +88,8 @@ void report_failure(const LoadedModel& model,
                     Finding& finding) {
     const auto chain = with_compounds(program, op);
     size_t blamed = 0;
-    while (blamed + 1 < chain.size() && is_standard(model.package, chain[blamed]->span)) ++blamed;
+    while (blamed + 1 < chain.size() && sknd::is_standard(model.package, chain[blamed]->span))
+        ++blamed;
     const ir::Operation& call = *chain[blamed];
     auto report =
         finding.diag.error(call.span.valid() ? call.span : Span{model.source, 0, 0},

@@ -16,12 +16,14 @@ struct EmbeddedDefinition {
 };
 
 struct EmbeddedFile {
-    std::string_view path;  // below stdlib/, such as `nn.sknd` or `onnx/conv.sknd`
+    std::string_view path;    // below stdlib/, such as `quant.sknd` or `onnx/conv.sknd`
+    std::string_view module;  // `quant`, `onnx.conv`; `nn` for all files of the folder `nn`
     std::string_view text;
     std::span<const EmbeddedDefinition> definitions;  // of a module; a part of all definitions
 };
 
-// The modules, in the order of their paths.
+// The modules, in the order of their paths. The files of one module are neighbours, and the one that
+// is called after it comes first.
 std::span<const EmbeddedFile> embedded_files();
 // Those of all modules, one module behind the other.
 std::span<const EmbeddedDefinition> embedded_definitions();

@@ -11,11 +11,15 @@
 namespace lemma::sknd {
 namespace {
 
-// `onnx/conv.sknd` is the module `onnx.conv`.
-std::string module_name(std::string_view path) {
-    std::string name(path.substr(0, path.rfind('.')));
-    std::replace(name.begin(), name.end(), '/', '.');
-    return name;
+// Of one module.
+using EmbeddedFiles = std::span<const EmbeddedFile>;
+
+const EmbeddedDefinition* find_definition(EmbeddedFiles files, std::string_view name) {
+    for (const EmbeddedFile& file : files) {
+        const auto found = std::ranges::find(file.definitions, name, &EmbeddedDefinition::name);
+        if (found != file.definitions.end()) return &*found;
+    }
+    return nullptr;
 }
 
 bool is_below(const EmbeddedFile& file, std::string_view folder) {
@@ -55,7 +59,11 @@ public:
            const LoadOptions& options,
            Diagnostics& diag)
         : sources_(sources), reader_(reader), options_(options), diag_(diag) {
-        for (const EmbeddedFile& file : embedded_files()) embedded_[module_name(file.path)] = &file;
+        const EmbeddedFiles all = embedded_files();
+        for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+            while (end < all.size() && all[end].module == all[begin].module) ++end;
+            embedded_[all[begin].module] = all.subspan(begin, end - begin);
+        }
     }
 
     Package load(diag::FileId main_file, std::string main_name);
@@ -63,7 +71,7 @@ public:
     void keep_only(std::vector<bool> definitions) { kept_ = std::move(definitions); }
 
 private:
-    ModuleId add_module(std::string name, bool standard, diag::FileId file);
+    ModuleId add_module(std::string name, bool standard, std::vector<diag::FileId> files);
     void parse(LoadedModule& loaded);
     void read_deferred();
     bool model_defines(std::string_view module, std::string_view definition) const;
@@ -74,6 +82,7 @@ private:
     const Lookup& find_in_model(const std::string& name, Span span);
     Lookup read_from_model(const std::string& name, Span span);
     const Lookup& find_standard(const std::string& name);
+    bool is_kept(const EmbeddedFile& file) const;
     std::vector<TextRange> left_out(const EmbeddedFile& file) const;
     void report_missing(ModuleId importer, const std::string& name, Span span);
     void report_graphs();
@@ -88,7 +97,7 @@ private:
 
     Package package_;
     ImportGraph imports_;  // of each module of the package
-    std::map<std::string, const EmbeddedFile*, std::less<>> embedded_;
+    std::map<std::string_view, EmbeddedFiles> embedded_;
     std::map<std::string, Lookup, std::less<>> model_lookups_;
     std::map<std::string, Lookup, std::less<>> standard_lookups_;
     std::optional<std::vector<bool>> kept_;
@@ -99,7 +108,7 @@ private:
 Package Loader::load(diag::FileId main_file, std::string main_name) {
     const size_t errors_before = errors_so_far();
     deferring_ = options_.used_only;
-    model_lookups_[main_name].module = add_module(main_name, false, main_file);
+    model_lookups_[main_name].module = add_module(main_name, false, {main_file});
     const bool parsed_well = errors_so_far() == errors_before;
     // Grows while it is walked.
     for (size_t i = 0; i < package_.modules.size(); ++i) resolve_imports(make_id<ModuleId>(i));
@@ -111,12 +120,12 @@ Package Loader::load(diag::FileId main_file, std::string main_name) {
     return std::move(package_);
 }
 
-ModuleId Loader::add_module(std::string name, bool standard, diag::FileId file) {
+ModuleId Loader::add_module(std::string name, bool standard, std::vector<diag::FileId> files) {
     const auto id = make_id<ModuleId>(package_.modules.size());
     LoadedModule loaded;
     loaded.name = std::move(name);
     loaded.standard = standard;
-    loaded.module.file = file;
+    loaded.files = std::move(files);
     if (standard && deferring_) {
         deferred_.push_back(id);
     } else {
@@ -128,9 +137,20 @@ ModuleId Loader::add_module(std::string name, bool standard, diag::FileId file) 
 }
 
 void Loader::parse(LoadedModule& loaded) {
-    std::vector<TextRange> skipped;
-    if (loaded.standard && kept_) skipped = left_out(*embedded_.find(loaded.name)->second);
-    loaded.module = parse_module(sources_, loaded.module.file, options_.limits, diag_, skipped);
+    loaded.module.file = loaded.files.front();
+    // For all files at once; more than eight bytes make an expression.
+    size_t bytes = 0;
+    for (const diag::FileId file : loaded.files) bytes += sources_.text(file).size();
+    if (loaded.files.size() > 1) loaded.module.exprs.reserve(bytes / 8);
+    for (size_t i = 0; i < loaded.files.size(); ++i) {
+        std::vector<TextRange> skipped;
+        if (loaded.standard && kept_) {
+            const EmbeddedFile& file = embedded_.find(loaded.name)->second[i];
+            if (!is_kept(file)) continue;
+            skipped = left_out(file);
+        }
+        parse_more(sources_, loaded.files[i], options_.limits, diag_, skipped, loaded.module);
+    }
     index_definitions(loaded);
 }
 
@@ -183,9 +203,8 @@ std::optional<std::vector<bool>> Loader::used_by_model() const {
         if (model_defines(module, definition)) continue;
         const auto file = embedded_.find(module);
         if (file == embedded_.end()) return std::nullopt;
-        const auto& definitions = file->second->definitions;
-        const auto found = std::ranges::find(definitions, definition, &EmbeddedDefinition::name);
-        if (found == definitions.end()) return std::nullopt;
+        const EmbeddedDefinition* found = find_definition(file->second, definition);
+        if (!found) return std::nullopt;
         used.push_back(number_of(*found));
     }
     return with_all_they_use(std::move(used));
@@ -225,6 +244,7 @@ void Loader::resolve_imports(ModuleId importer) {
             resolve_import(importer, import.name, import.span);
             continue;
         }
+        if (first->second.file != import.span.file) continue;  // each file says what it needs
         diag_
             .warning(import.span,
                      DiagKind::DuplicateImport,
@@ -262,7 +282,7 @@ Lookup Loader::read_from_model(const std::string& name, Span span) {
 
     // The same text hides nothing; so the standard modules can be checked where they are written.
     const auto hidden = embedded_.find(name);
-    if (hidden != embedded_.end() && hidden->second->text != found.text) {
+    if (hidden != embedded_.end() && hidden->second.front().text != found.text) {
         diag_
             .warning(span,
                      DiagKind::ShadowedModule,
@@ -270,7 +290,7 @@ Lookup Loader::read_from_model(const std::string& name, Span span) {
             .note("rename it, or move it into a subfolder of the model");
     }
     const diag::FileId file = sources_.add(std::move(found.file_name), std::move(found.text));
-    return {.module = add_module(name, false, file), .trouble = {}};
+    return {.module = add_module(name, false, {file}), .trouble = {}};
 }
 
 const Lookup& Loader::find_standard(const std::string& name) {
@@ -279,12 +299,21 @@ const Lookup& Loader::find_standard(const std::string& name) {
     Lookup found;
     const auto embedded = embedded_.find(name);
     if (embedded != embedded_.end()) {
-        const EmbeddedFile& text = *embedded->second;
-        const diag::FileId file =
-            sources_.add(fmt::format("stdlib/{}", text.path), std::string(text.text));
-        found.module = add_module(name, true, file);
+        std::vector<diag::FileId> files;
+        for (const EmbeddedFile& file : embedded->second) {
+            files.push_back(
+                sources_.add(fmt::format("stdlib/{}", file.path), std::string(file.text)));
+        }
+        found.module = add_module(name, true, std::move(files));
     }
     return standard_lookups_[name] = found;
+}
+
+// Whether any definition of the file is.
+bool Loader::is_kept(const EmbeddedFile& file) const {
+    return std::ranges::any_of(file.definitions, [&](const EmbeddedDefinition& definition) {
+        return (*kept_)[number_of(definition)];
+    });
 }
 
 // Where the definitions stand that are not kept.
@@ -368,6 +397,12 @@ void Loader::report_cycle(const ImportCycle& cycle) {
 
 }  // namespace
 
+bool is_standard(const Package& package, Span span) {
+    return std::ranges::any_of(package.modules, [&](const LoadedModule& loaded) {
+        return loaded.standard && std::ranges::find(loaded.files, span.file) != loaded.files.end();
+    });
+}
+
 Package load_package(diag::SourceMap& sources,
                      diag::FileId main_file,
                      std::string main_name,
@@ -404,7 +439,7 @@ Package load_folder(diag::SourceMap& sources,
             return (*kept)[number_of(definition)];
         };
         const bool used = !kept || std::ranges::any_of(file.definitions, is_kept);
-        if (used) text += fmt::format("import {};\n", module_name(file.path));
+        if (used) text += fmt::format("import {};\n", file.module);
     }
     text += "operator model {\n    @input {}\n    @output {}\n    @compose {}\n}\n";
     const diag::FileId file = sources.add(folder, std::move(text));

@@ -20,6 +20,7 @@ struct ModuleId : Id<ModuleId> {};
 struct LoadedModule {
     std::string name;       // as imported: `nn`, `custom.blocks`; `main` or the file's stem
     bool standard = false;  // from the embedded library
+    std::vector<diag::FileId> files;  // one, but for some of the embedded library
     Module module;
     std::map<std::string, ModuleId, std::less<>> imports;  // by the name written
     std::map<std::string_view, size_t> definition_index;   // first definition of each name
@@ -32,6 +33,9 @@ struct Package {
     const LoadedModule& operator[](ModuleId id) const { return modules[id.value]; }
     ModuleId main() const { return make_id<ModuleId>(0); }
 };
+
+// Whether the place is in a standard module.
+bool is_standard(const Package& package, Span span);
 
 struct ModuleText {
     std::string file_name;  // for diagnostics

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "diag/render.h"
@@ -153,6 +154,24 @@ TEST(Modules, TakesTheSameTextForNoShadow) {
     }
     model.load(with_graph("import misc;"));
     EXPECT_EQ(model.report(), "");
+}
+
+TEST(Modules, AreMadeOfSeveralFilesInTheLibrary) {
+    Model model;
+    const Package package = model.load(with_graph("import math;"));
+    EXPECT_EQ(model.report(), "");
+    const LoadedModule& math = package.modules.at(1);
+    EXPECT_EQ(math.name, "math");
+    EXPECT_GT(math.files.size(), 1u);
+    std::set<diag::FileId> files;
+    for (const Definition& definition : math.module.definitions) {
+        files.insert(definition.span.file);
+        EXPECT_TRUE(is_standard(package, definition.span)) << definition.name.text;
+    }
+    EXPECT_EQ(files, std::set<diag::FileId>(math.files.begin(), math.files.end()));
+    EXPECT_TRUE(math.definition_index.contains("neg"));
+    EXPECT_TRUE(math.definition_index.contains("sum_reduce"));
+    EXPECT_FALSE(is_standard(package, {package.modules[0].files[0], 0, 0}));
 }
 
 // The name of a standard module and of one that it imports; empty if there is none.

@@ -24,5 +24,13 @@ Module parse_module(const diag::SourceMap& sources,
                     const ParseLimits& limits,
                     Diagnostics& diag,
                     std::span<const TextRange> skipped = {});
+// Adds what another file has to a module of several files. `file` and `comments` stay those of the
+// first one.
+void parse_more(const diag::SourceMap& sources,
+                diag::FileId file,
+                const ParseLimits& limits,
+                Diagnostics& diag,
+                std::span<const TextRange> skipped,
+                Module& module);
 
 }  // namespace lemma::sknd

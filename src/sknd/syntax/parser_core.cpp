@@ -21,8 +21,15 @@ bool closes(TokenKind kind) {
 Parser::Parser(const diag::SourceMap& sources,
                diag::FileId file,
                const ParseLimits& limits,
-               Diagnostics& diag)
-    : sources_(sources), text_(sources.text(file)), limits_(limits), diag_(diag) {
+               Diagnostics& diag,
+               Module earlier)
+    : sources_(sources),
+      text_(sources.text(file)),
+      limits_(limits),
+      diag_(diag),
+      module_(std::move(earlier)),
+      earlier_definitions_(module_.definitions.size()),
+      expr_depths_(module_.exprs.size()) {
     module_.file = file;
 }
 

@@ -83,7 +83,8 @@ public:
     Parser(const diag::SourceMap& sources,
            diag::FileId file,
            const ParseLimits& limits,
-           Diagnostics& diag);
+           Diagnostics& diag,
+           Module earlier = {});
     Module parse(std::span<const TextRange> skipped);
 
 private:
@@ -354,7 +355,8 @@ private:
     const ParseLimits& limits_;
     Diagnostics& diag_;
     Module module_;
-    std::vector<int> expr_depths_;  // of each expression of module_
+    const size_t earlier_definitions_;  // of other files of the module
+    std::vector<int> expr_depths_;      // of each expression of module_
 
     Cursor cursor_;
     int depth_ = 0;                // living Nests

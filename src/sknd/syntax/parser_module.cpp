@@ -42,15 +42,29 @@ Module parse_module(const diag::SourceMap& sources,
     return Parser(sources, file, limits, diag).parse(skipped);
 }
 
+void parse_more(const diag::SourceMap& sources,
+                diag::FileId file,
+                const ParseLimits& limits,
+                Diagnostics& diag,
+                std::span<const TextRange> skipped,
+                Module& module) {
+    const diag::FileId first = module.file;
+    std::vector<Comment> comments = std::move(module.comments);
+    module = Parser(sources, file, limits, diag, std::move(module)).parse(skipped);
+    module.file = first;
+    module.comments = std::move(comments);
+}
+
 // module ::= import* definition*
 Module Parser::parse(std::span<const TextRange> skipped) {
     TokenList list = lex(sources_, module_.file, diag_, limits_.max_tokens, skipped);
     module_.comments = std::move(list.comments);
     cursor_ = {
         .tokens = list.tokens.data(), .last = list.tokens.size() - 1, .pos = 0, .previous = {}};
-    // About one expression in three tokens: it saves moving them as they grow in number.
-    module_.exprs.reserve(list.tokens.size() / 3);
-    expr_depths_.reserve(list.tokens.size() / 3);
+    // Less than one expression in two tokens: it saves moving them as they grow in number.
+    const size_t expected = module_.exprs.size() + list.tokens.size() / 2;
+    module_.exprs.reserve(expected);
+    expr_depths_.reserve(expected);
     while (!at(TokenKind::EndOfFile) && !diag_.full()) {
         const size_t before = cursor_.pos;
         begin_statement();
@@ -79,7 +93,7 @@ void Parser::parse_item_of_module() {
 // The `;` may be missing at the end of a line (notes, resolution 16).
 void Parser::parse_import() {
     const Token keyword = advance();
-    if (!module_.definitions.empty()) {
+    if (module_.definitions.size() > earlier_definitions_) {
         report(span(keyword), DiagKind::LateImport, "`import` after the first definition")
             .note("imports stand at the beginning of the file");
     }

@@ -62,11 +62,11 @@ CallGraph::CallGraph(const Package& package, const TypedPackage& typed) {
 
 void CallGraph::add_module(const Package& package, const TypedPackage& typed, ModuleId id) {
     const Module& module = package[id].module;
-    // Regions are stored in the order of the text, so that one walk over the definitions finds
-    // the one around each.
-    std::vector<std::pair<uint32_t, uint32_t>> begins;  // position, definition
+    // In order of the files of the module.
+    const auto place = [](Span span) { return uint64_t{span.file.value} << 32 | span.begin; };
+    std::vector<std::pair<uint64_t, uint32_t>> begins;  // place, definition
     for (uint32_t d = 0; d < module.definitions.size(); ++d) {
-        begins.emplace_back(module.definitions[d].span.begin, d);
+        begins.emplace_back(place(module.definitions[d].span), d);
     }
     std::sort(begins.begin(), begins.end());
     for (size_t r = 0; r < module.regions.size(); ++r) {
@@ -75,7 +75,7 @@ void CallGraph::add_module(const Package& package, const TypedPackage& typed, Mo
         if (!callee) continue;
         const Span span = module.regions[region].span;
         const auto next =
-            std::upper_bound(begins.begin(), begins.end(), std::pair{span.begin, UINT32_MAX});
+            std::upper_bound(begins.begin(), begins.end(), std::pair{place(span), UINT32_MAX});
         if (next == begins.begin()) continue;
         const DefRef caller{id, std::prev(next)->second};
         calls_[caller].push_back({*callee, span});
