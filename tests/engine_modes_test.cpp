@@ -151,6 +151,33 @@ TEST(EngineModes, EveryTargetComputesTheSame) {
     }
 }
 
+// Rows that fit a vector are added in pairs, whatever its width is.
+TEST(EngineModes, ShortRowsHaveOneSum) {
+    constexpr const char* kRows = R"(
+import math;
+graph Rows {
+    @input { x: real[50, 4]; }
+    @output { y: real[50, 1]; }
+    @compose { y = math.sum_reduce{axes = [1]}(x); }
+})";
+    const auto interpreter = load_text(kRows);
+    const auto inputs = random_inputs(interpreter->program());
+    const loop::Array& x = inputs.at("x")[0];
+    const auto at = [&](size_t i) { return static_cast<float>(x.reals[i]); };
+    for (const std::string& target : targets()) {
+        SCOPED_TRACE(target);
+        const auto ran = run(kRows, {.compiler = {.target = target}});
+        ASSERT_TRUE(ran);
+        EXPECT_EQ(ran->interpreted, 0U);
+        const loop::Array& y = ran->outputs.at("y")[0];
+        for (size_t row = 0; row < 50; ++row) {
+            const float first = at(4 * row) + at(4 * row + 1);
+            const float second = at(4 * row + 2) + at(4 * row + 3);
+            EXPECT_EQ(static_cast<float>(y.reals[row]), first + second) << row;
+        }
+    }
+}
+
 TEST(EngineModes, RefusesTargetsThatAreNotThere) {
     const auto none = codegen::Compiler::create({.target = "avx1024"});
     ASSERT_FALSE(none);

@@ -66,6 +66,7 @@ private:
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
+    Value* sum_of_pairs(Value* v);
     Value* scale(Value* x, Value* n);
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
@@ -606,6 +607,22 @@ Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
     return result;
 }
 
+// Neighbours first, then neighbouring pairs, and so on: a row that fits a vector has the same sum
+// whatever the width of vectors is.
+Value* Emitter::sum_of_pairs(Value* v) {
+    const int lanes =
+        static_cast<int>(llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements());
+    for (int step = 1; step < lanes; step *= 2) {
+        std::vector<int> from;
+        for (int i = 0; i < lanes; ++i) {
+            const bool used = i % (2 * step) == 0 && i + step < lanes;
+            from.push_back(used ? i + step : llvm::PoisonMaskElem);
+        }
+        v = b_.CreateFAdd(v, b_.CreateShuffleVector(v, from));
+    }
+    return b_.CreateExtractElement(v, uint64_t{0});
+}
+
 Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
     const bool real = e.type.real();
     llvm::Type* const scalar = scalar_type(e.type.kind);
@@ -615,8 +632,7 @@ Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
     };
     switch (e.op) {
         case Op::SumLanes:
-            if (!real) return b_.CreateAddReduce(v);
-            return in_any_order(b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(scalar), v));
+            return real ? sum_of_pairs(v) : b_.CreateAddReduce(v);
         case Op::ProductLanes:
             if (!real) return b_.CreateMulReduce(v);
             return in_any_order(b_.CreateFMulReduce(llvm::ConstantFP::get(scalar, 1), v));
