@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace lemma::loop {
 
@@ -45,11 +46,18 @@ Result<Array> described(tensor::DType dtype, tensor::Shape shape) {
     return array;
 }
 
-// Elements that need no more than to be widened, in one pass over memory: weights are large.
+// Elements that need no more than to be widened, in one pass over memory: weights are large. Those
+// of a mapped file may lie at any address.
 template <class T, class Wide>
 void widen(const tensor::Tensor& tensor, std::vector<Wide>& to) {
-    const auto* const from = reinterpret_cast<const T*>(tensor.bytes().data());
-    to.assign(from, from + tensor.size());
+    const std::byte* from = tensor.bytes().data();
+    to.resize(static_cast<size_t>(tensor.size()));
+    for (Wide& wide : to) {
+        T value;
+        std::memcpy(&value, from, sizeof(T));
+        wide = static_cast<Wide>(value);
+        from += sizeof(T);
+    }
 }
 
 }  // namespace

@@ -49,13 +49,18 @@ private:
 };
 // A minus sign right before a number belongs to the literal, unless `^` follows the number: -2^2
 // is -(2^2). The text as written is that of the node's span.
-struct IntegerLiteral {
-    int64_t value = 0;
-};
-struct ScalarLiteral {
-    double value = 0;
+template <class T>
+class NumberLiteral {
+public:
+    explicit NumberLiteral(T value) : value_(value) {}
+    T value() const { return value_; }  // no reference: it may lie at any multiple of four
+
+private:
+    T value_;
 };
 #pragma pack(pop)
+using IntegerLiteral = NumberLiteral<int64_t>;
+using ScalarLiteral = NumberLiteral<double>;
 
 // Some neighbours in one of the shared vectors of Nodes, which `items` reads.
 template <class T>

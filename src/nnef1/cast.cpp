@@ -67,8 +67,8 @@ Value Expander::literal_value(const Nodes& nodes, ExprId id) const {
     };
     return match(
         nodes.exprs[id].node,
-        [](const IntegerLiteral& literal) { return Value{literal.value}; },
-        [](const ScalarLiteral& literal) { return Value{literal.value}; },
+        [](const IntegerLiteral& literal) { return Value{literal.value()}; },
+        [](const ScalarLiteral& literal) { return Value{literal.value()}; },
         [](const LogicalLiteral& literal) { return Value{literal.value}; },
         [](const StringLiteral& literal) { return Value{std::string(literal.value)}; },
         [&](const Paren& paren) { return literal_value(nodes, paren.inner); },

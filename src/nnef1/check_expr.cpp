@@ -151,12 +151,12 @@ ValueType Checker::subscript_type(const Subscript& node) {
                 .note("NNEF 1.0.4, 3.3.3: subscripts of tuples must be integer literals");
             return {};
         }
-        if (index->value >= 0 && index->value < size) {
-            return base.items[static_cast<size_t>(index->value)];
+        if (index->value() >= 0 && index->value() < size) {
+            return base.items[static_cast<size_t>(index->value())];
         }
         diag_.error(expr(node.index).span,
                     DiagKind::IndexRange,
-                    fmt::format("index {} of a tuple of {} items", index->value, size));
+                    fmt::format("index {} of a tuple of {} items", index->value(), size));
         return {};
     }
     want_integer(node.index, "index");

@@ -92,8 +92,8 @@ private:
         match(
             nodes_.exprs[id].node,
             [&](const BadExpr&) { out_ += "bad"; },
-            [&](const IntegerLiteral& n) { put("{}", int64_t{n.value}); },
-            [&](const ScalarLiteral& n) { put("{:#}", double{n.value}); },
+            [&](const IntegerLiteral& n) { put("{}", n.value()); },
+            [&](const ScalarLiteral& n) { put("{:#}", n.value()); },
             [&](const LogicalLiteral& n) { put("{}", n.value); },
             [&](const StringLiteral& n) { put("'{}'", n.value.view()); },
             [&](const Identifier& n) { out_ += n.name.view(); },

@@ -34,8 +34,8 @@ Value Expander::eval_node(ExprId id, Frame& frame) {
     return match(
         node.node,
         [](const BadExpr&) { return Value{}; },
-        [](const IntegerLiteral& literal) { return Value{int64_t{literal.value}}; },
-        [](const ScalarLiteral& literal) { return Value{double{literal.value}}; },
+        [](const IntegerLiteral& literal) { return Value{literal.value()}; },
+        [](const ScalarLiteral& literal) { return Value{literal.value()}; },
         [](const LogicalLiteral& literal) { return Value{literal.value}; },
         [](const StringLiteral& literal) { return Value{std::string(literal.value.view())}; },
         [&](const Identifier& name) {

@@ -130,8 +130,8 @@ std::string literal_text(const Nodes& nodes, ExprId id) {
     };
     return match(
         nodes.exprs[id].node,
-        [](const IntegerLiteral& literal) { return fmt::format("{}", literal.value); },
-        [](const ScalarLiteral& literal) { return ir::real_text(literal.value); },
+        [](const IntegerLiteral& literal) { return fmt::format("{}", literal.value()); },
+        [](const ScalarLiteral& literal) { return ir::real_text(literal.value()); },
         [](const LogicalLiteral& literal) { return std::string(literal.value ? "true" : "false"); },
         [](const StringLiteral& literal) { return string_text(literal.value); },
         [&](const Array& array) { return fmt::format("[{}]", list(array.items)); },

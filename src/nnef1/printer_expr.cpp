@@ -45,9 +45,9 @@ int Printer::level_of(ExprId id) const {
         [](const IfElse&) -> int { return kAny; },
         [](const Binary& binary) { return level_of(binary.op); },
         [](const Unary&) -> int { return kSign; },
-        [](const IntegerLiteral& literal) -> int { return literal.value < 0 ? kSign : kPostfix; },
+        [](const IntegerLiteral& literal) -> int { return literal.value() < 0 ? kSign : kPostfix; },
         [](const ScalarLiteral& literal) -> int {
-            return std::signbit(literal.value) ? kSign : kPostfix;
+            return std::signbit(literal.value()) ? kSign : kPostfix;
         },
         [](const auto&) -> int { return kPostfix; });
 }
@@ -82,8 +82,8 @@ void Printer::node(ExprId id, Layout layout) {
     match(
         nodes_.exprs[id].node,
         [&](const BadExpr&) { out_ += "~bad~"; },
-        [&](const IntegerLiteral& n) { fmt::format_to(std::back_inserter(out_), "{}", n.value); },
-        [&](const ScalarLiteral& n) { scalar(id, n.value); },
+        [&](const IntegerLiteral& n) { fmt::format_to(std::back_inserter(out_), "{}", n.value()); },
+        [&](const ScalarLiteral& n) { scalar(id, n.value()); },
         [&](const LogicalLiteral& n) { out_ += n.value ? "true" : "false"; },
         [&](const StringLiteral& n) { string(id, n.value); },
         [&](const Identifier& n) { name(n.name); },

@@ -72,8 +72,8 @@ std::optional<TypeName> QuantCheck::literal_type(ExprId value) const {
 ir::Scalar QuantCheck::scalar(ExprId value) const {
     return match(
         expr(value).node,
-        [](const IntegerLiteral& literal) { return ir::Scalar(literal.value); },
-        [](const ScalarLiteral& literal) { return ir::Scalar(literal.value); },
+        [](const IntegerLiteral& literal) { return ir::Scalar(literal.value()); },
+        [](const ScalarLiteral& literal) { return ir::Scalar(literal.value()); },
         [](const LogicalLiteral& literal) { return ir::Scalar(literal.value); },
         [](const StringLiteral& literal) { return ir::Scalar(std::string(literal.value)); },
         [](const auto&) { return ir::Scalar(int64_t{0}); });
