@@ -22,8 +22,8 @@ struct EmbeddedFile {
     std::span<const EmbeddedDefinition> definitions;  // of a module; a part of all definitions
 };
 
-// The modules, in the order of their paths. The files of one module are neighbours, and the one that
-// is called after it comes first.
+// The modules, in the order of their paths. The files of one module are neighbours, and the one
+// that is called after it comes first.
 std::span<const EmbeddedFile> embedded_files();
 // Those of all modules, one module behind the other.
 std::span<const EmbeddedDefinition> embedded_definitions();
