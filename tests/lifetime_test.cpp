@@ -4,10 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/allocator_interface.h>
-#endif
-
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +13,10 @@
 
 #include "driver/run/session.h"
 #include "driver/run/tensors.h"
+
+#ifdef __SANITIZE_ADDRESS__
+extern "C" size_t __sanitizer_get_current_allocated_bytes();  // g++ 12 comes without its header
+#endif
 
 namespace lemma {
 namespace {
