@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--lemma", required=True, help="the program lemma_worker")
     parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")
     arguments = parser.parse_args()
