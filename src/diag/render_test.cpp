@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 namespace lemma::diag {
 namespace {
 
@@ -219,13 +217,9 @@ TEST(Render, TakesOnlyTheShownPartOfAGiantLine) {
     text[kSize / 2] = '?';
     Case c(std::move(text));
     for (size_t i = 0; i < 50; ++i) c.error(c.at(kSize / 2 + i, kSize));
-    const auto begin = std::chrono::steady_clock::now();
     const std::string out = c.text();
-    const auto spent = std::chrono::steady_clock::now() - begin;
     EXPECT_LT(out.size(), 20'000u);
     EXPECT_TRUE(out.starts_with("net.sknd:1:50000001: error: "));
-    // Generous, for a loaded machine and a debug build: fifty looks at the whole line take longer.
-    EXPECT_LT(spent, std::chrono::seconds(2));
 }
 
 TEST(Render, ColoursOnlyIfAsked) {

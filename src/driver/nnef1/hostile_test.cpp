@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -37,11 +36,7 @@ protected:
     }
     Outcome lemma(const std::string& command) const {
         std::istringstream none;
-        const auto begin = std::chrono::steady_clock::now();
-        Outcome outcome = run({command, "--brief", folder_.string()}, {}, none);
-        const auto taken = std::chrono::steady_clock::now() - begin;
-        EXPECT_LT(taken, std::chrono::seconds(30));  // of a slow build; usually milliseconds
-        return outcome;
+        return run({command, "--brief", folder_.string()}, {}, none);
     }
     void expect_refused(std::string_view text) const {
         const Outcome outcome = lemma("check");
