@@ -31,7 +31,8 @@ struct NodeCall {
     std::map<std::string, const Attribute*> parts;  // attributes that are tensors or graphs
     std::vector<ValueId> inputs;                    // invalid: left out
     std::vector<std::string> outputs;
-    std::vector<DType> types;  // given explicitly
+    std::vector<DType> types;          // given explicitly
+    std::optional<DType> result_type;  // the first result is cast to it
     Span span;
 
     bool has_input(size_t index) const { return index < inputs.size() && inputs[index].valid(); }
@@ -134,7 +135,6 @@ private:
     std::optional<ir::Call> lowered_call(const NodeCall& call);
     Results import_constant(const NodeCall& call);
     Results alias(const NodeCall& call);
-    Results import_layer_normalization(NodeCall call);
     void add_attribute(const Attribute& attribute, const Scope& scope, NodeCall& call);
 
     // steering.cpp

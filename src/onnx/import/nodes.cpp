@@ -149,31 +149,11 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     if (refuse_sequences(call, call.inputs)) return std::nullopt;
     if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;
     if (!choose_types(call)) return std::nullopt;
-    if (call.op == "LayerNormalization") return import_layer_normalization(std::move(call));
-    if (Results folded = fold_call(call)) return folded;
-    return call_operator(std::make_shared<const NodeCall>(std::move(call)));
-}
-
-// All is computed in the type that `stash_type` names; mean and deviation keep it.
-Importer::Results Importer::import_layer_normalization(NodeCall call) {
-    const auto code = call.attributes.integer("stash_type").value_or(1);
-    const auto wide = tensor::dtype_of_onnx(code);
-    if (!wide || !tensor::is_real(*wide)) {
-        fail(call,
-             DiagKind::BadArgument,
-             fmt::format("`stash_type` is {}, which is no type of reals", code));
-        return std::nullopt;
-    }
-    const DType own = call.has_input(0) ? dtype(call.inputs[0]) : *wide;
-    const NodeCall given = call;
-    if (own != *wide) {
-        for (ValueId& input : call.inputs) {
-            if (input.valid()) input = make(given, "Cast", {input}, {}, {*wide});
-        }
-    }
-    Results results = call_operator(std::make_shared<const NodeCall>(std::move(call)));
-    if (results && own != *wide) {
-        results->front() = make(given, "Cast", {results->front()}, {}, {own});
+    const auto shared = std::make_shared<const NodeCall>(std::move(call));
+    Results results = fold_call(*shared);
+    if (!results) results = call_operator(shared);
+    if (results && shared->result_type) {
+        results->front() = make(*shared, "Cast", {results->front()}, {}, {*shared->result_type});
     }
     return results;
 }

@@ -1,6 +1,17 @@
 #include "onnx/import/normalise.h"
 
+#include <algorithm>
+
 namespace lemma::onnx {
+
+void compute_in(Importer& importer, DType type, size_t count, NodeCall& call) {
+    call.result_type = importer.dtype(call.inputs[0]);
+    for (size_t i = 0; i < std::min(count, call.inputs.size()); ++i) {
+        ValueId& input = call.inputs[i];
+        if (input.valid() && importer.dtype(input) != type)
+            input = importer.make(call, "Cast", {input}, {}, {type});
+    }
+}
 
 bool normalise(Importer& importer, NodeCall& call) {
     // A hint about memory of the first opset.

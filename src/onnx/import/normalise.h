@@ -19,6 +19,10 @@ struct NormaliseRow {
     Normalise apply;
 };
 
+// The call takes its first `count` inputs in the type, and its first result comes back in the type
+// that the first input had.
+void compute_in(Importer& importer, DType type, size_t count, NodeCall& call);
+
 std::span<const NormaliseRow> elementwise_rows();
 std::span<const NormaliseRow> shape_rows();
 std::span<const NormaliseRow> network_rows();

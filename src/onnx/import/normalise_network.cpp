@@ -88,12 +88,22 @@ bool rms_normalization(Importer& importer, NodeCall& call) {
     const DType own = importer.dtype(call.inputs[0]);
     const DType wanted = importer.dtype(call.inputs[1]);
     if (own == wanted) return true;
-    const ValueId scale = importer.make(call, "Cast", {call.inputs[1]}, {}, {own});
-    const ValueId result = importer.make(call, call.op, {call.inputs[0], scale}, call.attributes);
-    call.op = "Cast";
-    call.inputs = {result};
-    call.attributes = {};
-    call.types = {wanted};
+    compute_in(importer, own, call.inputs.size(), call);
+    call.result_type = wanted;
+    return true;
+}
+
+// All is computed in the type that `stash_type` names; mean and deviation keep it.
+bool layer_normalization(Importer& importer, NodeCall& call) {
+    const auto code = call.attributes.integer("stash_type").value_or(1);
+    const auto wide = tensor::dtype_of_onnx(code);
+    if (!wide || !tensor::is_real(*wide)) {
+        return importer.fail(call,
+                             DiagKind::BadArgument,
+                             fmt::format("`stash_type` is {}, which is no type of reals", code));
+    }
+    if (call.has_input(0) && importer.dtype(call.inputs[0]) != *wide)
+        compute_in(importer, *wide, call.inputs.size(), call);
     return true;
 }
 
@@ -121,6 +131,7 @@ constexpr std::array kRows = {
     NormaliseRow{"LogSoftmax", 13, flat_softmax},
     NormaliseRow{"Hardmax", 13, flat_softmax},
     NormaliseRow{"GroupNormalization", 21, group_normalization},
+    NormaliseRow{"LayerNormalization", kAnyOpset, layer_normalization},
     NormaliseRow{"RMSNormalization", kAnyOpset, rms_normalization},
     NormaliseRow{"LpPool", 2, whole_exponent},
     NormaliseRow{"GlobalLpPool", 2, whole_exponent},

@@ -87,17 +87,8 @@ bool grid_sample_mode(Importer&, NodeCall& call) {
 // `count` inputs are operands, the others are axes.
 template <size_t count>
 bool whole_by_reals(Importer& importer, NodeCall& call) {
-    if (!call.has_input(0)) return true;
-    const DType own = importer.dtype(call.inputs[0]);
-    if (tensor::is_real(own)) return true;
-    std::vector<ValueId> inputs = call.inputs;
-    for (size_t i = 0; i < count && i < inputs.size(); ++i)
-        inputs[i] = importer.make(call, "Cast", {inputs[i]}, {}, {DType::F64});
-    const ValueId result = importer.make(call, call.op, inputs, call.attributes);
-    call.op = "Cast";
-    call.inputs = {result};
-    call.attributes = {};
-    call.types = {own};
+    if (call.has_input(0) && !tensor::is_real(importer.dtype(call.inputs[0])))
+        compute_in(importer, DType::F64, count, call);
     return true;
 }
 
