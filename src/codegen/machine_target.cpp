@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -28,6 +30,12 @@ constexpr Level kLevels[] = {
     {"aarch64", 16, 32, true},
 };
 
+// What this processor has.
+struct Host {
+    std::vector<std::string_view> levels;
+    std::string identity;
+};
+
 #if defined(__x86_64__)
 
 struct Words {
@@ -47,23 +55,8 @@ unsigned kept_registers() {
     return low;
 }
 
-// Asks the processor and the system itself: what the compiler has for it does so at every start of
-// the program, and on a virtual machine that takes long.
-bool here(const std::string& level) {
-    if (level == "sse2") return true;
-    const Words basic = ask(1, 0);
-    if ((basic.c & bit_OSXSAVE) == 0) return false;
-    const Words more = ask(7, 0);
-    const unsigned kept = kept_registers();
-    const bool avx2 = (kept & 0x6) == 0x6 && (basic.c & bit_AVX) != 0 && (basic.c & bit_FMA) != 0 &&
-                      (more.b & bit_AVX2) != 0;
-    if (level == "avx2") return avx2;
-    return level == "avx512" && avx2 && (kept & 0xE0) == 0xE0 && (more.b & bit_AVX512F) != 0 &&
-           (more.b & bit_AVX512VL) != 0;
-}
-
 // What the processor says about itself, as far as it is the same on all of its cores.
-std::string host_identity() {
+std::string identity_of_host() {
     struct Leaf {
         unsigned leaf;
         unsigned part;
@@ -90,21 +83,46 @@ std::string host_identity() {
     return text;
 }
 
+// Asks the processor and the system itself: what the compiler has for it does so at every start of
+// the program, and on a virtual machine that takes long.
+Host ask_host() {
+    Host host{.levels = {"sse2"}, .identity = identity_of_host()};
+    const Words basic = ask(1, 0);
+    if ((basic.c & bit_OSXSAVE) == 0) return host;
+    const Words more = ask(7, 0);
+    const unsigned kept = kept_registers();
+    const bool avx2 = (kept & 0x6) == 0x6 && (basic.c & bit_AVX) != 0 && (basic.c & bit_FMA) != 0 &&
+                      (more.b & bit_AVX2) != 0;
+    if (!avx2) return host;
+    host.levels.emplace_back("avx2");
+    const bool avx512 =
+        (kept & 0xE0) == 0xE0 && (more.b & bit_AVX512F) != 0 && (more.b & bit_AVX512VL) != 0;
+    if (avx512) host.levels.emplace_back("avx512");
+    return host;
+}
+
 #elif defined(__aarch64__)
 
-bool here(const std::string& level) { return level == "aarch64"; }
-
-std::string host_identity() {
-    return fmt::format(" {:x} {:x}", ::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2));
+Host ask_host() {
+    return {.levels = {"aarch64"},
+            .identity = fmt::format(" {:x} {:x}", ::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2))};
 }
 
 #else
 
-bool here(const std::string&) { return false; }
-
-std::string host_identity() { return {}; }
+Host ask_host() { return {}; }
 
 #endif
+
+// Once: on a virtual machine each question is one for the system below.
+const Host& host() {
+    static const Host asked = ask_host();
+    return asked;
+}
+
+bool here(std::string_view level) {
+    return std::ranges::find(host().levels, level) != host().levels.end();
+}
 
 MachineTarget target_of(const Level& level) {
     MachineTarget target;
@@ -128,7 +146,7 @@ Result<MachineTarget> find_target(const std::string& name) {
         }
         MachineTarget target = target_of(*best);
         target.whole_host = true;
-        target.identity += host_identity();
+        target.identity += host().identity;
         return target;
     }
     for (const Level& level : kLevels) {

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -42,7 +43,7 @@ std::vector<std::string> candidates() {
 
 using Create = Result<std::unique_ptr<ObjectMaker>> (*)(const MachineTarget&, bool);
 
-Result<Create> find_create() {
+Result<Create> load_library() {
     std::string trouble;
     for (const std::string& path : candidates()) {
         void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -57,6 +58,11 @@ Result<Create> find_create() {
         trouble = fmt::format("`{}` is no compiler of Lemma", path);
     }
     return std::unexpected(Error{fmt::format("cannot load the compiler: {}", trouble)});
+}
+
+const Result<Create>& loaded_library() {
+    static const Result<Create> library = load_library();
+    return library;
 }
 
 // Of LLVM's own library: what the file has as well, code and constants.
@@ -77,17 +83,20 @@ int drop_pages(dl_phdr_info* library, size_t, void*) {
 }  // namespace
 
 Result<std::unique_ptr<ObjectMaker>> load_object_maker(const MachineTarget& target, bool fast) {
-    static const Result<Create> function = find_create();
-    if (!function) return std::unexpected(function.error());
-    return (*function)(target, fast);
+    const Result<Create>& create = loaded_library();
+    if (!create) return std::unexpected(create.error());
+    return (*create)(target, fast);
 }
 
 Result<void> find_object_makers() {
-    for (const std::string& path : candidates()) {
+    static const bool in_its_place = std::ranges::any_of(candidates(), [](const std::string& path) {
         std::error_code ignored;
-        if (path.contains('/') && fs::exists(path, ignored)) return {};
+        return path.contains('/') && fs::exists(path, ignored);
+    });
+    if (in_its_place) return {};
+    if (const Result<Create>& create = loaded_library(); !create) {
+        return std::unexpected(create.error());
     }
-    LEMMA_TRY([[maybe_unused]] const Create found, find_create());
     return {};
 }
 

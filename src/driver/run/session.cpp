@@ -275,6 +275,7 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
             return std::nullopt;
         }
         finding.remarks.push_back(slow(model_, trouble));
+        engine_.reset();  // it would fail again
         return std::move(*outputs);
     }
     const ir::Operation* const op = interpreter_->failed();
