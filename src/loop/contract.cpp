@@ -252,42 +252,17 @@ public:
             Op::Add,
             {build_.make(Op::Mul, {build_.cast(stage.initial, Kind::F32), linear.factor}),
              linear.shift});
-        Unit made = start_unit(start);
+        const MadeConstant constant{start, new_constant(graph_, channel_)};
+        Unit made = constants_unit(graph_, unit_, " start", channel_, {constant});
         std::vector<ExprId> index;
         for (const VarId var : channel_) index.push_back(build_.index(var));
-        stage.initial = build_.read(made.writes[0].value, Kind::F32, std::move(index));
+        stage.initial = build_.read(constant.tensor.value, Kind::F32, std::move(index));
         stage.finish = pool_.replace(stage.finish, part_, stage.total);
         find_reads(graph_, unit_);
         return made;
     }
 
 private:
-    Unit start_unit(ExprId start) {
-        Unit made;
-        made.op = unit_.op;
-        made.label = unit_.label + " start";
-        made.once = true;
-        Stage stage;
-        stage.combine = ir::FormulaOp::Assign;
-        tensor::Shape shape;
-        std::vector<ExprId> index;
-        std::unordered_map<VarId, ExprId, IdHash> with;
-        for (const VarId channel : channel_) {
-            const int64_t extent = pool_.extent(channel);
-            const VarId var = pool_.new_var(extent);
-            stage.loops.push_back({var, extent});
-            shape.push_back(extent);
-            index.push_back(build_.index(var));
-            with[channel] = index.back();
-        }
-        const ir::TensorId id = graph_.new_tensor(tensor::DType::F32, std::move(shape));
-        graph_.constants.insert(id);
-        stage.writes.push_back({id, std::move(index), pool_.substitute(start, with)});
-        made.stages.push_back(std::move(stage));
-        made.writes = {id};
-        find_reads(graph_, made);
-        return made;
-    }
     // Known before the first run, and the same for all points.
     bool by_channel(ExprId id) const {
         bool constant = true;

@@ -95,9 +95,7 @@ Fuser::Cost Fuser::cost(ExprId value) const {
             continue;
         }
         if (e.op == Op::Constant) continue;
-        const bool slow = e.op == Op::Library || e.op == Op::Sqrt || e.op == Op::Pow ||
-                          (e.op == Op::Div && e.type.real());
-        result.dear |= slow;
+        result.dear |= is_dear(e);
         result.operations += 1;
         work.insert(work.end(), e.args.begin(), e.args.end());
     }

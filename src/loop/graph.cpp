@@ -231,6 +231,43 @@ void separate_parts(StageGraph& graph) {
     graph.units = std::move(units);
 }
 
+ir::TensorId new_constant(StageGraph& graph, const std::vector<VarId>& vars) {
+    tensor::Shape shape;
+    for (const VarId var : vars) shape.push_back(graph.pool.extent(var));
+    const ir::TensorId id = graph.new_tensor(tensor::DType::F32, std::move(shape));
+    graph.constants.insert(id);
+    return id;
+}
+
+Unit constants_unit(StageGraph& graph,
+                    const Unit& of,
+                    const char* what,
+                    const std::vector<VarId>& vars,
+                    const std::vector<MadeConstant>& made) {
+    Unit unit;
+    unit.op = of.op;
+    unit.label = of.label + what;
+    unit.once = true;
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    std::vector<ExprId> index;
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    for (const VarId var : vars) {
+        const int64_t extent = graph.pool.extent(var);
+        const VarId own = graph.pool.new_var(extent);
+        stage.loops.push_back({own, extent});
+        index.push_back(graph.pool.build.index(own));
+        with[var] = index.back();
+    }
+    for (const MadeConstant& item : made) {
+        stage.writes.push_back({item.tensor, index, graph.pool.substitute(item.value, with)});
+        unit.writes.push_back(item.tensor);
+    }
+    unit.stages.push_back(std::move(stage));
+    find_reads(graph, unit);
+    return unit;
+}
+
 void mark_once(StageGraph& graph) {
     for (Unit& unit : graph.units) {
         if (unit.interpreted) continue;

@@ -75,6 +75,18 @@ void fuse(StageGraph& graph);
 // What element-wise stages compute from constants for each channel is computed once, and chains of
 // scales and shifts by such values are one of each. Whether there were any.
 bool hoist_constants(StageGraph& graph);
+// A tensor of floats that are known before the first run, with an element for each point of the
+// variables; and the unit that makes such tensors, for the sake of another one.
+struct MadeConstant {
+    ExprId value;
+    ir::TensorId tensor;
+};
+ir::TensorId new_constant(StageGraph& graph, const std::vector<VarId>& vars);
+Unit constants_unit(StageGraph& graph,
+                    const Unit& of,
+                    const char* what,
+                    const std::vector<VarId>& vars,
+                    const std::vector<MadeConstant>& made);
 // Squared distances of all pairs become products; for fast numerics.
 void expand_squares(StageGraph& graph);
 // A sum of products and the roles of its variables, if the stage is one that pays.

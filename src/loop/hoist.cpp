@@ -31,17 +31,15 @@ public:
             if (stage.finish.valid()) stage.finish = rewrite(stage.finish);
         }
         std::vector<Unit> units;
-        for (const auto& [vars, made] : made_) units.push_back(unit_of(vars, made));
+        for (const auto& [vars, made] : made_) {
+            units.push_back(constants_unit(graph_, unit_, " constants", vars, made));
+        }
         if (!units.empty()) find_reads(graph_, unit_);
         return units;
     }
 
 private:
     using Vars = std::vector<VarId>;
-    struct Made {
-        ExprId value;
-        ir::TensorId tensor;
-    };
     // One operation of a chain: its other operand, and on which side the chain goes on.
     struct Link {
         Op op;
@@ -58,14 +56,13 @@ private:
     ExprId hoisted(ExprId id, bool always);
     ExprId rewrite(ExprId value);
     bool pays(ExprId id) const;
-    Unit unit_of(const Vars& vars, const std::vector<Made>& made);
 
     StageGraph& graph_;
     StagePool& pool_;
     Builder& build_;
     Unit& unit_;
     int64_t steps_ = 1;  // elements that the stage writes
-    std::map<Vars, std::vector<Made>> made_;
+    std::map<Vars, std::vector<MadeConstant>> made_;
 };
 
 // Floats of constants only, none of which is read outside of its tensor whatever the variables are:
@@ -179,8 +176,7 @@ bool Hoister::pays(ExprId id) const {
         if (!seen.insert(at).second) continue;
         const Expr& e = pool_[at];
         if (e.op == Op::Read) continue;
-        dear = e.op == Op::Library || e.op == Op::Sqrt || e.op == Op::Pow ||
-               (e.op == Op::Div && e.type.real());
+        dear = is_dear(e);
         work.insert(work.end(), e.args.begin(), e.args.end());
     }
     return dear;
@@ -190,23 +186,17 @@ bool Hoister::pays(ExprId id) const {
 ExprId Hoister::hoisted(ExprId id, bool always) {
     const Expr& e = pool_[id];
     if (e.op == Op::Read || e.op == Op::Constant || !is_constant(id)) return id;
-    Vars vars = vars_of(id);
+    const Vars vars = vars_of(id);
     if (!always && (!few(vars) || !pays(id))) return id;
     bool reads = false;
     pool_.visit_reads(id, [&](ExprId, const Expr&) { reads = true; });
     if (!reads) return id;
     std::vector<ExprId> index;
-    tensor::Shape shape;
-    for (const VarId var : vars) {
-        index.push_back(build_.index(var));
-        shape.push_back(pool_.extent(var));
-    }
-    std::vector<Made>& made = made_[std::move(vars)];
-    auto found = std::ranges::find(made, id, &Made::value);
+    for (const VarId var : vars) index.push_back(build_.index(var));
+    std::vector<MadeConstant>& made = made_[vars];
+    auto found = std::ranges::find(made, id, &MadeConstant::value);
     if (found == made.end()) {
-        const ir::TensorId tensor = graph_.new_tensor(tensor::DType::F32, std::move(shape));
-        graph_.constants.insert(tensor);
-        found = made.insert(made.end(), {id, tensor});
+        found = made.insert(made.end(), {id, new_constant(graph_, vars)});
     }
     return build_.read(found->tensor.value, Kind::F32, std::move(index));
 }
@@ -230,31 +220,6 @@ ExprId Hoister::rewrite(ExprId value) {
         if (pool_[other].op == Op::Fma) work.push_back(pool_[other].args[0]);
     }
     return value;
-}
-
-Unit Hoister::unit_of(const Vars& vars, const std::vector<Made>& made) {
-    Unit unit;
-    unit.op = unit_.op;
-    unit.label = unit_.label + " constants";
-    unit.once = true;
-    Stage stage;
-    stage.combine = ir::FormulaOp::Assign;
-    std::vector<ExprId> index;
-    std::unordered_map<VarId, ExprId, IdHash> with;
-    for (const VarId var : vars) {
-        const int64_t extent = pool_.extent(var);
-        const VarId own = pool_.new_var(extent);
-        stage.loops.push_back({own, extent});
-        index.push_back(build_.index(own));
-        with[var] = index.back();
-    }
-    for (const Made& item : made) {
-        stage.writes.push_back({item.tensor, index, pool_.substitute(item.value, with)});
-        unit.writes.push_back(item.tensor);
-    }
-    unit.stages.push_back(std::move(stage));
-    find_reads(graph_, unit);
-    return unit;
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ inline ir::TensorId tensor_of(const Expr& read) {
     return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
 }
 
+// Takes many times as long as a sum or a product.
+inline bool is_dear(const Expr& e) {
+    return e.op == Op::Library || e.op == Op::Sqrt || e.op == Op::Pow ||
+           (e.op == Op::Div && e.type.real());
+}
+
 using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
 using Known = std::unordered_map<ir::SymId, int64_t, IdHash>;  // extents that are symbols
 
