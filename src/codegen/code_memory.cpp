@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kCodeAlign = 64;  // of loops, as the code generator wants them
-constexpr size_t kStubBytes = 16;
+constexpr size_t kJumpBytes = 16;
 
 size_t rounded_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -44,20 +44,20 @@ void* library_function(const std::string& name) {
 }
 
 // Jumps to any address: what calls near code only goes by this.
-std::array<unsigned char, kStubBytes> stub_to(uint64_t address) {
+std::array<unsigned char, kJumpBytes> long_jump_to(uint64_t address) {
 #ifdef __aarch64__
     constexpr uint32_t kCode[] = {0x58000050, 0xD61F0200};  // ldr x16, +8; br x16
 #else
     constexpr unsigned char kCode[] = {0x90, 0x90, 0xFF, 0x25, 0, 0, 0, 0};  // jmp [rip]
 #endif
-    std::array<unsigned char, kStubBytes> bytes{};
-    static_assert(sizeof(kCode) + sizeof(address) == kStubBytes);
+    std::array<unsigned char, kJumpBytes> bytes{};
+    static_assert(sizeof(kCode) + sizeof(address) == kJumpBytes);
     std::memcpy(bytes.data(), kCode, sizeof(kCode));
     std::memcpy(bytes.data() + sizeof(kCode), &address, sizeof(address));
     return bytes;
 }
 
-// Several objects on their way into one piece of memory: code, then stubs, then constants.
+// Several objects on their way into one piece of memory: code, then long jumps, then constants.
 class Linker {
 public:
     Result<void> read(std::span<const std::string_view> objects);
@@ -73,14 +73,14 @@ private:
         std::vector<size_t> offsets;  // of sections
     };
     void place(bool code, size_t& end);
-    size_t count_stubs() const;
+    size_t count_near_calls() const;
     Result<uint64_t> address_of(const Placed& placed, size_t symbol, bool near);
     Result<void> relocate(const Placed& placed, const ElfRelocations& relocations);
 
     std::vector<Placed> objects_;
     size_t code_bytes_ = 0;
     size_t bytes_ = 0;
-    size_t next_stub_ = 0;
+    size_t next_jump_ = 0;
     unsigned char* memory_ = nullptr;
 };
 
@@ -96,7 +96,7 @@ void Linker::place(bool code, size_t& end) {
     }
 }
 
-size_t Linker::count_stubs() const {
+size_t Linker::count_near_calls() const {
     size_t count = 0;
     for (const Placed& placed : objects_) {
         for (const ElfRelocations& relocations : placed.object.relocations) {
@@ -118,8 +118,8 @@ Result<void> Linker::read(std::span<const std::string_view> objects) {
     }
     size_t end = 0;
     place(true, end);
-    next_stub_ = rounded_up(end, kStubBytes);
-    code_bytes_ = rounded_up(next_stub_ + count_stubs() * kStubBytes, kPage);
+    next_jump_ = rounded_up(end, kJumpBytes);
+    code_bytes_ = rounded_up(next_jump_ + count_near_calls() * kJumpBytes, kPage);
     end = code_bytes_;
     place(false, end);
     bytes_ = rounded_up(end, kPage);
@@ -141,11 +141,11 @@ Result<uint64_t> Linker::address_of(const Placed& placed, size_t index, bool nea
         return std::unexpected(Error{fmt::format("the function `{}` is not there", name)});
     }
     if (!near) return std::bit_cast<uint64_t>(function);
-    unsigned char* const stub = memory_ + next_stub_;
-    next_stub_ += kStubBytes;
-    const auto code = stub_to(std::bit_cast<uint64_t>(function));
-    std::memcpy(stub, code.data(), code.size());
-    return std::bit_cast<uint64_t>(stub);
+    unsigned char* const jump = memory_ + next_jump_;
+    next_jump_ += kJumpBytes;
+    const auto code = long_jump_to(std::bit_cast<uint64_t>(function));
+    std::memcpy(jump, code.data(), code.size());
+    return std::bit_cast<uint64_t>(jump);
 }
 
 Result<void> Linker::relocate(const Placed& placed, const ElfRelocations& relocations) {

@@ -63,6 +63,62 @@ TEST_F(CodeMemoryTest, RunsWhatItLinks) {
     }
 }
 
+#ifdef __x86_64__
+
+// An object as compilers make it for near code: `root` does nothing but jump to `sqrt`.
+std::string near_object() {
+    constexpr unsigned char kCode[] = {0xE9, 0, 0, 0, 0};
+    const std::string names("\0root\0sqrt\0", 11);
+    const std::string section_names("\0.text\0", 7);
+    std::string file(sizeof(Elf64_Ehdr), '\0');
+    std::vector<Elf64_Shdr> headers(1);
+    const auto add = [&](Elf64_Shdr header, const void* bytes, size_t size) {
+        header.sh_offset = file.size();
+        header.sh_size = size;
+        file.append(static_cast<const char*>(bytes), size);
+        headers.push_back(header);
+    };
+    Elf64_Sym symbols[3] = {};
+    symbols[1].st_name = 1;
+    symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    symbols[1].st_shndx = 1;
+    symbols[2].st_name = 6;
+    symbols[2].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
+    const Elf64_Rela relocation = {1, ELF64_R_INFO(2, R_X86_64_PLT32), -4};
+    add({.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR},
+        kCode,
+        sizeof(kCode));
+    add({.sh_type = SHT_SYMTAB, .sh_link = 3}, symbols, sizeof(symbols));
+    add({.sh_type = SHT_STRTAB}, names.data(), names.size());
+    add({.sh_type = SHT_RELA, .sh_link = 2, .sh_info = 1}, &relocation, sizeof(relocation));
+    add({.sh_type = SHT_STRTAB}, section_names.data(), section_names.size());
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_type = ET_REL;
+    header.e_machine = EM_X86_64;
+    header.e_shoff = file.size();
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = static_cast<uint16_t>(headers.size());
+    header.e_shstrndx = 5;
+    std::memcpy(file.data(), &header, sizeof(header));
+    file.append(reinterpret_cast<const char*>(headers.data()), headers.size() * sizeof(Elf64_Shdr));
+    return file;
+}
+
+// The C library lies too far away for such a jump.
+TEST_F(CodeMemoryTest, ReachesFarCodeFromNearCalls) {
+    CodeMemory memory;
+    const auto done = link(memory, near_object());
+    ASSERT_TRUE(done) << done.error().message;
+    const auto root = reinterpret_cast<double (*)(double)>(memory.find("root"));
+    ASSERT_NE(root, nullptr);
+    EXPECT_EQ(root(2.25), 1.5);
+}
+
+#endif
+
 TEST_F(CodeMemoryTest, TakesAllObjectsOrNone) {
     CodeMemory memory;
     const std::string_view objects[] = {object_, "no object"};

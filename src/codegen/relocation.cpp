@@ -31,23 +31,51 @@ std::unexpected<Error> too_far(const Relocation& relocation) {
         Error{fmt::format("code is too far from what it uses (relocation {})", relocation.type)});
 }
 
-Result<void> relocate_x86(const Relocation& r, unsigned char* bytes) {
-    const auto distance = static_cast<int64_t>(r.value - r.place);
-    switch (r.type) {
-        case R_X86_64_64:
-            store<uint64_t>(bytes, r.value);
-            return {};
-        case R_X86_64_PC64:
-            store<int64_t>(bytes, distance);
-            return {};
-        case R_X86_64_PC32:
-        case R_X86_64_PLT32:
-            if (!fits(distance, 32)) return too_far(r);
-            store<int32_t>(bytes, static_cast<int32_t>(distance));
-            return {};
-        default:
-            return std::unexpected(Error{fmt::format("relocation {} is not known", r.type)});
+std::unexpected<Error> unknown(const Relocation& relocation) {
+    return std::unexpected(Error{fmt::format("relocation {} is not known", relocation.type)});
+}
+
+// Whole words, which every processor has under numbers of its own.
+enum class Word : uint8_t { None, Absolute64, Distance64, Distance32 };
+
+Word word_of(uint16_t machine, uint32_t type) {
+    if (machine == EM_X86_64) {
+        switch (type) {
+            case R_X86_64_64:
+                return Word::Absolute64;
+            case R_X86_64_PC64:
+                return Word::Distance64;
+            case R_X86_64_PC32:
+            case R_X86_64_PLT32:
+                return Word::Distance32;
+            default:
+                return Word::None;
+        }
     }
+    switch (type) {
+        case R_AARCH64_ABS64:
+            return Word::Absolute64;
+        case R_AARCH64_PREL64:
+            return Word::Distance64;
+        case R_AARCH64_PREL32:
+            return Word::Distance32;
+        default:
+            return Word::None;
+    }
+}
+
+Result<void> write_word(Word word, const Relocation& r, unsigned char* bytes) {
+    const auto distance = static_cast<int64_t>(r.value - r.place);
+    if (word == Word::Absolute64) {
+        store<uint64_t>(bytes, r.value);
+    } else if (word == Word::Distance64) {
+        store<int64_t>(bytes, distance);
+    } else if (fits(distance, 32)) {
+        store<int32_t>(bytes, static_cast<int32_t>(distance));
+    } else {
+        return too_far(r);
+    }
+    return {};
 }
 
 // The operand of `bits` bits at `shift` of an instruction.
@@ -64,19 +92,9 @@ void set_low_bits(unsigned char* bytes, uint64_t value, int scale) {
     set_field(bytes, (value & 0xFFF) >> scale, 12, 10);
 }
 
+// Parts of instructions.
 Result<void> relocate_aarch64(const Relocation& r, unsigned char* bytes) {
-    const auto distance = static_cast<int64_t>(r.value - r.place);
     switch (r.type) {
-        case R_AARCH64_ABS64:
-            store<uint64_t>(bytes, r.value);
-            return {};
-        case R_AARCH64_PREL64:
-            store<int64_t>(bytes, distance);
-            return {};
-        case R_AARCH64_PREL32:
-            if (!fits(distance, 32)) return too_far(r);
-            store<int32_t>(bytes, static_cast<int32_t>(distance));
-            return {};
         case R_AARCH64_ADR_PREL_PG_HI21: {
             const auto pages = static_cast<int64_t>((r.value >> 12) - (r.place >> 12));
             if (!fits(pages, 21)) return too_far(r);
@@ -113,22 +131,22 @@ Result<void> relocate_aarch64(const Relocation& r, unsigned char* bytes) {
             set_field(bytes, r.value >> 48, 16, 5);
             return {};
         case R_AARCH64_CALL26:
-        case R_AARCH64_JUMP26:
+        case R_AARCH64_JUMP26: {
+            const auto distance = static_cast<int64_t>(r.value - r.place);
             if (!fits(distance, 28)) return too_far(r);
             set_field(bytes, static_cast<uint64_t>(distance >> 2), 26, 0);
             return {};
+        }
         default:
-            return std::unexpected(Error{fmt::format("relocation {} is not known", r.type)});
+            return unknown(r);
     }
 }
 
 }  // namespace
 
 size_t relocated_bytes(uint16_t machine, uint32_t type) {
-    if (machine == EM_X86_64) {
-        return type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
-    }
-    return type == R_AARCH64_ABS64 || type == R_AARCH64_PREL64 ? 8 : 4;
+    const Word word = word_of(machine, type);
+    return word == Word::Absolute64 || word == Word::Distance64 ? 8 : 4;
 }
 
 bool is_near_call(uint16_t machine, uint32_t type) {
@@ -137,8 +155,9 @@ bool is_near_call(uint16_t machine, uint32_t type) {
 }
 
 Result<void> relocate(uint16_t machine, const Relocation& relocation, unsigned char* bytes) {
-    return machine == EM_X86_64 ? relocate_x86(relocation, bytes)
-                                : relocate_aarch64(relocation, bytes);
+    const Word word = word_of(machine, relocation.type);
+    if (word != Word::None) return write_word(word, relocation, bytes);
+    return machine == EM_AARCH64 ? relocate_aarch64(relocation, bytes) : unknown(relocation);
 }
 
 }  // namespace lemma::codegen

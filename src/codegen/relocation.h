@@ -18,7 +18,8 @@ struct Relocation {
 // Bytes at the place that it changes: 4 or 8.
 size_t relocated_bytes(uint16_t machine, uint32_t type);
 
-// Whether it is a call that reaches near code only, so that far code needs a stub.
+// Whether it is a call that reaches near code only, so that far code is reached by a long jump
+// beside it.
 bool is_near_call(uint16_t machine, uint32_t type);
 
 // `bytes` is the place as it can be written to now. An error if the value does not fit.
