@@ -252,46 +252,6 @@ TEST(EngineModes, FastIsNear) {
     }
 }
 
-constexpr const char* kDistances = R"(import math;
-operator distances {
-    @input { x: real[n, d]; y: real[m, d]; }
-    @output { z: real[n, m]; }
-    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
-}
-graph G {
-    @input { a: real[37, 29]; b: real[45, 29]; }
-    @output { z: real[37, 45]; r: real[37, 45]; s: real[37, 37]; }
-    @variable { w: real[45, 29]; }
-    @compose {
-        z = distances(a, b);
-        t = distances(a, w);
-        r = math.sqrt(t);
-        s = distances(a, a);
-    }
-})";
-
-// Products in place of squares are for those who asked for them: by default a row is at no distance
-// from itself, and fast, it is at none below zero.
-TEST(EngineModes, SquaresOfDifferences) {
-    const NamedArrays want = oracle(kDistances);
-    const auto exact = run(kDistances, {.threads = 2, .dump_pass = "contract"});
-    ASSERT_TRUE(exact);
-    EXPECT_EQ(exact->dumped.find("squares"), std::string::npos) << exact->dumped;
-    EXPECT_NE(exact->dumped.find("sum of"), std::string::npos) << exact->dumped;
-    expect_near(exact->outputs, want, 1e-6);
-    for (size_t i = 0; i < 37; ++i) EXPECT_EQ(exact->outputs.at("s")[0].reals[i * 38], 0);
-    for (const int threads : {1, 2}) {
-        const auto fast = run(kDistances,
-                              {.threads = threads,
-                               .compiler = {.numerics = Numerics::Fast},
-                               .dump_pass = "contract"});
-        ASSERT_TRUE(fast);
-        EXPECT_NE(fast->dumped.find("squares"), std::string::npos) << fast->dumped;
-        expect_near(fast->outputs, want, 1e-5);
-        for (const double value : fast->outputs.at("s")[0].reals) EXPECT_GE(value, 0);
-    }
-}
-
 // ---- Kept code ----------------------------------------------------------------------------------
 
 class EngineCache : public testing::Test {

@@ -87,14 +87,14 @@ Unit constants_unit(StageGraph& graph,
                     const char* what,
                     const std::vector<VarId>& vars,
                     const std::vector<MadeConstant>& made);
-// Squared distances of all pairs become products; for fast numerics.
-void expand_squares(StageGraph& graph);
 // A sum of products and the roles of its variables, if the stage is one that pays.
 std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
 // Those of all units are found.
 void find_contractions(StageGraph& graph);
 // What scales and shifts the results of constant weights, channel by channel, goes into them.
 void fold_scales(StageGraph& graph);
+// Sums of squared distances get the sums of squares that make products of them.
+void find_squares(StageGraph& graph, Numerics numerics);
 // The operand that is walked in lanes gets its own, packed copy.
 void pack_weights(StageGraph& graph, Plan& plan, const Target& target);
 // Zeros around the tensor, by axis: below index 0 and above the last one.

@@ -312,7 +312,6 @@ void Planner::optimise(Scope& scope) {
     }
     fuse(graph);
     if (hoist_constants(graph)) fuse(graph);
-    if (options_.numerics == Numerics::Fast) expand_squares(graph);
     show("fuse", graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
@@ -385,6 +384,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     if (options_.fuse) optimise(scope);
     place_units(scope);
     if (options_.fuse) {
+        find_squares(graph, options_.numerics);
         pack_weights(graph, plan_, options_.target);
         place_units(scope);
         show("pack", graph);

@@ -29,6 +29,11 @@ Scheduled schedule_nest(const Stage& stage,
 struct Contraction {
     ExprId a, b;                 // parts of the stage's value
     bool product = true;         // the value is a * b
+    // The value is the square of a - b, and this the sum of the squares of both over all steps: the
+    // sum of their products tells the total then, up to the last places of this. If these are not
+    // to be trusted, totals that are small beside it are added up as they are written.
+    ExprId squares;
+    bool trusts_squares = false;
     VarId lane;                  // along the vectors: of O and B, or of all three
     bool lane_in_a = false;      // then A is read in vectors, else one element for all lanes
     std::vector<VarId> points;   // of O and A, outermost first

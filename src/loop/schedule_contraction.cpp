@@ -46,6 +46,11 @@ private:
     void rows_of(Block& out, int64_t vectors, bool masked);
     void columns_of(Block& out, Tile tile);
     void tile(Block& out, const Tile& tile);
+    // With the point and the lanes of each total bound.
+    template <class Visit>
+    void each_total(const Tile& tile, Visit&& visit);
+    void start(Block& out, const Tile& tile);
+    void distances(Block& out, const Tile& tile);
     void reduction(size_t depth, Block& out, const Tile& tile);
     void step(Block& out, const Tile& tile, int64_t ahead);
     ExprId added(LocalId total, ExprId a, ExprId b);
@@ -75,7 +80,9 @@ private:
     // While a panel of weights is used, the next one is fetched: so many lines in each round of the
     // innermost loop, by so many tiles.
     int64_t fetched_lines_ = 0, fetching_tiles_ = 0;
-    VarId fetch_;  // the number of the tile, as far as it fetches
+    bool fetching_ = false;
+    bool by_products_ = true;  // whether a step adds the product of the operands, or the value
+    VarId fetch_;              // the number of the tile, as far as it fetches
 };
 
 Scheduled ContractionKernel::make() {
@@ -267,31 +274,78 @@ Address ContractionKernel::weights(int64_t vector, int64_t ahead) const {
     return at;
 }
 
-void ContractionKernel::tile(Block& out, const Tile& tile) {
-    const int64_t count = tile.vectors * tile.rows * tile.columns;
-    const Type type{Kind::F32, target_.lanes()};
-    totals_.clear();
-    for (int64_t i = 0; i < count; ++i) totals_.push_back(build_.local(type));
-    for (const VarId var : c_.reduced) lower_.bind(var, Address{});
+template <class Visit>
+void ContractionKernel::each_total(const Tile& tile, Visit&& visit) {
     size_t next = 0;
     for (int64_t row = 0; row < tile.rows; ++row) {
         for (int64_t column = 0; column < tile.columns; ++column) {
             for (int64_t j = 0; j < tile.vectors; ++j) {
                 bind_point(tile, row, column);
                 bind_lanes(j, tile.masked && j == tile.vectors - 1);
-                const ExprId start = build_.cast(lower_.value(stage_.initial), Kind::F32);
-                out.push_back({Set{totals_[next++], build_.spread(start, target_.lanes())}});
+                visit(totals_[next++]);
             }
         }
     }
-    if (fetched_lines_ > 0) {
+}
+
+void ContractionKernel::start(Block& out, const Tile& tile) {
+    for (const VarId var : c_.reduced) lower_.bind(var, Address{});
+    each_total(tile, [&](LocalId total) {
+        const ExprId first = build_.cast(lower_.value(stage_.initial), Kind::F32);
+        out.push_back({Set{total, build_.spread(first, target_.lanes())}});
+    });
+}
+
+void ContractionKernel::tile(Block& out, const Tile& tile) {
+    const int64_t count = tile.vectors * tile.rows * tile.columns;
+    const Type type{Kind::F32, target_.lanes()};
+    totals_.clear();
+    for (int64_t i = 0; i < count; ++i) totals_.push_back(build_.local(type));
+    start(out, tile);
+    fetching_ = fetched_lines_ > 0;
+    if (fetching_) {
         fetch_ = build_.var({});
         const ExprId number = build_.sum(tile.number);
         out.push_back(
             {Bind{fetch_, build_.make(Op::Min, {number, build_.integer(fetching_tiles_)})}});
     }
+    by_products_ = c_.product || c_.squares.valid();
     reduction(0, out, tile);
+    if (c_.squares.valid()) distances(out, tile);
     finish(out, tile);
+}
+
+// Totals of products become those of squared distances. The squares have their last places wrong,
+// and so have the distances: that is good enough from an eighth of the squares on. A tile with a
+// smaller one, or with one that is no number or infinite, is added up again as it is written.
+void ContractionKernel::distances(Block& out, const Tile& tile) {
+    constexpr double kGoodShare = 0.125;
+    const auto squares = [&] { return build_.spread(lower_.value(c_.squares), target_.lanes()); };
+    each_total(tile, [&](LocalId total) {
+        const ExprId minus_two = build_.real(-2, Kind::F32);
+        ExprId distance = build_.make(Op::Fma, {build_.get(total), minus_two, squares()});
+        // Roots are taken of it.
+        if (c_.trusts_squares) {
+            distance = build_.make(Op::Max, {distance, build_.real(0, Kind::F32)});
+        }
+        out.push_back({Set{total, distance}});
+    });
+    if (c_.trusts_squares) return;
+    ExprId good;
+    each_total(tile, [&](LocalId total) {
+        const ExprId distance = build_.get(total);
+        const ExprId least = build_.make(Op::Mul, {squares(), build_.real(kGoodShare, Kind::F32)});
+        const ExprId infinite = build_.real(HUGE_VAL, Kind::F32);
+        const ExprId here = build_.make(Op::And,
+                                        {build_.make(Op::LessEqual, {least, distance}),
+                                         build_.make(Op::Less, {distance, infinite})});
+        good = good.valid() ? build_.make(Op::And, {good, here}) : here;
+    });
+    If bad{build_.make(Op::Not, {build_.make(Op::AllLanes, {good})}), {}};
+    by_products_ = fetching_ = false;
+    start(bad.body, tile);
+    reduction(0, bad.body, tile);
+    out.push_back({std::move(bad)});
 }
 
 // ---- Fetching weights ---------------------------------------------------------------------------
@@ -359,7 +413,7 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     const int64_t unroll = innermost ? unroll_of(var) : 1;
     const int64_t whole = extent / unroll * unroll;
     For loop{here, build_.integer(0), build_.integer(whole), unroll, {}};
-    if (innermost && fetched_lines_ > 0) prefetch(loop.body, unroll);
+    if (innermost && fetching_) prefetch(loop.body, unroll);
     for (int64_t ahead = 0; ahead < unroll; ++ahead) {
         Address at;
         at.offset = ahead;
@@ -404,7 +458,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
 // The total with one more step.
 ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
     const ExprId before = build_.get(total);
-    if (c_.product) return build_.make(Op::Fma, {a, b, before});
+    if (by_products_) return build_.make(Op::Fma, {a, b, before});
     lower_.forget_values();
     lower_.define(c_.a, a);
     lower_.define(c_.b, b);
@@ -417,21 +471,14 @@ ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
 
 void ContractionKernel::finish(Block& out, const Tile& tile) {
     const StageWrite& write = stage_.writes[0];
-    size_t next = 0;
-    for (int64_t row = 0; row < tile.rows; ++row) {
-        for (int64_t column = 0; column < tile.columns; ++column) {
-            for (int64_t j = 0; j < tile.vectors; ++j) {
-                bind_point(tile, row, column);
-                bind_lanes(j, tile.masked && j == tile.vectors - 1);
-                ExprId value = build_.get(totals_[next++]);
-                if (stage_.finish.valid()) {
-                    lower_.define(stage_.total, value);
-                    value = lower_.value(stage_.finish);
-                }
-                out.push_back(lower_.store(write.tensor, write.index, value));
-            }
+    each_total(tile, [&](LocalId total) {
+        ExprId value = build_.get(total);
+        if (stage_.finish.valid()) {
+            lower_.define(stage_.total, value);
+            value = lower_.value(stage_.finish);
         }
-    }
+        out.push_back(lower_.store(write.tensor, write.index, value));
+    });
 }
 
 }  // namespace

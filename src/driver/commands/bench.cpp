@@ -42,6 +42,7 @@ private:
 
     std::string model_;
     SessionOptions options_;
+    std::vector<std::string> inputs_;
     uint64_t seed_ = 1;
     int64_t runs_ = 0;
     double seconds_ = 2;
@@ -53,18 +54,20 @@ private:
 
 void Bench::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", "an input: .npy, .dat, .pb or .json");
     arguments.number("--runs", runs_, {1, 1'000'000}, "how many runs (as many as fit in 2 s)");
     arguments.flag("--profile", profile_, "what each operation takes");
     arguments.text("--trace", trace_, "FILE", "write the runs as a Chrome trace (.json)");
     arguments.text("--dump", dump_, "loop:PASS", "the text of what a pass made");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     declare_session(arguments, options_);
-    arguments.remark("Inputs are random; weights are, too, where the model has no data.");
+    arguments.remark("Inputs without a file are random; weights are, too, where the model has no data.");
 }
 
 SessionOptions Bench::session_options() const {
     SessionOptions options = options_;
     options.engine = EngineKind::Jit;
+    options.inputs = inputs_;
     if (!options.random_weights) options.random_weights = 1;
     return options;
 }
@@ -123,7 +126,7 @@ void Bench::describe(Session& session, BenchNumbers& numbers) const {
 }
 
 Result<void> Bench::measure(Session& session, BenchNumbers& numbers) const {
-    loop::NamedArrays inputs;
+    LEMMA_TRY(loop::NamedArrays inputs, read_inputs(session.program(), inputs_));
     if (auto done = add_random_inputs(session.program(), seed_, inputs); !done) return done;
     Engine& engine = *session.engine();
     const auto begin = Clock::now();
