@@ -27,9 +27,11 @@ public:
         : graph_(graph), pool_(graph.pool), stage_(stage) {}
 
     std::optional<Contraction> find() {
-        const bool sum = stage_.combine == ir::FormulaOp::Sum && stage_.writes.size() == 1 &&
-                         stage_.initial.valid() && !stage_.condition.valid() && !stage_.empty;
-        if (!sum) return std::nullopt;
+        const bool reduction = is_sum() || stage_.combine == ir::FormulaOp::Min ||
+                               stage_.combine == ir::FormulaOp::Max;
+        if (!reduction || stage_.writes.size() != 1 || !stage_.initial.valid() ||
+            stage_.condition.valid() || stage_.empty)
+            return std::nullopt;
         const StageWrite& write = stage_.writes[0];
         if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
         double steps = 1;
@@ -56,6 +58,7 @@ public:
     }
 
 private:
+    bool is_sum() const { return stage_.combine == ir::FormulaOp::Sum; }
     bool affine(const std::vector<ExprId>& index) const {
         return std::ranges::all_of(index, [&](ExprId i) { return pool_.affine(i).has_value(); });
     }
@@ -67,7 +70,7 @@ private:
     // What the value makes of `a` and one other part: their product, or anything else.
     std::optional<Split> split_at(ExprId a, ExprId value) {
         std::vector<ExprId> factors;
-        if (find_factors(a, value, factors) && !factors.empty()) {
+        if (is_sum() && find_factors(a, value, factors) && !factors.empty()) {
             ExprId b = factors[0];
             for (size_t i = 1; i < factors.size(); ++i) {
                 b = pool_.build.make(Op::Mul, {b, factors[i]});
@@ -100,16 +103,22 @@ private:
         }
         return found == 1;
     }
-    // The one largest part that has no `a` in it, literals aside.
+    // The one largest part that has no `a` in it; literals aside, and elements that are the same
+    // for all that `a` is the same for.
     bool find_other(ExprId a, ExprId value, ExprId& other) const {
         if (value == a || pool_[value].op == Op::Constant) return true;
-        if (!pool_.has_part(value, a)) {
-            if (other.valid() && other != value) return false;
-            other = value;
-            return true;
+        if (pool_.has_part(value, a)) {
+            return std::ranges::all_of(pool_[value].args,
+                                       [&](ExprId arg) { return find_other(a, arg, other); });
         }
-        return std::ranges::all_of(pool_[value].args,
-                                   [&](ExprId arg) { return find_other(a, arg, other); });
+        const bool beside = pool_[value].op == Op::Read &&
+                            std::ranges::all_of(stage_.loops, [&](const StageLoop& loop) {
+                                return !uses(value, loop.var) || uses(a, loop.var);
+                            });
+        if (beside) return true;
+        if (other.valid() && other != value) return false;
+        other = value;
+        return true;
     }
     bool uses(ExprId read, VarId var) const { return pool_.depends(read, var); }
     bool writes_side_by_side(VarId var) const {

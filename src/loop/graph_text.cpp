@@ -156,7 +156,8 @@ std::string vars_text(const std::vector<VarId>& vars) {
 
 std::string contraction_text(const Contraction& c) {
     return fmt::format(
-        "  sum of products: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
+        "  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
+        c.product ? "sum of products" : "pairs",
         c.lane.value,
         c.lane_in_a ? " of both" : "",
         vars_text(c.points),

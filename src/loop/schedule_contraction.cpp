@@ -464,6 +464,8 @@ ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
     lower_.define(c_.b, b);
     const ExprId value = lower_.value(stage_.writes[0].value);
     lower_.forget_values();
+    if (stage_.combine == ir::FormulaOp::Min) return build_.make(Op::Min, {before, value});
+    if (stage_.combine == ir::FormulaOp::Max) return build_.make(Op::Max, {before, value});
     const Expr e = build_[value];
     if (e.op == Op::Mul) return build_.make(Op::Fma, {e.args[0], e.args[1], before});
     return build_.make(Op::Add, {before, value});

@@ -24,6 +24,7 @@ public:
     // Units that sum the squares of each side, to run before.
     std::vector<Unit> run() {
         const Stage& stage = unit_.stages[0];
+        if (stage.combine != ir::FormulaOp::Sum) return {};
         if (!is_zero(stage.initial) || !is_difference(stage.writes[0].value) || !pays()) return {};
         std::vector<Unit> units;
         const ExprId a = sum_of_squares(contraction_.a, units);

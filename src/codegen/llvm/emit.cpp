@@ -431,9 +431,10 @@ Value* Emitter::compute(const loop::Expr& e) {
 // then nan on the other side needs no test of its own.
 Value* Emitter::extreme(Value* a, Value* b, bool least) {
     if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
-    Value* taken = least ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOLT(a, b);
-    if (!llvm::isa<llvm::Constant>(b)) taken = b_.CreateOr(taken, b_.CreateFCmpUNO(b, b));
-    return b_.CreateSelect(taken, b, a);
+    Value* const taken = least ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOLT(a, b);
+    Value* const chosen = b_.CreateSelect(taken, b, a);  // one instruction; `a` if there is a nan
+    if (llvm::isa<llvm::Constant>(b)) return chosen;
+    return b_.CreateSelect(b_.CreateFCmpUNO(b, b), b, chosen);
 }
 
 Value* Emitter::compare(const loop::Expr& e, const std::vector<Value*>& v) {

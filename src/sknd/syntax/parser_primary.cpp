@@ -73,7 +73,8 @@ ExprId Parser::parse_primary() {
         }
         case TokenKind::Bar:
             report(span(peek()), DiagKind::MisplacedItem, "a guard `|i|` cannot stand here")
-                .note("a guard is a whole index of a tensor in `@lower`: `x[|i - 1|,]`");
+                .note("a guard is a whole index of a tensor in `@lower`: `x[|i - 1|,]`")
+                .note("the absolute value of a number is `abs`, a function in backquotes");
             return parse_guard();
         case TokenKind::KwIf:
         case TokenKind::KwFor:

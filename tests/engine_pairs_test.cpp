@@ -1,5 +1,5 @@
-// Squared distances of all pairs of rows, which compiled code makes of products where that is exact
-// enough.
+// What is reduced over pairs of rows: distances, squared ones of which compiled code makes of
+// products where that is exact enough.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,8 +43,8 @@ struct Ran {
     std::string dumped;
 };
 
-Ran run(const NamedArrays& inputs, EngineOptions options) {
-    const auto interpreter = load_text(kModel);
+Ran run(const NamedArrays& inputs, EngineOptions options, const char* model = kModel) {
+    const auto interpreter = load_text(model);
     options.dump_pass = "pack";
     auto engine = Engine::create(*interpreter, std::move(options));
     EXPECT_TRUE(engine) << engine.error().message;
@@ -56,11 +56,9 @@ Ran run(const NamedArrays& inputs, EngineOptions options) {
 }
 
 // Each element by itself, so that small ones count as much as large ones.
-double largest_error(const NamedArrays& got, const NamedArrays& inputs) {
-    const auto want = load_text(kModel)->run(inputs);
-    EXPECT_TRUE(want);
+double largest_error(const NamedArrays& got, const NamedArrays& want) {
     double error = 0;
-    for (const auto& [name, items] : *want) {
+    for (const auto& [name, items] : want) {
         const std::vector<double>& values = got.at(name)[0].reals;
         for (size_t i = 0; i < values.size(); ++i) {
             const double exact = items[0].reals[i];
@@ -76,12 +74,18 @@ double largest_error(const NamedArrays& got, const NamedArrays& inputs) {
     return error;
 }
 
+NamedArrays oracle(const NamedArrays& inputs) {
+    auto want = load_text(kModel)->run(inputs);
+    EXPECT_TRUE(want);
+    return want ? std::move(*want) : NamedArrays();
+}
+
 TEST(EngineDistances, AreMadeOfProducts) {
     const NamedArrays given = inputs();
     for (const int threads : {1, 2}) {
         const Ran ran = run(given, {.threads = threads});
         EXPECT_NE(ran.dumped.find("squares"), std::string::npos) << ran.dumped;
-        EXPECT_LT(largest_error(ran.outputs, given), 2e-6);
+        EXPECT_LT(largest_error(ran.outputs, oracle(given)), 2e-6);
         // A row is at no distance from itself.
         for (size_t i = 0; i < 37; ++i) EXPECT_EQ(ran.outputs.at("s")[0].reals[i * 38], 0);
     }
@@ -91,7 +95,7 @@ TEST(EngineDistances, AreAsWrittenWhereStrict) {
     const NamedArrays given = inputs();
     const Ran ran = run(given, {.compiler = {.numerics = Numerics::Strict}});
     EXPECT_EQ(ran.dumped.find("squares"), std::string::npos) << ran.dumped;
-    EXPECT_EQ(largest_error(ran.outputs, given), 0);
+    EXPECT_EQ(largest_error(ran.outputs, oracle(given)), 0);
 }
 
 // Digits cancel where rows nearly agree: fast numerics take it as it comes, and none is below zero.
@@ -100,10 +104,10 @@ TEST(EngineDistances, OfNearRowsAreAddedUp) {
     for (double& value : given.at("a")[0].reals) value = static_cast<float>(1000 + value / 64);
     for (double& value : given.at("b")[0].reals) value = static_cast<float>(1000 + value / 64);
     const Ran ran = run(given, {.threads = 2});
-    EXPECT_LT(largest_error(ran.outputs, given), 2e-6);
+    EXPECT_LT(largest_error(ran.outputs, oracle(given)), 2e-6);
     const Ran fast = run(given, {.threads = 2, .compiler = {.numerics = Numerics::Fast}});
     EXPECT_NE(fast.dumped.find("squares"), std::string::npos) << fast.dumped;
-    EXPECT_GT(largest_error(fast.outputs, given), 1e-2);
+    EXPECT_GT(largest_error(fast.outputs, oracle(given)), 1e-2);
     for (const double value : fast.outputs.at("s")[0].reals) EXPECT_GE(value, 0);
 }
 
@@ -114,7 +118,7 @@ TEST(EngineDistances, OfOneNearRowAreAddedUp) {
     std::vector<double>& b = given.at("b")[0].reals;
     for (size_t k = 0; k < 29; ++k) b[11 * 29 + k] = static_cast<float>(a[30 * 29 + k] * 1.0001);
     const Ran ran = run(given, {});
-    EXPECT_LT(largest_error(ran.outputs, given), 2e-6);
+    EXPECT_LT(largest_error(ran.outputs, oracle(given)), 2e-6);
 }
 
 TEST(EngineDistances, OfLargeAndInfiniteNumbers) {
@@ -127,8 +131,58 @@ TEST(EngineDistances, OfLargeAndInfiniteNumbers) {
     b[8 * 29] = -std::numeric_limits<double>::infinity();
     b[40 * 29 + 28] = std::numeric_limits<double>::quiet_NaN();
     const Ran ran = run(given, {.threads = 2});
-    EXPECT_LT(largest_error(ran.outputs, given), 2e-6);
+    EXPECT_LT(largest_error(ran.outputs, oracle(given)), 2e-6);
     EXPECT_EQ(ran.outputs.at("z")[0].reals[3 * 45 + 7], 0);
+}
+
+// Any value of two elements in place of a product, any third one beside it, and the largest or the
+// least in place of a sum.
+constexpr const char* kPairs = R"(
+operator manhattan {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += `abs`(x[i, k] - y[j, k]), i < n, j < m, k < d; }
+}
+operator chebyshev {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] = 0.0, i < n, j < m; z[i, j] >= `abs`(x[i, k] - y[j, k]), i < n, j < m, k < d; }
+}
+operator shortest {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] = 1000.0, i < n, j < m; z[i, j] <= x[i, k] * y[j, k], i < n, j < m, k < d; }
+}
+operator weighted {
+    @input { x: real[n, d]; y: real[m, d]; w: real[d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0 * w[k,], i < n, j < m, k < d; }
+}
+graph G {
+    @input { a: real[37, 29]; b: real[45, 29]; c: real[29]; }
+    @output { s: real[37, 45]; t: real[37, 45]; u: real[37, 45]; v: real[37, 45]; }
+    @compose {
+        s = manhattan(a, b);
+        t = chebyshev(a, b);
+        u = shortest(a, b);
+        v = weighted(a, b, c);
+    }
+})";
+
+TEST(EnginePairs, AreTiled) {
+    NamedArrays given = random_inputs(load_text(kPairs)->program());
+    given.at("a")[0].reals[11 * 29 + 3] = std::numeric_limits<double>::quiet_NaN();
+    given.at("b")[0].reals[31 * 29 + 4] = std::numeric_limits<double>::infinity();
+    const auto want = load_text(kPairs)->run(given);
+    ASSERT_TRUE(want);
+    for (const int threads : {1, 2}) {
+        const Ran ran = run(given, {.threads = threads}, kPairs);
+        size_t tiled = 0;
+        for (size_t at = 0; (at = ran.dumped.find("  pairs: ", at)) != std::string::npos; ++at)
+            ++tiled;
+        EXPECT_EQ(tiled, 4U) << ran.dumped;
+        EXPECT_LT(largest_error(ran.outputs, *want), 2e-6);
+    }
 }
 
 }  // namespace
