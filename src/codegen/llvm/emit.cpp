@@ -70,6 +70,7 @@ private:
     Value* scale(Value* x, Value* n);
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
+    Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align);
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
     Value* pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
     Value* from_memory(Value* v, DType dtype, unsigned lanes);
@@ -77,6 +78,12 @@ private:
     bool scattered(const loop::Address& address) const {
         const bool dynamic = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
         return dynamic || address.lane_stride != 1;
+    }
+
+    // So near to each other that whole vectors are loaded sooner than single elements.
+    bool is_strided(const loop::Address& address) const {
+        const bool dynamic = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
+        return !dynamic && address.lane_stride >= 2 && address.lane_stride <= 4;
     }
 
     llvm::Type* scalar_type(Kind kind);
@@ -293,6 +300,33 @@ Value* Emitter::pointers(loop::BufferId buffer, const loop::Address& address, un
     return b_.CreateGEP(element, at, llvm::ConstantVector::get(steps));
 }
 
+// Whole vectors, from which the lanes are picked: from the first to the last element that is wanted,
+// and none behind it.
+Value* Emitter::load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align) {
+    const int lanes = e.type.lanes;
+    const int stride = static_cast<int>(e.address.lane_stride);
+    const int last = (lanes - 1) * stride;
+    Value* loaded = nullptr;
+    for (int part = 0; part < stride; ++part) {
+        const int begin = std::min(part * lanes, last + 1 - lanes);
+        loop::Address at = e.address;
+        at.offset += begin;
+        Value* const vector = b_.CreateAlignedLoad(stored, pointer(e.buffer, at), align);
+        std::vector<int> from(static_cast<size_t>(lanes), llvm::PoisonMaskElem);
+        for (int lane = 0; lane < lanes; ++lane) {
+            const int element = lane * stride;
+            const bool here = element >= begin && element < begin + lanes;
+            if (element < part * lanes) from[static_cast<size_t>(lane)] = lane;
+            if (here && element >= part * lanes) {
+                from[static_cast<size_t>(lane)] = (loaded ? lanes : 0) + element - begin;
+            }
+        }
+        loaded = loaded ? b_.CreateShuffleVector(loaded, vector, from)
+                        : b_.CreateShuffleVector(vector, from);
+    }
+    return loaded;
+}
+
 Value* Emitter::load(const loop::Expr& e) {
     const loop::Buffer& buffer = f_.buffers[e.buffer.value];
     const unsigned lanes = e.type.lanes;
@@ -302,7 +336,9 @@ Value* Emitter::load(const loop::Expr& e) {
     Value* const mask = e.mask.valid() ? value(e.mask) : nullptr;
     Value* const zero = llvm::Constant::getNullValue(stored);
     Value* loaded = nullptr;
-    if (lanes > 1 && scattered(e.address)) {
+    if (lanes > 1 && !mask && is_strided(e.address)) {
+        loaded = load_strided(stored, e, align);
+    } else if (lanes > 1 && scattered(e.address)) {
         Value* const at = pointers(e.buffer, e.address, lanes);
         loaded = b_.CreateMaskedGather(stored, at, align, mask ? mask : all_true(lanes), zero);
     } else if (mask) {
