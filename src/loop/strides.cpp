@@ -1,5 +1,6 @@
 // How accesses of a stage move through memory.
 #include <algorithm>
+#include <cmath>
 
 #include "loop/schedule.h"
 
@@ -94,6 +95,32 @@ bool can_collapse(const Stage& stage,
                   VarId inner,
                   int64_t inner_extent) {
     return Collapse(stage, pool, places).check(outer, inner, inner_extent);
+}
+
+WriteShape write_shape(const Stage& stage, const StageWrite& write, const StagePool& pool) {
+    WriteShape result;
+    result.injective = true;
+    const auto fail = [&] {
+        result.injective = false;
+        return result;
+    };
+    for (const ExprId index : write.index) {
+        if (pool[index].op == Op::Constant) continue;
+        const auto affine = pool.affine(index);
+        if (!affine) return fail();
+        std::vector<AddressTerm> terms = affine->terms;
+        std::ranges::sort(terms, {}, [](const AddressTerm& t) { return std::abs(t.factor); });
+        int64_t reach = 0;  // of the smaller terms together
+        for (const AddressTerm& term : terms) {
+            if (std::abs(term.factor) <= reach) return fail();
+            reach += std::abs(term.factor) * (pool.extent(term.var) - 1);
+            if (std::ranges::find(result.vars, term.var) != result.vars.end()) continue;
+            result.vars.push_back(term.var);
+        }
+    }
+    std::ranges::sort(result.vars);
+    (void)stage;
+    return result;
 }
 
 }  // namespace lemma::loop
