@@ -57,6 +57,14 @@ double choose_lanes(const NestContext& context, NestShape& shape);
 
 using NestBody = std::function<void(Block&)>;
 
+// Some steps of the loop along the lanes. Inside, no guard can fail that is about its variable.
+struct LanePart {
+    int64_t begin, end;
+    bool inside = false;
+};
+// Border, inside, border; or nothing, where that does not pay.
+std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape);
+
 // Loops in which steps may run in any order, in a kernel or a part of one.
 class NestLoops {
 public:
@@ -79,12 +87,16 @@ public:
     // Whole vectors of one loop, then what is left in a masked one.
     void in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body);
 
-    bool copied = false;  // short scalar steps are laid out one behind the other
+    bool copied = false;          // short scalar steps are laid out one behind the other
+    std::vector<LanePart> parts;  // of the loop along the lanes; empty: it is one
+    std::function<void(const LanePart&)> on_part;
 
 private:
     int64_t cut_outermost(int64_t work);
     For whole_loop(VarId var, int64_t steps, bool outermost);
     void from(size_t depth, Block& out, const NestBody& body);
+    void part_in_lanes(
+        VarId var, const LanePart& part, bool outermost, Block& out, const NestBody& body);
 
     std::vector<NestLoop> loops_;
     VarId lane_;
@@ -120,6 +132,8 @@ public:
               Scheduled& result,
               Lowering& lower);
 
+    // Guards about the variable along the lanes are left out from now on, or not.
+    void set_inside(bool inside) { inside_ = inside; }
     // The loops as the formula has them, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
@@ -138,6 +152,7 @@ private:
     // Skips where the condition does not hold, likewise.
     void on_condition(Block& out, const NestBody& body);
     ExprId holds(const StageGuard& guard);
+    std::vector<StageGuard> active_guards() const;
     void report_faults(ExprId fault, Block& out);
     ExprId step_fault();
     ExprId starting_value();
@@ -153,6 +168,7 @@ private:
     Builder& build_;
     Faults faults_;
     BufferId failed_;
+    bool inside_ = false;
 };
 
 }  // namespace lemma::loop

@@ -88,15 +88,27 @@ void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
 }
 
 void NestLoops::in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body) {
-    const VarId blocks = build_.var({});
+    if (parts.empty() || loop.var != lane_ || (outermost && piece_ > 0)) {
+        return part_in_lanes(loop.var, {0, loop.extent}, outermost, out, body);
+    }
+    for (const LanePart& part : parts) {
+        on_part(part);
+        part_in_lanes(loop.var, part, false, out, body);
+    }
+}
+
+void NestLoops::part_in_lanes(
+    VarId var, const LanePart& part, bool outermost, Block& out, const NestBody& body) {
     const int64_t lanes = target_.lanes();
-    Address address;
-    address.add(blocks, lanes);
-    address.add(lower_.lane_var, 1);
-    const int64_t whole = loop.extent / lanes;
-    const int64_t rest = loop.extent % lanes;
+    const int64_t whole = (part.end - part.begin) / lanes;
+    const int64_t rest = (part.end - part.begin) % lanes;
     if (whole > 0) {
-        lower_.bind(loop.var, address);
+        const VarId blocks = build_.var({});
+        Address address;
+        address.offset = part.begin;
+        address.add(blocks, lanes);
+        address.add(lower_.lane_var, 1);
+        lower_.bind(var, address);
         lower_.set_lanes(target_.lanes(), {});
         For all = whole_loop(blocks, whole, outermost);
         body(all.body);
@@ -104,9 +116,9 @@ void NestLoops::in_lanes(const NestLoop& loop, bool outermost, Block& out, const
     }
     if (rest > 0) {
         Address last;
-        last.offset = whole * lanes;
+        last.offset = part.begin + whole * lanes;
         last.add(lower_.lane_var, 1);
-        lower_.bind(loop.var, last);
+        lower_.bind(var, last);
         const ExprId mask =
             build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
         lower_.set_lanes(target_.lanes(), mask);

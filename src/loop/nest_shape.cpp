@@ -6,6 +6,12 @@
 
 namespace lemma::loop {
 
+namespace {
+
+constexpr int64_t kFewApart = 4;  // elements that are picked from whole vectors
+
+}  // namespace
+
 bool any_order(const Stage& stage, const StagePool& pool) {
     for (size_t i = 0; i < stage.writes.size(); ++i) {
         const StageWrite& write = stage.writes[i];
@@ -72,6 +78,7 @@ void collapse(const NestContext& context, NestShape& shape, Lowering& lower) {
 double lane_cost(const NestContext& context, const NestShape& shape, const NestLoop& loop) {
     const auto lanes = static_cast<double>(context.target.lanes());
     const auto cost = [&](int64_t stride) {
+        if (stride >= 2 && stride <= kFewApart) return 1.0 + static_cast<double>(stride);
         return stride == 0 ? 0.5 : stride == 1 ? 1.0 : 1.5 * lanes;
     };
     const auto write_cost = [&](int64_t stride) {
@@ -119,6 +126,53 @@ double choose_lanes(const NestContext& context, NestShape& shape) {
     const auto at = std::ranges::find(loops, shape.lane, &NestLoop::var);
     std::rotate(at, at + 1, loops.end());  // innermost
     return best;
+}
+
+namespace {
+
+// Which values of the variable keep the index inside, whatever the other variables are.
+std::optional<LanePart> inside_of(const StagePool& pool,
+                                  const StageGuard& guard,
+                                  const NestLoop& loop) {
+    const auto index = pool.affine(guard.index);
+    if (!index) return std::nullopt;
+    int64_t factor = 0, low = index->offset, high = index->offset;
+    for (const AddressTerm& term : index->terms) {
+        const int64_t reach = term.factor * (pool.extent(term.var) - 1);
+        if (term.var == loop.var) {
+            factor = term.factor;
+        } else {
+            (reach < 0 ? low : high) += reach;
+        }
+    }
+    if (factor < 1) return std::nullopt;
+    const int64_t begin = low >= 0 ? 0 : (-low + factor - 1) / factor;
+    const int64_t room = guard.extent - 1 - high;
+    const int64_t end = room < 0 ? 0 : room / factor + 1;
+    return LanePart{begin, std::min(end, loop.extent), true};
+}
+
+}  // namespace
+
+std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape) {
+    if (!shape.lane.valid() || shape.lane_reduces) return {};
+    const NestLoop& loop = shape.outputs.back();
+    LanePart inside{0, loop.extent, true};
+    bool guarded = false;
+    for (const StageGuard& guard : context.stage.guards) {
+        if (!context.pool.depends(guard.index, loop.var)) continue;
+        const auto here = inside_of(context.pool, guard, loop);
+        if (!here) return {};
+        inside.begin = std::max(inside.begin, here->begin);
+        inside.end = std::min(inside.end, here->end);
+        guarded = true;
+    }
+    if (!guarded || inside.end - inside.begin < context.target.lanes()) return {};
+    std::vector<LanePart> parts;
+    if (inside.begin > 0) parts.push_back({0, inside.begin});
+    parts.push_back(inside);
+    if (inside.end < loop.extent) parts.push_back({inside.end, loop.extent});
+    return parts;
 }
 
 }  // namespace lemma::loop

@@ -137,6 +137,16 @@ ExprId NestSteps::holds(const StageGuard& guard) {
                         build_.make(Op::Less, {index, build_.integer(guard.extent)})});
 }
 
+std::vector<StageGuard> NestSteps::active_guards() const {
+    std::vector<StageGuard> guards = stage_.guards;
+    if (inside_) {
+        std::erase_if(guards, [&](const StageGuard& guard) {
+            return pool_.depends(guard.index, shape_.lane);
+        });
+    }
+    return guards;
+}
+
 void NestSteps::guarded(const std::vector<StageGuard>& guards, Block& out, const NestBody& body) {
     ExprId all;
     const ExprId before = lower_.mask();
@@ -230,18 +240,19 @@ void NestSteps::assign(Block& out) {
 }
 
 void NestSteps::element(Block& out) {
+    const std::vector<StageGuard> guards = active_guards();
     if (!accumulates(stage_)) {
-        guarded(stage_.guards, out, [&](Block& inner) {
+        guarded(guards, out, [&](Block& inner) {
             on_condition(inner, [&](Block& last) { assign(last); });
         });
         return;
     }
-    if (stage_.initial.valid()) return total_and_store(stage_.guards, out);
+    if (stage_.initial.valid()) return total_and_store(guards, out);
     // Elements that no step is for stay as they are.
     std::vector<StageGuard> outside, inside;
     std::vector<VarId> inner;
     for (const NestLoop& loop : shape_.reductions) inner.push_back(loop.var);
-    for (const StageGuard& guard : stage_.guards) {
+    for (const StageGuard& guard : guards) {
         (pool_.depends_on_any(guard.index, inner) ? inside : outside).push_back(guard);
     }
     guarded(outside, out, [&](Block& block) { total_and_store(inside, block); });

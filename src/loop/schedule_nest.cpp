@@ -37,6 +37,8 @@ Scheduled schedule_nest(const Stage& stage,
     }
     NestLoops loops(shape.outputs, shape.lane, target, result, lower);
     loops.copied = shape.reductions.empty();
+    loops.parts = split_lanes(context, shape);
+    loops.on_part = [&](const LanePart& part) { steps.set_inside(part.inside); };
     loops.as_items(work, function.body, [&](Block& out) { steps.element(out); });
     result.schedule = shape.lane.valid()
                           ? fmt::format("x{}{}", target.lanes(), shape.lane_reduces ? " sum" : "")

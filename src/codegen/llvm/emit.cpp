@@ -70,7 +70,7 @@ private:
     Value* scale(Value* x, Value* n);
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
-    Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align);
+    Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
     Value* pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
     Value* from_memory(Value* v, DType dtype, unsigned lanes);
@@ -300,31 +300,45 @@ Value* Emitter::pointers(loop::BufferId buffer, const loop::Address& address, un
     return b_.CreateGEP(element, at, llvm::ConstantVector::get(steps));
 }
 
-// Whole vectors, from which the lanes are picked: from the first to the last element that is wanted,
-// and none behind it.
-Value* Emitter::load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align) {
+// Whole vectors, from which the lanes are picked: from the first to the last element that is
+// wanted, and none behind it.
+Value* Emitter::load_strided(llvm::Type* stored,
+                             const loop::Expr& e,
+                             llvm::Align align,
+                             Value* mask) {
     const int lanes = e.type.lanes;
     const int stride = static_cast<int>(e.address.lane_stride);
     const int last = (lanes - 1) * stride;
-    Value* loaded = nullptr;
+    Value* result = nullptr;
     for (int part = 0; part < stride; ++part) {
         const int begin = std::min(part * lanes, last + 1 - lanes);
-        loop::Address at = e.address;
-        at.offset += begin;
-        Value* const vector = b_.CreateAlignedLoad(stored, pointer(e.buffer, at), align);
+        std::vector<int> to(static_cast<size_t>(lanes), lanes);  // the lane of each element
         std::vector<int> from(static_cast<size_t>(lanes), llvm::PoisonMaskElem);
         for (int lane = 0; lane < lanes; ++lane) {
             const int element = lane * stride;
-            const bool here = element >= begin && element < begin + lanes;
-            if (element < part * lanes) from[static_cast<size_t>(lane)] = lane;
-            if (here && element >= part * lanes) {
-                from[static_cast<size_t>(lane)] = (loaded ? lanes : 0) + element - begin;
+            if (element < part * lanes) {
+                from[static_cast<size_t>(lane)] = lane;  // it is there already
+            } else if (element < begin + lanes) {
+                from[static_cast<size_t>(lane)] = (result ? lanes : 0) + element - begin;
+                to[static_cast<size_t>(element - begin)] = lane;
             }
         }
-        loaded = loaded ? b_.CreateShuffleVector(loaded, vector, from)
+        loop::Address address = e.address;
+        address.offset += begin;
+        Value* const at = pointer(e.buffer, address);
+        Value* vector = nullptr;
+        if (mask) {
+            Value* const no = llvm::Constant::getNullValue(mask->getType());
+            Value* const wanted = b_.CreateShuffleVector(mask, no, to);
+            vector = b_.CreateMaskedLoad(
+                stored, at, align, wanted, llvm::Constant::getNullValue(stored));
+        } else {
+            vector = b_.CreateAlignedLoad(stored, at, align);
+        }
+        result = result ? b_.CreateShuffleVector(result, vector, from)
                         : b_.CreateShuffleVector(vector, from);
     }
-    return loaded;
+    return result;
 }
 
 Value* Emitter::load(const loop::Expr& e) {
@@ -336,8 +350,8 @@ Value* Emitter::load(const loop::Expr& e) {
     Value* const mask = e.mask.valid() ? value(e.mask) : nullptr;
     Value* const zero = llvm::Constant::getNullValue(stored);
     Value* loaded = nullptr;
-    if (lanes > 1 && !mask && is_strided(e.address)) {
-        loaded = load_strided(stored, e, align);
+    if (lanes > 1 && is_strided(e.address)) {
+        loaded = load_strided(stored, e, align, mask);
     } else if (lanes > 1 && scattered(e.address)) {
         Value* const at = pointers(e.buffer, e.address, lanes);
         loaded = b_.CreateMaskedGather(stored, at, align, mask ? mask : all_true(lanes), zero);

@@ -1,0 +1,110 @@
+// Windows over rows that lie side by side, and elements that lie a few apart: what vectors do at
+// the edges, and in between.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "driver/run/engine.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+using driver::Engine;
+using loop::NamedArrays;
+using testing_support::load_text;
+using testing_support::random_inputs;
+
+struct Ran {
+    NamedArrays outputs, wanted;
+    std::string dumped;
+};
+
+Ran run(const std::string& text) {
+    const auto interpreter = load_text(text);
+    if (!interpreter) return {};
+    const NamedArrays inputs = random_inputs(interpreter->program());
+    auto wanted = load_text(text)->run(inputs);
+    auto engine = Engine::create(*interpreter, {.threads = 2, .dump_pass = "schedule"});
+    EXPECT_TRUE(wanted && engine);
+    if (!wanted || !engine) return {};
+    auto outputs = (*engine)->run(inputs);
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    if (!outputs) return {};
+    return {std::move(*outputs), std::move(*wanted), (*engine)->dumped()};
+}
+
+void expect_near(const Ran& ran, double tolerance) {
+    for (const auto& [name, items] : ran.wanted) {
+        const auto& got = ran.outputs.at(name)[0];
+        ASSERT_EQ(got.shape, items[0].shape);
+        for (size_t i = 0; i < items[0].reals.size(); ++i) {
+            ASSERT_NEAR(got.reals[i], items[0].reals[i], tolerance) << name << "[" << i << "]";
+        }
+    }
+}
+
+// Fewer steps than lanes, one more than whole vectors, and many; the last element is one of those
+// that are wanted, or is not.
+TEST(EngineWindows, EveryFewElements) {
+    for (const int stride : {2, 3, 4, 5}) {
+        for (const int extent : {9, 64, 65, 97, 333}) {
+            SCOPED_TRACE(fmt::format("stride {}, extent {}", stride, extent));
+            const int count = (extent + stride - 1) / stride;
+            const Ran ran = run(fmt::format(R"(import layout; import math;
+graph G {{
+    @input {{ x: real[7, {0}]; }}
+    @output {{ y: real[7, {1}]; }}
+    @compose {{
+        s = layout.slice{{axes = [1], begin = [0], end = [{0}], stride = [{2}]}}(x);
+        y = math.add(s, 1.0);
+    }}
+}})",
+                                            extent,
+                                            count,
+                                            stride));
+            if (stride <= 4 && count >= 16) {
+                EXPECT_EQ(ran.dumped.find("scalar"), std::string::npos) << ran.dumped;
+            }
+            expect_near(ran, 0);
+        }
+    }
+}
+
+struct Window {
+    int extent, size, stride, dilation, before, after;
+};
+
+TEST(EngineWindows, OverTheEdges) {
+    const Window windows[] = {{112, 3, 2, 1, 1, 1},
+                              {56, 3, 1, 1, 1, 1},
+                              {57, 5, 1, 2, 4, 4},
+                              {40, 7, 3, 1, 0, 6},
+                              {33, 2, 2, 1, 1, 0},
+                              {19, 9, 1, 1, 8, 8},  // no window but one is whole
+                              {70, 4, 4, 3, 2, 5}};
+    for (const Window& w : windows) {
+        SCOPED_TRACE(fmt::format("{} by {}", w.extent, w.size));
+        const int reach = (w.size - 1) * w.dilation + 1;
+        const int count = (w.extent + w.before + w.after - reach) / w.stride + 1;
+        const Ran ran = run(fmt::format(R"(import nn;
+graph G {{
+    @input {{ x: real[1, 3, 5, {0}]; }}
+    @output {{ m: real[1, 3, 5, {1}]; a: real[1, 3, 5, {1}]; }}
+    @compose {{
+        m = nn.max_pool{{axes = [2, 3], size = [3, {2}], stride = [1, {3}], dilation = [1, {4}], padding = [1, {5}, 1, {6}]}}(x);
+        a = nn.avg_pool{{axes = [2, 3], size = [3, {2}], stride = [1, {3}], dilation = [1, {4}], padding = [1, {5}, 1, {6}]}}(x);
+    }}
+}})",
+                                        w.extent,
+                                        count,
+                                        w.size,
+                                        w.stride,
+                                        w.dilation,
+                                        w.before,
+                                        w.after));
+        expect_near(ran, 1e-6);
+    }
+}
+
+}  // namespace
+}  // namespace lemma
