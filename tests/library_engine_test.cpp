@@ -107,6 +107,7 @@ private:
         counts.kernels += report.kernels;
         counts.tiled += report.tiled;
         counts.interpreted += report.interpreted;
+        counts.direct += report.direct;
     }
 
     void fail(const std::string& name,
@@ -156,10 +157,12 @@ int run(std::vector<std::string> filters) {
         counts.varied + counts.refused,
         all ? "all" : fmt::format("one in {}", kOneOf),
         kSeed));
-    say(fmt::format("{} kernels, {} of them tiled; {} operations left to the interpreter\n",
-                    counts.kernels,
-                    counts.tiled,
-                    counts.interpreted));
+    say(fmt::format(
+        "{} kernels, {} of them tiled; {} operations left to the interpreter; {} direct runs\n",
+        counts.kernels,
+        counts.tiled,
+        counts.interpreted,
+        counts.direct));
     say(fmt::format("{} passed, {} failed\n", counts.passed, counts.failed));
     return counts.failed == 0 ? 0 : 1;
 }

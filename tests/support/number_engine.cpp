@@ -8,6 +8,7 @@
 #include "driver/run/engine.h"
 #include "loop/interpret.h"
 #include "loop/random.h"
+#include "support/guarded_run.h"
 #include "support/number_variant.h"
 
 namespace lemma::testing {
@@ -152,6 +153,10 @@ Results run_engine(Interpreter& interpreter,
     }
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back((*engine)->run(inputs));
+    if (auto direct = run_guarded(interpreter, inputs, **engine)) {
+        results.push_back(std::move(*direct));
+        ++report.direct;
+    }
     return results;
 }
 
@@ -211,6 +216,11 @@ EngineReport compare_with(const NumberCase& test,
     }
     if (interpreter.program().updates.empty())
         add("the second run, next to the first", compare(one[1], one[0], same_bits));
+    for (const Results& results : {one, two}) {
+        if (results.size() > kRuns)
+            add("the direct run, next to the one before",
+                compare(results[kRuns], results[kRuns - 1], same_bits));
+    }
     if (report.empty() && !want[0]) return refused(want[0].error());
     if (!report.empty()) result.outcome = EngineOutcome::Differs;
     return result;

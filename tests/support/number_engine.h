@@ -22,11 +22,12 @@ struct EngineReport {
     size_t kernels = 0;
     size_t tiled = 0;        // of those
     size_t interpreted = 0;  // operations that are left to the interpreter
+    size_t direct = 0;       // runs on the caller's memory
 };
 
 // `program` is that of the case. Two runs with one thread and two with two have the interpreter's
-// results, up to the rounding of reals, and the same bits. What the interpreter refuses, the engine
-// has to refuse too. Not for what draws random numbers.
+// results, up to the rounding of reals, and the same bits; so has one on the caller's memory. What
+// the interpreter refuses, the engine has to refuse too. Not for what draws random numbers.
 EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run);
 
 }  // namespace lemma::testing

@@ -16,7 +16,7 @@ struct NumberCounts {
     size_t failed = 0;
     size_t varied = 0;   // of those: with other shapes than the file has
     size_t refused = 0;  // other shapes that the operator does not take
-    size_t kernels = 0, tiled = 0, interpreted = 0;  // of all plans
+    size_t kernels = 0, tiled = 0, interpreted = 0, direct = 0;  // of all plans
 };
 
 // What is done with the cases of a file; counts what comes of it.

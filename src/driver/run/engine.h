@@ -78,6 +78,7 @@ public:
 
 private:
     struct Loaded;  // a plan with its code and memory, for one set of extents
+    class LentInputs;
 
     Engine(loop::Interpreter& interpreter, EngineOptions options);
     Result<Loaded*> load();

@@ -19,6 +19,33 @@ size_t bytes_of(const loop::Place& place) {
 
 }  // namespace
 
+// The steps read inputs where the caller has them, for as long as this is there; those that lie at
+// an odd address are copied.
+class Engine::LentInputs {
+public:
+    LentInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
+        for (const Bytes& input : inputs) {
+            const loop::Place& place = loaded.plan.places.at(input.tensor);
+            const auto address = reinterpret_cast<uintptr_t>(input.data);
+            if (address % static_cast<size_t>(tensor::dtype_size(place.dtype)) != 0) {
+                std::memcpy(loaded.data(place), input.data, bytes_of(place));
+                continue;
+            }
+            const size_t piece = loaded.piece(place.storage);
+            own_.emplace_back(piece, loaded.executable.memory(piece));
+            loaded.executable.lend_memory(piece, input.data);
+        }
+    }
+    LentInputs(const LentInputs&) = delete;
+    ~LentInputs() {
+        for (const auto& [piece, data] : own_) loaded_.executable.lend_memory(piece, data);
+    }
+
+private:
+    Loaded& loaded_;
+    std::vector<std::pair<size_t, void*>> own_;
+};
+
 bool Engine::is_direct(const Loaded& loaded) const {
     const ir::Program& program = interpreter_.program();
     const loop::Plan& plan = loaded.plan;
@@ -51,10 +78,7 @@ Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiv
     }
     // An input that nothing reads has no place; whether it fits is for the interpreter to say.
     if (known != inputs.size()) return false;
-    for (const Bytes& input : inputs) {
-        const loop::Place& place = loaded.plan.places.at(input.tensor);
-        std::memcpy(loaded.data(place), input.data, bytes_of(place));
-    }
+    const LentInputs lent(loaded, inputs);
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
     for (const ir::Port& port : program.graphs[program.main].outputs) {
         for (const ir::TensorId id : port.operand.items) {

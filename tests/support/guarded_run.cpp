@@ -1,0 +1,75 @@
+#include "support/guarded_run.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <memory>
+
+namespace lemma::testing {
+
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// A copy of some bytes that ends where a page ends, with a page behind it that cannot be read.
+class GuardedCopy {
+public:
+    explicit GuardedCopy(std::span<const std::byte> bytes)
+        : size_((bytes.size() + kPage - 1) / kPage * kPage + kPage),
+          pages_(static_cast<std::byte*>(
+              ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
+          data_(pages_ + (size_ - kPage - bytes.size())) {
+        std::memcpy(data_, bytes.data(), bytes.size());
+        ::mprotect(pages_ + size_ - kPage, kPage, PROT_NONE);
+    }
+    GuardedCopy(const GuardedCopy&) = delete;
+    ~GuardedCopy() { ::munmap(pages_, size_); }
+
+    const void* data() const { return data_; }
+
+private:
+    size_t size_;
+    std::byte* pages_;
+    std::byte* data_;
+};
+
+}  // namespace
+
+std::optional<loop::NamedArrays> run_guarded(const loop::Interpreter& interpreter,
+                                             const loop::NamedArrays& inputs,
+                                             driver::Engine& engine) {
+    const ir::Program& program = interpreter.program();
+    const ir::Graph& graph = program.graphs[program.main];
+    std::vector<driver::Engine::Bytes> given;
+    std::vector<std::unique_ptr<GuardedCopy>> copies;
+    for (const ir::Port& port : graph.inputs) {
+        const auto values = inputs.find(port.name);
+        if (values == inputs.end() || values->second.size() != port.operand.items.size()) return {};
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            const ir::TensorId id = port.operand.items[i];
+            loop::Array value = values->second[i];
+            value.dtype = program.tensors[id].dtype;
+            const auto tensor = loop::to_tensor(value);
+            if (!tensor || tensor->dtype() == tensor::DType::Str) return {};
+            copies.push_back(std::make_unique<GuardedCopy>(tensor->bytes()));
+            given.push_back({id, value.dtype, &values->second[i].shape, copies.back()->data()});
+        }
+    }
+    std::unordered_map<ir::TensorId, tensor::Tensor, IdHash> received;
+    const auto receive =
+        [&](ir::TensorId id, tensor::DType dtype, const tensor::Shape& shape) -> void* {
+        received[id] = tensor::Tensor::zeros(dtype, shape).value();
+        return received[id].bytes().data();
+    };
+    const auto done = engine.run_directly(given, receive);
+    if (!done || !*done) return std::nullopt;
+    loop::NamedArrays outputs;
+    for (const ir::Port& port : graph.outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            outputs[port.name].push_back(loop::to_array(received.at(id)).value());
+        }
+    }
+    return outputs;
+}
+
+}  // namespace lemma::testing
