@@ -349,6 +349,37 @@ graph G {
     }
 }
 
+// Wherever it stands: in a lane of its own, or in what is left behind whole vectors.
+TEST(Engine, HandsOnWhatIsNotANumberThroughReductions) {
+    const std::string text = R"(import math;
+graph G {
+    @input { a: real[100, 100]; }
+    @output { y: real[100, 1]; z: real[100, 1]; u: real[1, 100]; v: real[1, 100]; }
+    @compose {
+        y = math.max_reduce{axes = [1]}(a);
+        z = math.min_reduce{axes = [1]}(a);
+        u = math.max_reduce{axes = [0]}(a);
+        v = math.min_reduce{axes = [0]}(a);
+    }
+})";
+    const auto interpreter = load_text(text);
+    ASSERT_TRUE(interpreter);
+    Array a = *Array::zeros(tensor::DType::F32, {100, 100});
+    for (size_t i = 0; i < 100; ++i) {
+        for (size_t k = 0; k < 100; ++k) a.reals[i * 100 + k] = static_cast<double>(i + k);
+        if (i % 2 == 0) a.reals[i * 100 + i] = std::numeric_limits<double>::quiet_NaN();
+    }
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    const auto got = (*engine)->run({{"a", {a}}});
+    ASSERT_TRUE(got) << got.error().message;
+    for (const auto& [name, items] : *got) {
+        for (size_t i = 0; i < 100; ++i) {
+            EXPECT_EQ(std::isnan(items[0].reals[i]), i % 2 == 0) << name << i;
+        }
+    }
+}
+
 // The same bits, run after run, and whatever the number of threads is.
 TEST(Engine, IsDeterministic) {
     const std::string text = conv_model(kConvs[0], "        y = nn.relu(z);");

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "driver/run/engine.h"
 #include "loop/interpret.h"
@@ -226,6 +227,17 @@ EngineReport compare_with(const NumberCase& test,
     return result;
 }
 
+// With numbers between that are none, or infinite, or zero with either sign.
+void sprinkle(Array& array, uint64_t seed) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kValues[] = {kNan, kInfinity, -kInfinity, 0.0, -0.0};
+    for (size_t i = 0; i < array.reals.size(); ++i) {
+        const uint64_t bits = loop::random_bits(seed, i);
+        if (bits % 8 == 0) array.reals[i] = kValues[(bits >> 32) % std::size(kValues)];
+    }
+}
+
 }  // namespace
 
 EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run) {
@@ -239,6 +251,14 @@ EngineReport compare_engine(const NumberCase& test, ir::Program program, const E
     // Some operators take certain values only.
     if (report.outcome == EngineOutcome::Refused) {
         report = compare_with(test, run, given, interpreter);
+    }
+    if (report.outcome == EngineOutcome::Agrees) {
+        // Not weights: padding may multiply them by zero (docs/numerics.md).
+        for (auto& [name, items] : random) {
+            if (!test.weights.contains(name)) sprinkle(items[0], seed_of(name, run.seed + 1));
+        }
+        const EngineReport special = compare_with(test, run, random, interpreter);
+        if (special.outcome == EngineOutcome::Differs) return special;
     }
     return report;
 }

@@ -27,7 +27,8 @@ struct EngineReport {
 
 // `program` is that of the case. Two runs with one thread and two with two have the interpreter's
 // results, up to the rounding of reals, and the same bits; so has one on the caller's memory. What
-// the interpreter refuses, the engine has to refuse too. Not for what draws random numbers.
+// the interpreter refuses, the engine has to refuse too; and numbers that are none or infinite come
+// out where it has them. Not for what draws random numbers.
 EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run);
 
 }  // namespace lemma::testing

@@ -66,7 +66,8 @@ private:
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
-    Value* sum_of_pairs(Value* v);
+    template <class Combine>
+    Value* by_pairs(Value* v, const Combine& combine);
     Value* scale(Value* x, Value* n);
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
@@ -660,7 +661,8 @@ Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
 
 // Neighbours first, then neighbouring pairs, and so on: a row that fits a vector has the same sum
 // whatever the width of vectors is.
-Value* Emitter::sum_of_pairs(Value* v) {
+template <class Combine>
+Value* Emitter::by_pairs(Value* v, const Combine& combine) {
     const int lanes =
         static_cast<int>(llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements());
     for (int step = 1; step < lanes; step *= 2) {
@@ -669,7 +671,7 @@ Value* Emitter::sum_of_pairs(Value* v) {
             const bool used = i % (2 * step) == 0 && i + step < lanes;
             from.push_back(used ? i + step : llvm::PoisonMaskElem);
         }
-        v = b_.CreateFAdd(v, b_.CreateShuffleVector(v, from));
+        v = combine(v, b_.CreateShuffleVector(v, from));
     }
     return b_.CreateExtractElement(v, uint64_t{0});
 }
@@ -683,14 +685,17 @@ Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
     };
     switch (e.op) {
         case Op::SumLanes:
-            return real ? sum_of_pairs(v) : b_.CreateAddReduce(v);
+            if (!real) return b_.CreateAddReduce(v);
+            return by_pairs(v, [&](Value* a, Value* b) { return b_.CreateFAdd(a, b); });
         case Op::ProductLanes:
             if (!real) return b_.CreateMulReduce(v);
             return in_any_order(b_.CreateFMulReduce(llvm::ConstantFP::get(scalar, 1), v));
         case Op::MinLanes:
-            return real ? b_.CreateFPMinReduce(v) : b_.CreateIntMinReduce(v, true);
-        case Op::MaxLanes:
-            return real ? b_.CreateFPMaxReduce(v) : b_.CreateIntMaxReduce(v, true);
+        case Op::MaxLanes: {
+            const bool least = e.op == Op::MinLanes;
+            if (real) return by_pairs(v, [&](Value* a, Value* b) { return extreme(a, b, least); });
+            return least ? b_.CreateIntMinReduce(v, true) : b_.CreateIntMaxReduce(v, true);
+        }
         case Op::AllLanes:
             return b_.CreateAndReduce(v);
         default:
