@@ -678,18 +678,13 @@ Value* Emitter::by_pairs(Value* v, const Combine& combine) {
 
 Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
     const bool real = e.type.real();
-    llvm::Type* const scalar = scalar_type(e.type.kind);
-    const auto in_any_order = [](Value* reduced) {
-        llvm::cast<llvm::Instruction>(reduced)->setHasAllowReassoc(true);
-        return reduced;
-    };
     switch (e.op) {
         case Op::SumLanes:
             if (!real) return b_.CreateAddReduce(v);
             return by_pairs(v, [&](Value* a, Value* b) { return b_.CreateFAdd(a, b); });
         case Op::ProductLanes:
             if (!real) return b_.CreateMulReduce(v);
-            return in_any_order(b_.CreateFMulReduce(llvm::ConstantFP::get(scalar, 1), v));
+            return by_pairs(v, [&](Value* a, Value* b) { return b_.CreateFMul(a, b); });
         case Op::MinLanes:
         case Op::MaxLanes: {
             const bool least = e.op == Op::MinLanes;

@@ -1,0 +1,164 @@
+// kernel_test [FILTER…]: every kernel that the operators of the standard library are scheduled
+// into, as the loop IR defines it and as machine code, on random memory: both leave the same bits,
+// and no access is outside of its buffer. Of the files of tests/stdlib whose path has one of the
+// filters in it, if there are any.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "codegen/compiler.h"
+#include "loop/plan.h"
+#include "loop/random.h"
+#include "support/loop_evaluator.h"
+#include "support/number_files.h"
+#include "support/number_run.h"
+
+namespace lemma::testing {
+
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+// Items that are run, from the first and up to the last: the evaluator takes its time.
+constexpr int64_t kFewItems = 3;
+
+// Small numbers, so that integers are good indices now and then; some are special.
+void fill(Tensor& buffer, uint64_t seed) {
+    constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42, 3e38};
+    for (int64_t i = 0; i < buffer.size(); ++i) {
+        const uint64_t bits = loop::random_bits(seed, static_cast<uint64_t>(i));
+        if (!is_real(buffer.dtype())) {
+            buffer.set_integer(
+                i, static_cast<int64_t>(bits % (buffer.dtype() == DType::Bool ? 2 : 4)));
+        } else if (bits % 64 == 0) {
+            buffer.set_real(i, kSpecial[(bits >> 32) % std::size(kSpecial)]);
+        } else {
+            buffer.set_real(i, loop::random_unit(seed, static_cast<uint64_t>(i)) * 4 - 2);
+        }
+    }
+}
+
+// The first difference of two buffers in words.
+std::string compare(const Tensor& got, const Tensor& want) {
+    for (int64_t i = 0; i < want.size(); ++i) {
+        if (is_real(want.dtype())) {
+            const double a = got.real(i), b = want.real(i);
+            const bool same =
+                (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+            if (!same) return fmt::format("{} at {}, where the loops have {}", a, i, b);
+        } else if (got.integer(i) != want.integer(i)) {
+            return fmt::format(
+                "{} at {}, where the loops have {}", got.integer(i), i, want.integer(i));
+        }
+    }
+    return {};
+}
+
+class KernelTest {
+public:
+    explicit KernelTest(codegen::Compiler& compiler)
+        : compiler_(compiler),
+          fma_(compiler.stats().target == "sse2" ? Fma::Separate : Fma::Fused) {}
+
+    void test_cases(const std::string& name,
+                    const std::vector<NumberCase>& cases,
+                    NumberCounts& counts) const {
+        for (const NumberCase& test : cases) {
+            const auto program = compose_numbers(test);
+            if (!program) continue;  // one that expects an error
+            const std::string report = test_program(*program, counts);
+            ++(report.empty() ? counts.passed : counts.failed);
+            if (!report.empty()) {
+                say(fmt::format(
+                    "FAILED {}:{}: {}\n{}{}\n", name, test.line, test.name, test.compose, report));
+            }
+        }
+    }
+
+private:
+    std::string test_program(const ir::Program& program, NumberCounts& counts) const {
+        loop::PlanOptions options{.target = compiler_.target(), .least_steps = 1};
+        const loop::Plan plan = loop::make_plan(program, {}, options);
+        std::vector<const loop::PlanStep*> steps;
+        std::vector<const loop::Function*> functions;
+        for (const loop::PlanStep& step : plan.steps) {
+            if (step.interpreted || step.loop || step.branch) continue;
+            steps.push_back(&step);
+            functions.push_back(&step.kernel.function);
+        }
+        const auto code = compiler_.compile(functions, 1);
+        if (!code) return code.error().message;
+        std::string report;
+        for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
+            report = test_kernel(plan, steps[i]->kernel, (*code)[i], fma_);
+            if (!report.empty()) report += "\n" + loop::print(*functions[i]);
+            ++counts.kernels;
+        }
+        return report;
+    }
+
+    // Elements from the begin of a storage to the end of the memory that it is a part of.
+    static int64_t room(const loop::Plan& plan, loop::StorageId id) {
+        int64_t before = 0;
+        for (; plan.storages[id].base.valid(); id = plan.storages[id].base) {
+            before += plan.storages[id].begin;
+        }
+        return plan.storages[id].elements - before;
+    }
+    static std::string test_kernel(const loop::Plan& plan,
+                                   const loop::Scheduled& kernel,
+                                   runtime::KernelFunction code,
+                                   Fma fma) {
+        std::vector<Tensor> loops;
+        for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+            const loop::StorageId id = kernel.arguments[i];
+            const DType dtype = kernel.function.buffers[i].dtype;
+            const int64_t elements = id.valid() ? room(plan, id) : 1;
+            loops.push_back(Tensor::zeros(dtype, {elements}).value());
+            if (id.valid()) fill(loops.back(), i + 1);
+        }
+        std::vector<Tensor> compiled = loops;
+        std::vector<void*> pointers;
+        for (Tensor& buffer : compiled) pointers.push_back(buffer.bytes().data());
+        const int64_t items = kernel.function.items;
+        const int64_t first = std::min(items, kFewItems);
+        const int64_t last = std::max(first, items - kFewItems);
+        for (const auto& [begin, end] : {std::pair{int64_t{0}, first}, std::pair{last, items}}) {
+            if (auto done = evaluate(kernel.function, {begin, end}, fma, loops); !done) {
+                return done.error().message;
+            }
+            code(pointers.data(), begin, end);
+        }
+        for (size_t i = 0; i < loops.size(); ++i) {
+            const std::string text = compare(compiled[i], loops[i]);
+            if (!text.empty()) return fmt::format("buffer {} has {}", i, text);
+        }
+        return {};
+    }
+
+    codegen::Compiler& compiler_;
+    Fma fma_;
+};
+
+int run(const std::vector<std::string>& filters) {
+    const auto compiler = codegen::Compiler::create();
+    if (!compiler) {
+        say(compiler.error().message + "\n");
+        return 2;
+    }
+    const KernelTest test(**compiler);
+    const NumberCounts counts = test_number_files(
+        filters,
+        [&](const auto& name, const auto& cases, auto& to) { test.test_cases(name, cases, to); });
+    say(fmt::format(
+        "{} kernels\n{} passed, {} failed\n", counts.kernels, counts.passed, counts.failed));
+    return counts.failed == 0 && counts.kernels > 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace lemma::testing
+
+int main(int argc, char** argv) { return lemma::testing::run({argv + 1, argv + argc}); }

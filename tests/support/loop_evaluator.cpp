@@ -1,0 +1,398 @@
+#include "support/loop_evaluator.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/match.h"
+#include "ir/scalar_math.h"
+
+namespace lemma::testing {
+
+namespace {
+
+using loop::Address;
+using loop::Expr;
+using loop::ExprId;
+using loop::Kind;
+using loop::Op;
+
+// One lane: a real, or an int, of which a bool is 0 or 1.
+struct Lane {
+    double real = 0;
+    int64_t integer = 0;
+};
+using Value = std::vector<Lane>;
+
+int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
+
+class Evaluator {
+public:
+    Evaluator(const loop::Function& function, Fma fma, std::vector<tensor::Tensor>& buffers)
+        : f_(function),
+          fused_(fma == Fma::Fused),
+          buffers_(buffers),
+          vars_(function.vars.size()),
+          locals_(f_.locals.size()) {
+        for (size_t i = 0; i < locals_.size(); ++i) locals_[i].resize(f_.locals[i].type.lanes);
+    }
+
+    Result<void> run(int64_t begin, int64_t end) {
+        for (int64_t item = begin; item < end && trouble_.empty(); ++item) {
+            if (f_.item.valid()) vars_[f_.item.value] = item;
+            scope([&] { block(f_.body); });
+        }
+        if (!trouble_.empty()) return std::unexpected(Error{trouble_});
+        return {};
+    }
+
+private:
+    // ---- Statements -----------------------------------------------------------------------------
+
+    // What is computed in a block is known in it and inside of it.
+    template <class Body>
+    void scope(const Body& body) {
+        const size_t before = log_.size();
+        body();
+        for (; log_.size() > before; log_.pop_back()) values_.erase(log_.back());
+    }
+
+    void block(const loop::Block& statements) {
+        for (const loop::Stmt& statement : statements) {
+            if (!trouble_.empty()) return;
+            match(
+                statement.node,
+                [&](const loop::For& s) { all(s); },
+                [&](const loop::If& s) {
+                    if (value(s.condition)[0].integer) scope([&] { block(s.body); });
+                },
+                [&](const loop::Store& s) { store(s); },
+                [&](const loop::Set& s) { locals_[s.local.value] = value(s.value); },
+                [&](const loop::Let& s) { value(s.value); },
+                [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
+                [&](const loop::Prefetch&) {});
+        }
+    }
+    void all(const loop::For& s) {
+        const int64_t end = value(s.end)[0].integer;
+        for (int64_t i = value(s.begin)[0].integer; i < end && trouble_.empty(); i += s.step) {
+            vars_[s.var.value] = i;
+            scope([&] { block(s.body); });
+        }
+    }
+
+    // ---- Memory ---------------------------------------------------------------------------------
+
+    // The element in a lane; none where it is outside, which is told.
+    std::optional<int64_t> element(loop::BufferId buffer, const Address& address, size_t lane) {
+        int64_t at = address.offset;
+        for (const loop::AddressTerm& term : address.terms) {
+            at += term.factor * vars_[term.var.value];
+        }
+        bool own = false;
+        if (address.dynamic.valid()) {
+            const Value dynamic = value(address.dynamic);
+            own = dynamic.size() > 1;
+            at += dynamic[own ? lane : 0].integer;
+        }
+        if (!own) at += static_cast<int64_t>(lane) * address.lane_stride;
+        if (at >= 0 && at < buffers_[buffer.value].size()) return at;
+        trouble_ = fmt::format(
+            "element {} of {} in buffer {}", at, buffers_[buffer.value].size(), buffer.value);
+        return std::nullopt;
+    }
+    bool is_masked(ExprId mask, size_t lane) {
+        if (!mask.valid()) return false;
+        const Value wanted = value(mask);
+        return !wanted[wanted.size() > 1 ? lane : 0].integer;
+    }
+    Value load(const Expr& e) {
+        Value result(e.type.lanes);
+        const tensor::Tensor& from = buffers_[e.buffer.value];
+        for (size_t lane = 0; lane < result.size(); ++lane) {
+            if (is_masked(e.mask, lane)) continue;
+            const auto at = element(e.buffer, e.address, lane);
+            if (!at) continue;
+            if (e.type.real()) {
+                result[lane].real = from.real(*at);
+            } else {
+                result[lane].integer = from.integer(*at);
+            }
+        }
+        return result;
+    }
+    void store(const loop::Store& s) {
+        const Value stored = value(s.value);
+        const bool real = f_[s.value].type.real();
+        if (!f_.buffers[s.buffer.value].written) {
+            trouble_ = fmt::format("buffer {} is written", s.buffer.value);
+        }
+        for (size_t lane = 0; lane < stored.size() && trouble_.empty(); ++lane) {
+            if (is_masked(s.mask, lane)) continue;
+            const auto at = element(s.buffer, s.address, lane);
+            if (!at) return;
+            tensor::Tensor& to = buffers_[s.buffer.value];
+            if (real) {
+                to.set_real(*at, stored[lane].real);
+            } else {
+                to.set_integer(*at, stored[lane].integer);
+            }
+        }
+    }
+
+    // ---- Values ---------------------------------------------------------------------------------
+
+    Value value(ExprId id) {
+        if (const auto found = values_.find(id); found != values_.end()) return found->second;
+        Value result = compute(f_[id]);
+        values_[id] = result;
+        log_.push_back(id);
+        return result;
+    }
+    Value compute(const Expr& e) {
+        switch (e.op) {
+            case Op::Constant:
+                return {{e.real, e.integer}};
+            case Op::Var:
+                return {{0, vars_[static_cast<size_t>(e.integer)]}};
+            case Op::Local:
+                return locals_[static_cast<size_t>(e.integer)];
+            case Op::Load:
+                return load(e);
+            default:
+                break;
+        }
+        std::vector<Value> args;
+        for (const ExprId arg : e.args) args.push_back(value(arg));
+        if (e.op >= Op::SumLanes) return {over_lanes(e, args[0])};
+        Value result(e.type.lanes);
+        for (size_t lane = 0; lane < result.size(); ++lane) {
+            std::vector<Lane> here;
+            for (const Value& arg : args) here.push_back(arg[arg.size() > 1 ? lane : 0]);
+            result[lane] = e.op == Op::Ramp ? Lane{0, static_cast<int64_t>(lane)} : one(e, here);
+        }
+        return result;
+    }
+    Lane one(const Expr& e, const std::vector<Lane>& a) {
+        const loop::Type from = e.args.empty() ? e.type : f_[e.args[0]].type;
+        switch (e.op) {
+            case Op::Broadcast:
+                return a[0];
+            case Op::Select:
+                return a[0].integer ? a[1] : a[2];
+            case Op::Cast:
+                return cast(a[0], from.kind, e.type.kind);
+            case Op::Less:
+            case Op::LessEqual:
+            case Op::Equal:
+            case Op::NotEqual:
+                return {0, compared(e.op, from.real(), a[0], a[1])};
+            case Op::And:
+                return {0, a[0].integer & a[1].integer};
+            case Op::Or:
+                return {0, a[0].integer | a[1].integer};
+            case Op::Xor:
+                return {0, a[0].integer ^ a[1].integer};
+            case Op::Not:
+                return {0, !a[0].integer};
+            default:
+                break;
+        }
+        if (!e.type.real()) return {0, of_integers(e, a)};
+        const double result = of_reals(e, a);
+        return {e.type.kind == Kind::F32 ? static_cast<float>(result) : result, 0};
+    }
+    static bool compared(Op op, bool real, const Lane& a, const Lane& b) {
+        const auto with = [op](auto x, auto y) {
+            return op == Op::Less        ? x < y
+                   : op == Op::LessEqual ? x <= y
+                   : op == Op::Equal     ? x == y
+                                         : x != y;
+        };
+        return real ? with(a.real, b.real) : with(a.integer, b.integer);
+    }
+    static Lane cast(const Lane& a, Kind from, Kind to) {
+        const bool real = from == Kind::F32 || from == Kind::F64;
+        switch (to) {
+            case Kind::Bool:
+                return {0, real ? a.real != 0 : a.integer != 0};
+            case Kind::Int:
+                return {0, real ? ir::truncate_to_int(a.real).value_or(0) : a.integer};
+            case Kind::F32:
+                return {real ? static_cast<float>(a.real) : static_cast<float>(a.integer), 0};
+            case Kind::F64:
+                return {real ? a.real : static_cast<double>(a.integer), 0};
+        }
+        return a;
+    }
+    int64_t of_integers(const Expr& e, const std::vector<Lane>& a) {
+        const int64_t x = a[0].integer;
+        const int64_t y = a.size() > 1 ? a[1].integer : 0;
+        switch (e.op) {
+            case Op::Add:
+                return wrapped(bits(x) + bits(y));
+            case Op::Sub:
+                return wrapped(bits(x) - bits(y));
+            case Op::Mul:
+                return wrapped(bits(x) * bits(y));
+            case Op::Fma:
+                return wrapped(bits(x) * bits(y) + bits(a[2].integer));
+            case Op::Min:
+                return std::min(x, y);
+            case Op::Max:
+                return std::max(x, y);
+            case Op::Neg:
+                return wrapped(-bits(x));
+            case Op::Abs:
+                return x < 0 ? wrapped(-bits(x)) : x;
+            case Op::Div:
+            case Op::Mod: {
+                if (y == 0 || (x == INT64_MIN && y == -1)) return 0;
+                const bool down = x % y != 0 && (x % y < 0) != (y < 0);
+                if (e.op == Op::Div) return x / y - down;
+                return down ? x % y + y : x % y;
+            }
+            default:
+                return unknown(e);
+        }
+    }
+    // In double, which the caller rounds to float: that is the float's own result for all of these.
+    double of_reals(const Expr& e, const std::vector<Lane>& a) {
+        const double x = a[0].real;
+        const double y = a.size() > 1 ? a[1].real : 0;
+        const bool single = e.type.kind == Kind::F32;
+        switch (e.op) {
+            case Op::Add:
+                return x + y;
+            case Op::Sub:
+                return x - y;
+            case Op::Mul:
+                return x * y;
+            case Op::Div:
+                return x / y;
+            case Op::Fma:
+                return fma(x, y, a[2].real, single);
+            case Op::Min:
+            case Op::Max:
+                return extreme(x, y, e.op == Op::Min);
+            case Op::Neg:
+                return -x;
+            case Op::Abs:
+                return std::fabs(x);
+            case Op::Sqrt:
+                return std::sqrt(x);
+            case Op::Floor:
+                return std::floor(x);
+            case Op::Ceil:
+                return std::ceil(x);
+            case Op::Trunc:
+                return std::trunc(x);
+            case Op::Rint:
+                return std::nearbyint(x);
+            case Op::Round:
+                return std::round(x);
+            case Op::CopySign:
+                return std::copysign(x, y);
+            case Op::Scale:
+                return std::ldexp(x, static_cast<int>(y));
+            case Op::Exponent:
+                return static_cast<double>(exponent_of(x));
+            case Op::Mantissa:
+                return std::ldexp(x, -exponent_of(x));
+            case Op::Library:
+                return library(e, a);
+            default:
+                return unknown(e);
+        }
+    }
+    double fma(double x, double y, double z, bool single) const {
+        if (!single) return fused_ ? std::fma(x, y, z) : x * y + z;
+        const auto a = static_cast<float>(x), b = static_cast<float>(y), c = static_cast<float>(z);
+        if (fused_) return std::fma(a, b, c);
+        return static_cast<float>(x * y) + z;
+    }
+    static double extreme(double x, double y, bool least) {
+        if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<double>::quiet_NaN();
+        return least ? (y < x ? y : x) : (x < y ? y : x);
+    }
+    // Of a positive, normal float: its mantissa is between the roots of a half and of two.
+    static int exponent_of(double x) {
+        int exponent = 0;
+        const double half = std::frexp(x, &exponent);  // from a half to one
+        return half < static_cast<double>(std::bit_cast<float>(0x3F3504F3)) ? exponent - 1
+                                                                            : exponent;
+    }
+    double library(const Expr& e, const std::vector<Lane>& a) {
+        const bool single = e.type.kind == Kind::F32;
+        const std::string name = single ? std::string(e.name) + "f" : e.name;
+        void* const found = ::dlsym(RTLD_DEFAULT, name.c_str());
+        if (!found) return unknown(e);
+        const auto call = [&]<class T>(T) -> double {
+            if (a.size() == 1) return reinterpret_cast<T (*)(T)>(found)(static_cast<T>(a[0].real));
+            return reinterpret_cast<T (*)(T, T)>(found)(static_cast<T>(a[0].real),
+                                                        static_cast<T>(a[1].real));
+        };
+        return single ? call(float{}) : call(double{});
+    }
+    // Neighbours first, then neighbouring pairs, and so on.
+    Lane over_lanes(const Expr& e, Value v) {
+        for (size_t step = 1; step < v.size(); step *= 2) {
+            for (size_t i = 0; i + step < v.size(); i += 2 * step) {
+                v[i] = combined(e, v[i], v[i + step]);
+            }
+        }
+        return v[0];
+    }
+    Lane combined(const Expr& e, const Lane& a, const Lane& b) {
+        Expr pair = e;
+        switch (e.op) {
+            case Op::SumLanes:
+                pair.op = Op::Add;
+                break;
+            case Op::ProductLanes:
+                pair.op = Op::Mul;
+                break;
+            case Op::MinLanes:
+                pair.op = Op::Min;
+                break;
+            case Op::MaxLanes:
+                pair.op = Op::Max;
+                break;
+            case Op::AllLanes:
+                pair.op = Op::And;
+                break;
+            default:
+                pair.op = Op::Or;
+                break;
+        }
+        return one(pair, {a, b});
+    }
+    int unknown(const Expr& e) {
+        trouble_ = fmt::format("`{}` has no meaning here", loop::op_text(e.op));
+        return 0;
+    }
+
+    const loop::Function& f_;
+    bool fused_;
+    std::vector<tensor::Tensor>& buffers_;
+    std::vector<int64_t> vars_;
+    std::vector<Value> locals_;
+    std::unordered_map<ExprId, Value, IdHash> values_;
+    std::vector<ExprId> log_;
+    std::string trouble_;
+};
+
+}  // namespace
+
+Result<void> evaluate(const loop::Function& function,
+                      EvaluatedItems items,
+                      Fma fma,
+                      std::vector<tensor::Tensor>& buffers) {
+    return Evaluator(function, fma, buffers).run(items.begin, items.end);
+}
+
+}  // namespace lemma::testing
