@@ -1,5 +1,5 @@
-// Windows over rows that lie side by side, and elements that lie a few apart: what vectors do at
-// the edges, and in between.
+// Windows over rows that lie side by side, elements that lie a few apart, operands that lie along
+// another axis: what vectors do at the edges, and in between.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -103,6 +103,28 @@ graph G {{
                                         w.before,
                                         w.after));
         expect_near(ran, 1e-6);
+    }
+}
+
+// Tiles are turned in registers: whole ones, and what is left at two sides.
+TEST(EngineTurned, Matrices) {
+    for (const auto& [rows, columns] : {std::pair{16, 16}, {37, 41}, {100, 17}, {16, 129}}) {
+        SCOPED_TRACE(fmt::format("{} by {}", rows, columns));
+        const Ran ran = run(fmt::format(R"(import layout; import math;
+graph G {{
+    @input {{ x: real[3, {0}, {1}]; b: real[3, {1}, {0}]; }}
+    @output {{ y: real[3, {1}, {0}]; z: real[{1}, {0}, 3]; }}
+    @compose {{
+        t = layout.transpose{{perm = [0, 2, 1]}}(x);
+        u = math.add(t, b);
+        y = math.mul(u, 2.0);
+        z = layout.transpose{{perm = [2, 1, 0]}}(x);
+    }}
+}})",
+                                        rows,
+                                        columns));
+        EXPECT_NE(ran.dumped.find("turned x"), std::string::npos) << ran.dumped;
+        expect_near(ran, 0);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "loop/lowering.h"
@@ -170,5 +171,10 @@ private:
     BufferId failed_;
     bool inside_ = false;
 };
+
+// ---- schedule_transposed.cpp --------------------------------------------------------------------
+
+// Of a map that turns an operand; nothing if it does not.
+std::optional<Scheduled> schedule_transposed(const NestContext& context);
 
 }  // namespace lemma::loop

@@ -257,6 +257,10 @@ ExprId Builder::library(const char* name, std::vector<ExprId> args) {
     return intern({.op = Op::Library, .type = result, .args = std::move(args), .name = name});
 }
 
+ExprId Builder::halves(Op which, ExprId a, ExprId b, int64_t size) {
+    return intern({.op = which, .type = type(a), .integer = size, .args = {a, b}});
+}
+
 ExprId Builder::sum(const Address& address) {
     ExprId result = integer(address.offset);
     for (const AddressTerm& term : address.terms) {

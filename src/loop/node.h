@@ -77,6 +77,10 @@ enum class Op : uint8_t {
     Scale,
     Exponent,
     Mantissa,
+    // Of two vectors, in groups of twice `integer` lanes: from each, one behind the other, the
+    // first halves of its groups, or the second ones.
+    FirstHalves,
+    SecondHalves,
     // of the lanes of a vector: one scalar
     SumLanes,
     ProductLanes,
@@ -105,7 +109,7 @@ struct Address {
 struct Expr {
     Op op{};
     Type type;
-    int64_t integer = 0;  // of a constant; else what it names: the variable, the local
+    int64_t integer = 0;  // of a constant; else what it names: the variable, the local, the size
     double real = 0;
     std::vector<ExprId> args;
     // Of a load.
@@ -205,6 +209,8 @@ public:
     ExprId cast(ExprId value, Kind kind);
     ExprId spread(ExprId value, uint16_t lanes);
     ExprId library(const char* name, std::vector<ExprId> args);
+    // FirstHalves or SecondHalves, of groups of twice so many lanes.
+    ExprId halves(Op which, ExprId a, ExprId b, int64_t size);
     // The value of an address without its buffer, as an int.
     ExprId sum(const Address& address);
     // Loads behind it may give other values.

@@ -21,6 +21,7 @@ Scheduled schedule_nest(const Stage& stage,
         return result;
     }
     const NestContext context{stage, pool, places, target};
+    if (auto transposed = schedule_transposed(context)) return std::move(*transposed);
     NestShape shape;
     NestSteps steps(context, shape, result, lower);
     if (!any_order(stage, pool)) {

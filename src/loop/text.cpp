@@ -91,6 +91,10 @@ const char* op_text(Op op) {
             return "exponent";
         case Op::Mantissa:
             return "mantissa";
+        case Op::FirstHalves:
+            return "first_halves";
+        case Op::SecondHalves:
+            return "second_halves";
         case Op::SumLanes:
             return "sum_lanes";
         case Op::ProductLanes:
@@ -176,6 +180,9 @@ private:
         std::string text = fmt::format("{} {}", type_text(e.type), e.name ? e.name : op_text(e.op));
         for (size_t i = 0; i < e.args.size(); ++i) {
             text += (i == 0 ? "(" : ", ") + name(e.args[i], depth);
+        }
+        if (e.op == Op::FirstHalves || e.op == Op::SecondHalves) {
+            text += fmt::format(", {}", e.integer);
         }
         return e.args.empty() ? text : text + ")";
     }

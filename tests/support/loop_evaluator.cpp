@@ -169,6 +169,7 @@ private:
         std::vector<Value> args;
         for (const ExprId arg : e.args) args.push_back(value(arg));
         if (e.op >= Op::SumLanes) return {over_lanes(e, args[0])};
+        if (e.op == Op::FirstHalves || e.op == Op::SecondHalves) return halves(e, args);
         Value result(e.type.lanes);
         for (size_t lane = 0; lane < result.size(); ++lane) {
             std::vector<Lane> here;
@@ -337,6 +338,17 @@ private:
                                                         static_cast<T>(a[1].real));
         };
         return single ? call(float{}) : call(double{});
+    }
+    static Value halves(const Expr& e, const std::vector<Value>& args) {
+        Value result;
+        const auto size = static_cast<size_t>(e.integer);
+        for (size_t group = 0; group < args[0].size(); group += 2 * size) {
+            const size_t begin = group + (e.op == Op::SecondHalves ? size : 0);
+            for (const Value& arg : args) {
+                for (size_t i = begin; i < begin + size; ++i) result.push_back(arg[i]);
+            }
+        }
+        return result;
     }
     // Neighbours first, then neighbouring pairs, and so on.
     Lane over_lanes(const Expr& e, Value v) {

@@ -65,6 +65,7 @@ private:
     Value* convert(Value* v, loop::Type from, loop::Type to);
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
+    Value* halves(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
     template <class Combine>
     Value* by_pairs(Value* v, const Combine& combine);
@@ -472,6 +473,9 @@ Value* Emitter::compute(const loop::Expr& e) {
             return b_.CreateNot(v[0]);
         case Op::Library:
             return library(e, v);
+        case Op::FirstHalves:
+        case Op::SecondHalves:
+            return halves(e, v);
         default:
             if (e.op >= Op::SumLanes) return over_lanes(e, v[0]);
             return arithmetic(e, v);
@@ -657,6 +661,19 @@ Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
         result = b_.CreateInsertElement(result, b_.CreateCall(function, args), i);
     }
     return result;
+}
+
+Value* Emitter::halves(const loop::Expr& e, const std::vector<Value*>& v) {
+    const int lanes = e.type.lanes;
+    const int size = static_cast<int>(e.integer);
+    std::vector<int> from;
+    for (int i = 0; i < lanes; ++i) {
+        const int group = i / (2 * size) * 2 * size;
+        const int half = e.op == Op::SecondHalves ? size : 0;
+        const int vector = i % (2 * size) < size ? 0 : lanes;
+        from.push_back(vector + group + half + i % size);
+    }
+    return b_.CreateShuffleVector(v[0], v[1], from);
 }
 
 // Neighbours first, then neighbouring pairs, and so on: a row that fits a vector has the same sum
