@@ -56,6 +56,8 @@ bool rounds_between(const StageGraph& graph, const Unit& unit);
 
 // ---- Passes -------------------------------------------------------------------------------------
 
+// A sum that is scattered over the elements of its result becomes one that each of them gathers.
+void invert_scatter(StageGraph& graph, Stage& stage);
 // The formula that gives elements their start becomes part of the one that adds to them.
 void merge_starts(StageGraph& graph, Unit& unit);
 // Tensors start as zeros; a stage that says so comes first where not all elements are written.
@@ -93,6 +95,8 @@ std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stag
 void find_contractions(StageGraph& graph);
 // What scales and shifts the results of constant weights, channel by channel, goes into them.
 void fold_scales(StageGraph& graph);
+// Gathers of every so many elements become sums of their own, one for each remainder.
+void split_inverses(StageGraph& graph);
 // Sums of squared distances get the sums of squares that make products of them.
 void find_squares(StageGraph& graph, Numerics numerics);
 // The operand that is walked in lanes gets its own, packed copy.

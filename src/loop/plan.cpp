@@ -76,6 +76,7 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     for (const ir::Formula& formula : op.formulas) {
         auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool);
         if (!stage) return add_interpreted(scope, id, stage.error().message);
+        if (options_.fuse) invert_scatter(graph, *stage);
         unit.stages.push_back(std::move(*stage));
     }
     for (const ir::Port& port : op.outputs) {
@@ -313,6 +314,7 @@ void Planner::optimise(Scope& scope) {
     fuse(graph);
     if (hoist_constants(graph)) fuse(graph);
     show("fuse", graph);
+    split_inverses(graph);
     find_outer(scope);
     if (scope.kind == RegionKind::Loop) {
         // Good enough to be packed before the loop.

@@ -1,6 +1,7 @@
 // Plain loops: outputs outside, reductions inside, one variable in lanes.
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "loop/nest.h"
 
 namespace lemma::loop {
@@ -9,6 +10,7 @@ Scheduled schedule_nest(const Stage& stage,
                         StagePool& pool,
                         const Places& places,
                         const Target& target) {
+    LEMMA_CHECK(stage.inverses.empty());
     Scheduled result;
     Lowering lower(pool, places, result);
     Function& function = result.function;

@@ -27,6 +27,15 @@ struct StageWrite {
     std::vector<ExprId> index;
     ExprId value;
 };
+// A variable that counts the elements of an axis, where the formula counts steps of which each
+// writes an element: element factor * position + tap_factor * tap + offset. Steps in which the
+// position is no whole number do not count.
+struct StageInverse {
+    VarId output;
+    VarId tap;  // may be missing
+    int64_t factor = 1, tap_factor = 0, offset = 0;
+    ExprId position;
+};
 struct Stage {
     ir::FormulaOp combine{};
     std::vector<StageLoop> loops;  // in the order of the formula; none has extent 1
@@ -41,6 +50,7 @@ struct Stage {
     // there. If it is missing, the total itself is stored.
     ExprId finish;
     ExprId total;
+    std::vector<StageInverse> inverses;  // none behind the pass that splits such stages
 };
 
 // Each element that it writes, it assigns; in all of its steps.
