@@ -128,5 +128,22 @@ graph G {{
     }
 }
 
+// Channels of a model's output lie far apart: they are made side by side, and turned.
+TEST(EngineTurned, LargeResults) {
+    const Ran ran = run(R"(import nn; import math;
+graph G {
+    @input { x: real[1, 3, 80, 80]; }
+    @output { y: real[1, 16, 80, 80]; z: real[1, 16, 80, 80]; }
+    @variable { w: real[16, 3, 3, 3]; b: real[16]; }
+    @compose {
+        c = nn.conv{padding = [1, 1, 1, 1]}(x, w, b);
+        y = nn.relu(c);
+        z = math.add(y, 1.0);
+    }
+})");
+    EXPECT_NE(ran.dumped.find("turned x"), std::string::npos) << ran.dumped;
+    expect_near(ran, 1e-5);
+}
+
 }  // namespace
 }  // namespace lemma

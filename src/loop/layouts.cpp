@@ -7,7 +7,8 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kFewChannels = 4;  // not worth another order
+constexpr int64_t kFewChannels = 4;                  // not worth another order
+constexpr int64_t kManyElements = int64_t{1} << 16;  // that are better turned than scattered
 
 class LayoutChooser {
 public:
@@ -16,6 +17,7 @@ public:
 
     Layouts run() {
         copy_operands();
+        copy_results();
         find_makers();
         for (const Unit& unit : graph_.units) {
             if (unit.contraction) ask_operand(unit);
@@ -118,8 +120,9 @@ private:
                 const bool wanted = reaches_over(a) || unit.contraction->lane_in_a;
                 if (wanted && fixed_.contains(id)) {
                     if (!copies.contains(id)) {
-                        units.push_back(copy_unit(unit, id));
-                        copies[id] = units.back().writes[0];
+                        copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                        units.push_back(copy_unit(unit, id, copies[id]));
+                        put_lane_innermost(*unit.contraction, copies[id]);
                     }
                     replace_operand(unit, copies[id]);
                 }
@@ -128,15 +131,58 @@ private:
         }
         graph_.units = std::move(units);
     }
-    Unit copy_unit(const Unit& unit, ir::TensorId id) {
-        const tensor::Shape shape = graph_.shapes.at(id);
+    void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
+        const auto axis = c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
+        if (axis) result_.innermost[copy] = *axis;
+    }
+    // Large results whose lanes lie far apart are made side by side, and turned.
+    void copy_results() {
+        std::unordered_map<ir::TensorId, size_t, IdHash> last;  // that writes it
+        std::unordered_set<ir::TensorId, IdHash> good;
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            const Unit& unit = graph_.units[i];
+            for (const ir::TensorId id : unit.writes) {
+                if (is_scattered(unit) && !last.contains(id)) good.insert(id);
+                if (!is_scattered(unit)) good.erase(id);
+                last[id] = i;
+            }
+        }
+        if (good.empty()) return;
+        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
+        std::vector<Unit> units;
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            Unit& unit = graph_.units[i];
+            const ir::TensorId id = unit.writes.empty() ? ir::TensorId() : unit.writes[0];
+            if (!good.contains(id)) {
+                units.push_back(std::move(unit));
+                continue;
+            }
+            if (!copies.contains(id)) {
+                copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+            }
+            unit.stages[0].writes[0].tensor = copies[id];
+            unit.writes = {copies[id]};
+            units.push_back(std::move(unit));
+            if (last[id] == i) units.push_back(copy_unit(units.back(), copies[id], id));
+        }
+        graph_.units = std::move(units);
+    }
+    bool is_scattered(const Unit& unit) const {
+        if (!unit.contraction || unit.once || unit.writes.size() != 1) return false;
+        const ir::TensorId id = unit.writes[0];
+        const tensor::Shape& shape = graph_.shapes.at(id);
+        const auto axis = axis_of(unit.stages[0].writes[0].index, unit.contraction->lane);
+        return fixed_.contains(id) && graph_.dtypes.at(id) == tensor::DType::F32 && axis &&
+               *axis + 1 < shape.size() && *tensor::volume(shape) >= kManyElements;
+    }
+    Unit copy_unit(const Unit& unit, ir::TensorId from, ir::TensorId to) {
         Unit made;
         made.op = unit.op;
         made.label = unit.label + " copy";
         Stage stage;
         stage.combine = ir::FormulaOp::Assign;
         std::vector<ExprId> index;
-        for (const int64_t extent : shape) {
+        for (const int64_t extent : graph_.shapes.at(from)) {
             if (extent == 1) {
                 index.push_back(pool_.build.integer(0));
                 continue;
@@ -145,16 +191,11 @@ private:
             stage.loops.push_back({var, extent});
             index.push_back(pool_.build.index(var));
         }
-        const ir::TensorId to = graph_.new_tensor(tensor::DType::F32, shape);
-        const ExprId value = pool_.build.read(id.value, Kind::F32, index);
-        if (unit.contraction->lane_in_a) {
-            const auto axis = axis_of(pool_[unit.contraction->a].args, unit.contraction->lane);
-            if (axis) result_.innermost[to] = *axis;
-        }
+        const ExprId value = pool_.build.read(from.value, Kind::F32, index);
         stage.writes.push_back({to, std::move(index), value});
         made.stages.push_back(std::move(stage));
         made.writes = {to};
-        made.once = graph_.constants.contains(id);
+        made.once = graph_.constants.contains(from);
         if (made.once) graph_.constants.insert(to);
         find_reads(graph_, made);
         return made;
