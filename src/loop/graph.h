@@ -89,6 +89,9 @@ Unit constants_unit(StageGraph& graph,
                     const char* what,
                     const std::vector<VarId>& vars,
                     const std::vector<MadeConstant>& made);
+// Products of one operand with several constant weights become one, of which each is a slice, where
+// they take so many times as long by themselves.
+void merge_siblings(StageGraph& graph, const Target& target, double least_gain);
 // A sum of products and the roles of its variables, if the stage is one that pays.
 std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
 // Those of all units are found.

@@ -190,7 +190,7 @@ const char* role_text(StorageRole role) {
 
 const std::vector<std::string>& dump_passes() {
     static const std::vector<std::string> passes = {
-        "stages", "fuse", "contract", "fold", "layout", "pack", "schedule", "memory"};
+        "stages", "fuse", "siblings", "contract", "fold", "layout", "pack", "schedule", "memory"};
     return passes;
 }
 

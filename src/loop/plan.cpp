@@ -325,6 +325,8 @@ void Planner::optimise(Scope& scope) {
             if (same) graph.constants.insert(id);
         }
     }
+    merge_siblings(graph, options_.target, options_.least_gain);
+    show("siblings", graph);
     find_contractions(graph);
     show("contract", graph);
     fold_scales(graph);

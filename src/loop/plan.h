@@ -138,12 +138,15 @@ struct PlanLog {
 
 // Tiles pay from here on.
 constexpr int32_t kLeastSteps = 4096;
+// Products of one operand become one where they take so many times as long by themselves.
+constexpr double kLeastGain = 1.04;
 
 struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as it is written
     Numerics numerics = Numerics::Default;
     int32_t least_steps = kLeastSteps;  // of a sum that is tiled
+    double least_gain = kLeastGain;     // of products that become one; 0: of any
     PlanLog* log = nullptr;             // may be missing
 };
 

@@ -78,6 +78,7 @@ Result<Engine::Loaded*> Engine::load() {
                                     .fuse = options_.fuse,
                                     .numerics = options_.compiler.numerics,
                                     .least_steps = options_.least_steps,
+                                    .least_gain = options_.least_gain,
                                     .log = &log_});
     times_.plan += watch.lap();
     std::vector<const loop::Function*> functions;

@@ -22,6 +22,7 @@ struct EngineOptions {
     int threads = 1;
     bool fuse = true;
     int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled
+    double least_gain = loop::kLeastGain;     // of products that become one; 0: of any
     // The data of variables that the interpreter has not got, read when it is wanted.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
