@@ -510,5 +510,23 @@ graph G {
                  4);
 }
 
+// Of a transposed convolution each remainder of the stride is a product, which writes a part of the
+// result.
+TEST(Siblings, PartsOfAResultStay) {
+    expect_apart(R"(
+graph G {
+    @input { x: real[1, 32, 8, 8]; }
+    @output { y: real[1, 24, 17, 17]; z: real[1, 24, 17, 17]; }
+    @variable { a: real[32, 9, 3, 3]; b: real[32, 9, 3, 3]; c: real[24, 9, 1, 1]; d: real[24, 9, 1, 1]; }
+    @compose {
+        k = nn.deconv{stride = [2, 2], dilation = [1, 1], padding = [0, 0, 0, 0]}(x, a);
+        l = nn.deconv{stride = [2, 2], dilation = [1, 1], padding = [0, 0, 0, 0]}(x, b);
+        y = nn.conv{stride = [1, 1], dilation = [1, 1], padding = [0, 0, 0, 0], groups = 1}(k, c);
+        z = nn.conv{stride = [1, 1], dilation = [1, 1], padding = [0, 0, 0, 0], groups = 1}(l, d);
+    }
+})",
+                 10);
+}
+
 }  // namespace
 }  // namespace lemma

@@ -22,6 +22,8 @@ std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
     const bool own = !graph_.results.contains(result.result) &&
                      graph_.dtypes.at(result.result) == tensor::DType::F32;
     if (!own) return std::nullopt;
+    // Others may write what it does not.
+    if (!covers(unit.stages[0], graph_)) return std::nullopt;
     result.lane = found->lane;
     result.lanes = pool_.extent(found->lane);
     result.a = found->a;
