@@ -20,6 +20,8 @@ struct Unit {
     std::vector<Stage> stages;
     bool interpreted = false;
     std::string why;
+    // Of one that is compiled, but as opaque to passes as if it were not.
+    std::optional<RunTime> run_time = {};
     bool once = false;
     std::vector<ir::TensorId> reads, writes;  // each once
     bool dead = false;                        // a pass took it in elsewhere

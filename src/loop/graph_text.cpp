@@ -200,7 +200,9 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
         if (unit.dead) continue;
         text += head(program, unit.op, unit.label);
         if (unit.once) text += " once";
-        if (unit.interpreted) text += ": interpreted, for " + unit.why;
+        if (unit.interpreted) {
+            text += unit.run_time ? ": run-time extents" : ": interpreted, for " + unit.why;
+        }
         text += "\n";
         if (unit.contraction) text += contraction_text(*unit.contraction);
         for (const Stage& stage : unit.stages) text += StageText(graph.pool, program).print(stage);

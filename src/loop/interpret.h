@@ -55,8 +55,9 @@ public:
     // Forgets all but the variables; `update` counts it as a run.
     void end_run(bool update);
     std::unordered_map<ir::SymId, int64_t, IdHash> known_extents() const;
-    Result<void> check_assertions(ir::OpId id) {
-        return check(program_.operations[id].assertions, false);
+    // `all`: what is still open is an error.
+    Result<void> check_assertions(ir::OpId id, bool all = false) {
+        return check(program_.operations[id].assertions, all);
     }
     // One operation, on values that are there or were given.
     Result<void> run_alone(ir::OpId id) { return run_operation(id); }
@@ -70,6 +71,11 @@ public:
     }
     bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
     Result<int64_t> take_extent(ir::SymId id) { return extent(id); }
+    // Of a symbol, if inputs or results told it.
+    std::optional<int64_t> known_extent(ir::SymId symbol) const {
+        const auto found = known_.find(symbol);
+        return found != known_.end() ? program_.symbols.as_int(found->second) : std::nullopt;
+    }
     // An extent that a run tells.
     void learn_extent(ir::SymId id, int64_t value) { known_[id] = program_.symbols.integer(value); }
     const RunOptions& options() const { return options_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "loop/dynamic.h"
 
 namespace lemma::loop {
 
@@ -84,9 +85,55 @@ ExprId Lowering::number(const Address& address) {
     return build.make(Op::Add, {ramp, sum});
 }
 
+void Lowering::add_affine(Address& address, const Address& index, int64_t stride) const {
+    address.offset += stride * index.offset;
+    for (const AddressTerm& term : index.terms) address.add(term.var, stride * term.factor);
+}
+
+// Outside of the tensor nothing is touched; that it was outside is told elsewhere.
+ExprId Lowering::checked(ExprId at, ExprId extent) {
+    const ExprId zero = build.integer(0);
+    const ExprId good = build.make(
+        Op::And, {build.make(Op::LessEqual, {zero, at}), build.make(Op::Less, {at, extent})});
+    return build.select(good, at, zero);
+}
+
+// Row-major, with strides that are products of extents.
+Lowering::Element Lowering::run_time_element(ir::TensorId tensor,
+                                             const std::vector<ExprId>& index,
+                                             bool written) {
+    const std::vector<ExprId>& extents = run_time_->extents.at(tensor);
+    Element result;
+    result.buffer = buffer(tensor, written);
+    ExprId dynamic;
+    ExprId stride = build.integer(1);
+    for (size_t axis = index.size(); axis-- > 0;) {
+        const bool inside =
+            std::ranges::find(stage_->inside, Stage::Inside{tensor, axis, index[axis]}) !=
+            stage_->inside.end();
+        const auto of_stage = inside ? pool_.affine(index[axis]) : std::nullopt;
+        const ExprId extent = value(extents[axis]);
+        const Expr even = build[stride];
+        if (of_stage && even.op == Op::Constant) {
+            add_affine(result.address, affine(*of_stage), even.integer);
+        } else {
+            ExprId at = value(index[axis]);
+            if (!inside) at = checked(at, extent);
+            at = build.make(Op::Mul, {at, stride});
+            dynamic = dynamic.valid() ? build.make(Op::Add, {dynamic, at}) : at;
+        }
+        stride = build.make(Op::Mul, {stride, extent});
+    }
+    finish(result, dynamic);
+    return result;
+}
+
 Lowering::Element Lowering::element(ir::TensorId tensor,
                                     const std::vector<ExprId>& index,
                                     bool written) {
+    if (run_time_ && run_time_->extents.contains(tensor)) {
+        return run_time_element(tensor, index, written);
+    }
     const Place& place = places_.at(tensor);
     const Layout& layout = place.layout;
     Element result;
@@ -106,22 +153,12 @@ Lowering::Element Lowering::element(ir::TensorId tensor,
             const Address here = affine(*of_stage);
             if (split && add_split(result.address, here, layout)) continue;
             if (!split) {
-                result.address.offset += layout.strides[axis] * here.offset;
-                for (const AddressTerm& term : here.terms) {
-                    result.address.add(term.var, layout.strides[axis] * term.factor);
-                }
+                add_affine(result.address, here, layout.strides[axis]);
                 continue;
             }
         }
         ExprId at = value(index[axis]);
-        if (!inside) {
-            const ExprId zero = build.integer(0);
-            const ExprId good =
-                build.make(Op::And,
-                           {build.make(Op::LessEqual, {zero, at}),
-                            build.make(Op::Less, {at, build.integer(place.shape[axis])})});
-            at = build.select(good, at, zero);
-        }
+        if (!inside) at = checked(at, build.integer(place.shape[axis]));
         if (split) {
             const ExprId block = build.integer(layout.block);
             add_dynamic(build.make(Op::Div, {at, block}), layout.strides[axis]);
@@ -130,22 +167,28 @@ Lowering::Element Lowering::element(ir::TensorId tensor,
             add_dynamic(at, layout.strides[axis]);
         }
     }
-    result.address.dynamic = dynamic;
+    finish(result, dynamic);
+    return result;
+}
+
+// What goes from lane to lane is no term of the address any more.
+void Lowering::finish(Element& element, ExprId dynamic) {
+    Address& address = element.address;
+    address.dynamic = dynamic;
     const bool dynamic_lanes = dynamic.valid() && build.type(dynamic).lanes > 1;
     int64_t lane_factor = 0;
-    std::erase_if(result.address.terms, [&](const AddressTerm& term) {
+    std::erase_if(address.terms, [&](const AddressTerm& term) {
         if (term.var != lane_var) return false;
         lane_factor = term.factor;
         return true;
     });
     if (lanes_ == 1) lane_factor = 0;
-    result.in_lanes = dynamic_lanes || lane_factor != 0;
-    result.address.lane_stride = lane_factor;
+    element.in_lanes = dynamic_lanes || lane_factor != 0;
+    address.lane_stride = lane_factor;
     if (dynamic_lanes && lane_factor != 0) {
         const ExprId ramp = build.make(Op::Mul, {build.ramp(lanes_), build.integer(lane_factor)});
-        result.address.dynamic = build.make(Op::Add, {dynamic, ramp});
+        address.dynamic = build.make(Op::Add, {dynamic, ramp});
     }
-    return result;
 }
 
 ExprId Lowering::load(ir::TensorId tensor, const std::vector<ExprId>& index) {

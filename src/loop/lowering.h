@@ -12,6 +12,8 @@
 
 namespace lemma::loop {
 
+struct RunTime;
+
 class Lowering {
 public:
     Lowering(StagePool& pool, const Places& places, Scheduled& result)
@@ -20,6 +22,12 @@ public:
           pool_(pool),
           places_(places),
           result_(result) {}
+
+    // The stage has extents that the run tells (dynamic.h).
+    void use_run_time(const RunTime& run_time, const Stage& stage) {
+        run_time_ = &run_time;
+        stage_ = &stage;
+    }
 
     // A variable of the stage in terms of the kernel's; `lane_var` in it stands for the lane.
     void bind(VarId stage_var, Address address);
@@ -58,12 +66,18 @@ public:
 private:
     Address affine(const Address& of_stage) const;
     bool add_split(Address& address, const Address& index, const Layout& layout) const;
+    void add_affine(Address& address, const Address& index, int64_t stride) const;
+    ExprId checked(ExprId at, ExprId extent);
+    Element run_time_element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
+    void finish(Element& element, ExprId dynamic);
     ExprId number(const Address& address);
     ExprId compute(const Expr& e);
 
     StagePool& pool_;
     const Places& places_;
     Scheduled& result_;
+    const RunTime* run_time_ = nullptr;  // may be missing
+    const Stage* stage_ = nullptr;
     std::unordered_map<VarId, Address, IdHash> bindings_;
     std::unordered_map<StorageId, BufferId, IdHash> buffers_;
     std::unordered_map<ExprId, ExprId, IdHash> values_;

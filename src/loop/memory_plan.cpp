@@ -89,6 +89,12 @@ private:
         for (const StorageId id : step.kernel.arguments) {
             if (id.valid()) use(id, now_);
         }
+        if (step.dynamic) {
+            for (const ir::TensorId id : step.dynamic->cleared) {
+                const auto place = plan_.places.find(id);
+                if (place != plan_.places.end()) use(place->second.storage, now_);
+            }
+        }
         if (!step.interpreted) return;
         for (const auto* tensors : {&step.reads, &step.writes}) {
             for (const ir::TensorId id : *tensors) {

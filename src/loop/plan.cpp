@@ -15,6 +15,7 @@ void Planner::find_shapes() {
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::Tensor& tensor = program_.tensors[id];
+        dtypes_[id] = tensor.dtype;
         tensor::Shape shape;
         for (const ir::SymId part : tensor.shape) {
             const auto extent = evaluate(program_.symbols, part, known_);
@@ -26,7 +27,6 @@ void Planner::find_shapes() {
         constexpr int64_t kMostElements = int64_t{1} << 33;
         if (!volume || *volume > kMostElements) continue;
         shapes_[id] = std::move(shape);
-        dtypes_[id] = tensor.dtype;
     }
 }
 
@@ -66,16 +66,14 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     bool narrow = false;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
-            if (!graph.shapes.contains(output)) {
-                return add_interpreted(scope, id, "an extent that only the run tells");
-            }
+            if (!graph.shapes.contains(output)) return add_dynamic(scope, id, {});
             const tensor::DType dtype = program_.tensors[output].dtype;
             narrow |= dtype == tensor::DType::F16 || dtype == tensor::DType::BF16;
         }
     }
     for (const ir::Formula& formula : op.formulas) {
         auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool);
-        if (!stage) return add_interpreted(scope, id, stage.error().message);
+        if (!stage) return add_dynamic(scope, id, std::move(stage.error().message));
         if (options_.fuse) invert_scatter(graph, *stage);
         unit.stages.push_back(std::move(*stage));
     }
@@ -217,6 +215,7 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
 // What compiled stages use has memory; the rest exists in the interpreter alone.
 void Planner::place_units(Scope& scope) {
     for (const Unit& unit : scope.graph.units) {
+        if (unit.run_time) place_dynamic(scope, unit);
         if (unit.interpreted) continue;
         for (const ir::TensorId id : unit.reads) place(scope, id);
         for (const ir::TensorId id : unit.writes) place(scope, id);
@@ -279,6 +278,7 @@ void Planner::add_step(Scope& scope, Region& region, const Unit& unit, PlanStep 
 }
 
 void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
+    if (unit.run_time) return add_dynamic_steps(scope, region, unit);
     if (unit.interpreted) {
         if (unit.why.empty()) return add_control_step(scope, region, unit);
         PlanStep step;

@@ -9,6 +9,7 @@
 
 #include "base/store.h"
 #include "ir/program.h"
+#include "loop/dynamic.h"
 #include "loop/layout.h"
 #include "loop/numerics.h"
 #include "loop/schedule.h"
@@ -38,6 +39,23 @@ struct Storage {
     std::vector<StorageId> targets;
 };
 
+// A tensor whose extents only the run tells, row-major; its storage moves to where there is room.
+struct DynamicPlace {
+    StorageId storage;
+    tensor::DType dtype{};
+    bool computed = false;  // by a kernel; else the interpreter has it first
+};
+
+// What a kernel with run-time extents needs before it can be called.
+struct PlanDynamic {
+    StorageId told;  // where the numbers go
+    std::vector<RunNumber> numbers;
+    RunItems items;
+    bool first = true;                  // of the operation's kernels: its results are made here
+    std::vector<ir::TensorId> read;     // with extents that the run tells
+    std::vector<ir::TensorId> cleared;  // results that start as zeros
+};
+
 struct PlanStep {
     ir::OpId op;        // of which it is a part
     std::string label;  // for profiles
@@ -49,6 +67,7 @@ struct PlanStep {
     std::vector<ir::TensorId> reads, writes;  // of an interpreted step
     // In place of a kernel: which of the plan's loops or branches it is.
     std::optional<size_t> loop, branch;
+    std::optional<PlanDynamic> dynamic;  // of a kernel with run-time extents
 };
 
 // Steps in their order, by number: those of the program, of a body, of a condition.
@@ -116,7 +135,8 @@ struct PlanBranch {
 
 struct Plan {
     lemma::Store<StorageId, Storage> storages;
-    Places places;                // of the tensors that have memory
+    Places places;  // of the tensors that have memory
+    std::unordered_map<ir::TensorId, DynamicPlace, IdHash> dynamic_places;
     std::vector<PlanStep> steps;  // all of them, those of bodies too
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
     std::vector<PlanLoop> loops;

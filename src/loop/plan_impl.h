@@ -92,6 +92,11 @@ private:
         }
     }
 
+    // ---- plan_dynamic.cpp -----------------------------------------------------------------------
+    void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // else
+    void place_dynamic(Scope& scope, const Unit& unit);
+    void add_dynamic_steps(Scope& scope, Region& region, Unit& unit);
+
     // ---- plan_views.cpp -------------------------------------------------------------------------
     void find_views(Scope& scope);
     void find_parts(Scope& scope);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/checked.h"
+#include "loop/dynamic.h"
 #include "loop/lane_math.h"
 
 namespace lemma::loop {
@@ -135,8 +136,10 @@ public:
                const ir::Formula& formula,
                const Known& known,
                const Shapes& shapes,
-               StagePool& pool)
+               StagePool& pool,
+               RunTime* run_time)
         : program_(program),
+          run_time_(run_time),
           symbols_(program.symbols),
           formula_(formula),
           known_(known),
@@ -158,6 +161,10 @@ private:
     ExprId read(const ir::Access& access);
     ExprId literal(const ir::Tensor& tensor);
     std::vector<ExprId> indices(ir::TensorId tensor, const std::vector<ir::IndexTerm>& terms);
+    std::vector<ExprId> run_time_indices(ir::TensorId tensor,
+                                         const std::vector<ir::IndexTerm>& terms);
+    ExprId run_time_number(ir::SymId id, bool count);
+    bool is_told(ir::SymId id) const;
     ExprId fail(std::string message) {
         if (error_.empty()) error_ = std::move(message);
         return build_.integer(0);
@@ -165,6 +172,7 @@ private:
     bool check_dtype(ir::TensorId tensor);
 
     const ir::Program& program_;
+    RunTime* run_time_;  // may be missing
     const ir::SymbolPool& symbols_;
     const ir::Formula& formula_;
     const Known& known_;
@@ -182,7 +190,7 @@ bool StageMaker::check_dtype(ir::TensorId tensor) {
     const tensor::DType dtype = program_.tensors[tensor].dtype;
     if (dtype == tensor::DType::Str)
         fail(fmt::format("elements of type {}", tensor::dtype_name(dtype)));
-    if (!shapes_.contains(tensor)) fail("a tensor without a shape");
+    if (!shapes_.contains(tensor) && !run_time_) fail("a tensor without a shape");
     return error_.empty();
 }
 
@@ -191,7 +199,15 @@ Result<Stage> StageMaker::make() {
     stage_.combine = formula_.op;
     for (const ir::Bound& bound : formula_.bounds) {
         const auto extent = evaluate(symbols_, bound.extent, known_);
-        if (!extent) return bad("an extent that only the run tells");
+        if (!extent) {
+            if (!run_time_) return bad("an extent that only the run tells");
+            const int64_t most = symbols_.range(bound.extent).high;
+            const VarId var = pool_.new_var(std::clamp<int64_t>(most, 1, kMostExtent));
+            const ExprId end = run_number(*run_time_, symbols_, bound.extent, true, pool_);
+            stage_.loops.push_back({var, pool_.extent(var), end});
+            values_[bound.index] = build_.index(var);
+            continue;
+        }
         stage_.empty |= *extent <= 0;
         if (*extent <= 1) {
             values_[bound.index] = build_.integer(0);
@@ -235,6 +251,7 @@ ExprId StageMaker::compute(ir::SymId id) {
     if (const auto found = known_.find(id); found != known_.end()) {
         return build_.integer(found->second);
     }
+    if (run_time_ && is_told(id)) return run_time_number(id, false);
     const ir::SymNode node = symbols_.node(id);
     if (node.type == ir::ScalarType::Str) return fail("text");
     switch (node.kind) {
@@ -419,8 +436,59 @@ ExprId StageMaker::function(const ir::SymNode& node, ExprId x) {
 
 // ---- Elements -----------------------------------------------------------------------------------
 
+// An int that no step changes.
+bool StageMaker::is_told(ir::SymId id) const {
+    if (symbols_.type(id) != ir::ScalarType::Int) return false;
+    return std::ranges::none_of(symbols_.symbols_of(id), [&](ir::SymId symbol) {
+        return accesses_.contains(symbol) ||
+               std::ranges::find(formula_.bounds, symbol, &ir::Bound::index) !=
+                   formula_.bounds.end();
+    });
+}
+
+ExprId StageMaker::run_time_number(ir::SymId id, bool count) {
+    if (const auto known = evaluate(symbols_, id, known_)) return build_.integer(*known);
+    return run_number(*run_time_, symbols_, id, count, pool_);
+}
+
+std::vector<ExprId> StageMaker::run_time_indices(ir::TensorId tensor,
+                                                 const std::vector<ir::IndexTerm>& terms) {
+    const std::vector<ir::SymId>& shape = program_.tensors[tensor].shape;
+    std::vector<ExprId> result;
+    if (shape.size() != terms.size()) {
+        fail("an access of the wrong rank");
+        return result;
+    }
+    auto& extents = run_time_->extents[tensor];
+    if (extents.empty()) {
+        for (const ir::SymId part : shape) extents.push_back(run_time_number(part, true));
+    }
+    for (size_t axis = 0; axis < terms.size(); ++axis) {
+        const ir::IndexTerm& term = terms[axis];
+        const ExprId extent = extents[axis];
+        ExprId index = value(term.value);
+        const StagePool::Range range = pool_.range(index);
+        const Expr& most = pool_[extent];
+        bool inside = (most.op == Op::Constant && range.low >= 0 && range.high < most.integer) ||
+                      always_inside(symbols_, term.value, shape[axis], formula_.bounds);
+        if (!inside && term.guard == ir::Guard::Skip) {
+            stage_.guards.push_back({index, kMostExtent, extent});
+            inside = true;
+        } else if (!inside && term.guard == ir::Guard::Remap) {
+            const ExprId low = build_.make(Op::Less, {index, build_.integer(0)});
+            const ExprId high = build_.make(Op::LessEqual, {extent, index});
+            index = build_.select(
+                low, value(term.below), build_.select(high, value(term.above), index));
+        }
+        if (inside) stage_.inside.push_back({tensor, axis, index});
+        result.push_back(index);
+    }
+    return result;
+}
+
 std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
                                         const std::vector<ir::IndexTerm>& terms) {
+    if (!shapes_.contains(tensor)) return run_time_indices(tensor, terms);
     const tensor::Shape& shape = shapes_.at(tensor);
     std::vector<ExprId> result;
     if (shape.size() != terms.size()) {
@@ -473,8 +541,9 @@ Result<Stage> make_stage(const ir::Program& program,
                          const ir::Formula& formula,
                          const Known& known,
                          const Shapes& shapes,
-                         StagePool& pool) {
-    return StageMaker(program, formula, known, shapes, pool).make();
+                         StagePool& pool,
+                         RunTime* run_time) {
+    return StageMaker(program, formula, known, shapes, pool, run_time).make();
 }
 
 std::optional<int64_t> evaluate(const ir::SymbolPool& symbols, ir::SymId id, const Known& known) {

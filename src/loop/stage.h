@@ -1,4 +1,4 @@
-// loop/stage.h — a formula with all extents known, in the terms of the loop IR: loops, guards, and
+// loop/stage.h — a formula whose extents are known, in the terms of the loop IR: loops, guards, and
 // values that read tensors. What passes fuse, and what is scheduled into kernels.
 #pragma once
 
@@ -16,11 +16,15 @@ namespace lemma::loop {
 struct StageLoop {
     VarId var;
     int64_t extent;
+    // Of a stage with run-time extents (dynamic.h): what tells the extent, which is then at most
+    // that.
+    ExprId end = {};
 };
 // Steps in which the index is not in [0, extent) are skipped.
 struct StageGuard {
     ExprId index;
     int64_t extent;
+    ExprId end = {};  // as that of a loop
 };
 struct StageWrite {
     ir::TensorId tensor;
@@ -51,6 +55,15 @@ struct Stage {
     ExprId finish;
     ExprId total;
     std::vector<StageInverse> inverses;  // none behind the pass that splits such stages
+    // Of a stage with run-time extents: indices of tensors that have such, and that are never
+    // outside where the guards hold.
+    struct Inside {
+        ir::TensorId tensor;
+        size_t axis;
+        ExprId index;
+        friend bool operator==(const Inside&, const Inside&) = default;
+    };
+    std::vector<Inside> inside;
 };
 
 // Each element that it writes, it assigns; in all of its steps.
@@ -124,13 +137,17 @@ public:
     Builder build;
 };
 
-// Extents in the formula must be constants, or known. An error where the engine has no way to
-// compute the formula, which the interpreter has.
+struct RunTime;  // dynamic.h
+
+// Extents in the formula must be constants, or known; or the run tells them, and what it has to
+// tell is noted there. An error where the engine has no way to compute the formula, which the
+// interpreter has.
 Result<Stage> make_stage(const ir::Program& program,
                          const ir::Formula& formula,
                          const Known& known,
                          const Shapes& shapes,
-                         StagePool& pool);
+                         StagePool& pool,
+                         RunTime* run_time = nullptr);
 
 // The value of an extent.
 std::optional<int64_t> evaluate(const ir::SymbolPool& symbols, ir::SymId id, const Known& known);

@@ -225,6 +225,9 @@ Result<loop::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
                           storage.role == loop::StorageRole::Constant;
         if (here) return from_memory(place->second, loaded.data(place->second));
     }
+    const auto dynamic = loaded.plan.dynamic_places.find(id);
+    const bool made = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed;
+    if (made) return dynamic_array(loaded, id);
     LEMMA_TRY(const auto value, interpreter_.take_value(id));
     return *value;
 }
@@ -232,6 +235,12 @@ Result<loop::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
 Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
     for (const ir::TensorId id : step.reads) {
         const bool made = std::ranges::find(step.writes, id) != step.writes.end();
+        const auto dynamic = loaded.plan.dynamic_places.find(id);
+        const bool ours = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed &&
+                          loaded.dynamic.contains(id);
+        if (!made && ours) {
+            if (auto done = give_dynamic(loaded, id); !done) return done;
+        }
         const auto place = loaded.plan.places.find(id);
         if (made || place == loaded.plan.places.end()) continue;
         // In a loop it is another value each time.
@@ -243,6 +252,9 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
     }
     if (auto done = interpreter_.run_alone(step.op); !done) return done;
     for (const ir::TensorId id : step.writes) {
+        if (loaded.plan.dynamic_places.contains(id)) {
+            if (auto done = fill_dynamic(loaded, id); !done) return done;
+        }
         const auto place = loaded.plan.places.find(id);
         if (place == loaded.plan.places.end()) continue;
         LEMMA_TRY(const auto value, interpreter_.take_value(id));

@@ -105,6 +105,20 @@ private:
     Result<loop::NamedArrays> collect(Loaded& loaded);
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const Loaded& loaded) const;
+    // Of kernels with run-time extents, and their tensors.
+    Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
+    Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
+    Result<void> make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape);
+    Result<void> fill_dynamic(Loaded& loaded, ir::TensorId id);
+    Result<void> give_dynamic(Loaded& loaded, ir::TensorId id);
+    Result<loop::Array> dynamic_array(Loaded& loaded, ir::TensorId id);
+    Result<void> tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic);
+    Result<void> make_results(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> check_reads(Loaded& loaded, const loop::PlanStep& step);
+    int64_t tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic);
+    Result<void> run_dynamic(Loaded& loaded,
+                             const loop::PlanStep& step,
+                             const runtime::Step& kernel);
     Result<loop::Array> array_of(Loaded& loaded, ir::TensorId id);
 
     loop::Interpreter& interpreter_;

@@ -58,7 +58,7 @@ bool Engine::is_direct(const Loaded& loaded) const {
     };
     const ir::Graph& graph = program.graphs[program.main];
     const bool compiled = std::ranges::none_of(
-        plan.steps, [](const loop::PlanStep& step) { return step.interpreted; });
+        plan.steps, [](const loop::PlanStep& step) { return step.interpreted || step.dynamic; });
     return compiled && program.updates.empty() && std::ranges::all_of(graph.outputs, plain);
 }
 

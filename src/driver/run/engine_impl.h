@@ -18,6 +18,21 @@ struct Engine::Loaded {
     runtime::Steps steps;                          // of each run
     std::vector<size_t> plan_steps;                // those of each run, in the order of the text
     bool direct = false;                           // may run from bytes to bytes
+    // A tensor whose extents the run tells, as it is now.
+    struct Dynamic {
+        tensor::Shape shape;
+        int64_t capacity = 0;  // bytes of its memory
+        bool given = false;    // to the interpreter
+    };
+    std::unordered_map<ir::TensorId, Dynamic, IdHash> dynamic;
+    // A number that the run tells, and what it was made from.
+    struct Told {
+        std::vector<ir::SymId> symbols;
+        std::vector<std::optional<int64_t>> values;
+        int64_t value = 0;
+        bool valid = false;
+    };
+    std::unordered_map<ir::SymId, Told, IdHash> told;
 
     size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
     void* data(const loop::Place& place) { return executable.memory(pieces[place.storage.value]); }

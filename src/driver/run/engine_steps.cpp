@@ -35,6 +35,16 @@ runtime::Step Engine::make_step(Loaded& loaded, size_t number) {
             out.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
         }
     }
+    if (step.dynamic) {
+        runtime::Step call;
+        call.label = out.label;
+        call.number = out.number;
+        call.call =
+            [this, &loaded, &step, kernel = std::make_shared<runtime::Step>(std::move(out))] {
+                return run_dynamic(loaded, step, *kernel);
+            };
+        return call;
+    }
     return out;
 }
 
