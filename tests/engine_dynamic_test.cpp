@@ -1,0 +1,235 @@
+// Kernels whose extents only the run tells against the interpreter: the same code with other
+// extents from run to run, none at all among them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "driver/run/engine.h"
+#include "driver/run/tensors.h"
+#include "loop/random.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+using driver::Engine;
+using loop::Array;
+using loop::NamedArrays;
+using testing_support::load_text;
+
+// How many rows a run keeps, of 40 each.
+struct Kept {
+    int p, q;
+};
+constexpr Kept kRuns[] = {{17, 5}, {40, 40}, {0, 0}, {1, 33}, {0, 7}, {16, 32}, {17, 5}};
+
+void set_mask(NamedArrays& inputs, const std::string& name, int kept, uint64_t seed) {
+    Array& mask = inputs.at(name)[0];
+    std::ranges::fill(mask.integers, 0);
+    for (uint64_t i = 0; kept > 0; ++i) {
+        const auto at = static_cast<size_t>(loop::random_unit(seed, i) * 40) % 40;
+        if (mask.integers[at] == 0) --kept;
+        mask.integers[at] = 1;
+    }
+}
+
+void expect_equal(const Array& got, const Array& want, bool exactly, const std::string& text) {
+    ASSERT_EQ(got.shape, want.shape) << text;
+    EXPECT_EQ(got.integers, want.integers) << text;
+    for (size_t i = 0; i < want.reals.size(); ++i) {
+        const double a = got.reals[i], b = want.reals[i];
+        if (std::isnan(b) || std::isinf(b) || exactly) {
+            ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || a == b)
+                << a << " is not " << b << " at " << i << text;
+            ASSERT_EQ(std::signbit(a), std::signbit(b)) << i << text;
+        } else {
+            ASSERT_NEAR(a, b, 2e-5 * (1 + std::fabs(b))) << i << text;
+        }
+    }
+}
+
+struct Model {
+    const char* body;    // makes `y`
+    const char* output;  // what `y` is
+    size_t interpreted = 2;
+    int least = 0;  // rows that it needs
+};
+
+constexpr const char* kOperators = R"(
+import layout; import linalg; import math; import nn; import algo;
+operator rows {
+    @input { x: real[n, c]; index: int[1, m]; }
+    @output { y: real[m, c]; }
+    @lower { y[i, j] = x[index[0, i], j], i < m, j < c; }
+}
+operator distances {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
+}
+operator neighbours {
+    @input { x: real[n, c]; }
+    @output { y: real[n, c]; }
+    @lower { y[i, j] += x[|i + k - 1|, j], i < n, j < c, k < 3; }
+}
+operator back {
+    @input { x: real[n, c]; }
+    @output { y: real[n, c]; }
+    @lower { y[i, j] = x[n - 1 - i, j], i < n, j < c; }
+}
+operator large {
+    @input { x: real[n, c]; }
+    @output { y: real[n, c]; }
+    @lower { y[i, j] = x[i, j] * real(n), i < n, j < c | x[i, j] > 0.1; }
+}
+operator last_of {
+    @input { x: real[n, c]; }
+    @output { y: real[c]; }
+    @lower { y[j,] = -1.0, j < c; y[j,] := x[i, j], i < n, j < c | x[i, j] > 0.0; }
+}
+)";
+
+std::string text_of(const Model& model) {
+    return fmt::format(R"({}
+graph G {{
+    @input {{ x: real[40, 7]; a: int[40]; b: int[40]; w: real[7, 19]; wide: real[40, 50]; }}
+    @output {{ y: {}; }}
+    @compose {{
+        in_a = layout.nonzero(a);
+        in_b = layout.nonzero(b);
+        p = rows(x, in_a);
+        q = rows(x, in_b);
+        v = rows(wide, in_a);
+        {}
+    }}
+}})",
+                       kOperators,
+                       model.output,
+                       model.body);
+}
+
+void compare(const Model& model, bool strict = false) {
+    const std::string text = text_of(model);
+    const auto oracle = load_text(text);
+    const auto own = load_text(text);
+    ASSERT_TRUE(oracle && own) << text;
+    for (const int threads : {1, 2}) {
+        driver::EngineOptions options{.threads = threads};
+        if (strict) options.compiler.numerics = loop::Numerics::Strict;
+        auto engine = Engine::create(*own, options);
+        ASSERT_TRUE(engine) << engine.error().message;
+        for (const Kept& kept : kRuns) {
+            if (kept.p < model.least || kept.q < model.least) continue;
+            const std::string where = fmt::format("\n{} and {} rows\n{}", kept.p, kept.q, text);
+            NamedArrays inputs;
+            ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
+            set_mask(inputs, "a", kept.p, 5);
+            set_mask(inputs, "b", kept.q, 6);
+            const auto want = oracle->run(inputs);
+            ASSERT_TRUE(want) << want.error().message << where;
+            const auto got = (*engine)->run(inputs);
+            ASSERT_TRUE(got) << got.error().message << where;
+            ASSERT_EQ((*engine)->take_trouble(), "") << where;
+            expect_equal(got->at("y")[0], want->at("y")[0], strict, where);
+        }
+        std::string why;
+        size_t interpreted = 0;
+        for (const loop::PlanStep& step : (*engine)->plan().steps) {
+            interpreted += step.interpreted;
+            if (step.interpreted) why += "\n" + step.label + ": " + step.why;
+        }
+        EXPECT_EQ(interpreted, model.interpreted) << text << why;
+    }
+}
+
+TEST(EngineDynamic, MapsAndGathers) {
+    compare({"y = math.mul(p, 2.0);", "real[~|40, 7]"});
+    compare({"y = math.exp(v);", "real[~|40, 50]"});
+    compare({"y = layout.transpose(v);", "real[50, ~|40]"});
+    compare({"y = back(p);", "real[~|40, 7]"});
+    compare({"y = large(p);", "real[~|40, 7]"});
+    compare({"y = layout.slice{axes=[0], begin=[0], end=[9], stride=[2]}(p);", "real[~|5, 7]"});
+    compare({"y = layout.slice{axes=[1], begin=[1], end=[9]}(v);", "real[~|40, 8]"});
+}
+
+TEST(EngineDynamic, Sums) {
+    compare({"y = math.sum_reduce{axes=[0], squeeze=true}(p);", "real[7]"});
+    compare({"y = math.sum_reduce{axes=[1], squeeze=true}(v);", "real[~|40]"});
+    compare({"y = math.sum_reduce{axes=[0, 1], squeeze=true}(v);", "real[]"});
+    compare({"y = math.max_reduce{axes=[0], squeeze=true}(v);", "real[50]", 2});
+    compare({"y = math.prod_reduce{axes=[0], squeeze=false}(p);", "real[1, 7]"});
+    compare({"y = math.cumsum{axis=0}(p);", "real[~|40, 7]"});
+    compare({"y = linalg.matmul(p, w);", "real[~|40, 19]"});
+    compare({"y = distances(p, q);", "real[~|40, ~|40]"});
+    compare({"y = neighbours(p);", "real[~|40, 7]"});
+    compare({"y = last_of(p);", "real[7]"});
+    compare({"y = math.mean_reduce{axes=[0], squeeze=true}(p);", "real[7]", 2, 1});
+    compare({"y = nn.softmax{axes=[1]}(v);", "real[~|40, 50]"});
+    compare({"y = nn.softmax{axes=[0]}(v);", "real[~|40, 50]", 2, 1});
+}
+
+TEST(EngineDynamic, PartsOfTensors) {
+    compare({"y = layout.concat{axis=0}([p, q, p]);", "real[~|120, 7]"});
+    compare({"y = layout.concat{axis=1}([p, v]);", "real[~|40, 57]"});
+    compare(
+        {"z = layout.transpose(p);"
+         "u = layout.transpose(q);"
+         "y = layout.concat{axis=1}([z, u, z]);",
+         "real[7, ~|120]"});
+    compare(
+        {"[l, r] = layout.split{axis=1, sizes=[20, 30]}(v); s = math.exp(l);"
+         "y = layout.concat{axis=1}([r, s]);",
+         "real[~|40, 50]"});
+    compare({"y = layout.tile{axes=[0], repeats=[3]}(p);", "real[~|120, 7]"});
+    compare({"y = layout.pad{axes=[0], padding=[2, 3]}(p);", "real[~|45, 7]", 2, 1});
+    compare({"y = layout.pad{axes=[0], padding=[2, 3], method='REPLICATE'}(p);",
+             "real[~|45, 7]",
+             2,
+             1});
+    compare({"y = layout.flatten(v);", "real[~|2000]"});
+    compare({"f = layout.flatten(v); y = layout.reshape{shape=[-1, 25]}(f);", "real[~|80, 25]"});
+}
+
+TEST(EngineDynamic, BehindOneAnother) {
+    compare(
+        {"s = math.mul(p, 0.5); t = math.add(s, p); u = math.sum_reduce{axes=[0]}(t);"
+         "y = math.sub(t, u);",
+         "real[~|40, 7]"});
+    // The interpreter takes what a kernel made, and gives what the next one reads.
+    compare({"s = math.mul(v, 0.5); h, at = algo.top_k{k=3, axis=1}(s); y = math.exp(h);",
+             "real[~|40, 3]",
+             3});
+}
+
+TEST(EngineDynamic, TheInterpretersBitsInStrict) {
+    compare({"s = math.exp(v); y = math.mul(s, v);", "real[~|40, 50]"}, true);
+    compare({"y = math.sum_reduce{axes=[0], squeeze=true}(p);", "real[7]"}, true);
+    compare({"y = linalg.matmul(p, w);", "real[~|40, 19]"}, true);
+}
+
+// An index that leaves its tensor is an error with the interpreter's words, not a crash.
+TEST(EngineDynamic, ReportsBadIndices) {
+    const auto own = load_text(text_of({R"(
+        four = layout.slice{axes=[0], begin=[0], end=[4]}(p);
+        y = rows(four, in_b);)",
+                                        "real[~|40, 7]"}));
+    ASSERT_TRUE(own);
+    auto engine = Engine::create(*own, {});
+    ASSERT_TRUE(engine);
+    NamedArrays inputs;
+    ASSERT_TRUE(driver::add_random_inputs(own->program(), 3, inputs));
+    for (const auto& [last, good] : {std::pair{3, true}, {4, false}, {39, false}, {2, true}}) {
+        set_mask(inputs, "a", 10, 5);
+        set_mask(inputs, "b", 0, 6);
+        inputs.at("b")[0].integers[static_cast<size_t>(last)] = 1;
+        const auto ran = (*engine)->run(inputs);
+        ASSERT_EQ(ran.has_value(), good) << last;
+        EXPECT_EQ((*engine)->take_trouble(), "");
+        if (good) continue;
+        EXPECT_NE(ran.error().message.find("outside"), std::string::npos) << ran.error().message;
+    }
+}
+
+}  // namespace
+}  // namespace lemma
