@@ -53,7 +53,7 @@ struct Model {
     const char* body;    // makes `y`
     const char* output;  // what `y` is
     size_t interpreted = 2;
-    int least = 0;  // rows that it needs
+    bool may_fail = false;  // with some numbers of rows
 };
 
 constexpr const char* kOperators = R"(
@@ -120,17 +120,20 @@ void compare(const Model& model, bool strict = false) {
         auto engine = Engine::create(*own, options);
         ASSERT_TRUE(engine) << engine.error().message;
         for (const Kept& kept : kRuns) {
-            if (kept.p < model.least || kept.q < model.least) continue;
             const std::string where = fmt::format("\n{} and {} rows\n{}", kept.p, kept.q, text);
             NamedArrays inputs;
             ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
             set_mask(inputs, "a", kept.p, 5);
             set_mask(inputs, "b", kept.q, 6);
             const auto want = oracle->run(inputs);
-            ASSERT_TRUE(want) << want.error().message << where;
             const auto got = (*engine)->run(inputs);
-            ASSERT_TRUE(got) << got.error().message << where;
             ASSERT_EQ((*engine)->take_trouble(), "") << where;
+            ASSERT_EQ(got.has_value(), want.has_value()) << where;
+            if (!want) {
+                EXPECT_EQ(got.error().message, want.error().message) << where;
+                EXPECT_TRUE(model.may_fail) << want.error().message << where;
+                continue;
+            }
             expect_equal(got->at("y")[0], want->at("y")[0], strict, where);
         }
         std::string why;
@@ -164,9 +167,9 @@ TEST(EngineDynamic, Sums) {
     compare({"y = distances(p, q);", "real[~|40, ~|40]"});
     compare({"y = neighbours(p);", "real[~|40, 7]"});
     compare({"y = last_of(p);", "real[7]"});
-    compare({"y = math.mean_reduce{axes=[0], squeeze=true}(p);", "real[7]", 2, 1});
+    compare({"y = math.mean_reduce{axes=[0], squeeze=true}(p);", "real[7]"});
     compare({"y = nn.softmax{axes=[1]}(v);", "real[~|40, 50]"});
-    compare({"y = nn.softmax{axes=[0]}(v);", "real[~|40, 50]", 2, 1});
+    compare({"y = nn.softmax{axes=[0]}(v);", "real[~|40, 50]"});
 }
 
 TEST(EngineDynamic, PartsOfTensors) {
@@ -182,13 +185,16 @@ TEST(EngineDynamic, PartsOfTensors) {
          "y = layout.concat{axis=1}([r, s]);",
          "real[~|40, 50]"});
     compare({"y = layout.tile{axes=[0], repeats=[3]}(p);", "real[~|120, 7]"});
-    compare({"y = layout.pad{axes=[0], padding=[2, 3]}(p);", "real[~|45, 7]", 2, 1});
+    compare({"y = layout.pad{axes=[0], padding=[2, 3]}(p);", "real[~|45, 7]"});
     compare({"y = layout.pad{axes=[0], padding=[2, 3], method='REPLICATE'}(p);",
              "real[~|45, 7]",
              2,
-             1});
+             true});
     compare({"y = layout.flatten(v);", "real[~|2000]"});
-    compare({"f = layout.flatten(v); y = layout.reshape{shape=[-1, 25]}(f);", "real[~|80, 25]"});
+    compare({"f = layout.flatten(v); y = layout.reshape{shape=[-1, 25]}(f);",
+             "real[~|80, 25]",
+             2,
+             true});
 }
 
 TEST(EngineDynamic, BehindOneAnother) {
@@ -199,6 +205,66 @@ TEST(EngineDynamic, BehindOneAnother) {
     // The interpreter takes what a kernel made, and gives what the next one reads.
     compare({"s = math.mul(v, 0.5); h, at = algo.top_k{k=3, axis=1}(s); y = math.exp(h);",
              "real[~|40, 3]",
+             3});
+}
+
+// What has static extents inside of a branch, and what has not; outputs whose extents are those of
+// the arm that is taken.
+TEST(EngineDynamic, Branches) {
+    compare({R"(
+        some = math.sum_reduce{axes=[0], squeeze=true}(b);
+        many = math.gt(some, 6);
+        one = if many then {
+            s = math.mul(p, 0.5);
+            yield s;
+        } else {
+            s = math.add(q, q);
+            t = layout.slice{axes=[0], begin=[0], end=[3]}(s);
+            yield t;
+        };
+        y = math.exp(one);)",
+             "real[~|40, 7]"});
+    compare({R"(
+        some = math.sum_reduce{axes=[0], squeeze=true}(b);
+        many = math.gt(some, 6);
+        one = if many then {
+            s = layout.nonzero(p);
+            yield s;
+        } else {
+            s = layout.nonzero(x);
+            yield s;
+        };
+        y = math.add(one, 1);)",
+             "int[2, ~|280]",
+             4});
+    compare({R"(
+        some = math.sum_reduce{axes=[0], squeeze=true}(b);
+        many = math.gt(some, 6);
+        one = if many then {
+            yield p;
+        } else {
+            yield x;
+        };
+        y = math.mul(one, 3.0);)",
+             "real[~|40, 7]"});
+}
+
+// Extents that are others in each iteration.
+TEST(EngineDynamic, InsideOfLoops) {
+    compare({R"(
+        z = with h = w do..(4) {
+            over = layout.nonzero(h);
+            at = layout.cast<real>(over);
+            s = math.sum_reduce{axes=[1], squeeze=true}(at);
+            t = math.sum_reduce{axes=[0], squeeze=true}(s);
+            u = math.mul(t, 0.0001);
+            m = math.sub(h, u);
+            next = nn.relu(m);
+            yield next;
+        };
+        c = math.sum_reduce{axes=[0, 1], squeeze=true}(p);
+        y = math.add(z, c);)",
+             "real[7, 19]",
              3});
 }
 

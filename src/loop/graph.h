@@ -22,6 +22,7 @@ struct Unit {
     std::string why;
     // Of one that is compiled, but as opaque to passes as if it were not.
     std::optional<RunTime> run_time = {};
+    std::vector<ir::OpId> within = {};  // of one that passes do not see: as that of PlanStep
     bool once = false;
     std::vector<ir::TensorId> reads, writes;  // each once
     bool dead = false;                        // a pass took it in elsewhere

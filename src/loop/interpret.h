@@ -71,6 +71,8 @@ public:
     }
     bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
     Result<int64_t> take_extent(ir::SymId id) { return extent(id); }
+    // The extents of a result, where they are symbols of their own.
+    void learn_result(ir::TensorId id, const tensor::Shape& shape) { learn_shape(id, shape); }
     // Of a symbol, if inputs or results told it.
     std::optional<int64_t> known_extent(ir::SymId symbol) const {
         const auto found = known_.find(symbol);

@@ -517,9 +517,10 @@ Place KernelCompiler::access(const ir::Access& access) {
         formula_.writes, [&](const ir::Write& write) { return write.tensor == access.tensor; });
     const size_t least_depth = written ? innermost() : 0;
     std::optional<Place> only_if;
+    // One that no value needs is there for its guards alone.
     const auto needed = needed_.find(access.symbol);
-    if (needed != needed_.end() && pool_.as_bool(needed->second) != true)
-        only_if = value(needed->second);
+    const ir::SymId when = needed != needed_.end() ? needed->second : pool_.boolean(false);
+    if (pool_.as_bool(when) != true) only_if = value(when);
     const Place at = offset(access.tensor, access.indices, least_depth, only_if);
     const size_t depth = std::max(at.depth, only_if ? only_if->depth : 0);
     const uint32_t target = new_register();

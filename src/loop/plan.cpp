@@ -10,12 +10,24 @@ namespace lemma::loop {
 
 // ---- What is known ------------------------------------------------------------------------------
 
+// A constant that has elements which only the run tells.
+bool Planner::has_open_items(const ir::Tensor& tensor) const {
+    if (tensor.role != ir::TensorRole::Constant) return false;
+    return std::ranges::any_of(tensor.items, [&](const ir::Scalar& item) {
+        const auto* const symbol = std::get_if<ir::SymId>(&item);
+        if (!symbol) return false;
+        const auto symbols = program_.symbols.symbols_of(*symbol);
+        return std::ranges::any_of(symbols, [&](ir::SymId id) { return !known_.contains(id); });
+    });
+}
+
 void Planner::find_shapes() {
     next_tensor_ = static_cast<uint32_t>(program_.tensors.size());
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::Tensor& tensor = program_.tensors[id];
         dtypes_[id] = tensor.dtype;
+        if (has_open_items(tensor)) continue;
         tensor::Shape shape;
         for (const ir::SymId part : tensor.shape) {
             const auto extent = evaluate(program_.symbols, part, known_);
@@ -36,7 +48,7 @@ void Planner::find_constants() {
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::TensorRole role = program_.tensors[id].role;
-        const bool constant = role == ir::TensorRole::Constant ||
+        const bool constant = (role == ir::TensorRole::Constant && shapes_.contains(id)) ||
                               (role == ir::TensorRole::Variable && !changed.contains(id));
         if (constant) constants_.insert(id);
     }
@@ -50,6 +62,7 @@ void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
     unit.label = program_.operations[id].label;
     unit.interpreted = true;
     unit.why = std::move(why);
+    unit.within = compounds_;
     unit.reads = used_tensors(program_, id);
     for (const ir::Port& port : program_.operations[id].outputs) {
         for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
@@ -95,9 +108,13 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
 void Planner::add_operation(Scope& scope, ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     switch (op.kind) {
-        case ir::OperationKind::Compound:
+        case ir::OperationKind::Compound: {
+            const bool open = is_open(op.assertions);
+            if (open) compounds_.push_back(id);
             for (const ir::OpId part : op.parts) add_operation(scope, part);
+            if (open) compounds_.pop_back();
             break;
+        }
         case ir::OperationKind::Primitive:
             add_primitive(scope, id);
             break;
@@ -269,6 +286,7 @@ void Planner::add_step(Scope& scope, Region& region, const Unit& unit, PlanStep 
     step.label = unit.label;
     step.reads = unit.reads;
     step.writes = unit.writes;
+    step.within = unit.within;
     const bool lifted = !unit.writes.empty() && scope.lifted.contains(unit.writes[0]);
     const bool in_body = !unit.once && !lifted;
     if (in_body) step.operations *= scope.repeated;

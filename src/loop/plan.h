@@ -65,6 +65,8 @@ struct PlanStep {
     Scheduled kernel;                         // otherwise
     double operations = 0;                    // multiplications and additions, roughly
     std::vector<ir::TensorId> reads, writes;  // of an interpreted step
+    // Compounds around it that want something of extents which only the run tells.
+    std::vector<ir::OpId> within;
     // In place of a kernel: which of the plan's loops or branches it is.
     std::optional<size_t> loop, branch;
     std::optional<PlanDynamic> dynamic;  // of a kernel with run-time extents
@@ -131,6 +133,12 @@ struct PlanBranch {
     };
     std::vector<Arm> arms;
     std::vector<StorageId> outputs;
+    // An output whose extents are those of the result of the arm that is taken.
+    struct Dynamic {
+        ir::TensorId output;
+        std::vector<ir::TensorId> results;  // by arm
+    };
+    std::vector<Dynamic> dynamic;
 };
 
 struct Plan {

@@ -91,12 +91,23 @@ bool is_pack(const ir::Operand& operand) { return operand.packed; }
 // ---- What can be planned ------------------------------------------------------------------------
 
 std::string Planner::why_not(const Scope& scope, const ir::Operation& op) const {
+    const bool branches = std::holds_alternative<ir::Branch>(op.control);
     for (const ir::TensorId id : boundary(program_, op)) {
         if (program_.tensors[id].dtype == tensor::DType::Str) return "strings in control flow";
-        if (!scope.graph.shapes.contains(id)) return "an extent that only the run tells";
+        const bool known = scope.graph.shapes.contains(id);
+        if (!known && !branches) return "an extent that only the run tells";
     }
-    // All ways to a tensor must agree on its shape.
+    // All ways to a tensor must agree on its shape, unless it has that of the way that is taken.
     const auto same = [&](ir::TensorId a, ir::TensorId b) {
+        if (!scope.graph.shapes.contains(a)) {
+            // Nothing fills memory for a constant without a shape.
+            const bool stored = program_.tensors[b].role == ir::TensorRole::Constant ||
+                                program_.tensors[b].role == ir::TensorRole::Variable;
+            if (stored && !scope.graph.shapes.contains(b)) return false;
+            return program_.tensors[a].shape.size() == program_.tensors[b].shape.size() &&
+                   program_.tensors[a].dtype == program_.tensors[b].dtype;
+        }
+        if (!scope.graph.shapes.contains(b)) return false;
         return scope.graph.shapes.at(a) == scope.graph.shapes.at(b) &&
                scope.graph.dtypes.at(a) == scope.graph.dtypes.at(b);
     };
@@ -165,7 +176,7 @@ Planner::Body Planner::plan_graph(Scope& parent,
     for (const ir::Port& port : program_.graphs[id].outputs) {
         results.insert(port.operand.items.begin(), port.operand.items.end());
     }
-    for (const ir::TensorId result : results) place(parent, result);
+    for (const ir::TensorId result : results) place_any(parent, result);
     results.insert(needed.begin(), needed.end());
     shapes_ = std::move(parent.graph.shapes);
     dtypes_ = std::move(parent.graph.dtypes);
@@ -216,7 +227,10 @@ PlanBranch Planner::plan_branch(Scope& scope, const ir::Operation& op) {
     std::vector<std::vector<StorageId>> targets;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            branch.outputs.push_back(place(scope, id));
+            branch.outputs.push_back(place_any(scope, id));
+            if (scope.graph.shapes.contains(id)) continue;
+            plan_.dynamic_places.at(id).computed = true;
+            branch.dynamic.push_back({id, {}});
         }
     }
     targets.resize(branch.outputs.size());
@@ -225,13 +239,18 @@ PlanBranch Planner::plan_branch(Scope& scope, const ir::Operation& op) {
         if (condition.valid()) {
             Scope inner{.kind = RegionKind::Once};
             arm.condition = plan_graph(scope, condition, inner).region;
-            arm.value = place(scope, program_.graphs[condition].outputs[0].operand.items[0]);
+            arm.value = place_any(scope, program_.graphs[condition].outputs[0].operand.items[0]);
         }
         Scope inner{.kind = RegionKind::Once};
         arm.body = plan_graph(scope, body, inner).region;
-        for (const ir::Port& port : program_.graphs[body].outputs) {
-            for (const ir::TensorId id : port.operand.items) {
-                const StorageId result = place(scope, id);
+        for (size_t i = 0; i < op.outputs.size(); ++i) {
+            for (size_t k = 0; k < op.outputs[i].operand.items.size(); ++k) {
+                const ir::TensorId id = program_.graphs[body].outputs[i].operand.items[k];
+                const ir::TensorId output = op.outputs[i].operand.items[k];
+                const StorageId result = place_any(scope, id);
+                const auto dynamic =
+                    std::ranges::find(branch.dynamic, output, &PlanBranch::Dynamic::output);
+                if (dynamic != branch.dynamic.end()) dynamic->results.push_back(id);
                 targets[arm.results.size()].push_back(result);
                 arm.results.push_back(result);
             }

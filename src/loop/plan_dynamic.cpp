@@ -66,7 +66,8 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
             if (absurd) return add_interpreted(scope, id, kWhy);
         }
     }
-    if (run_time.numbers.empty() || run_time.stages.empty()) {
+    const bool told = !run_time.numbers.empty() || !run_time.extents.empty();
+    if (!told || run_time.stages.empty()) {
         return add_interpreted(scope, id, why.empty() ? kWhy : std::move(why));
     }
     Unit alone;
@@ -83,24 +84,32 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
     scope.graph.units.back().run_time = std::move(run_time);
 }
 
+// Whether the run decides one of them.
+bool Planner::is_open(const std::vector<ir::Assertion>& assertions) const {
+    return std::ranges::any_of(assertions, [&](const ir::Assertion& assertion) {
+        const auto symbols = program_.symbols.symbols_of(assertion.condition);
+        return std::ranges::any_of(symbols, [&](ir::SymId id) { return !known_.contains(id); });
+    });
+}
+
+StorageId Planner::place_any(Scope& scope, ir::TensorId id) {
+    if (scope.graph.shapes.contains(id)) return place(scope, id);
+    const auto found = plan_.dynamic_places.find(id);
+    if (found != plan_.dynamic_places.end()) return found->second.storage;
+    Storage storage;
+    storage.dtype = program_.tensors[id].dtype;
+    storage.tensor = id;
+    storage.moves = true;
+    const StorageId at = plan_.storages.add(storage);
+    plan_.dynamic_places[id] = {at, storage.dtype};
+    return at;
+}
+
 void Planner::place_dynamic(Scope& scope, const Unit& unit) {
-    const auto add = [&](ir::TensorId id) {
-        if (scope.graph.shapes.contains(id)) {
-            place(scope, id);
-            return;
-        }
-        if (plan_.dynamic_places.contains(id)) return;
-        Storage storage;
-        storage.dtype = program_.tensors[id].dtype;
-        storage.tensor = id;
-        storage.moves = true;
-        const StorageId at = plan_.storages.add(storage);
-        plan_.dynamic_places[id] = {at, storage.dtype};
-    };
-    for (const ir::TensorId id : unit.run_time->used) add(id);
-    add(unit.run_time->told);
+    for (const ir::TensorId id : unit.run_time->used) place_any(scope, id);
+    place(scope, unit.run_time->told);
     for (const ir::TensorId id : unit.writes) {
-        add(id);
+        place_any(scope, id);
         const auto at = plan_.dynamic_places.find(id);
         if (at != plan_.dynamic_places.end()) at->second.computed = true;
     }

@@ -66,6 +66,7 @@ private:
 
     // ---- plan.cpp -------------------------------------------------------------------------------
     void find_shapes();
+    bool has_open_items(const ir::Tensor& tensor) const;
     void find_constants();
     Body plan_region(const std::vector<ir::OpId>& operations,
                      const TensorSet& results,
@@ -95,6 +96,8 @@ private:
     // ---- plan_dynamic.cpp -----------------------------------------------------------------------
     void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // else
     void place_dynamic(Scope& scope, const Unit& unit);
+    StorageId place_any(Scope& scope, ir::TensorId id);
+    bool is_open(const std::vector<ir::Assertion>& assertions) const;
     void add_dynamic_steps(Scope& scope, Region& region, Unit& unit);
 
     // ---- plan_views.cpp -------------------------------------------------------------------------
@@ -142,7 +145,8 @@ private:
     Shapes shapes_;
     std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes_;
     uint32_t next_tensor_ = 0;
-    TensorSet constants_;  // values that no run changes
+    TensorSet constants_;              // values that no run changes
+    std::vector<ir::OpId> compounds_;  // around the operation that is added
     Plan plan_;
 };
 

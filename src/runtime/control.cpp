@@ -50,7 +50,8 @@ Result<bool> Executable::holds(const Condition& condition) {
 }
 
 Result<void> Executable::run_branch(const Branch& branch) {
-    for (const Branch::Arm& arm : branch.arms) {
+    for (size_t number = 0; number < branch.arms.size(); ++number) {
+        const Branch::Arm& arm = branch.arms[number];
         if (arm.condition) {
             LEMMA_TRY(const bool taken, holds(*arm.condition));
             if (!taken) continue;
@@ -59,7 +60,7 @@ Result<void> Executable::run_branch(const Branch& branch) {
         for (size_t i = 0; i < arm.results.size(); ++i) {
             move(branch.outputs[i], pieces_[arm.results[i]]);
         }
-        return {};
+        return branch.taken ? branch.taken(number) : Result<void>();
     }
     return {};
 }

@@ -107,6 +107,7 @@ struct Branch {
     };
     std::vector<Arm> arms;
     std::vector<size_t> outputs;
+    std::function<Result<void>(size_t)> taken;  // behind the arm of that number; may be missing
 };
 
 }  // namespace lemma::runtime

@@ -233,6 +233,9 @@ Result<loop::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
 }
 
 Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
+    for (const ir::OpId id : step.within) {
+        if (auto done = check_assertions(loaded, id, false); !done) return done;
+    }
     for (const ir::TensorId id : step.reads) {
         const bool made = std::ranges::find(step.writes, id) != step.writes.end();
         const auto dynamic = loaded.plan.dynamic_places.find(id);

@@ -115,6 +115,8 @@ private:
     Result<void> tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic);
     Result<void> make_results(Loaded& loaded, const loop::PlanStep& step);
     Result<void> check_reads(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm);
+    Result<void> check_assertions(Loaded& loaded, ir::OpId id, bool all);
     int64_t tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic);
     Result<void> run_dynamic(Loaded& loaded,
                              const loop::PlanStep& step,

@@ -23,26 +23,48 @@ constexpr int64_t kLeastWork = 4096;  // steps of an item
 
 // Symbolic arithmetic takes longer than most of these kernels: it is done again only when one of
 // the symbols has another value than the last time.
+bool Engine::Loaded::Told::refresh(const loop::Interpreter& interpreter) {
+    bool same = valid;
+    values.resize(symbols.size());
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        const auto now = interpreter.known_extent(symbols[i]);
+        same &= values[i] == now;
+        values[i] = now;
+    }
+    valid = false;
+    return same;
+}
+
 Result<int64_t> Engine::told_number(Loaded& loaded, ir::SymId id) {
     const ir::SymbolPool& symbols = interpreter_.program().symbols;
     if (const auto number = symbols.as_int(id)) return *number;
     const auto [found, fresh] = loaded.told.try_emplace(id);
     Loaded::Told& told = found->second;
-    if (fresh) {
-        told.symbols = symbols.symbols_of(id);
-        told.values.assign(told.symbols.size(), std::nullopt);
+    if (fresh) told.symbols = symbols.symbols_of(id);
+    if (told.refresh(interpreter_)) {
+        told.valid = true;
+        return told.value;
     }
-    bool same = told.valid;
-    for (size_t i = 0; i < told.symbols.size(); ++i) {
-        const auto now = interpreter_.known_extent(told.symbols[i]);
-        same &= now && told.values[i] == now;
-        told.values[i] = now;
-    }
-    if (same) return told.value;
-    told.valid = false;
     LEMMA_TRY(told.value, interpreter_.take_extent(id));
     told.valid = true;
     return told.value;
+}
+
+Result<void> Engine::check_assertions(Loaded& loaded, ir::OpId id, bool all) {
+    const ir::Program& program = interpreter_.program();
+    const auto [found, fresh] = loaded.checked.try_emplace(id);
+    Loaded::Told& checked = found->second;
+    if (fresh) {
+        for (const ir::Assertion& assertion : program.operations[id].assertions) {
+            const auto symbols = program.symbols.symbols_of(assertion.condition);
+            checked.symbols.insert(checked.symbols.end(), symbols.begin(), symbols.end());
+        }
+    }
+    if (!checked.refresh(interpreter_)) {
+        if (auto done = interpreter_.check_assertions(id, all); !done) return done;
+    }
+    checked.valid = true;
+    return {};
 }
 
 Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
@@ -187,12 +209,33 @@ Result<void> Engine::run_dynamic(Loaded& loaded,
     const loop::PlanDynamic& dynamic = *step.dynamic;
     if (auto done = tell_numbers(loaded, dynamic); !done) return done;
     if (dynamic.first) {
-        if (auto done = interpreter_.check_assertions(step.op, true); !done) return done;
+        for (const ir::OpId id : step.within) {
+            if (auto done = check_assertions(loaded, id, false); !done) return done;
+        }
+        if (auto done = check_assertions(loaded, step.op, true); !done) return done;
         if (auto done = make_results(loaded, step); !done) return done;
     }
     if (auto done = check_reads(loaded, step); !done) return done;
     if (step.kernel.function.items == 0) return {};
     return loaded.executable.run_items(kernel, 0, tell_items(loaded, dynamic));
+}
+
+// ---- Branches -----------------------------------------------------------------------------------
+
+// An output has the shape of what the arm gave, which lies where it is already.
+Result<void> Engine::end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm) {
+    for (const loop::PlanBranch::Dynamic& item : branch.dynamic) {
+        const ir::TensorId from = item.results[arm];
+        tensor::Shape shape;
+        if (const auto place = loaded.plan.places.find(from); place != loaded.plan.places.end()) {
+            shape = place->second.shape;
+        } else {
+            shape = loaded.dynamic[from].shape;
+        }
+        interpreter_.learn_result(item.output, shape);
+        loaded.dynamic[item.output] = {.shape = std::move(shape), .capacity = 0, .given = false};
+    }
+    return {};
 }
 
 }  // namespace lemma::driver

@@ -31,8 +31,12 @@ struct Engine::Loaded {
         std::vector<std::optional<int64_t>> values;
         int64_t value = 0;
         bool valid = false;
+
+        // Whether what was found out still holds; from here on nothing does.
+        bool refresh(const loop::Interpreter& interpreter);
     };
     std::unordered_map<ir::SymId, Told, IdHash> told;
+    std::unordered_map<ir::OpId, Told, IdHash> checked;  // whose assertions held
 
     size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
     void* data(const loop::Place& place) { return executable.memory(pieces[place.storage.value]); }

@@ -58,8 +58,17 @@ std::optional<runtime::Condition> Engine::make_condition(Loaded& loaded,
                                                          std::optional<size_t> region,
                                                          loop::StorageId value) {
     if (!region) return std::nullopt;
-    return runtime::Condition{make_steps(loaded, loaded.plan.regions[*region]),
-                              loaded.piece(value)};
+    const size_t whose = loaded.plan_steps.back();
+    runtime::Condition condition{make_steps(loaded, loaded.plan.regions[*region]),
+                                 loaded.piece(value)};
+    const ir::TensorId tensor = loaded.plan.storages[value].tensor;
+    if (tensor.valid() && loaded.plan.dynamic_places.contains(tensor)) {
+        // A constant that only the run tells: no step makes it.
+        runtime::Step& fill = condition.steps.emplace_back();
+        fill.number = whose;
+        fill.call = [this, &loaded, tensor] { return fill_dynamic(loaded, tensor); };
+    }
+    return condition;
 }
 
 std::unique_ptr<runtime::Branch> Engine::make_branch(Loaded& loaded, const loop::PlanBranch& plan) {
@@ -71,6 +80,11 @@ std::unique_ptr<runtime::Branch> Engine::make_branch(Loaded& loaded, const loop:
         out.body = make_steps(loaded, loaded.plan.regions[arm.body]);
         for (const loop::StorageId id : arm.results) out.results.push_back(loaded.piece(id));
         branch->arms.push_back(std::move(out));
+    }
+    if (!plan.dynamic.empty()) {
+        branch->taken = [this, &loaded, &plan](size_t arm) {
+            return end_branch(loaded, plan, arm);
+        };
     }
     return branch;
 }
