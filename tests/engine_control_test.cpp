@@ -293,7 +293,7 @@ graph G {
     const auto change = [](NamedArrays& inputs, int run) {
         inputs["n"][0].integers = {run, 9, 4 * run};
     };
-    compare(recurrent, change, 1);  // how long `y` is, the run tells
+    compare(recurrent, change);  // how long `y` is, the run tells
     EXPECT_EQ(tiled_sums(recurrent)[0], 2U);
     // Both factors are items, the weights are an input, and the result is one of the loop's too.
     const std::string pairs = graph(R"(
