@@ -18,7 +18,7 @@ using loop::Array;
 using loop::NamedArrays;
 using testing_support::load_text;
 
-// How many rows a run keeps, of 40 each.
+// How many rows a run keeps, of 40 each; of larger models as many times as many.
 struct Kept {
     int p, q;
 };
@@ -27,8 +27,10 @@ constexpr Kept kRuns[] = {{17, 5}, {40, 40}, {0, 0}, {1, 33}, {0, 7}, {16, 32}, 
 void set_mask(NamedArrays& inputs, const std::string& name, int kept, uint64_t seed) {
     Array& mask = inputs.at(name)[0];
     std::ranges::fill(mask.integers, 0);
+    const size_t rows = mask.integers.size();
     for (uint64_t i = 0; kept > 0; ++i) {
-        const auto at = static_cast<size_t>(loop::random_unit(seed, i) * 40) % 40;
+        const double unit = loop::random_unit(seed, i);
+        const auto at = static_cast<size_t>(unit * static_cast<double>(rows)) % rows;
         if (mask.integers[at] == 0) --kept;
         mask.integers[at] = 1;
     }
@@ -54,6 +56,7 @@ struct Model {
     const char* output;  // what `y` is
     size_t interpreted = 2;
     bool may_fail = false;  // with some numbers of rows
+    int times = 1;          // as many rows
 };
 
 constexpr const char* kOperators = R"(
@@ -83,6 +86,11 @@ operator large {
     @output { y: real[n, c]; }
     @lower { y[i, j] = x[i, j] * real(n), i < n, j < c | x[i, j] > 0.1; }
 }
+operator fourth {
+    @input { x: real[n]; }
+    @output { y: real[n, n, n, n]; }
+    @lower { y[i, j, k, l] = x[i,] + x[j,] + x[k,] + x[l,], i < n, j < n, k < n, l < n; }
+}
 operator last_of {
     @input { x: real[n, c]; }
     @output { y: real[c]; }
@@ -91,22 +99,23 @@ operator last_of {
 )";
 
 std::string text_of(const Model& model) {
-    return fmt::format(R"({}
+    return fmt::format(R"({0}
 graph G {{
-    @input {{ x: real[40, 7]; a: int[40]; b: int[40]; w: real[7, 19]; wide: real[40, 50]; }}
-    @output {{ y: {}; }}
+    @input {{ x: real[{3}, 7]; a: int[{3}]; b: int[{3}]; w: real[7, 19]; wide: real[{3}, 50]; }}
+    @output {{ y: {1}; }}
     @compose {{
         in_a = layout.nonzero(a);
         in_b = layout.nonzero(b);
         p = rows(x, in_a);
         q = rows(x, in_b);
         v = rows(wide, in_a);
-        {}
+        {2}
     }}
 }})",
                        kOperators,
                        model.output,
-                       model.body);
+                       model.body,
+                       40 * model.times);
 }
 
 void compare(const Model& model, bool strict = false) {
@@ -123,8 +132,8 @@ void compare(const Model& model, bool strict = false) {
             const std::string where = fmt::format("\n{} and {} rows\n{}", kept.p, kept.q, text);
             NamedArrays inputs;
             ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
-            set_mask(inputs, "a", kept.p, 5);
-            set_mask(inputs, "b", kept.q, 6);
+            set_mask(inputs, "a", kept.p * model.times, 5);
+            set_mask(inputs, "b", kept.q * model.times, 6);
             const auto want = oracle->run(inputs);
             const auto got = (*engine)->run(inputs);
             ASSERT_EQ((*engine)->take_trouble(), "") << where;
@@ -195,6 +204,36 @@ TEST(EngineDynamic, PartsOfTensors) {
              "real[~|80, 25]",
              2,
              true});
+}
+
+// In several items.
+TEST(EngineDynamic, LargeOnes) {
+    compare({"y = math.exp(v);", "real[~|1200, 50]", 2, false, 30});
+    compare({"f = layout.flatten(v); y = math.mul(f, 2.0);", "real[~|60000]", 2, false, 30});
+    compare({"y = math.sum_reduce{axes=[0], squeeze=true}(v);", "real[50]", 2, false, 30});
+    compare({"y = linalg.matmul(p, w);", "real[~|1200, 19]", 2, false, 30});
+    compare({"y = layout.concat{axis=0}([p, q]);", "real[~|2400, 7]", 2, false, 30});
+    compare({"y = neighbours(v);", "real[~|1200, 50]", 2, false, 30});
+}
+
+TEST(EngineDynamic, TooLargeOnes) {
+    // None of the rows, or too many of them.
+    const auto own = load_text(text_of(
+        {"f = layout.flatten(v); z = fourth(f); y = math.sum_reduce{squeeze=true}(z);", "real[]"}));
+    ASSERT_TRUE(own);
+    auto engine = Engine::create(*own, {});
+    ASSERT_TRUE(engine);
+    NamedArrays inputs;
+    ASSERT_TRUE(driver::add_random_inputs(own->program(), 3, inputs));
+    for (const int kept : {0, 40, 0}) {
+        set_mask(inputs, "a", kept, 5);
+        set_mask(inputs, "b", 0, 5);
+        const auto ran = (*engine)->run(inputs);
+        EXPECT_EQ((*engine)->take_trouble(), "");
+        ASSERT_EQ(ran.has_value(), kept == 0);
+        if (ran) continue;
+        EXPECT_NE(ran.error().message.find("too large"), std::string::npos) << ran.error().message;
+    }
 }
 
 TEST(EngineDynamic, BehindOneAnother) {
