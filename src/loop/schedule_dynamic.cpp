@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "loop/dynamic.h"
+#include "loop/dynamic_access.h"
 #include "loop/lowering.h"
 
 namespace lemma::loop {
@@ -17,96 +18,6 @@ bool contains(const std::vector<VarId>& vars, VarId var) {
 }
 
 VarId var_of(const Expr& e) { return make_id<VarId>(static_cast<size_t>(e.integer)); }
-
-// ---- What an access does ------------------------------------------------------------------------
-
-// Indices of tensors whose extents the run tells.
-class Accesses {
-public:
-    Accesses(const Stage& stage, const RunTime& run_time, StagePool& pool, const Places& places)
-        : stage_(stage), run_time_(run_time), pool_(pool), places_(places) {}
-
-    // As those of loop/strides.cpp; INT64_MAX too where the run tells it.
-    int64_t stride(ir::TensorId tensor, const std::vector<ExprId>& index, VarId var) const {
-        const auto extents = run_time_.extents.find(tensor);
-        if (extents == run_time_.extents.end()) {
-            return stride_of(pool_, places_.at(tensor), index, var);
-        }
-        int64_t result = 0;
-        int64_t step = 1;  // of the axis; 0: the run tells
-        for (size_t axis = index.size(); axis-- > 0;) {
-            if (pool_.depends(index[axis], var)) {
-                const auto affine = pool_.affine(index[axis]);
-                if (!affine || step == 0 || !is_inside(tensor, axis, index[axis])) {
-                    return INT64_MAX;
-                }
-                for (const AddressTerm& term : affine->terms) {
-                    if (term.var == var) result += term.factor * step;
-                }
-            }
-            const Expr& extent = pool_[extents->second[axis]];
-            step = extent.op == Op::Constant ? step * extent.integer : 0;
-        }
-        return result;
-    }
-    bool is_inside(ir::TensorId tensor, size_t axis, ExprId index) const {
-        return std::ranges::find(stage_.inside, Stage::Inside{tensor, axis, index}) !=
-               stage_.inside.end();
-    }
-    // When the index is outside of the tensor. Missing: never.
-    ExprId outside(ir::TensorId tensor, const std::vector<ExprId>& index) {
-        const auto extents = run_time_.extents.find(tensor);
-        ExprId result;
-        for (size_t axis = 0; axis < index.size(); ++axis) {
-            ExprId extent;
-            if (extents != run_time_.extents.end()) {
-                if (is_inside(tensor, axis, index[axis])) continue;
-                extent = extents->second[axis];
-            } else {
-                const int64_t known = places_.at(tensor).shape[axis];
-                const StagePool::Range range = pool_.range(index[axis]);
-                if (range.low >= 0 && range.high < known) continue;
-                extent = pool_.build.integer(known);
-            }
-            const ExprId zero = pool_.build.integer(0);
-            result = either(result, pool_.build.make(Op::Less, {index[axis], zero}));
-            result = either(result, pool_.build.make(Op::LessEqual, {extent, index[axis]}));
-        }
-        return result;
-    }
-    ExprId either(ExprId a, ExprId b) {
-        if (!a.valid() || !b.valid()) return a.valid() ? a : b;
-        return pool_.build.make(Op::Or, {a, b});
-    }
-    // When a read that the value needs is outside. Missing: never.
-    ExprId fault(ExprId id) {
-        if (!id.valid()) return {};
-        if (const auto found = faults_.find(id); found != faults_.end()) return found->second;
-        const Expr e = pool_[id];
-        ExprId result;
-        if (e.op == Op::Select) {
-            const ExprId then = fault(e.args[1]);
-            const ExprId other = fault(e.args[2]);
-            const ExprId no = pool_.build.boolean(false);
-            if (then.valid() || other.valid()) {
-                result = pool_.build.select(
-                    e.args[0], then.valid() ? then : no, other.valid() ? other : no);
-            }
-            result = either(fault(e.args[0]), result);
-        } else {
-            for (const ExprId arg : e.args) result = either(result, fault(arg));
-            if (e.op == Op::Read) result = either(result, outside(tensor_of(e), e.args));
-        }
-        return faults_[id] = result;
-    }
-
-private:
-    const Stage& stage_;
-    const RunTime& run_time_;
-    StagePool& pool_;
-    const Places& places_;
-    std::unordered_map<ExprId, ExprId, IdHash> faults_;
-};
 
 Op combining_op(ir::FormulaOp op) {
     switch (op) {
@@ -203,7 +114,7 @@ private:
     const Places& places_;
     const Target& target_;
     ScheduledDynamic result_;
-    Accesses accesses_;
+    DynamicAccess accesses_;
     Lowering lower_;
     Builder& build_;
     std::vector<StageLoop> outputs_;     // outermost first

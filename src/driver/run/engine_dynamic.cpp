@@ -85,9 +85,11 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
     const loop::DynamicPlace& place = loaded.plan.dynamic_places.at(id);
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
     constexpr int64_t kLeastBytes = 4096;
-    const int64_t bytes =
-        std::max(kLeastBytes, *tensor::volume(shape) * tensor::dtype_size(place.dtype));
+    constexpr int64_t kMuch = int64_t{64} << 20;
+    int64_t bytes = std::max(kLeastBytes, *tensor::volume(shape) * tensor::dtype_size(place.dtype));
     if (dynamic.capacity < bytes) {
+        // Extents that grow from run to run do not ask for memory each time.
+        if (bytes < kMuch) bytes += bytes / 2;
         const size_t piece = loaded.piece(place.storage);
         loaded.executable.release(piece);
         dynamic.capacity = 0;
