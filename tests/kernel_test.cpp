@@ -84,7 +84,7 @@ private:
         std::vector<const loop::PlanStep*> steps;
         std::vector<const loop::Function*> functions;
         for (const loop::PlanStep& step : plan.steps) {
-            if (step.interpreted || step.loop || step.branch) continue;
+            if (step.interpreted || step.loop || step.branch || step.dynamic) continue;
             steps.push_back(&step);
             functions.push_back(&step.kernel.function);
         }
