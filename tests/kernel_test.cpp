@@ -56,6 +56,62 @@ std::string compare(const Tensor& got, const Tensor& want) {
     return {};
 }
 
+// Some extents in place of those that only the run tells: a kernel must stay in its buffers
+// whatever they are.
+class RunExtents {
+public:
+    RunExtents(const ir::Program& program, const loop::PlanStep& step, uint64_t seed)
+        : program_(program) {
+        if (!step.dynamic) return;
+        const auto know = [&](ir::SymId id) {
+            for (const ir::SymId symbol : program.symbols.symbols_of(id)) {
+                const int64_t most = std::min<int64_t>(program.symbols.range(symbol).high, 20);
+                const uint64_t bits = loop::random_bits(seed, symbol.value);
+                known_[symbol] = static_cast<int64_t>(bits % static_cast<uint64_t>(most + 1));
+            }
+        };
+        for (const ir::Tensor& tensor : program.tensors) {
+            for (const ir::SymId part : tensor.shape) know(part);
+        }
+        for (const loop::RunNumber& number : step.dynamic->numbers) {
+            know(number.symbol);
+            int64_t value = loop::evaluate(program.symbols, number.symbol, known_).value_or(-1);
+            if (number.count) value = std::max<int64_t>(value, 0);
+            good_ &= !number.var.valid() || (value >= 0 && value <= number.most);
+            told_.push_back(value);
+        }
+        const loop::RunCut cut =
+            good_ ? loop::cut_items(step.dynamic->items, told_) : loop::RunCut{0, 0};
+        items_ = step.kernel.function.items == 0 ? 0 : cut.items;
+        told_.push_back(cut.steps);
+        for (const auto* tensors : {&step.dynamic->read, &step.writes}) {
+            for (const ir::TensorId id : *tensors) good_ &= elements(id).has_value();
+        }
+    }
+
+    bool good() const { return good_; }  // else they are none that the operation could meet
+    const std::vector<int64_t>& told() const { return told_; }
+    int64_t items() const { return items_; }
+    // There is room for one at least.
+    std::optional<int64_t> elements(ir::TensorId id) const {
+        if (!id.valid()) return std::nullopt;
+        int64_t volume = 1;
+        for (const ir::SymId part : program_.tensors[id].shape) {
+            const auto extent = loop::evaluate(program_.symbols, part, known_);
+            if (!extent || *extent < 0) return std::nullopt;
+            volume *= *extent;
+        }
+        return std::max<int64_t>(volume, 1);
+    }
+
+private:
+    const ir::Program& program_;
+    loop::Known known_;
+    std::vector<int64_t> told_;
+    int64_t items_ = 1;
+    bool good_ = true;
+};
+
 class KernelTest {
 public:
     explicit KernelTest(codegen::Compiler& compiler)
@@ -84,7 +140,7 @@ private:
         std::vector<const loop::PlanStep*> steps;
         std::vector<const loop::Function*> functions;
         for (const loop::PlanStep& step : plan.steps) {
-            if (step.interpreted || step.loop || step.branch || step.dynamic) continue;
+            if (step.interpreted || step.loop || step.branch) continue;
             steps.push_back(&step);
             functions.push_back(&step.kernel.function);
         }
@@ -92,7 +148,11 @@ private:
         if (!code) return code.error().message;
         std::string report;
         for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
-            report = test_kernel(plan, steps[i]->kernel, (*code)[i], fma_);
+            for (uint64_t seed = 0; seed < (steps[i]->dynamic ? 8 : 1) && report.empty(); ++seed) {
+                const RunExtents extents(program, *steps[i], seed);
+                if (!extents.good()) continue;
+                report = test_kernel(plan, *steps[i], extents, (*code)[i], fma_);
+            }
             if (!report.empty()) report += "\n" + loop::print(*functions[i]);
             ++counts.kernels;
         }
@@ -108,21 +168,29 @@ private:
         return plan.storages[id].elements - before;
     }
     static std::string test_kernel(const loop::Plan& plan,
-                                   const loop::Scheduled& kernel,
+                                   const loop::PlanStep& step,
+                                   const RunExtents& extents,
                                    runtime::KernelFunction code,
                                    Fma fma) {
+        const loop::Scheduled& kernel = step.kernel;
         std::vector<Tensor> loops;
         for (size_t i = 0; i < kernel.arguments.size(); ++i) {
             const loop::StorageId id = kernel.arguments[i];
             const DType dtype = kernel.function.buffers[i].dtype;
-            const int64_t elements = id.valid() ? room(plan, id) : 1;
+            const bool moves = id.valid() && plan.storages[id].elements == 0;
+            const auto dynamic = moves ? extents.elements(plan.storages[id].tensor) : std::nullopt;
+            const int64_t elements = !id.valid() ? 1 : dynamic ? *dynamic : room(plan, id);
             loops.push_back(Tensor::zeros(dtype, {elements}).value());
             if (id.valid()) fill(loops.back(), i + 1);
+            if (!step.dynamic || id != step.dynamic->told) continue;
+            for (int64_t k = 0; k < elements; ++k) {
+                loops.back().set_integer(k, extents.told()[static_cast<size_t>(k)]);
+            }
         }
         std::vector<Tensor> compiled = loops;
         std::vector<void*> pointers;
         for (Tensor& buffer : compiled) pointers.push_back(buffer.bytes().data());
-        const int64_t items = kernel.function.items;
+        const int64_t items = step.dynamic ? extents.items() : kernel.function.items;
         const int64_t first = std::min(items, kFewItems);
         const int64_t last = std::max(first, items - kFewItems);
         for (const auto& [begin, end] : {std::pair{int64_t{0}, first}, std::pair{last, items}}) {

@@ -28,6 +28,25 @@ ExprId run_number(
     return pool.build.read(run_time.told.value, Kind::Int, {at});
 }
 
+// Many enough to share among threads, and long enough to be worth it.
+RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers) {
+    if (items.one) return {1, 1};
+    constexpr int64_t kMostItems = 64;
+    constexpr int64_t kLeastWork = 4096;  // steps of all loops
+    const auto extent = [&](const RunItems::Extent& e) {
+        return e.number ? numbers[*e.number] : e.constant;
+    };
+    const int64_t steps = (extent(items.outermost) + items.together - 1) / items.together;
+    int64_t work = items.together;  // of a step; counting ends where it is enough
+    for (const RunItems::Extent& inner : items.inner) {
+        work = std::min(checked_mul(work, extent(inner)).value_or(kLeastWork), kLeastWork);
+    }
+    const int64_t least = kLeastWork / std::max<int64_t>(work, 1);
+    const int64_t most = (steps + kMostItems - 1) / kMostItems;
+    const int64_t piece = std::max({int64_t{1}, least, most});
+    return {(steps + piece - 1) / piece, piece};
+}
+
 // ---- Proofs -------------------------------------------------------------------------------------
 
 namespace {

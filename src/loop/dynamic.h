@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -62,6 +63,12 @@ struct RunItems {
     int64_t together = 1;            // steps of it that are one vector
     std::vector<Extent> inner = {};  // loops inside of it
 };
+struct RunCut {
+    int64_t items;
+    int64_t steps;  // of an item: vectors, if the loop runs along lanes
+};
+RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers);
+
 struct ScheduledDynamic {
     Scheduled kernel;
     RunItems items;

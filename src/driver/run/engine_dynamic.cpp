@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/checked.h"
 #include "driver/run/engine.h"
 #include "driver/run/engine_data.h"
 #include "driver/run/engine_impl.h"
@@ -15,9 +14,6 @@ namespace {
 std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
-
-constexpr int64_t kMostItems = 64;
-constexpr int64_t kLeastWork = 4096;  // steps of an item
 
 }  // namespace
 
@@ -187,22 +183,9 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
 // How many items there are; how much each does is told.
 int64_t Engine::tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic) {
     auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
-    const auto extent = [&](const loop::RunItems::Extent& e) {
-        return e.number ? told[*e.number] : e.constant;
-    };
-    int64_t& piece = told[dynamic.numbers.size()];
-    piece = 1;
-    if (dynamic.items.one) return 1;
-    const int64_t together = dynamic.items.together;
-    const int64_t steps = (extent(dynamic.items.outermost) + together - 1) / together;
-    int64_t work = together;
-    for (const loop::RunItems::Extent& inner : dynamic.items.inner) {
-        work = std::min(checked_mul(work, extent(inner)).value_or(kLeastWork), kLeastWork);
-    }
-    const int64_t least = kLeastWork / std::max<int64_t>(work, 1);  // steps of an item
-    const int64_t most = (steps + kMostItems - 1) / kMostItems;
-    piece = std::max({int64_t{1}, least, most});
-    return (steps + piece - 1) / piece;
+    const loop::RunCut cut = loop::cut_items(dynamic.items, {told, dynamic.numbers.size()});
+    told[dynamic.numbers.size()] = cut.steps;
+    return cut.items;
 }
 
 Result<void> Engine::run_dynamic(Loaded& loaded,
