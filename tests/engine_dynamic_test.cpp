@@ -9,6 +9,8 @@
 #include "driver/run/tensors.h"
 #include "loop/random.h"
 #include "support/engine_models.h"
+#include "support/loop_evaluator.h"
+#include "support/run_extents.h"
 
 namespace lemma {
 namespace {
@@ -123,11 +125,51 @@ graph G {{
                        40 * model.times);
 }
 
+// Kernels stay in their buffers for any extents, those too that no run would tell together.
+void check_accesses(const ir::Program& program, const std::string& text) {
+    const loop::Plan plan = loop::make_plan(program, {}, {});
+    size_t checked = 0;
+    for (const loop::PlanStep& step : plan.steps) {
+        for (uint64_t seed = 0; step.dynamic && seed < 12; ++seed) {
+            const testing::RunExtents extents(program, step, seed);
+            if (!extents.good()) continue;
+            std::vector<tensor::Tensor> buffers;
+            for (size_t i = 0; i < step.kernel.arguments.size(); ++i) {
+                const loop::StorageId id = step.kernel.arguments[i];
+                const tensor::DType dtype = step.kernel.function.buffers[i].dtype;
+                int64_t elements = 1;
+                if (id.valid()) {
+                    const loop::Storage& storage = plan.storages[plan.root(id)];
+                    const auto dynamic = extents.elements(storage.tensor);
+                    elements = storage.moves && dynamic ? *dynamic : storage.elements;
+                }
+                buffers.push_back(tensor::Tensor::zeros(dtype, {elements}).value());
+                if (!id.valid() || id != step.dynamic->told) {
+                    for (int64_t k = 0; k < elements && !tensor::is_real(dtype); ++k) {
+                        buffers.back().set_integer(k, k % 3);
+                    }
+                    continue;
+                }
+                for (int64_t k = 0; k < elements; ++k) {
+                    buffers.back().set_integer(k, extents.told()[static_cast<size_t>(k)]);
+                }
+            }
+            const auto done = testing::evaluate(
+                step.kernel.function, {0, extents.items()}, testing::Fma::Fused, buffers);
+            ASSERT_TRUE(done) << done.error().message << "\n"
+                              << loop::print(step.kernel.function) << text;
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 0U) << text;
+}
+
 void compare(const Model& model, bool strict = false) {
     const std::string text = text_of(model);
     const auto oracle = load_text(text);
     const auto own = load_text(text);
     ASSERT_TRUE(oracle && own) << text;
+    if (model.times == 1 && !strict) check_accesses(own->program(), text);
     std::vector<NamedArrays> first;  // results of one thread, by run
     for (const int threads : {1, 2}) {
         size_t run = 0;

@@ -71,18 +71,21 @@ Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
         if (extent < 0 || extent > loop::kMostExtent) return bad("an extent that is none");
         shape.push_back(extent);
     }
-    const auto volume = tensor::volume(shape);
-    if (!volume || *volume > loop::kMostExtent) return bad("a tensor that is too large");
     return shape;
 }
 
-// Gives the tensor its memory for this run. What there was is kept if it is large enough.
+// Gives the tensor its memory for this run. What there was is kept if it is large enough. An axis
+// without elements counts as one: in place of an index that is outside kernels read the first.
 Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape) {
     const loop::DynamicPlace& place = loaded.plan.dynamic_places.at(id);
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
+    tensor::Shape room = shape;
+    for (int64_t& extent : room) extent = std::max<int64_t>(extent, 1);
+    const auto elements = tensor::volume(room);
+    if (!elements || *elements > loop::kMostExtent) return bad("a tensor that is too large");
     constexpr int64_t kLeastBytes = 4096;
     constexpr int64_t kMuch = int64_t{64} << 20;
-    int64_t bytes = std::max(kLeastBytes, *tensor::volume(shape) * tensor::dtype_size(place.dtype));
+    int64_t bytes = std::max(kLeastBytes, *elements * tensor::dtype_size(place.dtype));
     if (dynamic.capacity < bytes) {
         // Extents that grow from run to run do not ask for memory each time.
         if (bytes < kMuch) bytes += bytes / 2;
@@ -99,8 +102,6 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
 
 Result<void> Engine::fill_dynamic(Loaded& loaded, ir::TensorId id) {
     LEMMA_TRY(const auto value, interpreter_.take_value(id));
-    const auto volume = tensor::volume(value->shape);
-    if (!volume || *volume > loop::kMostExtent) return bad("a tensor that is too large");
     if (auto done = make_room(loaded, id, value->shape); !done) return done;
     const loop::DynamicPlace& place = loaded.plan.dynamic_places.at(id);
     to_memory(*value,
