@@ -208,10 +208,10 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
         }
         EXPECT_GT(made, 0U);
     }
-    const loop::Function nothing;
-    const loop::Function* const functions[] = {&nothing};
+    loop::Scheduled nothing;
+    loop::Scheduled* const kernels[] = {&nothing};
 #ifndef __aarch64__
-    EXPECT_FALSE((*compiler)->compile(functions, 1));
+    EXPECT_FALSE((*compiler)->compile(kernels, 1));
 #endif
 }
 

@@ -81,15 +81,15 @@ public:
 private:
     std::string test_program(const ir::Program& program, NumberCounts& counts) const {
         loop::PlanOptions options{.target = compiler_.target(), .least_steps = 1};
-        const loop::Plan plan = loop::make_plan(program, {}, options);
+        loop::Plan plan = loop::make_plan(program, {}, options);
         std::vector<const loop::PlanStep*> steps;
-        std::vector<const loop::Function*> functions;
-        for (const loop::PlanStep& step : plan.steps) {
+        std::vector<loop::Scheduled*> kernels;
+        for (loop::PlanStep& step : plan.steps) {
             if (step.interpreted || step.loop || step.branch) continue;
             steps.push_back(&step);
-            functions.push_back(&step.kernel.function);
+            kernels.push_back(&step.kernel);
         }
-        const auto code = compiler_.compile(functions, 1);
+        const auto code = compiler_.compile(kernels, 1);
         if (!code) return code.error().message;
         std::string report;
         for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
@@ -98,7 +98,7 @@ private:
                 if (!extents.good()) continue;
                 report = test_kernel(plan, *steps[i], extents, (*code)[i], fma_);
             }
-            if (!report.empty()) report += "\n" + loop::print(*functions[i]);
+            if (!report.empty()) report += "\n" + loop::print(steps[i]->kernel.function);
             ++counts.kernels;
         }
         return report;

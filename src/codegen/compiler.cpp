@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "codegen/engine_version.h"
-#include "codegen/object_maker.h"
 
 namespace lemma::codegen {
 
@@ -31,40 +30,91 @@ Result<std::unique_ptr<Compiler>> Compiler::create(CompilerOptions options) {
     return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
 }
 
-// Functions that are not there yet, each once, and the names of all.
-std::vector<Compiler::Job> Compiler::find_jobs(std::span<const loop::Function* const> functions,
+ObjectKey Compiler::key_of(const loop::Function& function) const {
+    return object_key(loop::print(function), version_);
+}
+
+// Kernels that are not there yet, each once, and the names of all.
+std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::Scheduled* const> kernels,
                                                std::vector<std::string>& names) const {
     std::vector<Job> jobs;
     std::unordered_set<std::string> known;
-    for (const loop::Function* const function : functions) {
-        ObjectKey key = object_key(loop::print(*function), version_);
+    for (const loop::Scheduled* const kernel : kernels) {
+        ObjectKey key = key_of(kernel->function);
         names.push_back(name_of(key));
-        if (code_.find(names.back()) || !known.insert(names.back()).second) continue;
-        jobs.push_back({function, std::move(key), {}, {}, false});
+        if (forms_.contains(names.back()) || !known.insert(names.back()).second) continue;
+        jobs.push_back({kernel, std::move(key), {0, names.back()}, {}, {}, false, false});
     }
     return jobs;
+}
+
+// ---- Making -------------------------------------------------------------------------------------
+
+// The kernel in the next narrower form, which is told. Its code has a name that no other has.
+std::optional<loop::Scheduled> Compiler::narrower(const Job& job, Form& form) {
+    constexpr int kMost = 12;
+    if (!job.kernel->narrower || form.narrower == kMost) return std::nullopt;
+    std::optional<loop::Scheduled> made;
+    {
+        const std::lock_guard lock(narrowing_);
+        made = job.kernel->narrower(++form.narrower);
+    }
+    if (made) form.symbol = name_of(job.key) + "." + key_of(made->function).digest;
+    return made;
+}
+
+// The object lies under the name of the kernel, and says itself which form it has.
+bool Compiler::find(Job& job) {
+    if (!cache_) return false;
+    auto found = cache_->find(job.key);
+    if (!found) return false;
+    Form form = job.form;
+    while (!found->contains(form.symbol + '\0')) {
+        if (!narrower(job, form)) return false;
+    }
+    job.form = std::move(form);
+    job.object = std::move(*found);
+    return true;
+}
+
+// The first form without spills, else the one with the least.
+Result<void> Compiler::make(Job& job, ObjectMaker& maker) {
+    LEMMA_TRY(MadeObject best, maker.make(job.kernel->function, job.form.symbol));
+    Form form = job.form;
+    while (best.spills > 0) {
+        const auto smaller = narrower(job, form);
+        if (!smaller) break;
+        LEMMA_TRY(MadeObject made, maker.make(smaller->function, form.symbol));
+        if (made.spills >= best.spills) continue;
+        best = std::move(made);
+        job.form = form;
+    }
+    job.spills = best.spills > 0 && job.kernel->narrower;
+    job.object = std::move(best.bytes);
+    if (cache_) cache_->add(job.key, job.object);
+    return {};
+}
+
+// The kernel becomes the form that there is code for.
+bool Compiler::take_form(loop::Scheduled& kernel, const Form& form) {
+    if (form.narrower == 0) return true;
+    auto smaller = kernel.narrower ? kernel.narrower(form.narrower) : std::nullopt;
+    if (!smaller || !form.symbol.ends_with(key_of(smaller->function).digest)) return false;
+    kernel = std::move(*smaller);
+    ++stats_.narrowed;
+    return true;
 }
 
 void Compiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
     std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // when one is not in the cache
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
-        if (cache_) {
-            if (auto found = cache_->find(job.key)) {
-                job.object = std::move(*found);
-                job.cached = true;
-                continue;
-            }
-        }
+        job.cached = find(job);
+        if (job.cached) continue;
         if (!maker) maker = load_object_maker(target_, fast_);
-        auto made = *maker ? (**maker)->make(*job.function, name_of(job.key))
-                           : Result<std::string>(std::unexpected(maker->error()));
-        if (!made) {
-            job.error = made.error().message;
-            continue;
-        }
-        job.object = std::move(*made);
-        if (cache_) cache_->add(job.key, job.object);
+        const auto made =
+            *maker ? make(job, ***maker) : Result<void>(std::unexpected(maker->error()));
+        if (!made) job.error = made.error().message;
     }
 }
 
@@ -74,18 +124,19 @@ Result<void> Compiler::link(const std::vector<Job>& jobs) {
         if (!job.error.empty()) return std::unexpected(Error{job.error});
         objects.emplace_back(job.object);
         ++(job.cached ? stats_.cached : stats_.kernels);
+        if (job.spills) ++stats_.spilling;
     }
     return code_.add(objects);
 }
 
 Result<std::vector<runtime::KernelFunction>> Compiler::compile(
-    std::span<const loop::Function* const> functions, int threads) {
+    std::span<loop::Scheduled* const> kernels, int threads) {
     if (!target_.runs_here) {
         return std::unexpected(Error{"code for another processor cannot run here"});
     }
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::string> names;
-    std::vector<Job> jobs = find_jobs(functions, names);
+    std::vector<Job> jobs = find_jobs(kernels, names);
     const size_t wanted = jobs.size();
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
@@ -95,12 +146,16 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     for (std::thread& helper : helpers) helper.join();
     const size_t before = stats_.kernels;
     if (auto done = link(jobs); !done) return std::unexpected(done.error());
+    for (Job& job : jobs) forms_[name_of(job.key)] = std::move(job.form);
     jobs.clear();
     if (stats_.kernels > before) rest_object_makers();
     std::vector<runtime::KernelFunction> result;
-    for (const std::string& name : names) {
-        void* const found = code_.find(name);
-        if (!found) return std::unexpected(Error{"a compiled object has no kernel"});
+    for (size_t i = 0; i < names.size(); ++i) {
+        const Form& form = forms_.at(names[i]);
+        void* const found = code_.find(form.symbol);
+        if (!found || !take_form(*kernels[i], form)) {
+            return std::unexpected(Error{"a compiled object has no kernel"});
+        }
         result.push_back(reinterpret_cast<runtime::KernelFunction>(found));
     }
     stats_.reused += names.size() - wanted;
@@ -112,7 +167,8 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
 Result<std::string> Compiler::object(const loop::Function& function,
                                      const std::string& name) const {
     LEMMA_TRY(const std::unique_ptr<ObjectMaker> maker, load_object_maker(target_, fast_));
-    return maker->make(function, name);
+    LEMMA_TRY(MadeObject made, maker->make(function, name));
+    return std::move(made.bytes);
 }
 
 }  // namespace lemma::codegen

@@ -4,17 +4,22 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "codegen/code_memory.h"
 #include "codegen/machine_target.h"
 #include "codegen/object_cache.h"
+#include "codegen/object_maker.h"
 #include "loop/layout.h"
 #include "loop/node.h"
 #include "loop/numerics.h"
+#include "loop/schedule.h"
 #include "runtime/kernel.h"
 
 namespace lemma::codegen {
@@ -29,9 +34,11 @@ struct CompilerOptions {
 };
 
 struct CompilerStats {
-    size_t kernels = 0;  // made
-    size_t reused = 0;   // the same as another one
-    size_t cached = 0;   // found on disk
+    size_t kernels = 0;   // made
+    size_t reused = 0;    // the same as another one
+    size_t cached = 0;    // found on disk
+    size_t narrowed = 0;  // became a form with a smaller tile
+    size_t spilling = 0;  // made, with a tile that spills in all forms
     double seconds = 0;
     std::string target;         // its short name
     std::string cache_trouble;  // why a folder is not used
@@ -45,28 +52,42 @@ public:
 
     // What the processor has.
     const loop::Target& target() const { return target_.schedule; }
-    // The code of each function, in order. Equal functions share theirs. An error when the target
-    // is another kind of processor than this one.
-    Result<std::vector<runtime::KernelFunction>> compile(
-        std::span<const loop::Function* const> functions, int threads);
+    // The code of each kernel, in order. Equal kernels share theirs. One that needs more registers
+    // than there are becomes its narrower form with the least spills. An error when the target is
+    // another kind of processor than this one.
+    Result<std::vector<runtime::KernelFunction>> compile(std::span<loop::Scheduled* const> kernels,
+                                                         int threads);
     // The function as an object file of the target, under the name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     const CompilerStats& stats() const { return stats_; }
 
 private:
+    // Which form of a kernel there is code for: the kernel itself, or how much narrower; and the
+    // name of the code.
+    struct Form {
+        int narrower = 0;
+        std::string symbol;
+    };
     struct Job {
-        const loop::Function* function = nullptr;
-        ObjectKey key;
+        const loop::Scheduled* kernel = nullptr;
+        ObjectKey key;  // of the kernel itself, whichever form is chosen
+        Form form;
         std::string object;
         std::string error;
         bool cached = false;
+        bool spills = false;  // a tile of which no form has registers for all
     };
 
     Compiler(MachineTarget target, const CompilerOptions& options);
     static std::string name_of(const ObjectKey& key) { return "k" + key.digest; }
-    std::vector<Job> find_jobs(std::span<const loop::Function* const> functions,
+    ObjectKey key_of(const loop::Function& function) const;
+    std::vector<Job> find_jobs(std::span<loop::Scheduled* const> kernels,
                                std::vector<std::string>& names) const;
     void work(std::vector<Job>& jobs, std::atomic<size_t>& next);
+    std::optional<loop::Scheduled> narrower(const Job& job, Form& form);
+    bool find(Job& job);
+    Result<void> make(Job& job, ObjectMaker& maker);
+    bool take_form(loop::Scheduled& kernel, const Form& form);
     Result<void> link(const std::vector<Job>& jobs);
 
     MachineTarget target_;
@@ -74,6 +95,8 @@ private:
     std::string version_;  // all that decides about the code but the kernel itself
     std::unique_ptr<ObjectCache> cache_;
     CodeMemory code_;
+    std::unordered_map<std::string, Form> forms_;  // by the names of kernels
+    std::mutex narrowing_;
     CompilerStats stats_;
 };
 

@@ -11,13 +11,19 @@
 
 namespace lemma::codegen {
 
+struct MadeObject {
+    std::string bytes;
+    // How often its innermost loops move a vector that had no register left, where it matters.
+    int64_t spills = 0;
+};
+
 // For one thread.
 class ObjectMaker {
 public:
     virtual ~ObjectMaker() = default;
 
     // The function as an object file of the target, under the name.
-    virtual Result<std::string> make(const loop::Function& function, const std::string& name) = 0;
+    virtual Result<MadeObject> make(const loop::Function& function, const std::string& name) = 0;
 };
 
 // `fast`: estimates of quotients and roots will do. The library `lemma_jit.so` lies beside the

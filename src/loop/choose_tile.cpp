@@ -22,6 +22,82 @@ double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
     return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
 }
 
+// What tiles are cut from.
+struct Whole {
+    int64_t vectors, rows, columns;
+    int64_t outer;  // points in front of rows and columns
+    int64_t depth;  // of the sums
+    bool vector_loads;
+};
+Whole whole_of(const Contraction& c,
+               const StagePool& pool,
+               const Target& target,
+               const Points& points) {
+    Whole whole{ceil_of(pool.extent(c.lane), target.lanes()),
+                points.rows(),
+                points.columns(),
+                points.outer(),
+                1,
+                c.lane_in_a};
+    for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
+    return whole;
+}
+
+struct TileShape {
+    int64_t vectors, rows, columns;
+};
+
+// Of all tiles, those at the edges too.
+double cost_of(const Whole& whole, const TileShape& tile) {
+    const auto row = [&](int64_t vectors, int64_t height) {
+        double cost = static_cast<double>(whole.columns / tile.columns) *
+                      tile_cost(vectors, height * tile.columns, whole.vector_loads);
+        const int64_t rest = whole.columns % tile.columns;
+        if (rest) cost += tile_cost(vectors, height * rest, whole.vector_loads);
+        return cost;
+    };
+    const auto rows = [&](int64_t vectors) {
+        const int64_t rest = whole.rows % tile.rows;
+        return static_cast<double>(whole.rows / tile.rows) * row(vectors, tile.rows) +
+               (rest ? row(vectors, rest) : 0);
+    };
+    const int64_t rest = whole.vectors % tile.vectors;
+    return static_cast<double>(whole.vectors / tile.vectors) * rows(tile.vectors) +
+           (rest ? rows(rest) : 0);
+}
+
+// The cheapest tile of so many vectors, and at most so many points, if there is one.
+struct Priced {
+    TileShape tile;
+    double cost = HUGE_VAL;
+};
+Priced cheapest(const Whole& whole, int64_t vectors, int64_t most_points) {
+    Priced best;
+    for (int64_t rows = 1; rows <= std::min<int64_t>(whole.rows, 4); ++rows) {
+        for (int64_t columns = 1; columns <= std::min(whole.columns, most_points / rows);
+             ++columns) {
+            if (rows > 1 && columns != whole.columns) continue;
+            const TileShape tile{vectors, rows, columns};
+            const double cost = cost_of(whole, tile);
+            if (cost < best.cost * 0.999) best = {tile, cost};
+        }
+    }
+    return best;
+}
+
+// So many points of so many vectors have registers, with the vectors of weights and one element.
+int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
+    const int64_t most = (target.registers - 1 - vectors) / vectors;
+    if (!whole.vector_loads) return most;
+    return vectors > 2 ? 0 : std::min(most, 14 / vectors);
+}
+
+void take(Contraction& c, const TileShape& tile) {
+    c.vectors = tile.vectors;
+    c.rows = tile.rows;
+    c.columns = tile.columns;
+}
+
 }  // namespace
 
 Points merge_points(const Stage& stage,
@@ -53,50 +129,22 @@ void choose_tile(const Stage& stage,
     std::ranges::stable_sort(
         c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
     const Points points = merge_points(stage, c.points, pool, places);
-    const int64_t columns = points.columns();
-    const int64_t rows = points.rows();
-    const int64_t outer = points.outer();
+    const Whole whole = whole_of(c, pool, target, points);
     const int64_t lanes = target.lanes();
-    const int64_t all_vectors = ceil_of(pool.extent(c.lane), lanes);
-    int64_t depth = 1;
-    for (const VarId var : c.reduced) depth *= pool.extent(var);
     double best = HUGE_VAL;
-    for (int64_t j = 1; j <= std::min<int64_t>(all_vectors, target.registers / 4); ++j) {
-        const int64_t panel = j * lanes * 4 * depth;
-        const bool used_again = outer * rows * columns > 32;
-        // One is used while the next comes in.
-        const double spill = panel > target.l2_bytes / 3 && j > 1 && used_again ? 1.3 : 1.0;
-        const int64_t most = (target.registers - 1 - j) / j;
-        for (int64_t th = 1; th <= std::min<int64_t>(rows, 4); ++th) {
-            for (int64_t tw = 1; tw <= std::min(columns, most / th); ++tw) {
-                if (th > 1 && tw != columns) continue;
-                if (c.lane_in_a && (j > 2 || th * tw * j > 14)) continue;
-                const auto of_rows = [&](int64_t vectors) {
-                    const auto row = [&](int64_t height) {
-                        double cost = static_cast<double>(columns / tw) *
-                                      tile_cost(vectors, height * tw, c.lane_in_a);
-                        if (columns % tw) {
-                            cost += tile_cost(vectors, height * (columns % tw), c.lane_in_a);
-                        }
-                        return cost;
-                    };
-                    return static_cast<double>(rows / th) * row(th) +
-                           (rows % th ? row(rows % th) : 0);
-                };
-                double cost = static_cast<double>(all_vectors / j) * of_rows(j);
-                if (all_vectors % j) cost += of_rows(all_vectors % j);
-                cost *= spill;
-                if (cost >= best * 0.999) continue;
-                best = cost;
-                c.vectors = j;
-                c.rows = th;
-                c.columns = tw;
-            }
-        }
+    for (int64_t j = 1; j <= std::min<int64_t>(whole.vectors, target.registers / 4); ++j) {
+        Priced tile = cheapest(whole, j, most_points(target, whole, j));
+        // One panel is used while the next comes in.
+        const bool used_again = whole.outer * whole.rows * whole.columns > 32;
+        const int64_t panel = j * lanes * 4 * whole.depth;
+        if (panel > target.l2_bytes / 3 && j > 1 && used_again) tile.cost *= 1.3;
+        if (tile.cost >= best * 0.999) continue;
+        best = tile.cost;
+        take(c, tile.tile);
     }
-    c.blocks = ceil_of(all_vectors, c.vectors);
-    const int64_t weights = c.blocks * c.vectors * lanes * 4 * depth;
-    c.weights_inside = weights <= kSmallWeights && rows * outer > 1;
+    c.blocks = ceil_of(whole.vectors, c.vectors);
+    const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
+    c.weights_inside = weights <= kSmallWeights && whole.rows * whole.outer > 1;
     // Groups of channels lie side by side in every point: threads share the points, then, not the
     // groups.
     int64_t all_weights = weights;
@@ -110,6 +158,20 @@ void choose_tile(const Stage& stage,
         groups = groups && step(var) < step(points.vars.back());
     }
     c.batch_inside = groups && all_weights <= kSmallWeights;
+}
+
+// The packed operand stays as it is, for its order depends on the vectors alone.
+bool narrow_tile(const Stage& stage,
+                 const StagePool& pool,
+                 const Places& places,
+                 const Target& target,
+                 Contraction& c) {
+    const Points points = merge_points(stage, c.points, pool, places);
+    const Whole whole = whole_of(c, pool, target, points);
+    const Priced tile = cheapest(whole, c.vectors, c.rows * c.columns - 1);
+    if (tile.cost == HUGE_VAL) return false;
+    take(c, tile.tile);
+    return true;
 }
 
 }  // namespace lemma::loop

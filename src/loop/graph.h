@@ -31,7 +31,9 @@ struct Unit {
 };
 
 struct StageGraph {
-    StagePool pool;
+    // Kernels that may be made again need it when the graph is gone.
+    std::shared_ptr<StagePool> shared_pool = std::make_shared<StagePool>();
+    StagePool& pool = *shared_pool;
     std::vector<Unit> units;
     Shapes shapes;
     std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes;

@@ -313,6 +313,14 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
                       stage, *unit.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
         step.kernel.function.anywhere = unit.once;  // it may read the bytes of a file
+        if (unit.contraction) {
+            offer_narrower(step.kernel,
+                           stage,
+                           *unit.contraction,
+                           scope.graph.shared_pool,
+                           plan_.places,
+                           options_.target);
+        }
         double steps = 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
         step.operations = stage.combine == ir::FormulaOp::Sum ? 2 * steps : steps;

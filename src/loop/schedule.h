@@ -2,6 +2,10 @@
 // vectors, and which steps may run in parallel.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "loop/layout.h"
@@ -15,6 +19,10 @@ struct Scheduled {
     // to 1 where an index leaves its tensor.
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
+    // The same with a tile of the n-th smaller size, if there is one, for when it turns out that
+    // registers are too few: the same arguments, and results to the last bit. May be missing; for
+    // one thread at a time.
+    std::function<std::optional<Scheduled>(int n)> narrower;
 };
 
 // Plain loops with vector lanes where the elements allow. Any stage has such a form.
@@ -54,11 +62,25 @@ void choose_tile(const Stage& stage,
                  const Places& places,
                  const Target& target,
                  Contraction& contraction);
+// Chooses a tile of fewer points instead; false if there is none.
+bool narrow_tile(const Stage& stage,
+                 const StagePool& pool,
+                 const Places& places,
+                 const Target& target,
+                 Contraction& contraction);
 Scheduled schedule_contraction(const Stage& stage,
                                const Contraction& contraction,
                                StagePool& pool,
                                const Places& places,
                                const Target& target);
+
+// Lets the kernel have narrower forms. They need the pool when planning is over.
+void offer_narrower(Scheduled& kernel,
+                    const Stage& stage,
+                    const Contraction& contraction,
+                    std::shared_ptr<StagePool> pool,
+                    const Places& places,
+                    const Target& target);
 
 // By how many elements an access moves when the variable grows by one; INT64_MAX: not evenly.
 int64_t stride_of(const StagePool& pool,

@@ -78,8 +78,9 @@ Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
     const auto cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
     const int used = std::min(threads, cores);
     const PeakKernel kernel = make_kernel(target, used);
-    const loop::Function* const functions[] = {&kernel.function};
-    LEMMA_TRY(const auto code, compiler.compile(functions, 1));
+    loop::Scheduled scheduled{kernel.function, {}, {}, {}};
+    loop::Scheduled* const kernels[] = {&scheduled};
+    LEMMA_TRY(const auto code, compiler.compile(kernels, 1));
     LEMMA_TRY(const auto data,
               runtime::Memory::zeros(target.registers * target.vector_bytes * used));
     LEMMA_TRY(const auto factors, runtime::Memory::zeros(2 * target.vector_bytes));

@@ -81,11 +81,11 @@ Result<Engine::Loaded*> Engine::load() {
                                     .least_gain = options_.least_gain,
                                     .log = &log_});
     times_.plan += watch.lap();
-    std::vector<const loop::Function*> functions;
-    for (const loop::PlanStep& step : loaded->plan.steps) {
-        if (is_kernel(step)) functions.push_back(&step.kernel.function);
+    std::vector<loop::Scheduled*> kernels;
+    for (loop::PlanStep& step : loaded->plan.steps) {
+        if (is_kernel(step)) kernels.push_back(&step.kernel);
     }
-    LEMMA_TRY(const auto code, compiler_->compile(functions, options_.threads));
+    LEMMA_TRY(const auto code, compiler_->compile(kernels, options_.threads));
     times_.code += watch.lap();
     size_t next = 0;
     for (loop::PlanStep& step : loaded->plan.steps) {
@@ -93,6 +93,7 @@ Result<Engine::Loaded*> Engine::load() {
         // What only the compiler reads is much.
         const int64_t items = step.kernel.function.items;
         step.kernel.function = {};
+        step.kernel.narrower = nullptr;
         step.kernel.function.items = items;
     }
     if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
