@@ -92,6 +92,54 @@ int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
     return vectors > 2 ? 0 : std::min(most, 14 / vectors);
 }
 
+// ---- Long sums ----------------------------------------------------------------------------------
+
+// One panel is used while the next comes in.
+int64_t panel_bytes(const Target& target) { return target.l2_bytes / 3; }
+
+// Whether totals can wait where the results will be: as they are, and nobody reads what was there.
+bool can_be_cut(const Stage& stage,
+                const StagePool& pool,
+                const Places& places,
+                const Contraction& c) {
+    const StageWrite& write = stage.writes[0];
+    const Place& to = places.at(write.tensor);
+    bool free = to.dtype == tensor::DType::F32 && !c.lane_in_a && !c.squares.valid();
+    for (const ExprId value : {write.value, stage.initial, stage.finish}) {
+        pool.visit_reads(value, [&](ExprId, const Expr& e) {
+            const auto from = places.find(tensor_of(e));
+            if (from != places.end()) free = free && from->second.storage != to.storage;
+        });
+    }
+    return free;
+}
+
+// See Contraction.
+struct Cut {
+    size_t at = 0;
+    int64_t steps = 0;
+    int64_t parts = 1;
+};
+// In as few parts as do, each of which takes no more of a panel than stays in the cache.
+Cut cut_of(const Contraction& c, const StagePool& pool, const Target& target, int64_t vectors) {
+    Cut cut;
+    int64_t inner = vectors * target.vector_bytes;  // of one step
+    for (const VarId var : c.reduced) inner *= pool.extent(var);
+    for (; cut.at < c.reduced.size(); ++cut.at) {
+        const int64_t extent = pool.extent(c.reduced[cut.at]);
+        inner /= extent;
+        if (inner > panel_bytes(target)) {
+            cut.parts *= extent;
+            continue;
+        }
+        const int64_t pieces = ceil_of(extent, std::max<int64_t>(panel_bytes(target) / inner, 1));
+        cut.steps = ceil_of(extent, pieces);
+        cut.parts *= ceil_of(extent, cut.steps);
+        return cut;
+    }
+    return {};
+}
+
 void take(Contraction& c, const TileShape& tile) {
     c.vectors = tile.vectors;
     c.rows = tile.rows;
@@ -131,16 +179,33 @@ void choose_tile(const Stage& stage,
     const Points points = merge_points(stage, c.points, pool, places);
     const Whole whole = whole_of(c, pool, target, points);
     const int64_t lanes = target.lanes();
+    const bool used_again = whole.outer * whole.rows * whole.columns > 32;
+    const bool cuttable = used_again && can_be_cut(stage, pool, places, c);
+    const StageWrite& write = stage.writes[0];
+    const auto step = [&](VarId var) {
+        return std::abs(stride_of(pool, places.at(write.tensor), write.index, var));
+    };
+    // Of all totals to memory and back, beside a step of the sums.
+    const double moves = (step(c.lane) == 1 ? 1.5 : 24.0) *
+                         static_cast<double>(whole.vectors * whole.rows * whole.columns) /
+                         static_cast<double>(whole.depth);
     double best = HUGE_VAL;
     for (int64_t j = 1; j <= std::min<int64_t>(whole.vectors, target.registers / 4); ++j) {
         Priced tile = cheapest(whole, j, most_points(target, whole, j));
-        // One panel is used while the next comes in.
-        const bool used_again = whole.outer * whole.rows * whole.columns > 32;
-        const int64_t panel = j * lanes * 4 * whole.depth;
-        if (panel > target.l2_bytes / 3 && j > 1 && used_again) tile.cost *= 1.3;
+        const bool long_sum = j * target.vector_bytes * whole.depth > panel_bytes(target);
+        Cut cut;
+        if (long_sum && used_again) {
+            if (cuttable) cut = cut_of(c, pool, target, j);
+            const double at_once = tile.cost * (j > 1 ? 1.3 : 1.0);
+            const double in_parts = tile.cost * 1.03 + static_cast<double>(cut.parts) * moves;
+            if (at_once <= in_parts) cut = {};
+            tile.cost = cut.steps > 0 ? in_parts : at_once;
+        }
         if (tile.cost >= best * 0.999) continue;
         best = tile.cost;
         take(c, tile.tile);
+        c.cut = cut.at;
+        c.cut_steps = cut.steps;
     }
     c.blocks = ceil_of(whole.vectors, c.vectors);
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
@@ -149,10 +214,6 @@ void choose_tile(const Stage& stage,
     // groups.
     int64_t all_weights = weights;
     bool groups = !c.batch.empty() && !points.vars.empty();
-    const StageWrite& write = stage.writes[0];
-    const auto step = [&](VarId var) {
-        return std::abs(stride_of(pool, places.at(write.tensor), write.index, var));
-    };
     for (const VarId var : c.batch) {
         if (pool.depends(c.b, var)) all_weights *= pool.extent(var);
         groups = groups && step(var) < step(points.vars.back());

@@ -20,7 +20,7 @@ struct Scheduled {
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
     // The same with a tile of the n-th smaller size, if there is one, for when it turns out that
-    // registers are too few: the same arguments, and results to the last bit. May be missing; for
+    // registers are too few: the same arguments, and sums in the same order. May be missing; for
     // one thread at a time.
     std::function<std::optional<Scheduled>(int n)> narrower;
 };
@@ -52,6 +52,12 @@ struct Contraction {
     int64_t blocks = 1;   // of `vectors` vectors along the lane variable
     ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes]
     std::vector<VarId> packed_batch;
+    // A long sum is cut into parts, so that what a part takes of a panel stays in the cache while
+    // all points of an item go through it: variables before this one run outside of the tiles, and
+    // this one in parts of so many steps; none: not cut. In between, totals are where results will
+    // be.
+    size_t cut = 0;
+    int64_t cut_steps = 0;
     bool weights_inside = false;  // all blocks for one row of points, rather than all rows for one
     bool batch_inside = false;    // so are all batches
 };

@@ -44,12 +44,17 @@ private:
     };
     void decode_item(Block& out);
     void rows_of(Block& out, int64_t vectors, bool masked);
+    Address first_number() const;
     void columns_of(Block& out, Tile tile);
     void tile(Block& out, const Tile& tile);
     // With the point and the lanes of each total bound.
     template <class Visit>
     void each_total(const Tile& tile, Visit&& visit);
     void start(Block& out, const Tile& tile);
+    void cut_items(int64_t others);
+    void panel(Block& out);
+    void parts(Block& out);
+    void sum(Block& out, const Tile& tile);
     void distances(Block& out, const Tile& tile);
     void reduction(size_t depth, Block& out, const Tile& tile);
     void step(Block& out, const Tile& tile, int64_t ahead);
@@ -72,6 +77,11 @@ private:
     Builder& build_;
     Points points_;
     VarId block_, row_, chunk_;
+    // What tiles do. Of a sum that is cut, totals are kept between one of these and the next.
+    enum class Pass : uint8_t { All, Start, Add, Finish };
+    Pass pass_ = Pass::All;
+    VarId run_, part_;  // of a sum that is cut: rows of tiles in an item, and part of the sum
+    int64_t runs_ = 1, run_tiles_ = 1, cut_steps_ = 0;
     int64_t row_tiles_ = 1, column_tiles_ = 1, chunks_ = 1, chunk_tiles_ = 1;
     std::vector<std::pair<VarId, int64_t>> weight_steps_;  // kernel variables of the packed operand
     std::vector<VarId> reduced_vars_;
@@ -91,8 +101,26 @@ Scheduled ContractionKernel::make() {
     function.item = build_.var("item");
     for (const VarId var : points_.merged) lower_.bind(var, Address{});
     packed_ = lower_.buffer(c_.packed, false);
+    cut_steps_ = c_.cut_steps;
+    if (cut_steps_ > 0 && c_.cut + 1 == c_.reduced.size()) {
+        const int64_t unroll = unroll_of(c_.reduced.back());
+        cut_steps_ = ceil_of(cut_steps_, unroll) * unroll;
+    }
     decode_item(function.body);
     plan_prefetch();
+    if (cut_steps_ > 0) {
+        parts(function.body);
+    } else {
+        panel(function.body);
+    }
+    const int64_t lanes = target_.lanes();
+    result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
+    if (cut_steps_ > 0) result_.schedule += " cut";
+    return std::move(result_);
+}
+
+// All tiles of an item.
+void ContractionKernel::panel(Block& out) {
     const int64_t lanes = target_.lanes();
     const int64_t extent = pool_.extent(c_.lane);
     const int64_t all_vectors = ceil_of(extent, lanes);
@@ -100,21 +128,19 @@ Scheduled ContractionKernel::make() {
     const bool masked = extent % lanes != 0;
     const bool even = last == c_.vectors && !masked;
     if (even) {
-        rows_of(function.body, c_.vectors, false);
+        rows_of(out, c_.vectors, false);
     } else {
         const ExprId block = build_.index(block_);
         const ExprId limit = build_.integer(c_.blocks - 1);
         if (c_.blocks > 1) {
             If whole{build_.make(Op::Less, {block, limit}), {}};
             rows_of(whole.body, c_.vectors, false);
-            function.body.push_back({std::move(whole)});
+            out.push_back({std::move(whole)});
         }
         If rest{build_.make(Op::Equal, {block, limit}), {}};
         rows_of(rest.body, last, masked);
-        function.body.push_back({std::move(rest)});
+        out.push_back({std::move(rest)});
     }
-    result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
-    return std::move(result_);
 }
 
 // Items are batches, blocks of lanes, rows of points, and runs of tiles in a row.
@@ -129,6 +155,7 @@ void ContractionKernel::decode_item(Block& out) {
         32 / std::max<int64_t>(outer, 1), 1, std::max<int64_t>(column_tiles_ / 2, 1));
     chunk_tiles_ = ceil_of(column_tiles_, chunks_);
     chunks_ = ceil_of(column_tiles_, chunk_tiles_);
+    if (cut_steps_ > 0) cut_items(outer / row_tiles_);
 
     struct Part {
         VarId* kernel;
@@ -147,7 +174,11 @@ void ContractionKernel::decode_item(Block& out) {
     for (size_t i = 0; i + 2 < points_.vars.size(); ++i) {
         parts.push_back({&made[next++], points_.vars[i], points_.extents[i]});
     }
-    parts.push_back({&row_, {}, row_tiles_});
+    if (cut_steps_ > 0) {
+        parts.push_back({&run_, {}, runs_});
+    } else {
+        parts.push_back({&row_, {}, row_tiles_});
+    }
     parts.push_back({&chunk_, {}, chunks_});
     if (c_.batch_inside) parts.insert(parts.end(), batch.begin(), batch.end());
     if (blocks_inside) parts.push_back(blocks);
@@ -175,10 +206,59 @@ void ContractionKernel::decode_item(Block& out) {
         weight_steps_.emplace_back(made[static_cast<size_t>(at)], packed.layout.strides[axis++]);
     }
     weight_steps_.emplace_back(block_, packed.layout.strides[axis++]);
+    if (cut_steps_ > 0) part_ = build_.var({});
     for (size_t i = 0; i < c_.reduced.size(); ++i) {
         reduced_vars_.push_back(build_.var({}));
         weight_steps_.emplace_back(reduced_vars_.back(), packed.layout.strides[axis++]);
     }
+}
+
+// Few items with many points each, for each reads its panel of weights anew.
+void ContractionKernel::cut_items(int64_t others) {
+    constexpr int64_t kItems = 16;
+    others *= c_.blocks;
+    for (const VarId var : c_.batch) others *= pool_.extent(var);
+    const int64_t wanted = ceil_of(kItems, others);
+    if (row_tiles_ > 1) {
+        run_tiles_ = ceil_of(row_tiles_, std::min(wanted, row_tiles_));
+        runs_ = ceil_of(row_tiles_, run_tiles_);
+        chunks_ = 1;
+    } else {
+        chunks_ = std::min(wanted, std::max<int64_t>(column_tiles_ / 8, 1));
+    }
+    chunk_tiles_ = ceil_of(column_tiles_, chunks_);
+    chunks_ = ceil_of(column_tiles_, chunk_tiles_);
+}
+
+// What sums start with is put where the results will be; each part goes on from there; and what is
+// there in the end is finished.
+void ContractionKernel::parts(Block& out) {
+    const auto rows = [&](Pass pass) {
+        pass_ = pass;
+        const ExprId begin = build_.make(Op::Mul, {build_.index(run_), build_.integer(run_tiles_)});
+        const ExprId end = build_.make(Op::Min,
+                                       {build_.make(Op::Add, {begin, build_.integer(run_tiles_)}),
+                                        build_.integer(row_tiles_)});
+        row_ = build_.var({});
+        For loop{row_, begin, end, 1, {}};
+        panel(loop.body);
+        return Stmt{std::move(loop)};
+    };
+    out.push_back(rows(Pass::Start));
+    Stmt inner = rows(Pass::Add);
+    for (size_t i = c_.cut + 1; i-- > 0;) {
+        const int64_t extent = pool_.extent(c_.reduced[i]);
+        const bool whole = i < c_.cut;
+        For loop{whole ? reduced_vars_[i] : part_,
+                 build_.integer(0),
+                 build_.integer(whole ? extent : ceil_of(extent, cut_steps_)),
+                 1,
+                 {}};
+        loop.body.push_back(std::move(inner));
+        inner = Stmt{std::move(loop)};
+    }
+    out.push_back(std::move(inner));
+    if (stage_.finish.valid()) out.push_back(rows(Pass::Finish));
 }
 
 void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
@@ -198,6 +278,17 @@ void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
     all.rows = rest;
     columns_of(last.body, all);
     out.push_back({std::move(last)});
+}
+
+// Of the first tile of the row, among those that use a panel of weights one after the other.
+Address ContractionKernel::first_number() const {
+    Address number;
+    number.add(row_, column_tiles_);
+    if (cut_steps_ > 0) {
+        number.add(run_, -run_tiles_ * column_tiles_);
+        number.add(chunk_, -chunk_tiles_);
+    }
+    return number;
 }
 
 void ContractionKernel::columns_of(Block& out, Tile all) {
@@ -220,7 +311,7 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
         For loop{var, begin, end, 1, {}};
         all.first_column = {};
         all.first_column.add(var, c_.columns);
-        all.number.add(row_, column_tiles_);
+        all.number = first_number();
         all.number.add(var, 1);
         tile(loop.body, all);
         out.push_back({std::move(loop)});
@@ -229,8 +320,7 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
     all.columns = rest;
     all.first_column = {};
     all.first_column.offset = whole * c_.columns;
-    all.number = {};
-    all.number.add(row_, column_tiles_);
+    all.number = first_number();
     all.number.offset = whole;
     if (chunks_ == 1) return tile(out, all);
     If last{build_.make(Op::Equal, {build_.index(chunk_), build_.integer(chunks_ - 1)}), {}};
@@ -301,7 +391,22 @@ void ContractionKernel::tile(Block& out, const Tile& tile) {
     const Type type{Kind::F32, target_.lanes()};
     totals_.clear();
     for (int64_t i = 0; i < count; ++i) totals_.push_back(build_.local(type));
-    start(out, tile);
+    const StageWrite& write = stage_.writes[0];
+    if (pass_ == Pass::All || pass_ == Pass::Start) {
+        start(out, tile);
+    } else {
+        each_total(tile, [&](LocalId total) {
+            out.push_back({Set{total, lower_.load(write.tensor, write.index)}});
+        });
+    }
+    if (pass_ == Pass::All || pass_ == Pass::Add) sum(out, tile);
+    if (pass_ == Pass::All || pass_ == Pass::Finish) return finish(out, tile);
+    each_total(tile, [&](LocalId total) {
+        out.push_back(lower_.store(write.tensor, write.index, build_.get(total)));
+    });
+}
+
+void ContractionKernel::sum(Block& out, const Tile& tile) {
     fetching_ = fetched_lines_ > 0;
     if (fetching_) {
         fetch_ = build_.var({});
@@ -312,7 +417,6 @@ void ContractionKernel::tile(Block& out, const Tile& tile) {
     by_products_ = c_.product || c_.squares.valid();
     reduction(0, out, tile);
     if (c_.squares.valid()) distances(out, tile);
-    finish(out, tile);
 }
 
 // Totals of products become those of squared distances. The squares have their last places wrong,
@@ -357,35 +461,43 @@ void ContractionKernel::plan_prefetch() {
     for (const VarId var : c_.reduced) depth *= pool_.extent(var);
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
     const int64_t round = unroll_of(c_.reduced.back()) * c_.vectors * vector_lines;
-    const int64_t tiles = row_tiles_ * column_tiles_;
+    const int64_t tiles = cut_steps_ > 0 ? run_tiles_ * chunk_tiles_ : row_tiles_ * column_tiles_;
     constexpr int64_t kSmallPanel = int64_t{16} << 10;
     if (tiles < 2 || depth * c_.vectors * target_.vector_bytes < kSmallPanel) return;
     fetched_lines_ = ceil_of(round, tiles);
     fetching_tiles_ = ceil_of(round, fetched_lines_) - 1;
 }
 
-// Each tile takes the part of the next panel that its number says, from front to back.
+// Each tile takes the part of the next panel that its number says, from front to back. Of a sum
+// that is cut, what the next part takes lies behind what this one takes.
 void ContractionKernel::prefetch(Block& out, int64_t unroll) {
     const int64_t line = kLine / 4;
+    const bool cut = cut_steps_ > 0;
     Address at;
     // What was stepped over in this panel, in lines of the next one.
     int64_t step = fetched_lines_ * line;
-    for (size_t i = c_.reduced.size(); i-- > 0;) {
-        if (i + 1 == c_.reduced.size()) {
-            at.add(reduced_vars_[i], step / unroll);
-            step *= pool_.extent(c_.reduced[i]) / unroll;
-        } else {
-            at.add(reduced_vars_[i], step);
-            step *= pool_.extent(c_.reduced[i]);
-        }
+    size_t i = c_.reduced.size();
+    while (i-- > (cut ? c_.cut : 0)) {
+        const int64_t by = i + 1 == c_.reduced.size() ? unroll : 1;
+        at.add(reduced_vars_[i], step / by);
+        const bool in_parts = cut && i == c_.cut;
+        if (in_parts) at.add(part_, -cut_steps_ * (step / by));
+        step *= (in_parts ? cut_steps_ : pool_.extent(c_.reduced[i])) / by;
     }
     at.add(fetch_, step);
-    const size_t block = weight_steps_.size() - c_.reduced.size() - 1;
-    for (size_t i = 0; i <= block; ++i) at.add(weight_steps_[i].first, weight_steps_[i].second);
-    at.offset = weight_steps_[block].second;
-    for (int64_t i = 0; i < fetched_lines_; ++i) {
+    // The variables that stay while the panel is used.
+    const size_t first = weight_steps_.size() - c_.reduced.size();
+    for (size_t k = 0; k < first + (cut ? c_.cut : 0); ++k) {
+        at.add(weight_steps_[k].first, weight_steps_[k].second);
+    }
+    at.offset = weight_steps_[first - 1].second;
+    if (cut) {
+        at.offset = cut_steps_ * weight_steps_[first + c_.cut].second;
+        at.add(part_, at.offset);
+    }
+    for (int64_t k = 0; k < fetched_lines_; ++k) {
         Address here = at;
-        here.offset += i * line;
+        here.offset += k * line;
         out.push_back({Prefetch{packed_, std::move(here)}});
     }
 }
@@ -409,10 +521,20 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     const VarId var = c_.reduced[depth];
     const VarId here = reduced_vars_[depth];
     const int64_t extent = pool_.extent(var);
+    if (cut_steps_ > 0 && depth < c_.cut) {
+        lower_.bind(var, here);
+        return reduction(depth + 1, out, tile);
+    }
     const bool innermost = depth + 1 == c_.reduced.size();
     const int64_t unroll = innermost ? unroll_of(var) : 1;
     const int64_t whole = extent / unroll * unroll;
     For loop{here, build_.integer(0), build_.integer(whole), unroll, {}};
+    const bool cut = cut_steps_ > 0 && depth == c_.cut;
+    if (cut) {
+        const ExprId steps = build_.integer(cut_steps_);
+        loop.begin = build_.make(Op::Mul, {build_.index(part_), steps});
+        loop.end = build_.make(Op::Min, {build_.make(Op::Add, {loop.begin, steps}), loop.end});
+    }
     if (innermost && fetching_) prefetch(loop.body, unroll);
     for (int64_t ahead = 0; ahead < unroll; ++ahead) {
         Address at;
@@ -430,7 +552,11 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
     lower_.bind(var, here);
     step(rest.body, tile, 0);
-    out.push_back({std::move(rest)});
+    if (!cut) return out.push_back({std::move(rest)});
+    const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
+    If at_end{build_.make(Op::Equal, {build_.index(part_), last}), {}};
+    at_end.body.push_back({std::move(rest)});
+    out.push_back({std::move(at_end)});
 }
 
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {

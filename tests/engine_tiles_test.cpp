@@ -1,0 +1,231 @@
+// Tiles of sums of products: those that registers are too few for become smaller, and long sums are
+// added up in parts. Neither changes the order in which an element is added up.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "codegen/compiler.h"
+#include "driver/run/engine.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+namespace fs = std::filesystem;
+using driver::Engine;
+using loop::NamedArrays;
+using testing_support::load_text;
+using testing_support::random_inputs;
+
+// ---- Registers ----------------------------------------------------------------------------------
+
+constexpr const char* kProduct = R"(import linalg; import nn;
+graph G {
+    @input { a: real[100, 90]; b: real[90, 64]; }
+    @output { y: real[100, 64]; }
+    @compose { p = linalg.matmul(a, b); y = nn.relu(p); }
+})";
+
+// Kernels for a processor with twice as many registers as the one of the compiler.
+loop::Plan plan_with_wide_tiles(const loop::Interpreter& interpreter, loop::Target target) {
+    target.registers *= 2;
+    return loop::make_plan(interpreter.program(), {}, {.target = target});
+}
+
+std::vector<loop::Scheduled*> kernels_of(loop::Plan& plan) {
+    std::vector<loop::Scheduled*> kernels;
+    for (loop::PlanStep& step : plan.steps) kernels.push_back(&step.kernel);
+    return kernels;
+}
+
+loop::Scheduled& tiled(loop::Plan& plan) {
+    for (loop::PlanStep& step : plan.steps) {
+        if (step.kernel.narrower) return step.kernel;
+    }
+    ADD_FAILURE() << "no kernel has tiles";
+    return plan.steps.at(0).kernel;
+}
+
+class Folder {
+public:
+    Folder() : path_(fs::temp_directory_path() / ("lemma_tiles." + std::to_string(::getpid()))) {
+        fs::remove_all(path_);
+    }
+    ~Folder() { fs::remove_all(path_); }
+    std::string path() const { return path_.string(); }
+
+private:
+    fs::path path_;
+};
+
+TEST(EngineTiles, BecomeSmallerWhereRegistersAreTooFew) {
+    const auto interpreter = load_text(kProduct);
+    ASSERT_TRUE(interpreter);
+    auto compiler = codegen::Compiler::create();
+    ASSERT_TRUE(compiler) << compiler.error().message;
+    loop::Plan plan = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+    const std::string wide = tiled(plan).schedule;
+    const auto arguments = tiled(plan).arguments;
+    const auto code = (*compiler)->compile(kernels_of(plan), 1);
+    ASSERT_TRUE(code) << code.error().message;
+    EXPECT_EQ((*compiler)->stats().narrowed, 1U);
+    EXPECT_EQ((*compiler)->stats().spilling, 0U);
+    bool found = false;
+    for (const loop::PlanStep& step : plan.steps) {
+        if (!step.kernel.schedule.starts_with("tile")) continue;
+        found = true;
+        EXPECT_NE(step.kernel.schedule, wide);
+        EXPECT_TRUE(step.kernel.arguments == arguments);
+        EXPECT_GT(step.kernel.function.items, 0);
+    }
+    EXPECT_TRUE(found);
+}
+
+// What fits is left alone.
+TEST(EngineTiles, StayWhereRegistersSuffice) {
+    const auto interpreter = load_text(kProduct);
+    ASSERT_TRUE(interpreter);
+    auto compiler = codegen::Compiler::create();
+    ASSERT_TRUE(compiler) << compiler.error().message;
+    loop::Plan plan =
+        loop::make_plan(interpreter->program(), {}, {.target = (*compiler)->target()});
+    const std::string before = tiled(plan).schedule;
+    ASSERT_TRUE((*compiler)->compile(kernels_of(plan), 1));
+    EXPECT_EQ((*compiler)->stats().narrowed, 0U);
+    EXPECT_EQ(tiled(plan).schedule, before);
+}
+
+// The object that was chosen lies under the name of the first form, and tells which one it is.
+TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
+    const Folder folder;
+    std::string schedule;
+    int64_t items = 0;
+    for (int time = 0; time < 2; ++time) {
+        const auto interpreter = load_text(kProduct);
+        ASSERT_TRUE(interpreter);
+        auto compiler = codegen::Compiler::create({.cache_folder = folder.path()});
+        ASSERT_TRUE(compiler) << compiler.error().message;
+        loop::Plan plan = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+        const auto kernels = kernels_of(plan);
+        loop::Scheduled& kernel = tiled(plan);
+        const auto code = (*compiler)->compile(kernels, 2);
+        ASSERT_TRUE(code) << code.error().message;
+        const codegen::CompilerStats& stats = (*compiler)->stats();
+        EXPECT_EQ(stats.cache_trouble, "");
+        EXPECT_EQ(stats.kernels, time == 0 ? kernels.size() : 0U);
+        EXPECT_EQ(stats.cached, time == 0 ? 0U : kernels.size());
+        EXPECT_EQ(stats.narrowed, 1U);
+        if (time == 0) {
+            schedule = kernel.schedule;
+            items = kernel.function.items;
+        }
+        EXPECT_EQ(kernel.schedule, schedule);
+        EXPECT_EQ(kernel.function.items, items);
+        // Another plan has it in its first form again.
+        loop::Plan again = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+        loop::Scheduled& same = tiled(again);
+        EXPECT_NE(same.schedule, schedule);
+        ASSERT_TRUE((*compiler)->compile(kernels_of(again), 1));
+        EXPECT_EQ(same.schedule, schedule);
+        EXPECT_EQ(same.function.items, items);
+    }
+}
+
+// ---- Long sums ----------------------------------------------------------------------------------
+
+struct Ran {
+    NamedArrays outputs;
+    std::string schedules;
+};
+std::optional<Ran> run(const char* text, const NamedArrays& inputs, int threads) {
+    const auto interpreter = load_text(text);
+    if (!interpreter) return std::nullopt;
+    auto engine = Engine::create(*interpreter, {.threads = threads});
+    if (!engine) return std::nullopt;
+    auto outputs = (*engine)->run(inputs);
+    if (!outputs) return std::nullopt;
+    Ran ran{std::move(*outputs), {}};
+    for (const loop::PlanStep& step : (*engine)->plan().steps) {
+        EXPECT_FALSE(step.interpreted);
+        ran.schedules += step.kernel.schedule + "; ";
+    }
+    return ran;
+}
+
+// Whether sums have an instruction that multiplies and adds.
+bool has_fma() {
+    const auto compiler = codegen::Compiler::create();
+    return compiler && (*compiler)->stats().target != "sse2";
+}
+
+TEST(EngineTiles, PartsOfSumsAreInTheOrderOfTheSum) {
+    constexpr size_t kRows = 50, kDepth = 24003, kColumns = 72;
+    constexpr const char* kLong = R"(import linalg; import math; import nn;
+graph G {
+    @input { a: real[50, 24003]; b: real[24003, 72]; c: real[1, 72]; }
+    @output { y: real[50, 72]; }
+    @compose { p = linalg.matmul(a, b); q = math.add(p, c); y = nn.relu(q); }
+})";
+    const auto interpreter = load_text(kLong);
+    ASSERT_TRUE(interpreter);
+    const NamedArrays inputs = random_inputs(interpreter->program());
+    const auto one = run(kLong, inputs, 1);
+    const auto two = run(kLong, inputs, 2);
+    ASSERT_TRUE(one && two);
+    EXPECT_TRUE(one->schedules.contains(" cut")) << one->schedules;
+    const std::vector<double>& y = one->outputs.at("y")[0].reals;
+    EXPECT_TRUE(y == two->outputs.at("y")[0].reals);
+    const std::vector<double>& a = inputs.at("a")[0].reals;
+    const std::vector<double>& b = inputs.at("b")[0].reals;
+    const std::vector<double>& c = inputs.at("c")[0].reals;
+    const bool fma = has_fma();
+    size_t wrong = 0;
+    for (size_t i = 0; i < kRows; ++i) {
+        for (size_t j = 0; j < kColumns; ++j) {
+            float total = 0;
+            for (size_t k = 0; k < kDepth; ++k) {
+                const auto x = static_cast<float>(a[i * kDepth + k]);
+                const auto w = static_cast<float>(b[k * kColumns + j]);
+                if (fma) {
+                    total = std::fma(x, w, total);
+                } else {
+                    const volatile float product = x * w;
+                    total += product;
+                }
+            }
+            const float result = std::max(total + static_cast<float>(c[j]), 0.0F);
+            if (static_cast<float>(y[i * kColumns + j]) != result) ++wrong;
+        }
+    }
+    EXPECT_EQ(wrong, 0U);
+}
+
+// Whole numbers, so that every order gives the same sums: each step is there, and once.
+TEST(EngineTiles, PartsOfConvolutionsAreComplete) {
+    constexpr const char* kConvolution = R"(import nn;
+graph G {
+    @input { x: real[1, 6001, 7, 7]; w: real[40, 6001, 3, 3]; v: real[8, 40, 1, 1]; }
+    @output { y: real[1, 8, 7, 7]; }
+    @compose { p = nn.conv(x, w); q = nn.relu(p); y = nn.conv(q, v); }
+})";
+    const auto interpreter = load_text(kConvolution);
+    ASSERT_TRUE(interpreter);
+    NamedArrays inputs = random_inputs(interpreter->program());
+    for (auto& [name, arrays] : inputs) {
+        for (double& value : arrays[0].reals) value = std::rint(3 * value);
+    }
+    const auto ran = run(kConvolution, inputs, 2);
+    ASSERT_TRUE(ran);
+    // Narrow vectors have a tile whose panel fits.
+    if (has_fma()) {
+        EXPECT_TRUE(ran->schedules.contains(" cut")) << ran->schedules;
+    }
+    const auto wanted = interpreter->run(inputs);
+    ASSERT_TRUE(wanted) << wanted.error().message;
+    EXPECT_TRUE(ran->outputs.at("y")[0].reals == wanted->at("y")[0].reals);
+}
+
+}  // namespace
+}  // namespace lemma
