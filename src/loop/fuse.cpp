@@ -7,12 +7,6 @@ namespace lemma::loop {
 
 namespace {
 
-// What stays the same value when it is not stored: stores of these round nothing more.
-bool keeps_values(tensor::DType dtype) {
-    return dtype == tensor::DType::F32 || dtype == tensor::DType::F64 ||
-           dtype == tensor::DType::I64 || dtype == tensor::DType::Bool;
-}
-
 bool reads(const Unit& unit, ir::TensorId id) {
     return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
 }
@@ -43,7 +37,6 @@ private:
             for (const ir::TensorId id : unit.writes) producers_[id] = i;
         }
     }
-    bool in_range(ExprId value) const;
     struct Cost {
         int operations = 0;
         bool dear = false;  // functions, divisions
@@ -66,20 +59,6 @@ private:
     std::unordered_map<ir::TensorId, size_t, IdHash> uses_;
     std::unordered_map<ir::TensorId, size_t, IdHash> producers_;
 };
-
-// No read of the value can leave its tensor.
-bool Fuser::in_range(ExprId value) const {
-    bool result = true;
-    pool_.visit_reads(value, [&](ExprId, const Expr& e) {
-        const auto shape = graph_.shapes.find(tensor_of(e));
-        if (shape == graph_.shapes.end()) return;
-        for (size_t axis = 0; axis < e.args.size(); ++axis) {
-            const StagePool::Range range = pool_.range(e.args[axis]);
-            result &= range.low >= 0 && range.high < shape->second[axis];
-        }
-    });
-    return result;
-}
 
 Fuser::Cost Fuser::cost(ExprId value) const {
     Cost result;
@@ -109,7 +88,7 @@ bool Fuser::is_free_map(const Unit& unit) const {
     const Stage& stage = unit.stages[0];
     const ir::TensorId id = unit.writes[0];
     return is_map(stage, graph_) && !graph_.results.contains(id) &&
-           keeps_values(graph_.dtypes.at(id)) && in_range(stage.writes[0].value);
+           keeps_values(graph_.dtypes.at(id)) && in_range(graph_, stage.writes[0].value);
 }
 
 // A sum of products of elements.
@@ -271,7 +250,7 @@ bool Fuser::join(Unit& first, const Stage& then) {
     Stage& stage = first.stages[0];
     const ir::TensorId id = first.writes[0];
     std::vector<ExprId> index;
-    if (!is_plain(then) || !reads_plainly(then, id, index) || !in_range(then.writes[0].value))
+    if (!is_plain(then) || !reads_plainly(then, id, index) || !in_range(graph_, then.writes[0].value))
         return false;
     const WriteShape shape = write_shape(then, then.writes[0], pool_);
     if (!shape.injective || shape.vars.size() != then.loops.size()) return false;

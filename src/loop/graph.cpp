@@ -19,7 +19,7 @@ void find_reads(StageGraph& graph, Unit& unit) {
     };
     ExprId total;
     const auto visit = [&](ExprId id, const Expr& e) {
-        if (id == total) return;
+        if (id == total || (unit.rows && unit.rows->numbers.contains(tensor_of(e)))) return;
         add(unit.reads, tensor_of(e));
     };
     for (const Stage& stage : unit.stages) {
@@ -32,7 +32,26 @@ void find_reads(StageGraph& graph, Unit& unit) {
         graph.pool.visit_reads(stage.condition, visit);
         graph.pool.visit_reads(stage.initial, visit);
         graph.pool.visit_reads(stage.finish, visit);
+        if (stage.kept) graph.pool.visit_reads(stage.kept->value, visit);
     }
+}
+
+bool keeps_values(tensor::DType dtype) {
+    return dtype == tensor::DType::F32 || dtype == tensor::DType::F64 ||
+           dtype == tensor::DType::I64 || dtype == tensor::DType::Bool;
+}
+
+bool in_range(const StageGraph& graph, ExprId value) {
+    bool result = true;
+    graph.pool.visit_reads(value, [&](ExprId, const Expr& e) {
+        const auto shape = graph.shapes.find(tensor_of(e));
+        if (shape == graph.shapes.end()) return;
+        for (size_t axis = 0; axis < e.args.size(); ++axis) {
+            const StagePool::Range range = graph.pool.range(e.args[axis]);
+            result &= range.low >= 0 && range.high < shape->second[axis];
+        }
+    });
+    return result;
 }
 
 // Every element of the tensor is written.

@@ -12,8 +12,8 @@
 
 namespace lemma::loop {
 
-// One or more stages in order, which become kernels of their own; or one operation that the
-// interpreter runs.
+// One or more stages in order, which become kernels of their own, or one kernel that runs them row
+// by row; or one operation that the interpreter runs.
 struct Unit {
     ir::OpId op;
     std::string label;
@@ -28,6 +28,7 @@ struct Unit {
     bool dead = false;                        // a pass took it in elsewhere
     std::optional<Contraction> contraction;   // what its one stage is
     ExprId weight_factor;                     // of a contraction: packed with this, if it is there
+    std::optional<Rows> rows;                 // that its stages share
 };
 
 struct StageGraph {
@@ -54,6 +55,11 @@ void find_reads(StageGraph& graph, Unit& unit);
 bool covers(const Stage& stage, const StageGraph& graph);
 // One assignment to each element, whose index is the variables themselves, and no guards.
 bool is_map(const Stage& stage, const StageGraph& graph);
+
+// What stays the same value when it is not stored: stores of these round nothing more.
+bool keeps_values(tensor::DType dtype);
+// No read of the value can leave its tensor.
+bool in_range(const StageGraph& graph, ExprId value);
 
 // Whether a float is stored and then worked on by another stage of the unit, where the interpreter
 // has a double.
@@ -126,5 +132,15 @@ using InPlace = std::unordered_map<ir::TensorId, ir::TensorId, IdHash>;
 InPlace find_in_place(const StageGraph& graph,
                       const Layouts& layouts,
                       const std::unordered_set<ir::TensorId, IdHash>& fixed);
+
+// Maps whose elements a reduction reads are done with it, in the same pass. Then stages that need
+// of one another's results no more than their own row become one kernel, which takes row after row
+// while it is in the cache. `shared` tensors have their place in the memory of others, or others in
+// theirs; those that are made `before` a loop stay apart.
+using TensorIds = std::unordered_set<ir::TensorId, IdHash>;
+void share_rows(StageGraph& graph,
+                const TensorIds& shared,
+                const TensorIds& before,
+                const Target& target);
 
 }  // namespace lemma::loop

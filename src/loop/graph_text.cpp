@@ -123,6 +123,7 @@ std::string StageText::print(const Stage& stage) {
         count(write.value);
     }
     for (const ExprId id : {stage.condition, stage.initial, stage.finish}) count(id);
+    if (stage.kept) count(stage.kept->value);
     std::vector<std::string> loops;
     for (const StageLoop& loop : stage.loops) {
         loops.push_back(fmt::format("v{} < {}", loop.var.value, loop.extent));
@@ -138,6 +139,12 @@ std::string StageText::print(const Stage& stage) {
                             list(write.index),
                             combine_text(stage.combine),
                             text(write.value));
+    }
+    if (stage.kept) {
+        body += fmt::format("    keeping {}[{}] = {}\n",
+                            name_of(program_, stage.kept->tensor),
+                            list(stage.kept->index),
+                            text(stage.kept->value));
     }
     if (stage.initial.valid()) body += fmt::format("    from {}\n", text(stage.initial));
     if (stage.finish.valid()) {
@@ -155,17 +162,22 @@ std::string vars_text(const std::vector<VarId>& vars) {
 }
 
 std::string contraction_text(const Contraction& c) {
-    return fmt::format(
-        "  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
-        c.product ? "sum of products" : "pairs",
-        c.lane.value,
-        c.lane_in_a ? " of both" : "",
-        vars_text(c.points),
-        vars_text(c.batch),
-        vars_text(c.reduced),
-        c.vectors,
-        c.rows,
-        c.columns);
+    return fmt::format("  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
+                       c.product ? "sum of products" : "pairs",
+                       c.lane.value,
+                       c.lane_in_a ? " of both" : "",
+                       vars_text(c.points),
+                       vars_text(c.batch),
+                       vars_text(c.reduced),
+                       c.vectors,
+                       c.rows,
+                       c.columns);
+}
+
+std::string rows_text(const Rows& rows) {
+    std::vector<VarId> vars;
+    for (const StageLoop& loop : rows.loops) vars.push_back(loop.var);
+    return fmt::format("  row by row: [{}]\n", vars_text(vars));
 }
 
 std::string head(const ir::Program& program, ir::OpId op, const std::string& label) {
@@ -189,8 +201,16 @@ const char* role_text(StorageRole role) {
 }  // namespace
 
 const std::vector<std::string>& dump_passes() {
-    static const std::vector<std::string> passes = {
-        "stages", "fuse", "siblings", "contract", "fold", "layout", "pack", "schedule", "memory"};
+    static const std::vector<std::string> passes = {"stages",
+                                                    "fuse",
+                                                    "siblings",
+                                                    "contract",
+                                                    "fold",
+                                                    "layout",
+                                                    "rows",
+                                                    "pack",
+                                                    "schedule",
+                                                    "memory"};
     return passes;
 }
 
@@ -205,6 +225,7 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
         }
         text += "\n";
         if (unit.contraction) text += contraction_text(*unit.contraction);
+        if (unit.rows) text += rows_text(*unit.rows);
         for (const Stage& stage : unit.stages) text += StageText(graph.pool, program).print(stage);
     }
     return text;

@@ -192,6 +192,7 @@ void Lowering::finish(Element& element, ExprId dynamic) {
 }
 
 ExprId Lowering::load(ir::TensorId tensor, const std::vector<ExprId>& index) {
+    if (const auto held = held_.find(tensor); held != held_.end()) return held->second;
     Element at = element(tensor, index, false);
     if (!at.in_lanes) {
         at.address.lane_stride = 1;

@@ -48,6 +48,8 @@ public:
     // Uses the given value for a stage's expression.
     void define(ExprId stage_value, ExprId value) { values_[stage_value] = value; }
     void forget_values() { values_.clear(); }
+    // From now on reads of the tensor are the given value, at any index.
+    void hold(ir::TensorId tensor, ExprId value) { held_[tensor] = value; }
     // Where the element is; in lanes if the indices are.
     struct Element {
         BufferId buffer;
@@ -81,6 +83,7 @@ private:
     std::unordered_map<VarId, Address, IdHash> bindings_;
     std::unordered_map<StorageId, BufferId, IdHash> buffers_;
     std::unordered_map<ExprId, ExprId, IdHash> values_;
+    std::unordered_map<ir::TensorId, ExprId, IdHash> held_;
     uint16_t lanes_ = 1;
     ExprId mask_;
 };

@@ -95,6 +95,9 @@ double lane_cost(const NestContext& context, const NestShape& shape, const NestL
             writes += write_cost(context.stride(write.tensor, write.index, loop.var));
         }
     }
+    if (const auto& kept = context.stage.kept) {
+        reads += write_cost(context.stride(kept->tensor, kept->index, loop.var));
+    }
     const double blocks = std::ceil(static_cast<double>(loop.extent) / lanes);
     const double filling = static_cast<double>(loop.extent) / (blocks * lanes);
     const bool reduces = !shape.reductions.empty();

@@ -391,6 +391,9 @@ void NestSteps::add(LocalId sum, Block& out) {
         after = build_.select(lower_.mask(), after, before);
     }
     out.push_back({Set{sum, after}});
+    if (const auto& kept = stage_.kept) {
+        out.push_back(lower_.store(kept->tensor, kept->index, lower_.value(kept->value)));
+    }
 }
 
 }  // namespace lemma::loop

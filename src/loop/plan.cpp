@@ -304,6 +304,18 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
         step.why = unit.why;
         return add_step(scope, region, unit, std::move(step));
     }
+    const auto operations = [](const Stage& stage) {
+        double steps = stage.combine == ir::FormulaOp::Sum ? 2 : 1;
+        for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
+        return steps;
+    };
+    if (unit.rows) {
+        PlanStep step;
+        step.kernel =
+            schedule_rows(unit.stages, *unit.rows, scope.graph.pool, plan_.places, options_.target);
+        for (const Stage& stage : unit.stages) step.operations += operations(stage);
+        return add_step(scope, region, unit, std::move(step));
+    }
     for (const Stage& stage : unit.stages) {
         PlanStep step;
         step.once = unit.once;
@@ -321,9 +333,7 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
                            plan_.places,
                            options_.target);
         }
-        double steps = 1;
-        for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
-        step.operations = stage.combine == ir::FormulaOp::Sum ? 2 * steps : steps;
+        step.operations = operations(stage);
         if (step.kernel.function.items > 0) add_step(scope, region, unit, std::move(step));
     }
 }
@@ -364,12 +374,14 @@ void Planner::optimise(Scope& scope) {
     find_parts(scope);
     find_views(scope);
     sort_units(scope);
-    find_in_place(scope);
+    const TensorSet shared = find_shared(scope);
+    share_rows(graph, shared, scope.lifted, options_.target);
+    show("rows", graph);
+    find_in_place(scope, shared);
 }
 
-// The memory of an operand is taken over where nothing else lies in it, and no other iteration
-// needs it.
-void Planner::find_in_place(Scope& scope) {
+// Tensors in whose memory others lie, or which lie in that of others.
+TensorSet Planner::find_shared(const Scope& scope) const {
     TensorSet shared;
     for (const auto& [id, parent] : scope.parents) {
         shared.insert(id);
@@ -379,6 +391,12 @@ void Planner::find_in_place(Scope& scope) {
         shared.insert(id);
         shared.insert(whole.first);
     }
+    return shared;
+}
+
+// The memory of an operand is taken over where nothing else lies in it, and no other iteration
+// needs it.
+void Planner::find_in_place(Scope& scope, const TensorSet& shared) {
     scope.in_place = loop::find_in_place(scope.graph, scope.layouts, scope.fixed);
     std::erase_if(scope.in_place, [&](const auto& item) {
         const auto& [result, operand] = item;

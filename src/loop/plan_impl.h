@@ -77,7 +77,8 @@ private:
     void find_outer(Scope& scope);
     void find_fixed(Scope& scope);
     void optimise(Scope& scope);
-    void find_in_place(Scope& scope);
+    TensorSet find_shared(const Scope& scope) const;
+    void find_in_place(Scope& scope, const TensorSet& shared);
     void place_units(Scope& scope);
     StorageId place(Scope& scope, ir::TensorId id);
     Layout layout_of(const Scope& scope, ir::TensorId id, int64_t& elements) const;

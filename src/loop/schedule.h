@@ -31,6 +31,18 @@ Scheduled schedule_nest(const Stage& stage,
                         const Places& places,
                         const Target& target);
 
+// Stages of one kernel that does all of them for a row, then for the next. Each of them is a map,
+// or a reduction to one number of each row.
+struct Rows {
+    std::vector<StageLoop> loops;  // of all stages, with the same variables
+    Places numbers;                // those that no other kernel needs: they have no storage
+};
+Scheduled schedule_rows(const std::vector<Stage>& stages,
+                        const Rows& rows,
+                        StagePool& pool,
+                        const Places& places,
+                        const Target& target);
+
 // A sum O[…] = sum(f(A[…], B[…])), mostly of products, and which of its variables do what. A is an
 // element of a tensor, B any value without it; B is packed in the order in which the kernel walks
 // it, and comes as a tensor of its own.

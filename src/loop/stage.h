@@ -64,6 +64,9 @@ struct Stage {
         friend bool operator==(const Inside&, const Inside&) = default;
     };
     std::vector<Inside> inside;
+    // Of a reduction with a start: the element that each step assigns besides, at an index of all
+    // variables.
+    std::optional<StageWrite> kept;
 };
 
 // Each element that it writes, it assigns; in all of its steps.

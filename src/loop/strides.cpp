@@ -40,6 +40,7 @@ public:
             if (!access(write.tensor, write.index)) return false;
             work.push_back(write.value);
         }
+        if (stage_.kept && !access(stage_.kept->tensor, stage_.kept->index)) return false;
         return values(std::move(work));
     }
 

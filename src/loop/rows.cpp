@@ -1,0 +1,434 @@
+// Softmax, normalisations and the like: few passes over each row, all while it is in the cache.
+#include <algorithm>
+
+#include "loop/graph.h"
+
+namespace lemma::loop {
+
+namespace {
+
+// With fewer rows than these threads would have too few to share; but a short kernel is one piece
+// of work in any case.
+constexpr int64_t kEnoughRows = 16;
+constexpr int64_t kFewSteps = 16384;
+
+int64_t steps_of(const std::vector<StageLoop>& loops) {
+    int64_t steps = 1;
+    for (const StageLoop& loop : loops) steps *= loop.extent;
+    return steps;
+}
+
+std::optional<VarId> as_var(const StagePool& pool, ExprId id) {
+    const Expr& e = pool[id];
+    if (e.op != Op::Var) return std::nullopt;
+    return make_id<VarId>(static_cast<size_t>(e.integer));
+}
+
+bool contains(const std::vector<ir::TensorId>& ids, ir::TensorId id) {
+    return std::ranges::find(ids, id) != ids.end();
+}
+
+// Calls visit(expression) with each one of the stage; those that it returns take their places.
+template <class Visit>
+void rewrite(Stage& stage, Visit&& visit) {
+    const auto change = [&](ExprId& id) {
+        if (id.valid()) id = visit(id);
+    };
+    const auto change_write = [&](StageWrite& write) {
+        for (ExprId& index : write.index) change(index);
+        change(write.value);
+    };
+    for (StageWrite& write : stage.writes) change_write(write);
+    if (stage.kept) change_write(*stage.kept);
+    for (ExprId* id : {&stage.initial, &stage.finish, &stage.total}) change(*id);
+}
+
+// Calls visit(read) with each element that the stage reads from a tensor.
+template <class Visit>
+void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
+    const auto all = [&](ExprId value) {
+        pool.visit_reads(value, [&](ExprId at, const Expr& e) {
+            if (at != stage.total) visit(e);
+        });
+    };
+    for (const StageWrite& write : stage.writes) all(write.value);
+    if (stage.kept) all(stage.kept->value);
+    all(stage.initial);
+    all(stage.finish);
+}
+
+class RowSharer {
+public:
+    RowSharer(StageGraph& graph,
+              const TensorIds& shared,
+              const TensorIds& before,
+              const Target& target)
+        : graph_(graph), pool_(graph.pool), shared_(shared), before_(before), target_(target) {}
+
+    void run() {
+        for (size_t i = 0; i < graph_.units.size(); ++i) keep_map(i);
+        std::erase_if(graph_.units, [](const Unit& unit) { return unit.dead; });
+        for (size_t i = 0; i < graph_.units.size(); ++i) share_from(i);
+        std::erase_if(graph_.units, [](const Unit& unit) { return unit.dead; });
+    }
+
+private:
+    // Stages of one kernel, and the variables that their rows have in each.
+    struct Group {
+        std::vector<size_t> units;
+        std::vector<VarId> rows;
+        std::vector<std::vector<VarId>> vars;  // by unit
+        // What is written row by row: the row's variable of each axis, or none.
+        std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
+    };
+
+    bool is_one_stage(const Unit& unit) const {
+        return !unit.interpreted && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
+               unit.stages.size() == 1;
+    }
+    bool is_before(const Unit& unit) const { return before_.contains(unit.writes[0]); }
+    bool is_pure(const Stage& stage) const;
+    bool is_assignment(const Stage& stage) const;
+    bool is_reduction(const Stage& stage) const;
+
+    void keep_map(size_t at);
+    std::optional<size_t> maker_for(size_t at, ir::TensorId id) const;
+    bool keep(size_t from, size_t at, ir::TensorId id);
+    std::optional<std::vector<ExprId>> read_at(const Stage& stage, ir::TensorId id) const;
+
+    void share_from(size_t first);
+    bool extend(Group& group, size_t at) const;
+    bool fits(const Group& group, const Unit& unit) const;
+    void add_writes(Group& group, const Unit& unit, const std::vector<VarId>& vars) const;
+    void make(const Group& group);
+    bool needs_memory(const Group& group, ir::TensorId id) const;
+    void place_in_results(const Group& group, Unit& unit);
+    bool place_in_result(Unit& unit, size_t at, ir::TensorId id);
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    const TensorIds& shared_;
+    const TensorIds& before_;
+    const Target& target_;
+};
+
+// In all of its steps it does the same, and no index leaves its tensor.
+bool RowSharer::is_pure(const Stage& stage) const {
+    if (stage.empty || !stage.guards.empty() || stage.condition.valid()) return false;
+    if (stage.writes.size() != 1) return false;
+    const StageWrite& write = stage.writes[0];
+    bool good = write_shape(stage, write, pool_).injective;
+    for (const ExprId value : {write.value, stage.initial, stage.finish}) {
+        if (value.valid()) good &= in_range(graph_, value);
+    }
+    for (size_t axis = 0; axis < write.index.size(); ++axis) {
+        const StagePool::Range range = pool_.range(write.index[axis]);
+        good &= range.low >= 0 && range.high < graph_.shapes.at(write.tensor)[axis];
+    }
+    visit_elements(stage, pool_, [&](const Expr& e) { good &= tensor_of(e) != write.tensor; });
+    return good;
+}
+
+bool RowSharer::is_assignment(const Stage& stage) const {
+    return stage.combine == ir::FormulaOp::Assign && is_pure(stage) &&
+           write_shape(stage, stage.writes[0], pool_).vars.size() == stage.loops.size();
+}
+
+bool RowSharer::is_reduction(const Stage& stage) const {
+    return stage.initial.valid() && is_pure(stage) &&
+           keeps_values(graph_.dtypes.at(stage.writes[0].tensor));
+}
+
+// ---- Values that are stored while they are summed -----------------------------------------------
+
+void RowSharer::keep_map(size_t at) {
+    const Unit& unit = graph_.units[at];
+    if (!is_one_stage(unit) || !is_reduction(unit.stages[0])) return;
+    const std::vector<VarId> rows =
+        write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
+    int64_t count = 1;
+    for (const VarId var : rows) count *= pool_.extent(var);
+    if (count < kEnoughRows && steps_of(unit.stages[0].loops) > kFewSteps) return;
+    const std::vector<ir::TensorId> reads = unit.reads;
+    for (const ir::TensorId id : reads) {
+        const auto from = maker_for(at, id);
+        if (from && keep(*from, at, id)) return;
+    }
+}
+
+// Which unit makes the tensor, if this is the first that reads it.
+std::optional<size_t> RowSharer::maker_for(size_t at, ir::TensorId id) const {
+    while (at-- > 0) {
+        const Unit& unit = graph_.units[at];
+        if (contains(unit.writes, id)) return at;
+        if (!unit.dead && contains(unit.reads, id)) break;
+    }
+    return std::nullopt;
+}
+
+// The index at which a reduction reads the tensor, if it reads one element in each step.
+std::optional<std::vector<ExprId>> RowSharer::read_at(const Stage& stage, ir::TensorId id) const {
+    std::optional<std::vector<ExprId>> index;
+    bool plain = true;
+    visit_elements(stage, pool_, [&](const Expr& e) {
+        if (tensor_of(e) != id) return;
+        plain &= !index || *index == e.args;
+        index = e.args;
+    });
+    if (!index || !plain) return std::nullopt;
+    for (const ExprId other : {stage.initial, stage.finish}) {
+        pool_.visit_reads(other, [&](ExprId at, const Expr& e) {
+            plain &= at == stage.total || tensor_of(e) != id;
+        });
+    }
+    std::vector<VarId> vars;
+    for (size_t axis = 0; axis < index->size() && plain; ++axis) {
+        const int64_t extent = graph_.shapes.at(id)[axis];
+        const auto var = as_var(pool_, (*index)[axis]);
+        plain &= var ? pool_.extent(*var) == extent && std::ranges::find(vars, *var) == vars.end()
+                     : extent == 1;
+        if (var) vars.push_back(*var);
+    }
+    if (!plain || vars.size() != stage.loops.size()) return std::nullopt;
+    return index;
+}
+
+bool RowSharer::keep(size_t from, size_t at, ir::TensorId id) {
+    Unit& map = graph_.units[from];
+    Unit& unit = graph_.units[at];
+    const bool good = is_one_stage(map) && map.writes.size() == 1 &&
+                      is_map(map.stages[0], graph_) && is_assignment(map.stages[0]) &&
+                      keeps_values(graph_.dtypes.at(id)) && !shared_.contains(id) &&
+                      is_before(map) == is_before(unit);
+    if (!good) return false;
+    Stage& stage = unit.stages[0];
+    const auto index = read_at(stage, id);
+    if (!index) return false;
+    const StageWrite& write = map.stages[0].writes[0];
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    for (size_t axis = 0; axis < index->size(); ++axis) {
+        if (const auto var = as_var(pool_, write.index[axis])) with[*var] = (*index)[axis];
+    }
+    const Kind kind = kind_of(graph_.dtypes.at(id));
+    const ExprId read = pool_.build.read(id.value, kind, *index);
+    const ExprId value = pool_.build.cast(pool_.substitute(write.value, with), kind);
+    stage.writes[0].value = pool_.replace(stage.writes[0].value, read, value);
+    stage.kept = StageWrite{id, *index, value};
+    unit.writes.push_back(id);
+    map.dead = true;
+    find_reads(graph_, unit);
+    return true;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+void RowSharer::add_writes(Group& group, const Unit& unit, const std::vector<VarId>& vars) const {
+    const auto add = [&](const StageWrite& write) {
+        std::vector<std::optional<size_t>> axes(write.index.size());
+        size_t found = 0;
+        for (size_t axis = 0; axis < axes.size(); ++axis) {
+            const auto var = as_var(pool_, write.index[axis]);
+            const auto row = var ? std::ranges::find(vars, *var) : vars.end();
+            if (row == vars.end()) continue;
+            axes[axis] = static_cast<size_t>(row - vars.begin());
+            ++found;
+        }
+        // Whose row an element belongs to cannot be seen otherwise.
+        if (found == vars.size()) group.axes[write.tensor] = std::move(axes);
+    };
+    for (const StageWrite& write : unit.stages[0].writes) add(write);
+    if (unit.stages[0].kept) add(*unit.stages[0].kept);
+}
+
+// What a row touches is to stay in the cache from one stage to the next.
+bool RowSharer::fits(const Group& group, const Unit& unit) const {
+    const Stage& stage = unit.stages[0];
+    int64_t rows = 1;
+    for (const VarId var : group.rows) rows *= pool_.extent(var);
+    const int64_t steps = steps_of(stage.loops);
+    if (rows < kEnoughRows && steps > kFewSteps) return false;
+    int64_t bytes = 0;
+    for (const auto* tensors : {&unit.reads, &unit.writes}) {
+        for (const ir::TensorId id : *tensors) {
+            const auto elements = tensor::volume(graph_.shapes.at(id)).value_or(INT64_MAX);
+            bytes += std::min(elements, steps / rows) * tensor::dtype_size(graph_.dtypes.at(id));
+        }
+    }
+    return bytes <= target_.l2_bytes / 4;
+}
+
+// Whether the unit is of the group: of what is made there it reads its own row alone.
+bool RowSharer::extend(Group& group, size_t at) const {
+    const Unit& unit = graph_.units[at];
+    if (!is_one_stage(unit) || is_before(unit) != is_before(graph_.units[group.units[0]]) ||
+        !fits(group, unit)) {
+        return false;
+    }
+    const Stage& stage = unit.stages[0];
+    const bool reduction = stage.initial.valid();
+    if (reduction ? !is_reduction(stage) : !is_assignment(stage)) return false;
+    std::vector<VarId> vars(group.rows.size());
+    bool good = true;
+    visit_elements(stage, pool_, [&](const Expr& e) {
+        const auto axes = group.axes.find(tensor_of(e));
+        if (axes == group.axes.end()) return;
+        for (size_t axis = 0; axis < e.args.size(); ++axis) {
+            const auto row = axes->second[axis];
+            if (!row) continue;
+            const auto var = as_var(pool_, e.args[axis]);
+            good &= var && (!vars[*row].valid() || vars[*row] == *var);
+            if (var) vars[*row] = *var;
+        }
+    });
+    // What it reads of the group it must read by rows: it is in the table.
+    for (const size_t member : group.units) {
+        for (const ir::TensorId id : graph_.units[member].writes) {
+            good &= group.axes.contains(id) || !contains(unit.reads, id);
+        }
+    }
+    for (size_t i = 0; i < vars.size(); ++i) {
+        good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(group.rows[i]) &&
+               std::ranges::count(vars, vars[i]) == 1;
+    }
+    if (!good) return false;
+    if (reduction) {
+        std::vector<VarId> sorted = vars;
+        std::ranges::sort(sorted);
+        if (write_shape(stage, stage.writes[0], pool_).vars != sorted) return false;
+    }
+    group.units.push_back(at);
+    group.vars.push_back(vars);
+    add_writes(group, unit, vars);
+    return true;
+}
+
+void RowSharer::share_from(size_t first) {
+    const Unit& unit = graph_.units[first];
+    if (!is_one_stage(unit) || !is_reduction(unit.stages[0])) return;
+    Group group;
+    group.rows = write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
+    if (!fits(group, unit)) return;
+    group.units = {first};
+    group.vars = {group.rows};
+    add_writes(group, unit, group.rows);
+    if (group.axes.size() != unit.writes.size()) return;
+    for (size_t at = first + 1; at < graph_.units.size(); ++at) {
+        const Unit& next = graph_.units[at];
+        if (next.dead) continue;
+        const bool reads = std::ranges::any_of(group.units, [&](size_t member) {
+            return std::ranges::any_of(graph_.units[member].writes,
+                                       [&](ir::TensorId id) { return contains(next.reads, id); });
+        });
+        if (reads && !extend(group, at)) break;
+    }
+    if (group.units.size() > 1) make(group);
+}
+
+bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
+    if (graph_.results.contains(id) || shared_.contains(id)) return true;
+    for (size_t i = 0; i < graph_.units.size(); ++i) {
+        const bool member = std::ranges::find(group.units, i) != group.units.end();
+        const Unit& unit = graph_.units[i];
+        if (!member && !unit.dead && contains(unit.reads, id)) return true;
+    }
+    return false;
+}
+
+// It runs where the last one would have: what that reads may not be there before.
+void RowSharer::make(const Group& group) {
+    Unit made;
+    Rows rows;
+    for (const VarId var : group.rows) rows.loops.push_back({var, pool_.extent(var)});
+    for (size_t i = 0; i < group.units.size(); ++i) {
+        Unit& unit = graph_.units[group.units[i]];
+        Stage& stage = unit.stages[0];
+        std::unordered_map<VarId, ExprId, IdHash> with;
+        for (size_t k = 0; k < group.rows.size(); ++k) {
+            with[group.vars[i][k]] = pool_.build.index(group.rows[k]);
+            const auto loop = std::ranges::find(stage.loops, group.vars[i][k], &StageLoop::var);
+            if (loop != stage.loops.end()) loop->var = group.rows[k];
+        }
+        rewrite(stage, [&](ExprId id) { return pool_.substitute(id, with); });
+        for (const ir::TensorId id : unit.writes) {
+            const bool number = stage.initial.valid() && id == stage.writes[0].tensor;
+            if (number && !needs_memory(group, id)) {
+                const tensor::Shape& shape = graph_.shapes.at(id);
+                Layout layout;  // one for all rows
+                layout.strides.resize(shape.size());
+                rows.numbers[id] = {{}, graph_.dtypes.at(id), shape, std::move(layout)};
+            } else {
+                made.writes.push_back(id);
+            }
+        }
+        made.stages.push_back(std::move(stage));
+        unit.dead = true;
+    }
+    made.rows = std::move(rows);
+    place_in_results(group, made);
+    Unit& last = graph_.units[group.units.back()];
+    made.op = last.op;
+    made.label = last.label;
+    find_reads(graph_, made);
+    last = std::move(made);
+}
+
+// Rows that only the group needs lie where its result will be.
+void RowSharer::place_in_results(const Group& group, Unit& unit) {
+    const std::vector<ir::TensorId> writes = unit.writes;
+    for (const ir::TensorId id : writes) {
+        if (needs_memory(group, id)) continue;
+        size_t last = unit.stages.size();  // that reads it
+        for (size_t i = 0; i < unit.stages.size(); ++i) {
+            visit_elements(unit.stages[i], pool_, [&](const Expr& e) {
+                if (tensor_of(e) == id) last = i;
+            });
+        }
+        if (last == unit.stages.size() || !place_in_result(unit, last, id)) continue;
+        std::erase(unit.writes, id);
+    }
+}
+
+// The stage is the last that reads the tensor, and must do so where it writes.
+bool RowSharer::place_in_result(Unit& unit, size_t at, ir::TensorId id) {
+    const StageWrite& write = unit.stages[at].writes[0];
+    const ir::TensorId to = write.tensor;
+    const bool alike = !unit.stages[at].initial.valid() &&
+                       graph_.shapes.at(to) == graph_.shapes.at(id) &&
+                       graph_.dtypes.at(to) == graph_.dtypes.at(id);
+    if (!alike) return false;
+    bool good = true;
+    visit_elements(unit.stages[at], pool_, [&](const Expr& e) {
+        good &= tensor_of(e) != id || e.args == write.index;
+        good &= tensor_of(e) != to;  // another one is there already
+    });
+    if (!good) return false;
+    const auto move = [&](ExprId value) {
+        std::vector<std::pair<ExprId, Expr>> reads;
+        pool_.visit_reads(value, [&](ExprId read, const Expr& e) {
+            if (tensor_of(e) == id) reads.emplace_back(read, e);
+        });
+        for (const auto& [read, e] : reads) {
+            value = pool_.replace(value, read, pool_.build.read(to.value, e.type.kind, e.args));
+        }
+        return value;
+    };
+    for (Stage& stage : unit.stages) {
+        rewrite(stage, move);
+        for (StageWrite& made : stage.writes) {
+            if (made.tensor == id) made.tensor = to;
+        }
+        if (stage.kept && stage.kept->tensor == id) stage.kept->tensor = to;
+    }
+    return true;
+}
+
+}  // namespace
+
+void share_rows(StageGraph& graph,
+                const TensorIds& shared,
+                const TensorIds& before,
+                const Target& target) {
+    RowSharer(graph, shared, before, target).run();
+}
+
+}  // namespace lemma::loop
