@@ -145,7 +145,15 @@ private:
     void assign(Block& out);
     void sequential_writes(Block& out);
     void total_and_store(const std::vector<StageGuard>& guards, Block& out);
-    void reductions(size_t depth, std::vector<StageGuard> guards, LocalId sum, Block& out);
+    // Several sums take turns, so that one step need not wait for the one before.
+    using Sums = std::vector<LocalId>;
+    void reductions(size_t depth, std::vector<StageGuard> guards, const Sums& sums, Block& out);
+    void in_lanes(const NestLoop& loop,
+                  const std::vector<StageGuard>& guards,
+                  const Sums& sums,
+                  Block& out);
+    size_t count_sums() const;
+    ExprId all_of(const Sums& sums);
     void accumulate(LocalId sum, Block& out);
     void add(LocalId sum, Block& out);
     // Skips where guards do not hold; those that differ from lane to lane narrow the mask.

@@ -9,6 +9,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kLongReduction = 4096;  // floats are summed in double beyond
+constexpr int64_t kSums = 4;              // at a time, along the lanes
 
 Op combining_op(ir::FormulaOp op) {
     switch (op) {
@@ -306,11 +307,15 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     if (kind == Kind::F32 && adds && steps > kLongReduction) kind = Kind::F64;
     const uint16_t lanes = shape_.lane_reduces ? target_.lanes() : lower_.lanes();
     const Type type{kind, lanes};
-    const LocalId sum = build_.local(type);
+    Sums sums(count_sums());
     const ExprId start = build_.cast(starting_value(), kind);
-    out.push_back({Set{sum, shape_.lane_reduces ? neutral(type) : build_.spread(start, lanes)}});
-    reductions(0, guards, sum, out);
-    ExprId value = build_.get(sum);
+    for (LocalId& sum : sums) {
+        sum = build_.local(type);
+        out.push_back(
+            {Set{sum, shape_.lane_reduces ? neutral(type) : build_.spread(start, lanes)}});
+    }
+    reductions(0, guards, sums, out);
+    ExprId value = all_of(sums);
     if (shape_.lane_reduces) {
         value = build_.make(lanes_op(stage_.combine), {value});
         value = build_.make(combining_op(stage_.combine), {start, value});
@@ -326,19 +331,71 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     return value;
 }
 
+// Of a loop that is long enough.
+size_t NestSteps::count_sums() const {
+    if (!shape_.lane_reduces) return 1;
+    const int64_t vectors = shape_.reductions.back().extent / target_.lanes();
+    return vectors >= 2 * kSums ? kSums : 1;
+}
+
+// Neighbours are added first.
+ExprId NestSteps::all_of(const Sums& sums) {
+    std::vector<ExprId> values;
+    for (const LocalId sum : sums) values.push_back(build_.get(sum));
+    for (; values.size() > 1; values.resize(values.size() / 2)) {
+        for (size_t i = 0; i < values.size() / 2; ++i) {
+            values[i] =
+                build_.make(combining_op(stage_.combine), {values[2 * i], values[2 * i + 1]});
+        }
+    }
+    return values[0];
+}
+
+// The innermost reduction: vectors in turns to each of the sums, then what is left in a masked one.
+void NestSteps::in_lanes(const NestLoop& loop,
+                         const std::vector<StageGuard>& guards,
+                         const Sums& sums,
+                         Block& out) {
+    const int64_t lanes = target_.lanes();
+    const int64_t whole = loop.extent / lanes;
+    const auto count = static_cast<int64_t>(sums.size());
+    const int64_t in_loop = whole / count * count;
+    const auto vector = [&](VarId blocks, int64_t at, LocalId sum, ExprId mask, Block& block) {
+        Address address;
+        address.offset = at * lanes;
+        if (blocks.valid()) address.add(blocks, lanes);
+        address.add(lower_.lane_var, 1);
+        lower_.bind(loop.var, std::move(address));
+        lower_.set_lanes(target_.lanes(), mask);
+        guarded(guards, block, [&](Block& inner) { accumulate(sum, inner); });
+    };
+    const auto sum_of = [&](int64_t at) { return sums[static_cast<size_t>(at % count)]; };
+    if (in_loop > 0) {
+        const VarId blocks = build_.var({});
+        For body{blocks, build_.integer(0), build_.integer(in_loop), count, {}};
+        for (int64_t i = 0; i < count; ++i) vector(blocks, i, sum_of(i), {}, body.body);
+        out.push_back({std::move(body)});
+    }
+    for (int64_t at = in_loop; at < whole; ++at) vector({}, at, sum_of(at), {}, out);
+    if (const int64_t rest = loop.extent % lanes; rest > 0) {
+        const ExprId mask =
+            build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
+        vector({}, whole, sum_of(whole), mask, out);
+    }
+    lower_.set_lanes(1, {});
+}
+
 // Guards become bounds of the loop that decides them, where they are affine in its variable.
-void NestSteps::reductions(size_t depth, std::vector<StageGuard> guards, LocalId sum, Block& out) {
+void NestSteps::reductions(size_t depth,
+                           std::vector<StageGuard> guards,
+                           const Sums& sums,
+                           Block& out) {
     if (depth == shape_.reductions.size()) {
-        guarded(guards, out, [&](Block& inner) { accumulate(sum, inner); });
+        guarded(guards, out, [&](Block& inner) { accumulate(sums[0], inner); });
         return;
     }
     const NestLoop& loop = shape_.reductions[depth];
-    if (loop.var == shape_.lane) {
-        NestLoops({}, {}, target_, result_, lower_).in_lanes(loop, false, out, [&](Block& body) {
-            reductions(depth + 1, guards, sum, body);
-        });
-        return;
-    }
+    if (loop.var == shape_.lane) return in_lanes(loop, guards, sums, out);
     const VarId var = build_.var({});
     ExprId begin = build_.integer(0);
     ExprId end = build_.integer(loop.extent);
@@ -366,7 +423,7 @@ void NestSteps::reductions(size_t depth, std::vector<StageGuard> guards, LocalId
     });
     lower_.bind(loop.var, var);
     For body{var, begin, end, 1, {}};
-    reductions(depth + 1, guards, sum, body.body);
+    reductions(depth + 1, guards, sums, body.body);
     out.push_back({std::move(body)});
 }
 
