@@ -51,6 +51,7 @@ private:
     void count_changes(const std::vector<ir::TensorId>& before,
                        const std::vector<ir::TensorId>& after);
     void join_totals(size_t at);
+    bool takes_readers(const Stage& stage) const;
     bool join(Unit& first, const Stage& then);
     bool reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprId>& index) const;
 
@@ -250,7 +251,8 @@ bool Fuser::join(Unit& first, const Stage& then) {
     Stage& stage = first.stages[0];
     const ir::TensorId id = first.writes[0];
     std::vector<ExprId> index;
-    if (!is_plain(then) || !reads_plainly(then, id, index) || !in_range(graph_, then.writes[0].value))
+    if (!is_plain(then) || !reads_plainly(then, id, index) ||
+        !in_range(graph_, then.writes[0].value))
         return false;
     const WriteShape shape = write_shape(then, then.writes[0], pool_);
     if (!shape.injective || shape.vars.size() != then.loops.size()) return false;
@@ -264,7 +266,10 @@ bool Fuser::join(Unit& first, const Stage& then) {
     const ExprId here = pool_.substitute(read, with);
     const ExprId value = pool_.substitute(then.writes[0].value, with);
     Stage joined = stage;
-    if (!stage.total.valid()) {
+    if (stage.combine == ir::FormulaOp::Assign) {
+        const ExprId made = pool_.build.cast(stage.writes[0].value, kind_of(graph_.dtypes.at(id)));
+        joined.writes[0].value = pool_.replace(value, here, made);
+    } else if (!stage.total.valid()) {
         joined.total = here;
         joined.finish = value;
     } else {
@@ -281,13 +286,20 @@ bool Fuser::join(Unit& first, const Stage& then) {
     return true;
 }
 
+// What is made of its elements can be stored in their place. Maps are rather taken in where they
+// are read.
+bool Fuser::takes_readers(const Stage& stage) const {
+    if (stage.initial.valid()) return true;
+    return is_plain(stage) && covers(stage, graph_) && !is_map(stage, graph_) &&
+           in_range(graph_, stage.writes[0].value);
+}
+
 void Fuser::join_totals(size_t at) {
     for (;;) {
         Unit& first = graph_.units[at];
-        const bool sums = !first.interpreted && !first.dead && !first.once &&
-                          first.stages.size() == 1 && first.stages[0].initial.valid() &&
-                          first.writes.size() == 1;
-        if (!sums) return;
+        const bool one = !first.interpreted && !first.dead && !first.once &&
+                         first.stages.size() == 1 && first.writes.size() == 1;
+        if (!one || !takes_readers(first.stages[0])) return;
         const ir::TensorId id = first.writes[0];
         if (graph_.results.contains(id) || uses_[id] != 1 || !keeps_values(graph_.dtypes.at(id))) {
             return;

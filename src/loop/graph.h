@@ -139,6 +139,7 @@ InPlace find_in_place(const StageGraph& graph,
 // theirs; those that are made `before` a loop stay apart.
 using TensorIds = std::unordered_set<ir::TensorId, IdHash>;
 void share_rows(StageGraph& graph,
+                const Layouts& layouts,
                 const TensorIds& shared,
                 const TensorIds& before,
                 const Target& target);

@@ -375,7 +375,7 @@ void Planner::optimise(Scope& scope) {
     find_views(scope);
     sort_units(scope);
     const TensorSet shared = find_shared(scope);
-    share_rows(graph, shared, scope.lifted, options_.target);
+    share_rows(graph, scope.layouts, shared, scope.lifted, options_.target);
     show("rows", graph);
     find_in_place(scope, shared);
 }

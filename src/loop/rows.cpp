@@ -9,7 +9,7 @@ namespace {
 
 // With fewer rows than these threads would have too few to share; but a short kernel is one piece
 // of work in any case.
-constexpr int64_t kEnoughRows = 16;
+constexpr int64_t kEnoughRows = 8;
 constexpr int64_t kFewSteps = 16384;
 
 int64_t steps_of(const std::vector<StageLoop>& loops) {
@@ -60,10 +60,16 @@ void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
 class RowSharer {
 public:
     RowSharer(StageGraph& graph,
+              const Layouts& layouts,
               const TensorIds& shared,
               const TensorIds& before,
               const Target& target)
-        : graph_(graph), pool_(graph.pool), shared_(shared), before_(before), target_(target) {}
+        : graph_(graph),
+          pool_(graph.pool),
+          layouts_(layouts),
+          shared_(shared),
+          before_(before),
+          target_(target) {}
 
     void run() {
         for (size_t i = 0; i < graph_.units.size(); ++i) keep_map(i);
@@ -77,6 +83,7 @@ private:
     struct Group {
         std::vector<size_t> units;
         std::vector<VarId> rows;
+        bool side_by_side = false;             // their elements
         std::vector<std::vector<VarId>> vars;  // by unit
         // What is written row by row: the row's variable of each axis, or none.
         std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
@@ -99,6 +106,7 @@ private:
     void share_from(size_t first);
     bool extend(Group& group, size_t at) const;
     bool fits(const Group& group, const Unit& unit) const;
+    bool are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const;
     void add_writes(Group& group, const Unit& unit, const std::vector<VarId>& vars) const;
     void make(const Group& group);
     bool needs_memory(const Group& group, ir::TensorId id) const;
@@ -107,6 +115,7 @@ private:
 
     StageGraph& graph_;
     StagePool& pool_;
+    const Layouts& layouts_;
     const TensorIds& shared_;
     const TensorIds& before_;
     const Target& target_;
@@ -257,6 +266,30 @@ bool RowSharer::fits(const Group& group, const Unit& unit) const {
     return bytes <= target_.l2_bytes / 4;
 }
 
+// Whether neighbours in memory are elements of different rows: in what a map writes, or in the
+// largest tensor that a reduction reads. The stages of a kernel should agree about it.
+bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const {
+    ir::TensorId largest = stage.writes[0].tensor;
+    std::vector<ExprId> index = stage.writes[0].index;
+    const auto volume = [&](ir::TensorId id) {
+        return tensor::volume(graph_.shapes.at(id)).value_or(0);
+    };
+    if (stage.initial.valid()) {
+        visit_elements(stage, pool_, [&](const Expr& e) {
+            if (volume(tensor_of(e)) <= volume(largest)) return;
+            largest = tensor_of(e);
+            index = e.args;
+        });
+    }
+    const tensor::Shape& shape = graph_.shapes.at(largest);
+    size_t axis = shape.size();
+    while (axis > 0 && shape[axis - 1] == 1) --axis;
+    if (const auto other = layouts_.innermost.find(largest); other != layouts_.innermost.end()) {
+        axis = other->second + 1;
+    }
+    return axis > 0 && pool_.depends_on_any(index[axis - 1], rows);
+}
+
 // Whether the unit is of the group: of what is made there it reads its own row alone.
 bool RowSharer::extend(Group& group, size_t at) const {
     const Unit& unit = graph_.units[at];
@@ -290,7 +323,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
         good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(group.rows[i]) &&
                std::ranges::count(vars, vars[i]) == 1;
     }
-    if (!good) return false;
+    if (!good || are_side_by_side(stage, vars) != group.side_by_side) return false;
     if (reduction) {
         std::vector<VarId> sorted = vars;
         std::ranges::sort(sorted);
@@ -310,6 +343,7 @@ void RowSharer::share_from(size_t first) {
     if (!fits(group, unit)) return;
     group.units = {first};
     group.vars = {group.rows};
+    group.side_by_side = are_side_by_side(unit.stages[0], group.rows);
     add_writes(group, unit, group.rows);
     if (group.axes.size() != unit.writes.size()) return;
     for (size_t at = first + 1; at < graph_.units.size(); ++at) {
@@ -425,10 +459,11 @@ bool RowSharer::place_in_result(Unit& unit, size_t at, ir::TensorId id) {
 }  // namespace
 
 void share_rows(StageGraph& graph,
+                const Layouts& layouts,
                 const TensorIds& shared,
                 const TensorIds& before,
                 const Target& target) {
-    RowSharer(graph, shared, before, target).run();
+    RowSharer(graph, layouts, shared, before, target).run();
 }
 
 }  // namespace lemma::loop

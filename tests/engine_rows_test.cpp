@@ -1,0 +1,280 @@
+// Softmax, normalisations and the like: how many kernels they are, and that these compute what the
+// interpreter does, for rows around the edges of vectors, along all axes, with odd values.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "driver/run/engine.h"
+#include "driver/run/tensors.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+using driver::Engine;
+using loop::Array;
+using loop::NamedArrays;
+using testing_support::load_text;
+
+// Kernels of a run, those for weights apart.
+size_t count_kernels(const loop::Plan& plan) {
+    size_t kernels = 0;
+    for (const loop::PlanStep& step : plan.steps) {
+        kernels += !step.once && !step.interpreted && !step.loop && !step.branch;
+    }
+    return kernels;
+}
+
+// What a run with compiled code gives; how many kernels it had.
+NamedArrays run_compiled(const std::string& text,
+                         const NamedArrays& inputs,
+                         int threads,
+                         size_t& kernels) {
+    const auto own = load_text(text);
+    if (!own) return {};
+    auto engine = Engine::create(*own, {.threads = threads});
+    EXPECT_TRUE(engine);
+    if (!engine) return {};
+    auto got = (*engine)->run(inputs);
+    EXPECT_TRUE(got) << got.error().message;
+    EXPECT_EQ((*engine)->take_trouble(), "");
+    kernels = count_kernels((*engine)->plan());
+    return got ? *got : NamedArrays{};
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// The interpreter and compiled code agree, with one thread and with two to the last bit.
+void compare(const std::string& text, const NamedArrays& inputs, size_t kernels) {
+    const auto oracle = load_text(text);
+    ASSERT_TRUE(oracle);
+    const auto want = oracle->run(inputs);
+    ASSERT_TRUE(want) << want.error().message;
+    size_t found = 0;
+    const NamedArrays one = run_compiled(text, inputs, 1, found);
+    const NamedArrays two = run_compiled(text, inputs, 2, found);
+    EXPECT_EQ(found, kernels) << text;
+    for (const auto& [name, items] : *want) {
+        ASSERT_TRUE(one.contains(name) && two.contains(name));
+        const Array& a = one.at(name)[0];
+        const Array& b = two.at(name)[0];
+        const Array& c = items[0];
+        ASSERT_EQ(a.shape, c.shape);
+        double largest = 1;
+        for (const double value : c.reals) {
+            if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+        }
+        for (size_t i = 0; i < c.reals.size(); ++i) {
+            ASSERT_TRUE(same(a.reals[i], b.reals[i])) << name << "[" << i << "]";
+            const bool near = std::fabs(a.reals[i] - c.reals[i]) <= 1e-5 * largest;
+            ASSERT_TRUE(near || same(a.reals[i], c.reals[i]))
+                << name << "[" << i << "]: " << a.reals[i] << ", not " << c.reals[i] << "\n"
+                << text;
+        }
+    }
+}
+
+void compare(const std::string& text, size_t kernels) {
+    const auto model = load_text(text);
+    ASSERT_TRUE(model);
+    NamedArrays inputs;
+    ASSERT_TRUE(driver::add_random_inputs(model->program(), 3, inputs));
+    compare(text, inputs, kernels);
+}
+
+std::string model(const std::string& shape, const std::string& body) {
+    return fmt::format(R"(import nn; import math; import layout;
+graph G {{ @input {{ x: real[{0}]; }} @output {{ y: real[{0}]; }} @compose {{ {1} }} }})",
+                       shape,
+                       body);
+}
+
+TEST(EngineRows, SoftmaxIsOneKernel) {
+    for (const char* shape :
+         {"8, 5", "3, 16", "17, 33", "64, 100", "9, 129", "12, 7, 64", "1, 1000"}) {
+        compare(model(shape, "y = nn.softmax{axes = [-1]}(x);"), 1);
+        compare(model(shape, "y = nn.log_softmax{axes = [-1]}(x);"), 1);
+    }
+}
+
+TEST(EngineRows, SoftmaxOverOtherAxes) {
+    for (const char* shape : {"1, 21, 20, 20", "2, 5, 3, 9", "3, 40, 17, 1"}) {
+        compare(model(shape, "y = nn.softmax{axes = [1]}(x);"), 1);
+        compare(model(shape, "y = nn.softmax{axes = [0]}(x);"), 1);
+        compare(model(shape, "y = nn.softmax{axes = [1, 3]}(x);"), 1);
+        compare(model(shape, "y = nn.softmax{axes = [2, 3]}(x);"), 1);
+    }
+}
+
+TEST(EngineRows, NormalisationsAreOneKernel) {
+    for (const char* shape : {"8, 16, 7, 9", "16, 9, 33, 5", "1, 8, 56, 56"}) {
+        for (const char* call : {"nn.l1_norm{axes = [-1]}(x)",
+                                 "nn.l2_norm{axes = [-1], epsilon = 0.001}(x)",
+                                 "nn.l2_norm{axes = [1]}(x)",
+                                 "nn.layer_norm(x)",
+                                 "nn.layer_norm{axis = 2}(x)",
+                                 "nn.rms_norm(x)",
+                                 "nn.instance_norm(x)",
+                                 "nn.mean_variance_norm{axes = [1, 2, 3]}(x)"}) {
+            // The mean over all but a few is of too few rows to share.
+            const bool all = std::string(call).contains("[1, 2, 3]");
+            const bool few = all && std::string(shape) == "1, 8, 56, 56";
+            compare(model(shape, fmt::format("y = {};", call)), few ? 3 : 1);
+        }
+    }
+}
+
+TEST(EngineRows, GroupsOfChannelsWithScales) {
+    compare(R"(import nn;
+graph G {
+    @input { x: real[2, 24, 7, 9]; }
+    @output { y: real[2, 24, 7, 9]; }
+    @variable { b: real[24]; s: real[24]; }
+    @compose { y = nn.group_norm{groups = 6}(x, b, s); }
+})",
+            1);
+}
+
+// One long row is for all threads: sums are one piece of work, maps are not.
+TEST(EngineRows, ALongRowIsSharedByThreads) {
+    const std::string text = model("1, 40000", "y = nn.softmax{axes = [-1]}(x);");
+    compare(text, 4);
+    const auto own = load_text(text);
+    ASSERT_TRUE(own);
+    const loop::Plan plan = loop::make_plan(own->program(), {}, {});
+    int64_t most = 0;
+    for (const loop::PlanStep& step : plan.steps) {
+        most = std::max(most, step.kernel.function.items);
+    }
+    EXPECT_GT(most, 1);
+}
+
+// Rows that do not stay in the cache stay apart, but what is summed is stored in the same pass.
+TEST(EngineRows, LongRowsAreThreePasses) {
+    compare(model("16, 100000", "y = nn.softmax{axes = [-1]}(x);"), 3);
+}
+
+// Numbers and rows inside that others want too.
+TEST(EngineRows, WhatOthersReadHasMemory) {
+    const std::string head = R"(import nn; import math;
+graph G {
+    @input { x: real[40, 50]; }
+    @output { y: real[40, 50]; m: real[40, 1]; e: real[40, 50]; z: real[40, 50]; }
+    @compose {
+        m = math.max_reduce{axes = [1]}(x);
+        d = math.sub(x, m);
+        e = math.exp(d);
+        s = math.sum_reduce{axes = [1]}(e);
+        y = math.div(e, s);
+)";
+    compare(head + "z = math.add(y, s); } }", 1);
+    // Another axis: all rows of the sum are needed first.
+    compare(head + R"(
+        t = math.sum_reduce{axes = [0]}(y);
+        z = math.div(y, t);
+    } })",
+            2);
+}
+
+// Numbers of one row are not those of another that stands at the same place.
+TEST(EngineRows, ReadsOfOtherRowsStayApart) {
+    compare(R"(import math; import layout;
+graph G {
+    @input { x: real[24, 24]; }
+    @output { y: real[24, 24]; z: real[24, 24]; }
+    @compose {
+        s = math.sum_reduce{axes = [1]}(x);
+        t = layout.transpose{perm = [1, 0]}(s);
+        y = math.div(x, t);
+        e = math.exp(x);
+        p = math.sum_reduce{axes = [1]}(e);
+        r = layout.transpose{perm = [1, 0]}(e);
+        z = math.div(r, p);
+    }
+})",
+            4);
+}
+
+// What writes across the rows has its own kernel.
+TEST(EngineRows, ResultsInAnotherOrder) {
+    compare(R"(import math; import layout; import nn;
+graph G {
+    @input { x: real[9, 20, 33]; }
+    @output { y: real[33, 9, 20]; }
+    @compose {
+        n = nn.softmax{axes = [-1]}(x);
+        t = layout.transpose{perm = [2, 0, 1]}(n);
+        y = math.mul(t, 2.0);
+    }
+})",
+            2);
+}
+
+TEST(EngineRows, AttentionBetweenProducts) {
+    compare(R"(import linalg; import math; import nn;
+graph G {
+    @input { q: real[2, 3, 40, 16]; k: real[2, 3, 40, 16]; v: real[2, 3, 40, 16]; mask: real[40, 40]; }
+    @output { y: real[2, 3, 40, 16]; }
+    @compose {
+        s = linalg.matmul{transB = true}(q, k);
+        c = math.mul(s, 0.25);
+        m = math.add{rhs_align = 2}(c, mask);
+        p = nn.softmax{axes = [-1]}(m);
+        y = linalg.matmul(p, v);
+    }
+})",
+            5);
+}
+
+TEST(EngineRows, ValuesThatAreNotFinite) {
+    const double inf = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const int64_t length : {7, 100, 300}) {
+        Array x = *Array::zeros(tensor::DType::F32, {8, length});
+        for (size_t i = 0; i < x.reals.size(); ++i) x.reals[i] = static_cast<double>(i % 13) - 6;
+        const auto row = [&](int64_t r, int64_t at) -> double& {
+            return x.reals[static_cast<size_t>(r * length + at)];
+        };
+        row(0, length - 1) = nan;
+        row(1, 2) = nan;
+        row(2, 3) = inf;
+        row(3, 3) = -inf;
+        for (int64_t i = 0; i < length; ++i) row(4, i) = -inf;
+        for (int64_t i = 0; i < length; ++i) row(5, i) = i % 2 == 0 ? 0.0 : -0.0;
+        row(6, 0) = 1e38;
+        const std::string shape = fmt::format("8, {}", length);
+        for (const char* call : {"nn.softmax{axes = [-1]}(x)",
+                                 "nn.log_softmax{axes = [-1]}(x)",
+                                 "nn.l2_norm{axes = [-1]}(x)",
+                                 "nn.l1_norm{axes = [-1]}(x)"}) {
+            compare(model(shape, fmt::format("y = {};", call)), {{"x", {x}}}, 1);
+        }
+        // Maxima and minima along the lanes keep a nan.
+        compare(
+            model(shape, R"(a = math.max_reduce{axes = [1]}(x); b = math.min_reduce{axes = [1]}(x);
+            c = math.sub(a, b); y = math.add(x, c);)"),
+            {{"x", {x}}},
+            1);
+    }
+}
+
+TEST(EngineRows, InLoops) {
+    compare(R"(import math; import nn;
+graph G {
+    @input { x: real[20, 30]; }
+    @output { y: real[20, 30]; }
+    @compose {
+        y = with p = x do..(5) {
+            n = nn.softmax{axes = [-1]}(p);
+            q = math.add(n, x);
+            yield q;
+        };
+    }
+})",
+            1);
+}
+
+}  // namespace
+}  // namespace lemma
