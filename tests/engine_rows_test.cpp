@@ -178,6 +178,27 @@ graph G {
             2);
 }
 
+// Numbers that are made of numbers; the variance as the difference of two means.
+TEST(EngineRows, NumbersOfNumbers) {
+    for (const int axis : {0, 1, 2}) {
+        compare(model("20, 33, 24",
+                      fmt::format(R"(
+            m = math.mean_reduce{{axes = [{0}]}}(x);
+            q = math.sqr(m);
+            p = math.sqr(x);
+            n = math.mean_reduce{{axes = [{0}]}}(p);
+            v = math.sub(n, q);
+            e = math.add(v, 0.01);
+            d = math.sqrt(e);
+            r = math.rcp(d);
+            c = math.sub(x, m);
+            z = math.mul(c, r);
+            y = math.add(z, q);)",
+                                  axis)),
+                1);
+    }
+}
+
 // Numbers of one row are not those of another that stands at the same place.
 TEST(EngineRows, ReadsOfOtherRowsStayApart) {
     compare(R"(import math; import layout;

@@ -323,7 +323,8 @@ bool RowSharer::extend(Group& group, size_t at) const {
         good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(group.rows[i]) &&
                std::ranges::count(vars, vars[i]) == 1;
     }
-    if (!good || are_side_by_side(stage, vars) != group.side_by_side) return false;
+    const bool number = stage.loops.size() == vars.size();
+    if (!good || (!number && are_side_by_side(stage, vars) != group.side_by_side)) return false;
     if (reduction) {
         std::vector<VarId> sorted = vars;
         std::ranges::sort(sorted);
@@ -384,7 +385,7 @@ void RowSharer::make(const Group& group) {
         }
         rewrite(stage, [&](ExprId id) { return pool_.substitute(id, with); });
         for (const ir::TensorId id : unit.writes) {
-            const bool number = stage.initial.valid() && id == stage.writes[0].tensor;
+            const bool number = makes_number(stage, rows) && id == stage.writes[0].tensor;
             if (number && !needs_memory(group, id)) {
                 const tensor::Shape& shape = graph_.shapes.at(id);
                 Layout layout;  // one for all rows

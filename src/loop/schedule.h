@@ -31,12 +31,15 @@ Scheduled schedule_nest(const Stage& stage,
                         const Places& places,
                         const Target& target);
 
-// Stages of one kernel that does all of them for a row, then for the next. Each of them is a map,
-// or a reduction to one number of each row.
+// Stages of one kernel that does all of them for a row, then for the next. Each of them is a map
+// along the row, or makes one number of each.
 struct Rows {
     std::vector<StageLoop> loops;  // of all stages, with the same variables
     Places numbers;                // those that no other kernel needs: they have no storage
 };
+inline bool makes_number(const Stage& stage, const Rows& rows) {
+    return stage.initial.valid() || stage.loops.size() == rows.loops.size();
+}
 Scheduled schedule_rows(const std::vector<Stage>& stages,
                         const Rows& rows,
                         StagePool& pool,

@@ -129,13 +129,13 @@ void RowsSchedule::row(Block& out) {
         if (!lane_.valid()) choose_lanes(context(stage), shape);
         NestSteps steps(context(stage), shape, result_, lower_);
         const StageWrite& write = stage.writes[0];
-        if (!accumulates(stage)) {
+        if (!makes_number(stage, rows_)) {
             NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
             loops.all(out, [&](Block& body) { steps.element(body); });
             continue;
         }
-        const ExprId number =
-            lower_.build.cast(steps.total({}, out), kind_of(places_.at(write.tensor).dtype));
+        ExprId number = accumulates(stage) ? steps.total({}, out) : lower_.value(write.value);
+        number = lower_.build.cast(number, kind_of(places_.at(write.tensor).dtype));
         out.push_back({Let{number}});
         lower_.forget_values();
         lower_.hold(write.tensor, number);
