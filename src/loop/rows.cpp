@@ -1,32 +1,9 @@
-// Softmax, normalisations and the like: few passes over each row, all while it is in the cache.
-#include <algorithm>
-
-#include "loop/graph.h"
+// Softmax, normalisations and the like: all passes over a row while it is in the cache.
+#include "loop/rows_impl.h"
 
 namespace lemma::loop {
 
 namespace {
-
-// With fewer rows than these threads would have too few to share; but a short kernel is one piece
-// of work in any case.
-constexpr int64_t kEnoughRows = 8;
-constexpr int64_t kFewSteps = 16384;
-
-int64_t steps_of(const std::vector<StageLoop>& loops) {
-    int64_t steps = 1;
-    for (const StageLoop& loop : loops) steps *= loop.extent;
-    return steps;
-}
-
-std::optional<VarId> as_var(const StagePool& pool, ExprId id) {
-    const Expr& e = pool[id];
-    if (e.op != Op::Var) return std::nullopt;
-    return make_id<VarId>(static_cast<size_t>(e.integer));
-}
-
-bool contains(const std::vector<ir::TensorId>& ids, ir::TensorId id) {
-    return std::ranges::find(ids, id) != ids.end();
-}
 
 // Calls visit(expression) with each one of the stage; those that it returns take their places.
 template <class Visit>
@@ -41,20 +18,6 @@ void rewrite(Stage& stage, Visit&& visit) {
     for (StageWrite& write : stage.writes) change_write(write);
     if (stage.kept) change_write(*stage.kept);
     for (ExprId* id : {&stage.initial, &stage.finish, &stage.total}) change(*id);
-}
-
-// Calls visit(read) with each element that the stage reads from a tensor.
-template <class Visit>
-void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
-    const auto all = [&](ExprId value) {
-        pool.visit_reads(value, [&](ExprId at, const Expr& e) {
-            if (at != stage.total) visit(e);
-        });
-    };
-    for (const StageWrite& write : stage.writes) all(write.value);
-    if (stage.kept) all(stage.kept->value);
-    all(stage.initial);
-    all(stage.finish);
 }
 
 class RowSharer {
@@ -72,8 +35,9 @@ public:
           target_(target) {}
 
     void run() {
-        for (size_t i = 0; i < graph_.units.size(); ++i) keep_map(i);
-        std::erase_if(graph_.units, [](const Unit& unit) { return unit.dead; });
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            for (const ir::TensorId id : graph_.units[i].reads) last_read_[id] = i;
+        }
         for (size_t i = 0; i < graph_.units.size(); ++i) share_from(i);
         std::erase_if(graph_.units, [](const Unit& unit) { return unit.dead; });
     }
@@ -89,20 +53,11 @@ private:
         std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
     };
 
-    bool is_one_stage(const Unit& unit) const {
-        return !unit.interpreted && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
-               unit.stages.size() == 1;
-    }
     bool is_before(const Unit& unit) const { return before_.contains(unit.writes[0]); }
-    bool is_pure(const Stage& stage) const;
-    bool is_assignment(const Stage& stage) const;
-    bool is_reduction(const Stage& stage) const;
-
-    void keep_map(size_t at);
-    std::optional<size_t> maker_for(size_t at, ir::TensorId id) const;
-    bool keep(size_t from, size_t at, ir::TensorId id);
-    std::optional<std::vector<ExprId>> read_at(const Stage& stage, ir::TensorId id) const;
-
+    size_t last_reader(ir::TensorId id) const {
+        const auto found = last_read_.find(id);
+        return found == last_read_.end() ? 0 : found->second;
+    }
     void share_from(size_t first);
     bool extend(Group& group, size_t at) const;
     bool fits(const Group& group, const Unit& unit) const;
@@ -119,117 +74,8 @@ private:
     const TensorIds& shared_;
     const TensorIds& before_;
     const Target& target_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> last_read_;  // by which unit
 };
-
-// In all of its steps it does the same, and no index leaves its tensor.
-bool RowSharer::is_pure(const Stage& stage) const {
-    if (stage.empty || !stage.guards.empty() || stage.condition.valid()) return false;
-    if (stage.writes.size() != 1) return false;
-    const StageWrite& write = stage.writes[0];
-    bool good = write_shape(stage, write, pool_).injective;
-    for (const ExprId value : {write.value, stage.initial, stage.finish}) {
-        if (value.valid()) good &= in_range(graph_, value);
-    }
-    for (size_t axis = 0; axis < write.index.size(); ++axis) {
-        const StagePool::Range range = pool_.range(write.index[axis]);
-        good &= range.low >= 0 && range.high < graph_.shapes.at(write.tensor)[axis];
-    }
-    visit_elements(stage, pool_, [&](const Expr& e) { good &= tensor_of(e) != write.tensor; });
-    return good;
-}
-
-bool RowSharer::is_assignment(const Stage& stage) const {
-    return stage.combine == ir::FormulaOp::Assign && is_pure(stage) &&
-           write_shape(stage, stage.writes[0], pool_).vars.size() == stage.loops.size();
-}
-
-bool RowSharer::is_reduction(const Stage& stage) const {
-    return stage.initial.valid() && is_pure(stage) &&
-           keeps_values(graph_.dtypes.at(stage.writes[0].tensor));
-}
-
-// ---- Values that are stored while they are summed -----------------------------------------------
-
-void RowSharer::keep_map(size_t at) {
-    const Unit& unit = graph_.units[at];
-    if (!is_one_stage(unit) || !is_reduction(unit.stages[0])) return;
-    const std::vector<VarId> rows =
-        write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
-    int64_t count = 1;
-    for (const VarId var : rows) count *= pool_.extent(var);
-    if (count < kEnoughRows && steps_of(unit.stages[0].loops) > kFewSteps) return;
-    const std::vector<ir::TensorId> reads = unit.reads;
-    for (const ir::TensorId id : reads) {
-        const auto from = maker_for(at, id);
-        if (from && keep(*from, at, id)) return;
-    }
-}
-
-// Which unit makes the tensor, if this is the first that reads it.
-std::optional<size_t> RowSharer::maker_for(size_t at, ir::TensorId id) const {
-    while (at-- > 0) {
-        const Unit& unit = graph_.units[at];
-        if (contains(unit.writes, id)) return at;
-        if (!unit.dead && contains(unit.reads, id)) break;
-    }
-    return std::nullopt;
-}
-
-// The index at which a reduction reads the tensor, if it reads one element in each step.
-std::optional<std::vector<ExprId>> RowSharer::read_at(const Stage& stage, ir::TensorId id) const {
-    std::optional<std::vector<ExprId>> index;
-    bool plain = true;
-    visit_elements(stage, pool_, [&](const Expr& e) {
-        if (tensor_of(e) != id) return;
-        plain &= !index || *index == e.args;
-        index = e.args;
-    });
-    if (!index || !plain) return std::nullopt;
-    for (const ExprId other : {stage.initial, stage.finish}) {
-        pool_.visit_reads(other, [&](ExprId at, const Expr& e) {
-            plain &= at == stage.total || tensor_of(e) != id;
-        });
-    }
-    std::vector<VarId> vars;
-    for (size_t axis = 0; axis < index->size() && plain; ++axis) {
-        const int64_t extent = graph_.shapes.at(id)[axis];
-        const auto var = as_var(pool_, (*index)[axis]);
-        plain &= var ? pool_.extent(*var) == extent && std::ranges::find(vars, *var) == vars.end()
-                     : extent == 1;
-        if (var) vars.push_back(*var);
-    }
-    if (!plain || vars.size() != stage.loops.size()) return std::nullopt;
-    return index;
-}
-
-bool RowSharer::keep(size_t from, size_t at, ir::TensorId id) {
-    Unit& map = graph_.units[from];
-    Unit& unit = graph_.units[at];
-    const bool good = is_one_stage(map) && map.writes.size() == 1 &&
-                      is_map(map.stages[0], graph_) && is_assignment(map.stages[0]) &&
-                      keeps_values(graph_.dtypes.at(id)) && !shared_.contains(id) &&
-                      is_before(map) == is_before(unit);
-    if (!good) return false;
-    Stage& stage = unit.stages[0];
-    const auto index = read_at(stage, id);
-    if (!index) return false;
-    const StageWrite& write = map.stages[0].writes[0];
-    std::unordered_map<VarId, ExprId, IdHash> with;
-    for (size_t axis = 0; axis < index->size(); ++axis) {
-        if (const auto var = as_var(pool_, write.index[axis])) with[*var] = (*index)[axis];
-    }
-    const Kind kind = kind_of(graph_.dtypes.at(id));
-    const ExprId read = pool_.build.read(id.value, kind, *index);
-    const ExprId value = pool_.build.cast(pool_.substitute(write.value, with), kind);
-    stage.writes[0].value = pool_.replace(stage.writes[0].value, read, value);
-    stage.kept = StageWrite{id, *index, value};
-    unit.writes.push_back(id);
-    map.dead = true;
-    find_reads(graph_, unit);
-    return true;
-}
-
-// ---- Rows ---------------------------------------------------------------------------------------
 
 void RowSharer::add_writes(Group& group, const Unit& unit, const std::vector<VarId>& vars) const {
     const auto add = [&](const StageWrite& write) {
@@ -299,7 +145,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
     }
     const Stage& stage = unit.stages[0];
     const bool reduction = stage.initial.valid();
-    if (reduction ? !is_reduction(stage) : !is_assignment(stage)) return false;
+    if (reduction ? !is_reduction(stage, graph_) : !is_assignment(stage, graph_)) return false;
     std::vector<VarId> vars(group.rows.size());
     bool good = true;
     visit_elements(stage, pool_, [&](const Expr& e) {
@@ -324,6 +170,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
                std::ranges::count(vars, vars[i]) == 1;
     }
     const bool number = stage.loops.size() == vars.size();
+    if (number && !keeps_values(graph_.dtypes.at(stage.writes[0].tensor))) return false;
     if (!good || (!number && are_side_by_side(stage, vars) != group.side_by_side)) return false;
     if (reduction) {
         std::vector<VarId> sorted = vars;
@@ -338,7 +185,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
 
 void RowSharer::share_from(size_t first) {
     const Unit& unit = graph_.units[first];
-    if (!is_one_stage(unit) || !is_reduction(unit.stages[0])) return;
+    if (!is_one_stage(unit) || !is_reduction(unit.stages[0], graph_)) return;
     Group group;
     group.rows = write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
     if (!fits(group, unit)) return;
@@ -347,7 +194,13 @@ void RowSharer::share_from(size_t first) {
     group.side_by_side = are_side_by_side(unit.stages[0], group.rows);
     add_writes(group, unit, group.rows);
     if (group.axes.size() != unit.writes.size()) return;
-    for (size_t at = first + 1; at < graph_.units.size(); ++at) {
+    const auto end_of = [&](const Unit& member) {
+        size_t last = 0;
+        for (const ir::TensorId id : member.writes) last = std::max(last, last_reader(id));
+        return last + 1;
+    };
+    size_t end = end_of(unit);
+    for (size_t at = first + 1; at < end; ++at) {
         const Unit& next = graph_.units[at];
         if (next.dead) continue;
         const bool reads = std::ranges::any_of(group.units, [&](size_t member) {
@@ -355,13 +208,14 @@ void RowSharer::share_from(size_t first) {
                                        [&](ir::TensorId id) { return contains(next.reads, id); });
         });
         if (reads && !extend(group, at)) break;
+        if (reads) end = std::max(end, end_of(next));
     }
     if (group.units.size() > 1) make(group);
 }
 
 bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
     if (graph_.results.contains(id) || shared_.contains(id)) return true;
-    for (size_t i = 0; i < graph_.units.size(); ++i) {
+    for (size_t i = group.units[0]; i <= last_reader(id); ++i) {
         const bool member = std::ranges::find(group.units, i) != group.units.end();
         const Unit& unit = graph_.units[i];
         if (!member && !unit.dead && contains(unit.reads, id)) return true;
@@ -404,6 +258,9 @@ void RowSharer::make(const Group& group) {
     made.op = last.op;
     made.label = last.label;
     find_reads(graph_, made);
+    for (const ir::TensorId id : made.reads) {
+        last_read_[id] = std::max(last_reader(id), group.units.back());
+    }
     last = std::move(made);
 }
 
@@ -464,6 +321,7 @@ void share_rows(StageGraph& graph,
                 const TensorIds& shared,
                 const TensorIds& before,
                 const Target& target) {
+    keep_maps(graph, shared, before);
     RowSharer(graph, layouts, shared, before, target).run();
 }
 
