@@ -50,8 +50,8 @@ Scheduled schedule_rows(const std::vector<Stage>& stages,
 // element of a tensor, B any value without it; B is packed in the order in which the kernel walks
 // it, and comes as a tensor of its own.
 struct Contraction {
-    ExprId a, b;                 // parts of the stage's value
-    bool product = true;         // the value is a * b
+    ExprId a, b;          // parts of the stage's value
+    bool product = true;  // the value is a * b
     // The value is the square of a - b, and this the sum of the squares of both over all steps: the
     // sum of their products tells the total then, up to the last places of this. If these are not
     // to be trusted, totals that are small beside it are added up as they are written.
