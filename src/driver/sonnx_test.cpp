@@ -182,7 +182,7 @@ TEST_F(Sonnx, EveryTopologicalOrderGivesTheSameBits) {
         if (!orders.insert(order).second) continue;
         const std::string shuffled_file = write("other.onnx", other);
         for (const std::string& engine : engines)
-            EXPECT_EQ(result_of(shuffled_file, "other", engine), expected[engine]) << order;
+            EXPECT_TRUE(result_of(shuffled_file, "other", engine) == expected[engine]) << order;
     }
     EXPECT_GE(orders.size(), 5U);
 }

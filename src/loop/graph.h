@@ -76,6 +76,9 @@ void add_zeros(StageGraph& graph);
 // Units whose inputs are constants run once.
 void mark_once(StageGraph& graph);
 
+// Units come in an order that the results decide, whatever order they had; for graphs in which what
+// is read is all that a unit waits for.
+void order_units(StageGraph& graph, const std::vector<ir::TensorId>& results);
 // What nobody reads is not computed.
 void drop_unused(StageGraph& graph);
 // The parts of a split are units of their own, so that each can become part of what reads it.

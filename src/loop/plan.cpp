@@ -338,8 +338,20 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
     }
 }
 
+// Passes go from unit to unit: what they make of them, to the last bit, is not to depend on the
+// order of a file. Where the interpreter tells extents, the order of the program stays.
+void Planner::order(StageGraph& graph) const {
+    const bool plain = std::ranges::none_of(
+        graph.units, [](const Unit& unit) { return unit.interpreted || unit.run_time; });
+    if (!plain) return;
+    std::vector<ir::TensorId> results(graph.results.begin(), graph.results.end());
+    std::ranges::sort(results, {}, [&](ir::TensorId id) { return program_.tensors[id].name; });
+    order_units(graph, results);
+}
+
 void Planner::optimise(Scope& scope) {
     StageGraph& graph = scope.graph;
+    order(graph);
     separate_parts(graph);
     compose_reshapes(graph);
     drop_unused(graph);

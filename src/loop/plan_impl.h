@@ -76,6 +76,7 @@ private:
     void add_interpreted(Scope& scope, ir::OpId id, std::string why);
     void find_outer(Scope& scope);
     void find_fixed(Scope& scope);
+    void order(StageGraph& graph) const;
     void optimise(Scope& scope);
     TensorSet find_shared(const Scope& scope) const;
     void find_in_place(Scope& scope, const TensorSet& shared);

@@ -52,8 +52,9 @@ void ThreadPool::work(int part) {
     uint32_t seen = 0;
     for (;;) {
         wait_for_start(seen);
-        if (stop_.load()) return;
+        // In this order: a round that is not looked for any more must not be the one that ends all.
         seen = round_.load(std::memory_order_acquire);
+        if (stop_.load()) return;
         do_pieces(part);
     }
 }

@@ -37,6 +37,15 @@ TEST(ThreadPool, NothingIsLeftToThreadsThatSleep) {
     for (const auto& times : seen.times) EXPECT_EQ(times.load(), 1);
 }
 
+// A thread that wakes for a round when the pool is about to end: it must not wait for another.
+TEST(ThreadPool, EndsRightBehindARound) {
+    for (int i = 0; i < 20000; ++i) {
+        ThreadPool pool(3);
+        Seen seen(2);
+        pool.run(2, false, count, &seen);
+    }
+}
+
 void first_item(void* context, int64_t begin, int64_t end) {
     auto& order = *static_cast<std::vector<int64_t>*>(context);
     for (int64_t i = begin; i < end; ++i) order.push_back(i);
