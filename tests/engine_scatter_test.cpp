@@ -90,6 +90,18 @@ graph G {
                           "deconv");
 }
 
+// The channels of a grouped convolution are written at an index of two variables, each once.
+TEST(EngineScatter, LeavesGroupsAlone) {
+    expect_as_interpreted(R"(import nn;
+graph G {
+    @input { x: real[1, 32, 12, 12]; }
+    @output { y: real[1, 64, 12, 12]; }
+    @variable { w: real[64, 16, 3, 3]; b: real[64]; }
+    @compose { y = nn.conv{padding = [1, 1, 1, 1], groups = 2}(x, w, b); }
+})",
+                          "tile 2x");
+}
+
 // Sums and other reductions that a formula of one's own scatters.
 TEST(EngineScatter, OwnFormulas) {
     expect_as_interpreted(R"(

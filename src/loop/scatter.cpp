@@ -28,7 +28,7 @@ public:
         const auto found = graph_.shapes.find(write.tensor);
         if (found == graph_.shapes.end()) return;
         shape_ = found->second;
-        if (!find_axes()) return;
+        if (covers(stage_, graph_) || !find_axes()) return;  // each element has its own steps
         for (const Axis& axis : axes_) invert(axis);
     }
 
