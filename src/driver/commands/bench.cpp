@@ -61,7 +61,8 @@ void Bench::declare(Arguments& arguments) {
     arguments.text("--dump", dump_, "loop:PASS", "the text of what a pass made");
     arguments.flag("--json", json_, "one JSON document on stdout instead of text");
     declare_session(arguments, options_);
-    arguments.remark("Inputs without a file are random; weights are, too, where the model has no data.");
+    arguments.remark(
+        "Inputs without a file are random; weights are, too, where the model has no data.");
 }
 
 SessionOptions Bench::session_options() const {
