@@ -263,6 +263,30 @@ TEST(EngineDynamic, ProofsAreSound) {
     EXPECT_GT(proved, 50U);
 }
 
+// In place of an index that is outside kernels read the first element, which such tensors have not.
+TEST(EngineDynamic, TensorsWithoutElementsHaveRoom) {
+    const auto interpreter = load_text(R"(import layout;
+graph G {
+    @input { x: real[0, 100]; k: int[3]; }
+    @output { y: real[3, 100]; }
+    @compose { y = layout.gather{axis = 0}(x, k); }
+})");
+    ASSERT_TRUE(interpreter);
+    const loop::Plan plan = loop::make_plan(interpreter->program(), {}, {});
+    ASSERT_EQ(plan.steps.size(), 1U);
+    const loop::Scheduled& kernel = plan.steps[0].kernel;
+    std::vector<tensor::Tensor> buffers;
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+        const loop::StorageId id = kernel.arguments[i];
+        const int64_t elements = id.valid() ? plan.storages[id].elements : 1;
+        buffers.push_back(
+            tensor::Tensor::zeros(kernel.function.buffers[i].dtype, {elements}).value());
+    }
+    const auto done = testing::evaluate(
+        kernel.function, {0, kernel.function.items}, testing::Fma::Fused, buffers);
+    EXPECT_TRUE(done) << done.error().message;
+}
+
 TEST(EngineDynamic, MapsAndGathers) {
     compare({"y = math.mul(p, 2.0);", "real[~|40, 7]"});
     compare({"y = math.exp(v);", "real[~|40, 50]"});

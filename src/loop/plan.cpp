@@ -177,6 +177,8 @@ Layout Planner::layout_of(const Scope& scope, ir::TensorId id, int64_t& elements
             order.push_back(axis);
         }
     }
+    // An axis without elements counts as one: in place of an index that is outside kernels read the
+    // first element.
     Layout layout;
     layout.strides.resize(shape.size());
     int64_t stride = 1;
@@ -187,7 +189,7 @@ Layout Planner::layout_of(const Scope& scope, ir::TensorId id, int64_t& elements
             layout.offset += halo->second.below[axis] * stride;
             extent += halo->second.below[axis] + halo->second.above[axis];
         }
-        stride *= extent;
+        stride *= std::max<int64_t>(extent, 1);
     }
     elements = stride;
     return layout;

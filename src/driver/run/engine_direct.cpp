@@ -19,18 +19,18 @@ size_t bytes_of(const loop::Place& place) {
 
 }  // namespace
 
-// The steps read inputs where the caller has them, for as long as this is there; those that lie at
-// an odd address are copied.
+// The steps read inputs where the caller has them, for as long as this is there. Those that lie at
+// an odd address are copied; those without elements have room for one in our memory alone.
 class Engine::LentInputs {
 public:
     LentInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
         for (const Bytes& input : inputs) {
             const loop::Place& place = loaded.plan.places.at(input.tensor);
             const auto address = reinterpret_cast<uintptr_t>(input.data);
-            if (address % static_cast<size_t>(tensor::dtype_size(place.dtype)) != 0) {
-                std::memcpy(loaded.data(place), input.data, bytes_of(place));
-                continue;
-            }
+            const bool odd = address % static_cast<size_t>(tensor::dtype_size(place.dtype)) != 0;
+            const size_t bytes = bytes_of(place);
+            if (odd && bytes > 0) std::memcpy(loaded.data(place), input.data, bytes);
+            if (odd || bytes == 0) continue;
             const size_t piece = loaded.piece(place.storage);
             own_.emplace_back(piece, loaded.executable.memory(piece));
             loaded.executable.lend_memory(piece, input.data);
@@ -83,7 +83,8 @@ Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiv
     for (const ir::Port& port : program.graphs[program.main].outputs) {
         for (const ir::TensorId id : port.operand.items) {
             const loop::Place& place = loaded.plan.places.at(id);
-            std::memcpy(receive(id, place.dtype, place.shape), loaded.data(place), bytes_of(place));
+            void* const to = receive(id, place.dtype, place.shape);
+            if (bytes_of(place) > 0) std::memcpy(to, loaded.data(place), bytes_of(place));
         }
     }
     return true;
