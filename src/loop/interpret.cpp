@@ -34,9 +34,6 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     if (auto done = check(program_.assertions, false); !done) {
         return std::unexpected(done.error());
     }
-    for (const auto& [id, value] : variables_) {
-        if (auto done = transform(id); !done) return std::unexpected(done.error());
-    }
     if (auto done = run_main(); !done) return std::unexpected(done.error());
     if (auto done = check(program_.assertions, true); !done) return std::unexpected(done.error());
     LEMMA_TRY(NamedArrays outputs, collect_outputs());
@@ -152,28 +149,15 @@ Result<void> Interpreter::run_operation(ir::OpId id) {
 }
 
 Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
-    if (!options_.on_tensor && !options_.transform) return {};
+    if (!options_.on_tensor) return {};
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            if (auto done = transform(id); !done) return done;
             const auto value = values_.find(id);
-            if (!options_.on_tensor || value == values_.end()) continue;
+            if (value == values_.end()) continue;
             auto done = options_.on_tensor(program_.tensors[id], *value->second);
             if (!done) return done;
         }
     }
-    return {};
-}
-
-// The value may be another tensor's as well, which stays as it is.
-Result<void> Interpreter::transform(ir::TensorId id) {
-    const ir::Tensor& tensor = program_.tensors[id];
-    const auto value = values_.find(id);
-    if (!options_.transform || !tensor.quantizer || value == values_.end()) return {};
-    auto changed = std::make_shared<Array>(*value->second);
-    if (auto done = options_.transform(tensor, *changed); !done) return done;
-    changed->round();
-    value->second = std::move(changed);
     return {};
 }
 

@@ -21,8 +21,6 @@ using NamedArrays = std::map<std::string, std::vector<Array>>;
 
 struct RunOptions {
     uint64_t seed = 0;  // of random operators
-    // Changes a tensor as soon as it has a value: inputs, variables, results (pseudo-quantisation).
-    std::function<Result<void>(const ir::Tensor&, Array&)> transform;
     // Called with each tensor that an operation has computed; inside of loops every time.
     std::function<Result<void>(const ir::Tensor&, const Array&)> on_tensor;
     // Called before each operation of the main graph: how many are done, and of how many.
@@ -114,7 +112,6 @@ private:
     Result<void> check(const std::vector<ir::Assertion>& assertions, bool all);
     Result<void> make_outputs(const ir::Operation& op);
     Result<void> finish_outputs(const ir::Operation& op);
-    Result<void> transform(ir::TensorId id);
     // Extents that only a run tells: known ones are put in place.
     ir::SymId resolve(ir::SymId id);
     Result<int64_t> extent(ir::SymId id);

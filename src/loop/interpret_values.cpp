@@ -138,7 +138,7 @@ Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
     array->dtype = tensor.dtype;
     array->round();
     set_value(id, std::move(array));
-    return transform(id);
+    return {};
 }
 
 // ---- Extents ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
@@ -28,17 +29,25 @@ public:
 private:
     struct Results {
         std::string text;
-        double seconds = 0;  // of the runs alone
+        double seconds = 0;                                       // of the runs alone
+        std::vector<std::pair<std::string, loop::Array>> dumped;  // in the last step, by name
     };
     void run_model(Terminal terminal, Finding& finding, Results& results) const;
     Result<bool> run_steps(Session& session, Finding& finding, Results& results) const;
     Result<bool> run_once(Session& session, Finding& finding, Results& results) const;
-    std::optional<loop::NamedArrays> timed_step(Session& session,
-                                                const loop::NamedArrays& inputs,
-                                                Finding& finding,
-                                                Results& results) const;
+    // Outputs, and the tensors that `--dump` names as if they were.
+    struct Step {
+        std::vector<ir::Port> ports;
+        loop::NamedArrays arrays;
+    };
+    std::optional<Step> timed_step(Session& session,
+                                   const loop::NamedArrays& inputs,
+                                   Finding& finding,
+                                   Results& results) const;
     Result<void> complete(const ir::Program& program, loop::NamedArrays& inputs) const;
     loop::RunOptions run_options(Terminal terminal) const;
+    KeepOptions keep_options(std::vector<std::pair<std::string, loop::Array>>& named) const;
+    Result<void> open_dump(SessionOptions& options, Results& results) const;
 
     std::string model_;
     std::vector<std::string> inputs_;
@@ -68,9 +77,9 @@ void Run::declare(Arguments& arguments) {
                    "write the variables after the run; or into FILE.safetensors");
     arguments.text("--dump",
                    dump_,
-                   "DIR",
-                   "write every tensor that is computed to DIR/NAME.npy; loop:PASS: "
-                   "the text of what a pass of the compiler made");
+                   "DIR|NAME,…",
+                   "write every tensor that is computed to DIR/NAME.npy; NAME,…: treat these "
+                   "tensors as outputs; loop:PASS: the text of what a pass of the compiler made");
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
     arguments.flag("-t,--time", time_, "say how long the run took");
     declare_session(arguments, options_);
@@ -87,18 +96,53 @@ void Run::declare(Arguments& arguments) {
 
 loop::RunOptions Run::run_options(Terminal terminal) const {
     loop::RunOptions run = options_.run;
-    if (!dump_.empty() && !is_pass_dump(dump_)) {
-        run.on_tensor = [folder = dump_](const ir::Tensor& tensor, const loop::Array& array) {
-            return write_array((fs::path(folder) / (file_name_of(tensor.name) + ".npy")).string(),
-                               array);
-        };
-    }
     if (terminal.progress) {
         run.on_progress = [progress = terminal.progress](size_t done, size_t all) {
             progress(fmt::format("operation {} of {}", done + 1, all));
         };
     }
     return run;
+}
+
+// One tensor or several, if the model has them; else a folder for all.
+KeepOptions Run::keep_options(std::vector<std::pair<std::string, loop::Array>>& named) const {
+    KeepOptions keep;
+    auto to_folder = std::make_shared<bool>(false);
+    keep.choose = [dump = dump_,
+                   to_folder](const ir::Program& program) -> Result<std::vector<ir::TensorId>> {
+        auto chosen = named_tensors(program, dump);
+        if (chosen || dump.find(',') != std::string::npos) return chosen;
+        *to_folder = true;
+        std::error_code failed;
+        fs::create_directories(dump, failed);
+        if (failed) {
+            return std::unexpected(
+                Error{fmt::format("cannot make `{}`: {}", dump, failed.message())});
+        }
+        MadeTensors made = made_tensors(program);
+        made.outside.insert(made.outside.end(), made.inside.begin(), made.inside.end());
+        return std::move(made.outside);
+    };
+    keep.receive = [dump = dump_, to_folder, &named](const ir::Tensor& tensor,
+                                                     const loop::Array& array) -> Result<void> {
+        if (!*to_folder) {
+            named.emplace_back(tensor.name, array);
+            return {};
+        }
+        return write_array((fs::path(dump) / (file_name_of(tensor.name) + ".npy")).string(), array);
+    };
+    return keep;
+}
+
+Result<void> Run::open_dump(SessionOptions& options, Results& results) const {
+    if (dump_.empty()) return {};
+    if (!is_pass_dump(dump_)) {
+        options.keep = keep_options(results.dumped);
+        return {};
+    }
+    LEMMA_TRY(options.compile.dump_pass, dumped_pass(dump_));
+    options.engine = EngineKind::Jit;
+    return {};
 }
 
 Result<void> Run::complete(const ir::Program& program, loop::NamedArrays& inputs) const {
@@ -112,37 +156,46 @@ Result<void> Run::complete(const ir::Program& program, loop::NamedArrays& inputs
                           missing.front())});
 }
 
-std::optional<loop::NamedArrays> Run::timed_step(Session& session,
-                                                 const loop::NamedArrays& inputs,
-                                                 Finding& finding,
-                                                 Results& results) const {
+std::optional<Run::Step> Run::timed_step(Session& session,
+                                         const loop::NamedArrays& inputs,
+                                         Finding& finding,
+                                         Results& results) const {
+    results.dumped.clear();
     const auto begin = std::chrono::steady_clock::now();
     auto outputs = session.step(inputs, finding);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     results.seconds += spent.count();
-    return outputs;
+    if (!outputs) return std::nullopt;
+    Step step{{session.outputs().begin(), session.outputs().end()}, std::move(*outputs)};
+    std::set<std::string> own;
+    for (const ir::Port& port : step.ports) own.insert(port.name);
+    for (auto& [name, array] : results.dumped) {
+        if (own.contains(name)) continue;
+        if (!step.arrays.contains(name)) step.ports.push_back({name, ir::Operand::single({})});
+        step.arrays[name] = {std::move(array)};  // inside of a loop: the last one
+    }
+    return step;
 }
 
 Result<bool> Run::run_once(Session& session, Finding& finding, Results& results) const {
     const ir::Program& program = session.program();
     LEMMA_TRY(loop::NamedArrays inputs, read_inputs(program, inputs_));
     if (auto done = complete(program, inputs); !done) return std::unexpected(done.error());
-    const auto outputs = timed_step(session, inputs, finding, results);
-    if (!outputs) return false;
-    const auto& ports = program.graphs[program.main].outputs;
+    const auto step = timed_step(session, inputs, finding, results);
+    if (!step) return false;
     if (!output_.empty()) {
-        auto done = write_folder(ports, *outputs, output_);
+        auto done = write_folder(step->ports, step->arrays, output_);
         if (!done) return std::unexpected(done.error());
     }
-    for (const ir::Port& port : ports) {
-        const auto& items = outputs->at(port.name);
+    for (const ir::Port& port : step->ports) {
+        const auto& items = step->arrays.at(port.name);
         const auto names = item_names(port, items.size());
         for (size_t i = 0; i < items.size() && !json_; ++i) {
             if (output_.empty()) results.text += driver::summary(names[i], items[i]);
             if (top_ > 0) results.text += top_classes(items[i], top_);
         }
     }
-    if (json_) results.text = results_json(program, *outputs);
+    if (json_) results.text = results_json(step->ports, step->arrays);
     return true;
 }
 
@@ -163,16 +216,16 @@ Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results
             return std::unexpected(
                 Error{fmt::format("`{}`: {}", folder.string(), done.error().message)});
         }
-        const auto outputs = timed_step(session, inputs, finding, results);
-        if (!outputs) return false;
+        const auto made = timed_step(session, inputs, finding, results);
+        if (!made) return false;
         if (!output_.empty()) {
             auto done = write_folder(
-                main.outputs, *outputs, (fs::path(output_) / fmt::format("{}", step)).string());
+                made->ports, made->arrays, (fs::path(output_) / fmt::format("{}", step)).string());
             if (!done) return std::unexpected(done.error());
             continue;
         }
-        for (const ir::Port& port : main.outputs) {
-            const auto& items = outputs->at(port.name);
+        for (const ir::Port& port : made->ports) {
+            const auto& items = made->arrays.at(port.name);
             const auto names = item_names(port, items.size());
             for (size_t i = 0; i < items.size(); ++i) {
                 results.text += fmt::format("{}/{}", step, driver::summary(names[i], items[i]));
@@ -189,16 +242,7 @@ void Run::run_model(Terminal terminal, Finding& finding, Results& results) const
     SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
-    if (is_pass_dump(dump_)) {
-        auto pass = dumped_pass(dump_);
-        if (!pass) return unusable(pass.error());
-        options.compile.dump_pass = std::move(*pass);
-        options.engine = EngineKind::Jit;
-    } else if (!dump_.empty()) {
-        std::error_code failed;
-        fs::create_directories(dump_, failed);
-        if (failed) return unusable({fmt::format("cannot make `{}`: {}", dump_, failed.message())});
-    }
+    if (auto done = open_dump(options, results); !done) return unusable(done.error());
     const auto session = Session::open(model_, options, finding);
     if (!session) return;
     const auto done = steps_.empty() ? run_once(*session, finding, results)

@@ -1,26 +1,14 @@
-// driver/run/quantize.h — pseudo-quantisation: what `@quantize` or graph.quant says about a tensor
-// is an operator that rounds its values, composed for its shape and run behind whatever computes
-// it.
+// driver/run/quantize.h — pseudo-quantisation: the quantiser of a tensor becomes an operation of
+// the program, behind the one that makes the tensor. Both engines then run it like any other.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-
-#include "driver/finding.h"
+#include "base/result.h"
 #include "driver/load.h"
-#include "loop/interpret.h"
 
 namespace lemma::driver {
 
-class Quantisation {
-public:
-    // Null when an operator cannot be composed, which is reported.
-    static std::shared_ptr<Quantisation> prepare(const LoadedModel& model, Finding& finding);
-    Result<void> apply(const ir::Tensor& tensor, loop::Array& array);
-
-private:
-    std::map<std::string, loop::Interpreter> by_tensor_;
-};
+// Everything that read a quantised tensor reads its rounded values. Inputs, variables and constants
+// keep their names; the rounded values of any other tensor take over its name.
+Result<void> insert_quantizers(ir::Program& program, const Quantizers& quantizers);
 
 }  // namespace lemma::driver

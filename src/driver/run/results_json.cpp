@@ -20,9 +20,9 @@ nlohmann::ordered_json values_of(const loop::Array& array) {
 
 }  // namespace
 
-std::string results_json(const ir::Program& program, const loop::NamedArrays& outputs) {
+std::string results_json(std::span<const ir::Port> ports, const loop::NamedArrays& outputs) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ir::Port& port : program.graphs[program.main].outputs) {
+    for (const ir::Port& port : ports) {
         const auto& items = outputs.at(port.name);
         const auto names = item_names(port, items.size());
         for (size_t i = 0; i < items.size(); ++i) {

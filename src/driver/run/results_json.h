@@ -2,6 +2,7 @@
 // order; nan and infinities, which JSON has no words for, are null.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "ir/program.h"
@@ -9,6 +10,6 @@
 
 namespace lemma::driver {
 
-std::string results_json(const ir::Program& program, const loop::NamedArrays& outputs);
+std::string results_json(std::span<const ir::Port> ports, const loop::NamedArrays& outputs);
 
 }  // namespace lemma::driver

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "driver/data_files.h"
 #include "driver/run/engine.h"
@@ -136,13 +138,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->model_ = std::move(*loaded);
     session->weights_ = std::move(weights);
     loop::RunOptions run = options.run;
-    if (options.quantize) {
-        auto quantisation = Quantisation::prepare(session->model_, finding);
-        if (!quantisation) return nullptr;
-        run.transform = [quantisation](const ir::Tensor& tensor, loop::Array& array) {
-            return quantisation->apply(tensor, array);
-        };
-    }
+    if (!session->prepare_program(options, run, finding)) return nullptr;
     session->interpreter_ =
         std::make_unique<loop::Interpreter>(std::move(session->model_.program), std::move(run));
     session->random_weights_ = options.random_weights;
@@ -158,6 +154,12 @@ namespace {
 // kernels, which takes from 30 ms up.
 constexpr double kFewSteps = 1.5e6;
 
+bool unusable(Finding& finding, const Error& error) {
+    finding.unusable = error;
+    finding.status = kUnusable;
+    return false;
+}
+
 diag::Note slow(const LoadedModel& model, const std::string& why) {
     return {Span{model.source, 0, 0},
             fmt::format("the interpreter runs it, which is slow: {}", why)};
@@ -165,12 +167,67 @@ diag::Note slow(const LoadedModel& model, const std::string& why) {
 
 }  // namespace
 
-bool Session::open_engine(const SessionOptions& options, Finding& finding) {
-    // What looks at every tensor, or changes it, needs those that compiled code leaves out.
-    const bool watched = options.quantize || options.run.on_tensor;
+// Quantisers are operations of the program, and kept tensors are outputs: both engines know them.
+bool Session::prepare_program(const SessionOptions& options,
+                              loop::RunOptions& run,
+                              Finding& finding) {
+    if (options.quantize) {
+        const auto quantizers = model_.quantizers(model_, finding);
+        if (!quantizers) {
+            finding.status = kWrong;
+            return false;
+        }
+        if (auto done = insert_quantizers(model_.program, *quantizers); !done) {
+            return unusable(finding, done.error());
+        }
+    }
     engine_asked_ = options.engine == EngineKind::Jit;
-    const bool small = !engine_asked_ && loop::steps_of(program(), kFewSteps) < kFewSteps;
-    if (options.engine == EngineKind::Interpret || watched || small) return true;
+    compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
+                                  loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
+    return !options.keep.choose || keep_tensors(options, run, finding);
+}
+
+bool Session::keep_tensors(const SessionOptions& options, loop::RunOptions& run, Finding& finding) {
+    const auto chosen = options.keep.choose(model_.program);
+    if (!chosen) return unusable(finding, chosen.error());
+    const std::vector<ir::TensorId> inner = made_tensors(model_.program).inside;
+    const std::unordered_set<ir::TensorId, IdHash> inside(inner.begin(), inner.end());
+    std::vector<ir::TensorId> outside;
+    std::ranges::copy_if(*chosen, std::back_inserter(outside), [&](ir::TensorId id) {
+        return !inside.contains(id);
+    });
+    const size_t left_out = chosen->size() - outside.size();
+    if (compiled_ && left_out > 0 && !engine_asked_) {
+        finding.remarks.push_back(slow(model_, "tensors inside of loops and branches are dumped"));
+        compiled_ = false;
+    } else if (compiled_ && left_out > 0) {
+        finding.remarks.push_back(
+            {Span{model_.source, 0, 0},
+             fmt::format("compiled code does not hand over tensors inside of loops and branches, "
+                         "here {}; `--engine=interpret` does",
+                         left_out)});
+    }
+    keep_ = options.keep;
+    if (compiled_) {
+        kept_.add(model_.program, outside);
+        return true;
+    }
+    std::unordered_set<std::string> names;
+    for (const ir::TensorId id : *chosen) names.insert(model_.program.tensors[id].name);
+    run.on_tensor = [names = std::move(names), receive = options.keep.receive](
+                        const ir::Tensor& tensor, const loop::Array& array) -> Result<void> {
+        return names.contains(tensor.name) ? receive(tensor, array) : Result<void>();
+    };
+    return true;
+}
+
+std::span<const ir::Port> Session::outputs() const {
+    const std::span<const ir::Port> ports = program().graphs[program().main].outputs;
+    return ports.first(ports.size() - kept_.added());
+}
+
+bool Session::open_engine(const SessionOptions& options, Finding& finding) {
+    if (!compiled_) return true;
     auto engine = Engine::create(
         *interpreter_,
         {.threads = options.threads,
@@ -192,9 +249,7 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
         finding.remarks.push_back(slow(model_, engine.error().message));
         return true;
     }
-    finding.unusable = engine.error();
-    finding.status = kUnusable;
-    return false;
+    return unusable(finding, engine.error());
 }
 
 Result<std::optional<tensor::Tensor>> Session::variable_data(const ir::Tensor& tensor) const {
@@ -225,20 +280,15 @@ bool Session::check_weights(Finding& finding) const {
 }
 
 bool Session::load_variables(Finding& finding) {
-    const auto fail = [&](const Error& error) {
-        finding.unusable = error;
-        finding.status = kUnusable;
-        return false;
-    };
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         const auto data = variable_data(tensor);
-        if (!data) return fail(data.error());
+        if (!data) return unusable(finding, data.error());
         if (!*data) continue;  // nothing reads it
         auto array = loop::to_array(**data);
-        if (!array) return fail(array.error());
+        if (!array) return unusable(finding, array.error());
         if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
-            return fail(done.error());
+            return unusable(finding, done.error());
         }
     }
     return true;
@@ -267,6 +317,10 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = engine_ ? engine_->run(inputs) : interpreter_->run(inputs);
     if (outputs) {
+        if (auto done = kept_.hand_over(program(), *outputs, keep_); !done) {
+            unusable(finding, done.error());
+            return std::nullopt;
+        }
         const std::string trouble = engine_ ? engine_->take_trouble() : std::string();
         if (trouble.empty()) return std::move(*outputs);
         if (engine_asked_) {

@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "driver/finding.h"
 #include "driver/load.h"
 #include "driver/run/compile_options.h"
+#include "driver/run/keep.h"
 #include "loop/interpret.h"
 
 namespace lemma::driver {
@@ -28,6 +30,7 @@ struct SessionOptions {
     std::optional<uint64_t> random_weights;  // a seed for variables without data
     bool quantize = false;                   // apply `@quantize`
     loop::RunOptions run;
+    KeepOptions keep;
     // Files as `-i` takes them, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
     EngineKind engine = EngineKind::Auto;
@@ -45,6 +48,8 @@ public:
     ~Session();
 
     const ir::Program& program() const { return interpreter_->program(); }
+    // The outputs of the model, without those that are there to be kept.
+    std::span<const ir::Port> outputs() const;
     // Reports to the finding what goes wrong, at the call in the model.
     std::optional<loop::NamedArrays> step(const loop::NamedArrays& inputs, Finding& finding);
     // The value that a variable has now; null before it was given one.
@@ -63,6 +68,8 @@ public:
 private:
     Session();
     bool load_variables(Finding& finding);
+    bool prepare_program(const SessionOptions& options, loop::RunOptions& run, Finding& finding);
+    bool keep_tensors(const SessionOptions& options, loop::RunOptions& run, Finding& finding);
     bool open_engine(const SessionOptions& options, Finding& finding);
     // What a variable holds before the first step, as its file has it or at random.
     Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
@@ -76,6 +83,9 @@ private:
     loop::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
     std::unique_ptr<loop::Interpreter> interpreter_;
     std::unique_ptr<Engine> engine_;
+    KeepOptions keep_;
+    KeptOutputs kept_;
+    bool compiled_ = false;      // wanted so; without the compiler it is interpreted all the same
     bool engine_asked_ = false;  // by name: then the interpreter is no way out
 };
 

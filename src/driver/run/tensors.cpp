@@ -184,7 +184,7 @@ Result<loop::NamedArrays> read_folder(const ir::Program& program,
     return given.take();
 }
 
-Result<void> write_folder(const std::vector<ir::Port>& ports,
+Result<void> write_folder(std::span<const ir::Port> ports,
                           const loop::NamedArrays& arrays,
                           const std::string& folder) {
     std::error_code failed;

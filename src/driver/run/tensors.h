@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ Result<loop::NamedArrays> read_inputs(const ir::Program& program,
 Result<loop::NamedArrays> read_folder(const ir::Program& program,
                                       const std::vector<ir::Port>& ports,
                                       const std::string& folder);
-Result<void> write_folder(const std::vector<ir::Port>& ports,
+Result<void> write_folder(std::span<const ir::Port> ports,
                           const loop::NamedArrays& arrays,
                           const std::string& folder);
 // Inputs by the names of their items, as the graph takes them. Of a pack whose length only a run
