@@ -38,7 +38,7 @@ public:
             first_.insert(first_.end(), spliced->operations.begin(), spliced->operations.end());
         } else {
             behind_[maker->second] = spliced->operations;
-            program_.tensors[id].name = fmt::format("{}.{}", scope, name);
+            program_.tensors[id].name = scope;
             program_.tensors[rounded].name = name;
         }
         rounded_[id] = rounded;

@@ -66,8 +66,8 @@ TEST(InsertQuantizers, StandBehindWhatMakesATensor) {
     const std::string text = ir::print(program);
     // The sum reads itself, and else the rounded operands; the next operation reads the rounded
     // sum.
-    EXPECT_NE(text.find("[i0] += %\"quantize(w).y\"[i0]"), std::string::npos) << text;
-    EXPECT_NE(text.find("%\"quantize(y).y\"[i0] = %a[i0] + %a[i0]"), std::string::npos) << text;
+    EXPECT_NE(text.find("[i] += %\"quantize(w).y\"[i]"), std::string::npos) << text;
+    EXPECT_NE(text.find("%\"quantize(y)\"[i] = %a[i] + %a[i]"), std::string::npos) << text;
     EXPECT_NE(text.find("update %w = %y"), std::string::npos) << text;
 }
 

@@ -13,6 +13,7 @@
 #include "driver/run/engine.h"
 #include "driver/run/quantize.h"
 #include "driver/run/weights.h"
+#include "driver/run/widen.h"
 #include "loop/plan.h"
 #include "loop/random.h"
 #include "tensor/nnef_data.h"
@@ -184,7 +185,10 @@ bool Session::prepare_program(const SessionOptions& options,
     engine_asked_ = options.engine == EngineKind::Jit;
     compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
                                   loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
-    return !options.keep.choose || keep_tensors(options, run, finding);
+    if (options.keep.choose && !keep_tensors(options, run, finding)) return false;
+    const bool exact = !compiled_ || options.compile.numerics == loop::Numerics::Strict;
+    if (exact) widen_inner_tensors(model_.program);
+    return true;
 }
 
 bool Session::keep_tensors(const SessionOptions& options, loop::RunOptions& run, Finding& finding) {

@@ -1,0 +1,86 @@
+#include "driver/run/widen.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+namespace lemma::driver {
+
+namespace {
+
+class Widener {
+public:
+    explicit Widener(ir::Program& program) : program_(program), kept_(program.tensors.size()) {}
+
+    void run() {
+        for (const ir::Graph& graph : program_.graphs) {
+            keep(graph.inputs);
+            keep(graph.outputs);
+            for (const ir::OpId id : graph.operations) {
+                const ir::Operation& op = program_.operations[id];
+                if (op.compound()) keep(op.outputs);
+            }
+        }
+        for (const ir::Operation& op : program_.operations) {
+            if (op.compound() || op.kind == ir::OperationKind::Primitive) continue;
+            keep(op.inputs);  // intrinsics and control flow are given what they ask for
+            keep(op.outputs);
+        }
+        for (const ir::Update& update : program_.updates) kept_[update.value.value] = true;
+        for (const ir::Graph& graph : program_.graphs) {
+            for (const ir::OpId id : graph.operations) {
+                const ir::Operation& op = program_.operations[id];
+                if (op.compound()) widen_parts(op);
+            }
+        }
+    }
+
+private:
+    void keep(const std::vector<ir::Port>& ports) {
+        for (const ir::Port& port : ports) {
+            for (const ir::TensorId id : port.operand.items) kept_[id.value] = true;
+        }
+    }
+
+    void widen_parts(const ir::Operation& compound) {
+        for (const ir::OpId id : compound.parts) {
+            const ir::Operation& part = program_.operations[id];
+            if (part.compound()) {
+                widen_parts(part);
+            } else if (part.kind == ir::OperationKind::Primitive && !casts(part)) {
+                widen(part);
+            }
+        }
+    }
+
+    // From another type: the result is meant to be rounded.
+    bool casts(const ir::Operation& op) const {
+        return std::ranges::none_of(op.inputs, [&](const ir::Port& port) {
+            return std::ranges::any_of(port.operand.items, [&](ir::TensorId id) {
+                const ir::Tensor& tensor = program_.tensors[id];
+                return tensor.dtype == ir::DType::F32 || wide_.contains(id);
+            });
+        });
+    }
+
+    void widen(const ir::Operation& op) {
+        for (const ir::Port& port : op.outputs) {
+            for (const ir::TensorId id : port.operand.items) {
+                ir::Tensor& tensor = program_.tensors[id];
+                if (kept_[id.value] || tensor.dtype != ir::DType::F32) continue;
+                tensor.dtype = ir::DType::F64;
+                wide_.insert(id);
+            }
+        }
+    }
+
+    ir::Program& program_;
+    std::vector<bool> kept_;  // by tensor: seen from outside of a compound
+    std::unordered_set<ir::TensorId, IdHash> wide_;
+};
+
+}  // namespace
+
+void widen_inner_tensors(ir::Program& program) { Widener(program).run(); }
+
+}  // namespace lemma::driver
