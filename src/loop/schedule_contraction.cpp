@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "loop/lowering.h"
@@ -14,6 +15,8 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kUnroll = 8;
+// A sum of at least so many steps is taken in sections, each of at most so many.
+constexpr int64_t kLongSum = 384, kSection = 256;
 constexpr int64_t kLine = 64;  // bytes of the cache
 
 class ContractionKernel {
@@ -56,7 +59,13 @@ private:
     void parts(Block& out);
     void sum(Block& out, const Tile& tile);
     void distances(Block& out, const Tile& tile);
+    bool is_long() const;
+    std::optional<size_t> section_depth() const;
+    template <class Steps>
+    void section(Block& out, Steps&& steps);
     void reduction(size_t depth, Block& out, const Tile& tile);
+    void loops(size_t depth, Block& out, const Tile& tile);
+    void loop_over(size_t depth, Block& out, const Tile& tile, ExprId begin, ExprId end);
     void step(Block& out, const Tile& tile, int64_t ahead);
     ExprId added(LocalId total, ExprId a, ExprId b);
     void plan_prefetch();
@@ -516,7 +525,48 @@ int64_t ContractionKernel::unroll_of(VarId var) const {
     return unroll;
 }
 
+bool ContractionKernel::is_long() const {
+    int64_t steps = 1;
+    for (const VarId var : c_.reduced) steps *= pool_.extent(var);
+    return steps >= kLongSum && stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
+}
+
+// The outermost of the loops whose steps are a section; none if the last loop alone has too many.
+std::optional<size_t> ContractionKernel::section_depth() const {
+    if (cut_steps_ > 0) return c_.cut;
+    int64_t steps = 1;
+    size_t depth = c_.reduced.size();
+    while (depth > 0 && steps * pool_.extent(c_.reduced[depth - 1]) <= kSection) {
+        steps *= pool_.extent(c_.reduced[--depth]);
+    }
+    if (depth == c_.reduced.size()) return std::nullopt;
+    return depth;
+}
+
+// The rounding error of a sum grows with its steps, so those of a section have totals of their own.
+template <class Steps>
+void ContractionKernel::section(Block& out, Steps&& steps) {
+    const Type type{Kind::F32, target_.lanes()};
+    std::vector<LocalId> totals = totals_;
+    for (LocalId& total : totals_) {
+        total = build_.local(type);
+        const ExprId zero = build_.spread(build_.real(0, Kind::F32), target_.lanes());
+        out.push_back({Set{total, zero}});
+    }
+    steps();
+    std::swap(totals, totals_);
+    for (size_t i = 0; i < totals_.size(); ++i) {
+        const ExprId sum = build_.make(Op::Add, {build_.get(totals_[i]), build_.get(totals[i])});
+        out.push_back({Set{totals_[i], sum}});
+    }
+}
+
 void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
+    if (!is_long() || section_depth() != depth) return loops(depth, out, tile);
+    section(out, [&] { loops(depth, out, tile); });
+}
+
+void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
     if (depth == c_.reduced.size()) return step(out, tile, 0);
     const VarId var = c_.reduced[depth];
     const VarId here = reduced_vars_[depth];
@@ -528,13 +578,44 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     const bool innermost = depth + 1 == c_.reduced.size();
     const int64_t unroll = innermost ? unroll_of(var) : 1;
     const int64_t whole = extent / unroll * unroll;
-    For loop{here, build_.integer(0), build_.integer(whole), unroll, {}};
     const bool cut = cut_steps_ > 0 && depth == c_.cut;
+    // From `part` times `steps` on.
+    const auto loop_part = [&](Block& to, VarId part, int64_t steps) {
+        const ExprId size = build_.integer(steps);
+        const ExprId begin = build_.make(Op::Mul, {build_.index(part), size});
+        const ExprId end =
+            build_.make(Op::Min, {build_.make(Op::Add, {begin, size}), build_.integer(whole)});
+        loop_over(depth, to, tile, begin, end);
+    };
     if (cut) {
-        const ExprId steps = build_.integer(cut_steps_);
-        loop.begin = build_.make(Op::Mul, {build_.index(part_), steps});
-        loop.end = build_.make(Op::Min, {build_.make(Op::Add, {loop.begin, steps}), loop.end});
+        loop_part(out, part_, cut_steps_);
+    } else if (innermost && is_long() && !section_depth()) {
+        const int64_t steps = kSection / unroll * unroll;
+        const VarId part = build_.var({});
+        For all{part, build_.integer(0), build_.integer(ceil_of(whole, steps)), 1, {}};
+        section(all.body, [&] { loop_part(all.body, part, steps); });
+        out.push_back({std::move(all)});
+    } else {
+        loop_over(depth, out, tile, build_.integer(0), build_.integer(whole));
     }
+    if (whole == extent) return;
+    For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
+    lower_.bind(var, here);
+    step(rest.body, tile, 0);
+    if (!cut) return out.push_back({std::move(rest)});
+    const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
+    If at_end{build_.make(Op::Equal, {build_.index(part_), last}), {}};
+    at_end.body.push_back({std::move(rest)});
+    out.push_back({std::move(at_end)});
+}
+
+void ContractionKernel::loop_over(
+    size_t depth, Block& out, const Tile& tile, ExprId begin, ExprId end) {
+    const VarId var = c_.reduced[depth];
+    const VarId here = reduced_vars_[depth];
+    const bool innermost = depth + 1 == c_.reduced.size();
+    const int64_t unroll = innermost ? unroll_of(var) : 1;
+    For loop{here, begin, end, unroll, {}};
     if (innermost && fetching_) prefetch(loop.body, unroll);
     for (int64_t ahead = 0; ahead < unroll; ++ahead) {
         Address at;
@@ -548,15 +629,6 @@ void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
         }
     }
     out.push_back({std::move(loop)});
-    if (whole == extent) return;
-    For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
-    lower_.bind(var, here);
-    step(rest.body, tile, 0);
-    if (!cut) return out.push_back({std::move(rest)});
-    const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
-    If at_end{build_.make(Op::Equal, {build_.index(part_), last}), {}};
-    at_end.body.push_back({std::move(rest)});
-    out.push_back({std::move(at_end)});
 }
 
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
