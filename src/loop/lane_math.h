@@ -1,8 +1,11 @@
-// loop/lane_math.h — the scalar operations of kernels, total: integers wrap around and a division
-// by zero gives 0, for a branch that is not taken may do either.
+// loop/lane_math.h — the scalar operations of kernels, total: a branch that is not taken is
+// computed all the same. Integers wrap around, a division by zero gives 0, `int(x)` saturates and
+// nan gives 0 (docs/numerics.md, "Integers").
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/checked.h"
 #include "ir/scalar_math.h"
@@ -15,10 +18,25 @@ inline int64_t wrapping_mul(int64_t a, int64_t b) {
 inline int64_t wrapping_add(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
-inline int64_t total_div(int64_t a, int64_t b) { return floor_div(a, b).value_or(0); }
+inline int64_t total_div(int64_t a, int64_t b) {
+    return b == -1 ? wrapping_mul(a, -1) : floor_div(a, b).value_or(0);
+}
 inline int64_t total_mod(int64_t a, int64_t b) { return floor_mod(a, b).value_or(0); }
-inline int64_t total_pow(int64_t a, int64_t b) { return checked_pow(a, b).value_or(0); }
-inline int64_t to_int(double value) { return ir::truncate_to_int(value).value_or(0); }
+inline int64_t total_pow(int64_t base, int64_t exponent) {
+    if (exponent < 0) return 0;
+    int64_t result = 1;
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1) result = wrapping_mul(result, base);
+        base = wrapping_mul(base, base);
+    }
+    return result;
+}
+inline int64_t to_int(double value) {
+    using Limits = std::numeric_limits<int64_t>;
+    if (const auto whole = ir::truncate_to_int(value)) return *whole;
+    if (std::isnan(value)) return 0;
+    return value < 0 ? Limits::min() : Limits::max();
+}
 inline double real_min(double a, double b) { return ir::real_min(a, b); }
 inline double real_max(double a, double b) { return ir::real_max(a, b); }
 

@@ -43,7 +43,7 @@ enum class Op : uint8_t {
     Add,
     Sub,
     Mul,
-    Div,  // int: rounds down, and by zero is 0
+    Div,  // int: rounds down, by zero is 0, and the least number by -1 is itself
     Mod,
     Pow,
     Min,  // nan if one of two reals is
@@ -70,7 +70,7 @@ enum class Op : uint8_t {
     Xor,
     Not,
     Select,
-    Cast,       // to the type; real to int: total, as ir::truncate_to_int, else 0
+    Cast,       // to the type; real to int: towards zero, saturates, and nan is 0
     Broadcast,  // a scalar to all lanes
     // Of floats, a * 2^b for a whole b with |b| < 250; and a positive, normal a as m * 2^e with m
     // between sqrt(1/2) and sqrt(2): its e and its m.

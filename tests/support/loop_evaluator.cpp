@@ -216,13 +216,18 @@ private:
         };
         return real ? with(a.real, b.real) : with(a.integer, b.integer);
     }
+    static int64_t saturated(double value) {
+        if (std::isnan(value)) return 0;
+        if (std::fabs(value) < 0x1p63) return static_cast<int64_t>(value);
+        return value < 0 ? INT64_MIN : INT64_MAX;
+    }
     static Lane cast(const Lane& a, Kind from, Kind to) {
         const bool real = from == Kind::F32 || from == Kind::F64;
         switch (to) {
             case Kind::Bool:
                 return {0, real ? a.real != 0 : a.integer != 0};
             case Kind::Int:
-                return {0, real ? ir::truncate_to_int(a.real).value_or(0) : a.integer};
+                return {0, real ? saturated(a.real) : a.integer};
             case Kind::F32:
                 return {real ? static_cast<float>(a.real) : static_cast<float>(a.integer), 0};
             case Kind::F64:
@@ -252,7 +257,8 @@ private:
                 return x < 0 ? wrapped(-bits(x)) : x;
             case Op::Div:
             case Op::Mod: {
-                if (y == 0 || (x == INT64_MIN && y == -1)) return 0;
+                if (y == 0) return 0;
+                if (y == -1) return e.op == Op::Div ? wrapped(-bits(x)) : 0;
                 const bool down = x % y != 0 && (x % y < 0) != (y < 0);
                 if (e.op == Op::Div) return x / y - down;
                 return down ? x % y + y : x % y;

@@ -596,7 +596,7 @@ Value* Emitter::scale(Value* x, Value* n) {
     return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
 }
 
-// Rounds down; by zero is 0, and the one quotient that does not fit is 0 too.
+// Rounds down; by zero is 0. The one quotient that does not fit wraps around: the dividend itself.
 Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     llvm::Type* const t = type(e.type);
     Value* const zero = llvm::Constant::getNullValue(t);
@@ -606,14 +606,14 @@ Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     if (by->op == Op::Broadcast) by = &f_[by->args[0]];
     const bool positive = by->op == Op::Constant && by->integer > 0;
     Value* divisor = v[1];
-    Value* bad = nullptr;
+    Value* by_zero = nullptr;
     if (!positive) {
         Value* const least = llvm::ConstantInt::get(t, uint64_t{1} << 63);
         Value* const minus = llvm::ConstantInt::getSigned(t, -1);
         Value* const overflow =
             b_.CreateAnd(b_.CreateICmpEQ(v[0], least), b_.CreateICmpEQ(divisor, minus));
-        bad = b_.CreateOr(b_.CreateICmpEQ(divisor, zero), overflow);
-        divisor = b_.CreateSelect(bad, one, divisor);
+        by_zero = b_.CreateICmpEQ(divisor, zero);
+        divisor = b_.CreateSelect(b_.CreateOr(by_zero, overflow), one, divisor);
     }
     Value* const quotient = b_.CreateSDiv(v[0], divisor);
     Value* const rest = b_.CreateSub(v[0], b_.CreateMul(quotient, divisor));
@@ -621,7 +621,7 @@ Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     Value* const down = b_.CreateAnd(b_.CreateICmpNE(rest, zero), differ);
     Value* result = division ? b_.CreateSub(quotient, b_.CreateZExt(down, t))
                              : b_.CreateSelect(down, b_.CreateAdd(rest, divisor), rest);
-    return bad ? b_.CreateSelect(bad, zero, result) : result;
+    return by_zero ? b_.CreateSelect(by_zero, zero, result) : result;
 }
 
 Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
@@ -634,13 +634,7 @@ Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
         if (from.kind == Kind::Bool) return b_.CreateZExt(v, t);
         llvm::Type* const f64 = type({Kind::F64, from.lanes});
         if (from.kind == Kind::F32) v = b_.CreateFPExt(v, f64);
-        // An infinity becomes the extreme, other values that do not fit become 0.
-        Value* const whole = b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});
-        Value* const size = call(llvm::Intrinsic::fabs, f64, {v});
-        Value* const fits = b_.CreateOr(b_.CreateFCmpOLT(size, llvm::ConstantFP::get(f64, 0x1p63)),
-                                        b_.CreateFCmpOEQ(size, llvm::ConstantFP::getInfinity(f64)));
-        Value* const least = b_.CreateFCmpOEQ(v, llvm::ConstantFP::get(f64, -0x1p63));
-        return b_.CreateSelect(b_.CreateOr(fits, least), whole, llvm::Constant::getNullValue(t));
+        return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});  // nan is 0
     }
     if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
     if (from.kind == Kind::Int) return b_.CreateSIToFP(v, t);
