@@ -215,6 +215,39 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
 #endif
 }
 
+// ---- State
+// ----------------------------------------------------------------------------------------
+
+TEST(State, UpdatesReadTheVariablesAsTheyWereBeforeTheStep) {
+    const auto interpreter = testing_support::load_text(
+        R"(
+import math;
+graph G {
+    @input { x: real[19]; }
+    @output { y: real[19]; z: real[19]; }
+    @variable { a: real[19]; b: real[19]; }
+    @compose { y = math.add(a, x); z = math.add(b, x); }
+    @update { a = b; b = math.add(a, x); }
+})",
+        [](const std::string& name, uint64_t i) {
+            return static_cast<double>(i) + (name == "b" ? 100 : 0);
+        });
+    ASSERT_TRUE(interpreter);
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine) << engine.error().message;
+    loop::Array x = *loop::Array::zeros(tensor::DType::F32, {19});
+    for (double& value : x.reals) value = 1;
+    // Each run hands `b` on to `a`, and `a` with 1 more to `b`.
+    for (const auto& [a, b] : {std::pair{0, 100}, {100, 1}, {1, 101}}) {
+        const auto got = (*engine)->run({{"x", {x}}});
+        ASSERT_TRUE(got) << got.error().message;
+        for (size_t i = 0; i < 19; ++i) {
+            EXPECT_EQ(got->at("y")[0].reals[i], static_cast<double>(i) + a + 1);
+            EXPECT_EQ(got->at("z")[0].reals[i], static_cast<double>(i) + b + 1);
+        }
+    }
+}
+
 // ---- Numerics -----------------------------------------------------------------------------------
 
 TEST(EngineModes, StrictHasTheBitsOfTheInterpreter) {

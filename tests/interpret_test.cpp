@@ -281,6 +281,63 @@ graph G {
     EXPECT_EQ(run(true), (std::vector<double>{12, 23, 25, 28}));
 }
 
+// Two variables change places, with nothing but their names in between, and in a loop.
+TEST(Interpreter, UpdatesReadTheVariablesAsTheyWereBeforeTheStep) {
+    Interpreter swap = load(R"(
+import math;
+graph G {
+    @input { x: real[2]; }
+    @output { y: real[2]; z: real[2]; }
+    @variable { a: real[2]; b: real[2]; c: real[2]; }
+    @compose { y = math.add(a, x); z = math.add(c, x); }
+    @update {
+        a = b;
+        b = a;
+        c = { a = math.add(a, 1.0); yield a; };
+    }
+})");
+    ASSERT_TRUE(swap.set_variable("a", real({2}, {1, 2}).front()));
+    ASSERT_TRUE(swap.set_variable("b", real({2}, {10, 20}).front()));
+    ASSERT_TRUE(swap.set_variable("c", real({2}, {0, 0}).front()));
+    const NamedArrays input = {{"x", real({2}, {0, 0})}};
+    EXPECT_EQ(reals(swap.run(input), "y"), (std::vector<double>{1, 2}));
+    const auto second = swap.run(input);
+    EXPECT_EQ(reals(second, "y"), (std::vector<double>{10, 20}));
+    EXPECT_EQ(reals(second, "z"), (std::vector<double>{2, 3}));
+    const auto third = swap.run(input);
+    EXPECT_EQ(reals(third, "y"), (std::vector<double>{1, 2}));
+    EXPECT_EQ(reals(third, "z"), (std::vector<double>{11, 21}));
+}
+
+// Fibonacci's numbers: each iteration of the loop is a step.
+TEST(Interpreter, UpdatesInALoopReadTheVariablesAsTheyWereBeforeTheIteration) {
+    Interpreter numbers = load(R"(
+import math;
+operator next {
+    @input { x: real[]; }
+    @variable { a: real[]; b: real[]; }
+    @output { y: real[]; }
+    @compose { y = math.add(x, b); }
+    @update { a = b; b = math.add(a, b); }
+}
+graph G {
+    @input { xs: real[]..(5); }
+    @output { y: real[]..(5); }
+    @compose { y = for x : xs do next(x); }
+})");
+    ASSERT_TRUE(numbers.set_variable("y.a", real({}, {0}).front()));
+    ASSERT_TRUE(numbers.set_variable("y.b", real({}, {1}).front()));
+    const auto run = [&] {
+        const auto result = numbers.run({{"xs", std::vector<Array>(5, real({}, {0}).front())}});
+        std::vector<double> values;
+        if (!result) return values;
+        for (const Array& item : result->at("y")) values.push_back(item.reals.at(0));
+        return values;
+    };
+    EXPECT_EQ(run(), (std::vector<double>{1, 1, 2, 3, 5}));
+    EXPECT_EQ(run(), (std::vector<double>{8, 13, 21, 34, 55}));
+}
+
 // None of these makes a tensor.
 TEST(Interpreter, HandsTensorsOn) {
     Interpreter hand = load(R"(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/match.h"
 #include "sknd/compose/composer.h"
@@ -124,7 +125,10 @@ std::optional<Results> Composer::compose_block(Frame& frame,
     const std::string outer = frame.scope;
     frame.scope = scope;
     frame.push();
+    // The names of a block are its own, those of variables too.
+    Frame::NewValues* const new_values = std::exchange(frame.new_values, nullptr);
     bool good = compose_components(frame, block.components);
+    frame.new_values = new_values;
     Results results;
     for (const ExprId yielded : block.yields) {
         auto binding = tensor_value(frame, yielded);
@@ -317,6 +321,10 @@ void Composer::bind_result(Frame& frame,
                            size_t made_here) {
     const auto bind = [&](std::string_view name, Binding binding) {
         if (!binding.poison) name_tensors(frame, name, binding.operand, made_here);
+        if (frame.new_values && frame.new_values->contains(name)) {
+            frame.new_values->at(name) = std::move(binding);
+            return;
+        }
         frame.bind(name, std::move(binding));
     };
     if (!lhs.list || result.poison) {

@@ -72,15 +72,16 @@ public:
     void set_dtype(std::string_view name, ir::DType dtype) { dtypes_.set(name, dtype); }
     std::optional<ir::DType> dtype(std::string_view name) const;
 
+    // In @update: what each variable becomes. Names of variables keep their old values meanwhile.
+    using NewValues = std::unordered_map<std::string_view, std::optional<Binding>>;
+    NewValues* new_values = nullptr;
+
     // ---- tensors, by scope
     void push() { tensors_.push(); }
     void pop() { tensors_.pop(); }
     void bind(std::string_view name, Binding binding);
     // Null when there is none. It stays where it is until the next name is bound.
     const Binding* find(std::string_view name) const { return tensors_.find(name); }
-    // In the innermost scope alone, and everywhere but there.
-    const Binding* find_here(std::string_view name) const { return tensors_.find_here(name); }
-    const Binding* find_outer(std::string_view name) const { return tensors_.find_outer(name); }
 
     // Environment
     // Tensors too, as far as `?x` and `is` ask for them: null, or a symbol of their own.

@@ -8,17 +8,22 @@
 
 namespace lemma::sknd {
 
-// @update runs after @compose; variables take their new values when the step is over.
+// @update runs after @compose. Everything in it reads the variables as they were before the step,
+// whatever the order of the assignments; all variables take their new values when the step is over.
 void Composer::compose_update(Frame& frame) {
     const Definition& definition = frame.definition();
     if (definition.updates.empty()) return;
     frame.push();
+    Frame::NewValues new_values;
+    for (const ParamDecl& decl : definition.variables) new_values.try_emplace(decl.name.text);
+    frame.new_values = &new_values;
     compose_components(frame, definition.updates);
+    frame.new_values = nullptr;
     std::vector<ir::Update> updates;
     for (const ParamDecl& decl : definition.variables) {
-        const Binding* after = frame.find_here(decl.name.text);
+        const std::optional<Binding>& after = new_values.at(decl.name.text);
         if (!after || after->poison) continue;
-        const Binding before = *frame.find_outer(decl.name.text);
+        const Binding before = *frame.find(decl.name.text);
         if (before.operand.items.size() != after->operand.items.size()) {
             inner_error(frame,
                         decl.span,
