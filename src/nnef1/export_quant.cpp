@@ -20,9 +20,10 @@ const ir::Value* find(const ir::Quantizer& quantizer, std::string_view name) {
 
 // Items per channel are a tensor with the channels along their axis.
 std::optional<std::string> argument(const ir::SymbolPool& symbols,
-                                    const ir::Quantizer& quantizer,
+                                    const ir::Tensor& tensor,
                                     std::string_view name,
                                     const ValueType& type) {
+    const ir::Quantizer& quantizer = *tensor.quantizer;
     const ir::Value* const value = find(quantizer, name);
     if (!value) return std::nullopt;
     if (!type.tensor()) return value_text(symbols, *value, type);
@@ -31,7 +32,7 @@ std::optional<std::string> argument(const ir::SymbolPool& symbols,
     if (!pack) return value_text(symbols, *value, item);
     if (pack->items.size() == 1) return value_text(symbols, pack->items[0], item);
     auto text = value_text(symbols, *value, ValueType::array(item));
-    int64_t axis = 1;
+    int64_t axis = tensor.shape.size() > 1 ? 1 : 0;
     if (const ir::Value* const given = find(quantizer, "channel_axis")) {
         const auto* scalar = std::get_if<ir::Scalar>(given);
         const auto* number = scalar ? std::get_if<int64_t>(scalar) : nullptr;
@@ -59,7 +60,8 @@ std::string export_quantizers(const ir::Program& program,
         bool good = known;
         for (size_t i = 1; good && i < signature->params.size(); ++i) {
             const std::string_view param = signature->fragment->params[i].name.text;
-            const auto value = argument(program.symbols, *quantizer, param, signature->params[i]);
+            const auto value =
+                argument(program.symbols, program.tensors[id], param, signature->params[i]);
             good = value.has_value();
             if (value) arguments.push_back(fmt::format("{} = {}", param, *value));
         }

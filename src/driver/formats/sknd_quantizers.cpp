@@ -54,15 +54,77 @@ std::string graph_text(const ir::Program& program, const ir::Tensor& tensor, siz
         if (!value.empty()) attributes.push_back(fmt::format("{}={}", attribute.name, value));
     }
     const std::string shape = shape_text(program, tensor);
+    const std::string list =
+        attributes.empty() ? "" : fmt::format("{{{}}}", fmt::join(attributes, ", "));
     return fmt::format(
         "graph quantize__{} {{\n    @input {{ x: real[{}]; }}\n    @output {{ y: real[{}]; }}\n"
-        "    @compose {{ y = {}{{{}}}(x); }}\n}}\n",
+        "    @compose {{ y = {}{}(x); }}\n}}\n",
         number,
         shape,
         shape,
         tensor.quantizer->op,
-        fmt::join(attributes, ", "));
+        list);
 }
+
+// The statement about the tensor, or the block that has it.
+Span statement_about(const LoadedModel& model, const ir::Tensor& tensor) {
+    const sknd::Package& package = model.package;
+    for (const sknd::Definition& definition : package[package.main()].module.definitions) {
+        if (!definition.graph || definition.name.text != model.program.name) continue;
+        for (const sknd::QuantizeStmt& stmt : definition.quantizes) {
+            if (stmt.tensor.text() == tensor.name) return stmt.span;
+        }
+        const sknd::BlockSpan* const block = definition.block(sknd::BlockKind::Quantize);
+        return block ? block->span : definition.name.span;
+    }
+    return {model.source, 0, 0};
+}
+
+// The model's own text with the graphs behind it. What is wrong there is told in the model's text.
+class QuantizedText {
+public:
+    QuantizedText(const LoadedModel& model, std::string text)
+        : model_(model), text_(std::move(text)), own_size_(text_.size()) {}
+
+    void add(const ir::Tensor& tensor) {
+        tensors_.push_back({text_.size(), &tensor});
+        text_ += graph_text(model_.program, tensor, tensors_.size() - 1);
+    }
+    const std::string& text() const { return text_; }
+    size_t count() const { return tensors_.size(); }
+    const ir::Tensor& tensor(size_t number) const { return *tensors_[number].tensor; }
+
+    void report(const Diagnostics& found, diag::FileId file, Diagnostics& diag) const {
+        for (diag::Diagnostic item : found.items()) {
+            if (item.severity != diag::Severity::Error) continue;
+            item.span = place(item.span, file);
+            for (diag::Note& note : item.notes) note.span = place(note.span, file);
+            std::erase_if(item.fixes,
+                          [&](const diag::FixIt& fix) { return fix.span.file == file; });
+            diag.add(std::move(item));
+        }
+    }
+
+private:
+    Span place(Span span, diag::FileId file) const {
+        if (span.file != file) return span;
+        if (span.end <= own_size_) return {model_.source, span.begin, span.end};
+        const Part* found = &tensors_.front();
+        for (const Part& part : tensors_) {
+            if (part.begin <= span.begin) found = &part;
+        }
+        return statement_about(model_, *found->tensor);
+    }
+
+    struct Part {
+        size_t begin;
+        const ir::Tensor* tensor;
+    };
+    const LoadedModel& model_;
+    std::string text_;
+    const size_t own_size_;
+    std::vector<Part> tensors_;
+};
 
 }  // namespace
 
@@ -71,32 +133,30 @@ std::optional<Quantizers> sknd_quantizers(const LoadedModel& model,
                                           const CheckOptions& options,
                                           Finding& finding) {
     Quantizers result;
-    std::vector<const ir::Tensor*> tensors;
-    const ir::Program& program = model.program;
-    std::string text = main_text;
-    for (const ir::Tensor& tensor : program.tensors) {
-        if (!tensor.quantizer || !tensor::is_real(tensor.dtype)) continue;
-        text += graph_text(program, tensor, tensors.size());
-        tensors.push_back(&tensor);
+    QuantizedText text(model, main_text);
+    for (const ir::Tensor& tensor : model.program.tensors) {
+        if (tensor.quantizer && tensor::is_real(tensor.dtype)) text.add(tensor);
     }
-    if (tensors.empty()) return result;
-    const diag::FileId file =
-        finding.sources.add(model.file.path + " (quantised)", std::move(text));
+    if (text.count() == 0) return result;
+    Diagnostics diag;
+    const diag::FileId file = finding.sources.add(model.file.path + " (quantised)", text.text());
     const sknd::Package package = sknd::load_package(finding.sources,
                                                      file,
                                                      model.file.name,
                                                      module_reader(model.file),
                                                      {.limits = options.parse},
-                                                     finding.diag);
-    sknd::check_types(package, {.limits = options.eval}, finding.diag);
-    for (size_t i = 0; i < tensors.size() && !finding.diag.has_errors(); ++i) {
+                                                     diag);
+    sknd::check_types(package, {.limits = options.eval}, diag);
+    for (size_t i = 0; i < text.count() && !diag.has_errors(); ++i) {
         sknd::ComposeOptions compose = options.graph.compose;
         compose.graph = fmt::format("quantize__{}", i);
-        auto composed = sknd::compose(package, compose, finding.diag);
+        compose.attributes.clear();  // those of the model's own graph
+        auto composed = sknd::compose(package, compose, diag);
         if (!composed) break;
-        result.emplace(tensors[i]->name, std::move(*composed));
+        result.emplace(text.tensor(i).name, std::move(*composed));
     }
-    if (finding.diag.has_errors()) return std::nullopt;
+    text.report(diag, file, finding.diag);
+    if (diag.has_errors()) return std::nullopt;
     return result;
 }
 

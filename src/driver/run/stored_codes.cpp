@@ -106,7 +106,7 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
     }
     const Attributes attributes(*variable.quantizer);
     const auto rank = static_cast<int64_t>(codes.shape().size());
-    const auto axis = static_cast<int64_t>(attributes.number("channel_axis", 0, 1));
+    const auto axis = static_cast<int64_t>(attributes.number("channel_axis", 0, rank > 1 ? 1 : 0));
     const int64_t channel_axis = axis < 0 ? axis + rank : axis;
     int64_t inner = 1;
     for (int64_t i = channel_axis + 1; i < rank; ++i)

@@ -189,6 +189,10 @@ bool Composer::bind_lengths(Frame& frame, bool lists) {
 bool Composer::bind_length(Frame& frame, const ParamDecl& decl, const Pack& pack) {
     const ExprId length = decl.type.pack->length;
     if (!length.valid()) return true;
+    // `s[axis]` with an axis whose default is not known yet is compared later.
+    const std::optional<std::string_view> unknown = unknown_name(frame, length);
+    const bool plain = std::holds_alternative<Identifier>(frame.module().exprs[length].node);
+    if (unknown && !plain && frame.plan().attributes.contains(*unknown)) return true;
     const ir::SymId count = program_.symbols.integer(static_cast<int64_t>(pack.items.size()));
     return bind_value(frame, decl, length, {count}, false);
 }

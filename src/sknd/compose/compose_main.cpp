@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "sknd/compose/composer.h"
 
@@ -207,6 +208,30 @@ void Composer::collect_ports(Frame& frame) {
     program_.main = program_.graphs.add(std::move(graph));
 }
 
+// Whether the tensor has a shape, and the statement attributes, that the operator takes; reported
+// at the statement if not.
+bool Composer::fits_quantizer(Frame& frame,
+                              const QuantizeStmt& stmt,
+                              const ir::Quantizer& quantizer,
+                              ir::TensorId tensor) {
+    const auto callee = resolve(frame.ref().module, stmt.callee);
+    if (!callee || !tensor::is_real(program_.tensors[tensor].dtype)) return true;
+    CallArgs args{.callee = *callee,
+                  .span = stmt.span,
+                  .scope = frame.scope,
+                  .types = {},
+                  .attributes = quantizer.attributes,
+                  .inputs = {Binding{ir::Operand::single(tensor), false}}};
+    Frame bound({program_, tensor_by_identity_, package_, work_}, *callee, plan(*callee));
+    bound.caller = &frame;
+    bound.call_span = stmt.span;
+    bound.depth = frame.depth + 1;
+    const auto before = std::exchange(pending_assertions_, {});
+    const bool good = bind_types(bound, args) && bind_names(bound, args);
+    pending_assertions_ = before;
+    return good;
+}
+
 void Composer::compose_quantize(Frame& frame) {
     for (const QuantizeStmt& stmt : frame.definition().quantizes) {
         const std::string path = join_scope(frame.scope, stmt.tensor.text());
@@ -229,7 +254,8 @@ void Composer::compose_quantize(Frame& frame) {
                     {std::string(attribute.name.text), std::move(*value)});
         }
         for (const ir::TensorId id : local ? local->operand.items : scoped->second.items) {
-            program_.tensors[id].quantizer = quantizer;
+            if (fits_quantizer(frame, stmt, quantizer, id))
+                program_.tensors[id].quantizer = quantizer;
         }
     }
 }

@@ -49,6 +49,10 @@ private:
     void collect_ports(Frame& frame);
     void make_names_unique();
     void compose_quantize(Frame& frame);
+    bool fits_quantizer(Frame& frame,
+                        const QuantizeStmt& stmt,
+                        const ir::Quantizer& quantizer,
+                        ir::TensorId tensor);
 
     // call.cpp: one call
     std::optional<Results> call(Frame& caller, CallArgs args);
