@@ -157,7 +157,9 @@ bool Composer::is_tensor_expr(const Frame& frame, ExprId id) const {
         [&](const Expand& n) { return is_tensor_expr(frame, n.item); },
         [&](const Zip& n) { return is_tensor_expr(frame, n.items.front()); },
         [&](const Index& n) { return is_tensor_expr(frame, n.base); },
-        [&](const Substitution& n) { return is_tensor_expr(frame, n.base); },
+        [&](const Substitution& n) {
+            return is_tensor_expr(frame, n.base) || is_tensor_expr(frame, n.value);
+        },
         [&](const Select& n) {
             return is_tensor_expr(frame, n.consequent) ||
                    (n.alternative.valid() && is_tensor_expr(frame, n.alternative));
@@ -186,7 +188,8 @@ std::optional<Binding> Composer::tensor_value(Frame& frame, ExprId id) {
         [&](const Identifier& n) -> std::optional<Binding> { return *frame.find(n.name); },
         [&](const Paren& n) { return tensor_value(frame, n.inner); },
         [&](const List& n) { return tensor_list(frame, n); },
-        [&](const Index& n) { return tensor_index(frame, id, n); },
+        [&](const Index& n) { return tensor_items(frame, id, n.base); },
+        [&](const Substitution& n) { return tensor_items(frame, id, n.base); },
         [&](const Select& n) -> std::optional<Binding> {
             const auto condition = evaluate_count(frame, n.condition, "the condition of `?:`");
             if (!condition) return std::nullopt;
@@ -268,17 +271,21 @@ bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pa
     return false;
 }
 
-// xs[i], xs[i:j], xs[[0, 2]]: done on the positions, by the one evaluator.
-std::optional<Binding> Composer::tensor_index(Frame& frame, ExprId id, const Index& index) {
+// xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: done on what stands for the tensors, by the one evaluator.
+std::optional<Binding> Composer::tensor_items(Frame& frame, ExprId id, ExprId base) {
     const auto value = evaluate_in(frame, id);
     if (!value) return std::nullopt;
     if (std::holds_alternative<Pack>(*value)) {
-        const auto whole = tensor_value(frame, index.base);
+        const auto whole = tensor_value(frame, base);
         if (!whole || !has_fixed_length(frame, id, *whole)) return std::nullopt;
     }
     if (std::holds_alternative<Null>(*value)) return Binding{};
+    // Numbers can be put between tensors.
     const auto tensor_of = [&](const Scalar& item) {
-        return tensor_by_identity_.at(std::get<ir::SymId>(item));
+        const auto* identity = std::get_if<ir::SymId>(&item);
+        const auto found =
+            identity ? tensor_by_identity_.find(*identity) : tensor_by_identity_.end();
+        return found != tensor_by_identity_.end() ? found->second : add_scalar(frame, item);
     };
     if (const auto* scalar = std::get_if<Scalar>(&*value)) {
         return Binding{ir::Operand::single(tensor_of(*scalar)), false};

@@ -157,7 +157,7 @@ private:
                                          const std::string& scope);
     std::optional<Binding> tensor_value(Frame& frame, ExprId expr);
     std::optional<Binding> tensor_list(Frame& frame, const List& list);
-    std::optional<Binding> tensor_index(Frame& frame, ExprId id, const Index& index);
+    std::optional<Binding> tensor_items(Frame& frame, ExprId id, ExprId base);
     bool has_fixed_length(const Frame& frame, ExprId id, const Binding& pack);
     std::optional<Binding> as_tensors(Frame& frame, const CompileValue& value);
     bool is_tensor_expr(const Frame& frame, ExprId expr) const;
