@@ -157,9 +157,7 @@ bool Composer::is_tensor_expr(const Frame& frame, ExprId id) const {
         [&](const Expand& n) { return is_tensor_expr(frame, n.item); },
         [&](const Zip& n) { return is_tensor_expr(frame, n.items.front()); },
         [&](const Index& n) { return is_tensor_expr(frame, n.base); },
-        [&](const Substitution& n) {
-            return is_tensor_expr(frame, n.base) || is_tensor_expr(frame, n.value);
-        },
+        [&](const Substitution& n) { return is_tensor_expr(frame, n.base); },
         [&](const Select& n) {
             return is_tensor_expr(frame, n.consequent) ||
                    (n.alternative.valid() && is_tensor_expr(frame, n.alternative));
@@ -271,7 +269,7 @@ bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pa
     return false;
 }
 
-// xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: done on what stands for the tensors, by the one evaluator.
+// xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: done on the identities, by the one evaluator.
 std::optional<Binding> Composer::tensor_items(Frame& frame, ExprId id, ExprId base) {
     const auto value = evaluate_in(frame, id);
     if (!value) return std::nullopt;
@@ -280,12 +278,8 @@ std::optional<Binding> Composer::tensor_items(Frame& frame, ExprId id, ExprId ba
         if (!whole || !has_fixed_length(frame, id, *whole)) return std::nullopt;
     }
     if (std::holds_alternative<Null>(*value)) return Binding{};
-    // Numbers can be put between tensors.
     const auto tensor_of = [&](const Scalar& item) {
-        const auto* identity = std::get_if<ir::SymId>(&item);
-        const auto found =
-            identity ? tensor_by_identity_.find(*identity) : tensor_by_identity_.end();
-        return found != tensor_by_identity_.end() ? found->second : add_scalar(frame, item);
+        return tensor_by_identity_.at(std::get<ir::SymId>(item));
     };
     if (const auto* scalar = std::get_if<Scalar>(&*value)) {
         return Binding{ir::Operand::single(tensor_of(*scalar)), false};

@@ -339,6 +339,12 @@ Type DefinitionChecker::type_substitution(ExprId id, const Substitution& node) {
                           text(value),
                           base_text(base, signature_.generics)));
     }
+    if (base.tensor != value.tensor) {
+        error(node.value,
+              DiagKind::TensorMismatch,
+              base.tensor ? "`<-` puts a compile-time value into a pack of tensors"
+                          : "`<-` puts a tensor into a pack of compile-time values");
+    }
     if (index.packed != value.packed) {
         error(node.value,
               DiagKind::PackMismatch,
