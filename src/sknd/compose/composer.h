@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sknd/compose/compose.h"
@@ -299,6 +300,8 @@ private:
     bool spend(const Frame& frame, Span span, size_t nodes);
     // Inside the definition, or at the user's call when the definition is a standard one.
     diag::Report inner_error(const Frame& frame, Span span, DiagKind kind, std::string message);
+    std::optional<std::pair<const ParamDecl*, const ParamDecl*>> mixed_inputs(
+        const Frame& frame) const;
     void add_call_notes(const Frame& frame, diag::Report& report);
     ir::SymId to_sym(const Scalar& value);
     bool surely_differ(ir::SymId a, ir::SymId b);

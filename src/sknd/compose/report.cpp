@@ -2,6 +2,8 @@
 // calls that led there as notes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sknd/compose/composer.h"
 
 namespace lemma::sknd {
@@ -53,6 +55,27 @@ diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string
     return report;
 }
 
+// Two inputs with generic types of their own, which the body computes with as if they were one: int
+// and real, for there is no implicit conversion.
+std::optional<std::pair<const ParamDecl*, const ParamDecl*>> Composer::mixed_inputs(
+    const Frame& frame) const {
+    const ParamDecl* whole = nullptr;
+    const ParamDecl* real = nullptr;
+    for (const ParamDecl& decl : frame.definition().inputs) {
+        const Binding* const binding = frame.find(decl.name.text);
+        if (!binding || binding->operand.items.empty()) continue;
+        const bool generic = std::ranges::any_of(
+            frame.definition().dtypes,
+            [&](const DtypeDecl& dtype) { return dtype.name.text == decl.type.base.text; });
+        if (!generic) continue;
+        const auto type = scalar_type_of(program_.tensors[binding->operand.items[0]].dtype);
+        if (type == ir::ScalarType::Int && !whole) whole = &decl;
+        if (type == ir::ScalarType::Real && !real) real = &decl;
+    }
+    if (!whole || !real) return std::nullopt;
+    return std::pair(whole, real);
+}
+
 diag::Report Composer::inner_error(const Frame& frame,
                                    Span span,
                                    DiagKind kind,
@@ -62,8 +85,23 @@ diag::Report Composer::inner_error(const Frame& frame,
         add_call_notes(frame, report);
         return report;
     }
+    const auto mixed = kind == DiagKind::OperandType ? mixed_inputs(frame) : std::nullopt;
+    if (mixed) {
+        const auto& [whole, real] = *mixed;
+        message = fmt::format("`{}` takes inputs of one type, found int for `{}` and real for `{}`",
+                              frame.definition().name.text,
+                              whole->name.text,
+                              real->name.text);
+    }
     auto report = call_error(frame, kind, std::move(message));
-    report.note(span, "found here");
+    if (mixed) {
+        report.note(
+            fmt::format("there is no implicit conversion; convert one of them first, as "
+                        "`layout.cast<real>({})`",
+                        mixed->first->name.text));
+    } else {
+        report.note(span, "found here");
+    }
     return report;
 }
 
