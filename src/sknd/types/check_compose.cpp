@@ -267,6 +267,7 @@ void DefinitionChecker::check_assigned_type(const Symbol& symbol,
 
 void DefinitionChecker::check_label(const Region& region) {
     if (!region.label) return;
+    check_reserved(*region.label);
     if (labels_.back().insert(region.label->text)) return;
     error(region.label->span,
           DiagKind::DuplicateLabel,

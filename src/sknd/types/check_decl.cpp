@@ -57,6 +57,7 @@ void DefinitionChecker::collect_later_names() {
 void DefinitionChecker::check_dtypes() {
     NameTable<Span> names;
     for (const DtypeDecl& decl : def_.dtypes) {
+        check_reserved(decl.name);
         if (!names.insert(decl.name.text, decl.name.span)) {
             error(decl.name.span,
                   DiagKind::DuplicateName,

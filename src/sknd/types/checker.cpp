@@ -47,6 +47,7 @@ DefinitionChecker::DefinitionChecker(PackageChecker& package,
 
 TypedDefinition DefinitionChecker::run(bool main_graph) {
     TypedDefinition result{.ref = ref_, .binding_order = {}};
+    check_reserved(def_.name);
     collect_later_names();
     check_blocks();
     check_dtypes();
@@ -95,10 +96,14 @@ Symbol DefinitionChecker::make_symbol(std::string_view name,
     return symbol;
 }
 
+// Spec 2.4.
+void DefinitionChecker::check_reserved(const Name& name) {
+    if (name.text != "_") return;
+    error(name.span, DiagKind::ReservedName, "`_` is reserved; choose another name");
+}
+
 SymbolId DefinitionChecker::declare(Symbol symbol) {
-    if (symbol.name == "_") {
-        error(symbol.span, DiagKind::ReservedName, "`_` is reserved; choose another name");
-    }
+    check_reserved({.text = symbol.name, .span = symbol.span});
     const SymbolId existing = scopes_.find_here(symbol.name);
     if (!existing.valid() || scopes_[existing].placeholder) {
         return scopes_.declare(std::move(symbol));

@@ -266,6 +266,7 @@ private:
     diag::Report error(ExprId id, DiagKind kind, std::string message) {
         return diag_.error(expr(id).span, kind, std::move(message));
     }
+    void check_reserved(const Name& name);
     // Declares, unless the name is taken in this scope: then reports and returns the old one.
     SymbolId declare(Symbol symbol);
     static Symbol make_symbol(const Name& name, SymbolKind kind, const Type& type) {
