@@ -341,6 +341,7 @@ std::optional<Scalar> FormulaBuilder::read(ir::TensorId tensor,
     const ir::SymId symbol = symbols().symbol(data.name, scalar_type_of(data.dtype));
     known->second = symbol;
     formula_.accesses.push_back({symbol, tensor, std::move(indices)});
+    access_spans_.push_back(span);
     return Scalar(symbol);
 }
 

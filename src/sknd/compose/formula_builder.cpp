@@ -154,6 +154,7 @@ bool FormulaBuilder::build_once(const LowerStmt& stmt) {
     if (!composer_.spend(frame_, 4 + stmt.bounds.size())) return false;
     formula_ = ir::Formula{};
     elements_.clear();
+    access_spans_.clear();
     empty_loop_ = false;
     formula_.op = formula_op(stmt.op);
     guards_.clear();
@@ -166,6 +167,7 @@ bool FormulaBuilder::build_once(const LowerStmt& stmt) {
         good = value.has_value();
         if (value && !std::holds_alternative<Null>(*value)) {
             good = add_writes(stmt, *value) && add_condition(stmt);
+            if (good && !dropped_) good = check_ranges(stmt);
             if (good && !dropped_) finish_statement(stmt);
         }
     }

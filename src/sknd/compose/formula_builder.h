@@ -72,6 +72,12 @@ private:
     std::optional<Scalar> read_table(const Pack& pack, ir::SymId index);
     std::optional<Scalar> choose(ir::SymId chooser, const std::vector<Scalar>& items) const;
 
+    // formula_ranges.cpp
+    bool check_ranges(const LowerStmt& stmt);
+    bool leaves(const ir::IndexTerm& term, ir::SymId extent) const;
+    bool takes_its_extremes(ir::SymId index) const;
+    void report_range(ir::TensorId tensor, ir::SymId index, ir::SymId extent, Span span);
+
     // Environment
     const CompileValue* lookup(std::string_view name) const override;
     const CompileValue* member(std::string_view name, MemberKind member) const override {
@@ -101,6 +107,7 @@ private:
     // the statement being built
     ir::Formula formula_;
     std::map<std::pair<ir::TensorId, std::vector<ir::IndexTerm>>, ir::SymId> elements_;
+    std::vector<Span> access_spans_;  // of the formula's accesses; invalid where no text has one
     bool empty_loop_ = false;         // a bound is zero
     NameTable<CompileValue> locals_;  // index symbols and local values
     std::map<ir::SymId, ir::IndexTerm> guards_;
