@@ -53,10 +53,12 @@ void check_file(const ModelSource& source, const std::string& name) {
 std::string lemma::fuzz::make_seed(std::mt19937& random) {
     std::string bytes;
     archive* out = archive_write_new();
-    const uint32_t packing = random() % 3;
+    const uint32_t packing = random() % 5;
     if (packing == 0) archive_write_set_format_zip(out);
     if (packing != 0) archive_write_set_format_pax_restricted(out);
     if (packing == 1) archive_write_add_filter_gzip(out);
+    if (packing == 2) archive_write_add_filter_bzip2(out);
+    if (packing == 3) archive_write_add_filter_xz(out);
     archive_write_set_bytes_in_last_block(out, 1);
     archive_write_open(out, &bytes, nullptr, append, nullptr);
     for (uint32_t count = random() % 4; count-- > 0;) add_entry(out, random);

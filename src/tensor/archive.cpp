@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "base/checked.h"
 #include "tensor/libarchive.h"
 
 namespace lemma::tensor {
@@ -85,6 +86,7 @@ private:
     // False at the end.
     Result<bool> next(const Handle& handle, archive_entry*& entry) const;
     Result<void> add(const Handle& handle, archive_entry* entry, int64_t ordinal);
+    Result<void> check_headers(const Handle& handle, int64_t entries) const;
     Result<void> check_kind(archive_entry* entry, const std::string& name) const;
     Result<int64_t> unpack(const Handle& handle, int64_t memory, std::string& kept);
     Result<std::string> read_again(const Member& member, int64_t first_bytes) const;
@@ -132,12 +134,18 @@ Result<Handle> Archive::open() const {
     Handle handle(lib_.archive_read_new(), lib_.archive_read_free);
     if (!handle) return bad(fmt::format("cannot read `{}`: out of memory", path_));
     lib_.archive_read_support_filter_gzip(handle.get());
+    if (lib_.has_bzip2) lib_.archive_read_support_filter_bzip2(handle.get());
+    if (lib_.has_xz) lib_.archive_read_support_filter_xz(handle.get());
     lib_.archive_read_support_format_tar(handle.get());
     lib_.archive_read_support_format_zip(handle.get());
     const int status =
         bytes_ ? lib_.archive_read_open_memory(handle.get(), bytes_->data(), bytes_->size())
                : lib_.archive_read_open_filename(handle.get(), path_.c_str(), 1 << 16);
     if (status != ARCHIVE_OK) return trouble(handle);
+    // The last filter is none. What lies between two others would not count as unpacked.
+    if (lib_.archive_filter_count(handle.get()) > 2) {
+        return bad(fmt::format("cannot read `{}`: it is compressed more than once", path_));
+    }
     return handle;
 }
 
@@ -164,10 +172,21 @@ Result<void> Archive::index() {
         if (ordinal >= limits_.max_files) {
             return over_limit("it has", limits_.max_files, "entries", "--max-files");
         }
+        if (auto small = check_headers(handle, ordinal); !small) return small;
         if (auto added = add(handle, entry, ordinal); !added) return added;
     }
     strip_top_folder();
     return {};
+}
+
+// Names and other attributes unpack, too. An entry has a few blocks of them, and now and then more.
+Result<void> Archive::check_headers(const Handle& handle, int64_t entries) const {
+    constexpr int64_t kUsualHeader = 4096;
+    constexpr int64_t kMoreHeaders = int64_t{16} << 20;
+    const int64_t bytes = lib_.archive_filter_bytes(handle.get(), 0);
+    const auto room = checked_add(entries * kUsualHeader + kMoreHeaders, limits_.max_archive_bytes);
+    if (!room || bytes <= *room) return {};
+    return over_limit("it unpacks to", limits_.max_archive_bytes, "bytes", "--max-archive-bytes");
 }
 
 // Links could only name other entries or lead out of the archive; a model needs neither.
@@ -433,7 +452,8 @@ std::shared_ptr<const ModelSource> open_folder(std::string folder,
 }
 
 bool is_archive_name(std::string_view path) {
-    constexpr std::array<std::string_view, 4> kEndings = {".tar", ".tgz", ".tar.gz", ".zip"};
+    constexpr std::array<std::string_view, 8> kEndings = {
+        ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz", ".zip"};
     return std::ranges::any_of(kEndings, [&](auto ending) { return path.ends_with(ending); });
 }
 

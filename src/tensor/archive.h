@@ -1,5 +1,5 @@
 // tensor/archive.h — the files of a model, wherever they lie: in a folder, or in an archive (.tar,
-// .tgz, .tar.gz, .zip) that is read without being unpacked to disk.
+// .tgz, .tar.bz2, .tar.xz, .zip) that is read without being unpacked to disk.
 #pragma once
 
 #include <cstdint>

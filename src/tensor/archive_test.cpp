@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Packing { Tar, Tgz, Zip };
+enum class Packing { Tar, Tgz, Tbz2, Txz, Zip };
 
 struct Entry {
     std::string name;
@@ -50,10 +51,28 @@ std::string packed(Packing packing, const std::vector<Entry>& entries, const cha
     if (packing == Packing::Zip) archive_write_set_format_zip(out);
     if (packing != Packing::Zip) archive_write_set_format_pax_restricted(out);
     if (packing == Packing::Tgz) archive_write_add_filter_gzip(out);
+    if (packing == Packing::Tbz2) archive_write_add_filter_bzip2(out);
+    if (packing == Packing::Txz) archive_write_add_filter_xz(out);
     archive_write_set_options(out, options);
     archive_write_set_bytes_in_last_block(out, 1);
     archive_write_open(out, &bytes, nullptr, append, nullptr);
     for (const Entry& entry : entries) write(out, entry);
+    archive_write_close(out);
+    archive_write_free(out);
+    return bytes;
+}
+
+// The bytes as they are, in one of the compressions.
+std::string compressed(Packing packing, const std::string& content) {
+    std::string bytes;
+    archive* out = archive_write_new();
+    archive_write_set_format_raw(out);
+    if (packing == Packing::Tgz) archive_write_add_filter_gzip(out);
+    if (packing == Packing::Tbz2) archive_write_add_filter_bzip2(out);
+    if (packing == Packing::Txz) archive_write_add_filter_xz(out);
+    archive_write_set_bytes_in_last_block(out, 1);
+    archive_write_open(out, &bytes, nullptr, append, nullptr);
+    write(out, {"content", content});
     archive_write_close(out);
     archive_write_free(out);
     return bytes;
@@ -73,9 +92,10 @@ const std::vector<Entry> kModel = {{"main.sknd", "graph"},
                                    {"main.G.w.dat", std::string(100'000, 'w')}};
 
 class EachPacking : public ::testing::TestWithParam<Packing> {};
-INSTANTIATE_TEST_SUITE_P(Archive,
-                         EachPacking,
-                         ::testing::Values(Packing::Tar, Packing::Tgz, Packing::Zip));
+INSTANTIATE_TEST_SUITE_P(
+    Archive,
+    EachPacking,
+    ::testing::Values(Packing::Tar, Packing::Tgz, Packing::Tbz2, Packing::Txz, Packing::Zip));
 
 TEST_P(EachPacking, ListsAndReads) {
     const auto source = open_archive_bytes(packed(GetParam(), kModel), "net.tar").value();
@@ -171,13 +191,34 @@ TEST(Archive, RefusesHardLinksAndDevices) {
 }
 
 TEST(Archive, StopsUnpackingABomb) {
-    const std::string zeros(8 << 20, '\0');
+    const std::string zeros(2 << 20, '\0');
     std::vector<Entry> entries(3, {"", zeros});
     for (size_t i = 0; i < entries.size(); ++i) entries[i].name = std::string(1, char('a' + i));
-    const std::string bytes = packed(Packing::Zip, entries);
-    EXPECT_LT(bytes.size(), zeros.size() / 100);
-    const std::string error = error_of(bytes, {.max_archive_bytes = 20 << 20});
-    EXPECT_TRUE(has_text(error, "it unpacks to more than 20971520 bytes")) << error;
+    for (const Packing packing : {Packing::Zip, Packing::Tbz2, Packing::Txz}) {
+        const std::string bytes = packed(packing, entries);
+        EXPECT_LT(bytes.size(), zeros.size() / 100);
+        const std::string error = error_of(bytes, {.max_archive_bytes = 5 << 20});
+        EXPECT_TRUE(has_text(error, "it unpacks to more than 5242880 bytes")) << error;
+    }
+}
+
+TEST(Archive, CountsTheNamesOfFiles) {
+    std::vector<Entry> entries(22, {"", "x"});
+    for (size_t i = 0; i < entries.size(); ++i) {
+        entries[i].name = fmt::format("{}{}", i, std::string(900'000, 'a'));
+    }
+    const std::string bytes = packed(Packing::Tgz, entries);
+    EXPECT_LT(bytes.size(), 1 << 20);
+    const std::string error = error_of(bytes, {.max_archive_bytes = 1 << 20});
+    EXPECT_TRUE(has_text(error, "it unpacks to more than 1048576 bytes")) << error.substr(0, 200);
+}
+
+TEST(Archive, RefusesToBeCompressedTwice) {
+    const std::string inner = packed(Packing::Tgz, {{"main.sknd", "graph"}});
+    for (const Packing packing : {Packing::Tgz, Packing::Tbz2, Packing::Txz}) {
+        const std::string error = error_of(compressed(packing, inner));
+        EXPECT_EQ(error, "cannot read `net.tar`: it is compressed more than once");
+    }
 }
 
 TEST(Archive, RefusesEncryption) {
@@ -204,6 +245,8 @@ TEST(Archive, IsKnownByItsName) {
     EXPECT_TRUE(is_archive_name("a/net.tar"));
     EXPECT_TRUE(is_archive_name("net.tar.gz"));
     EXPECT_TRUE(is_archive_name("net.tgz"));
+    EXPECT_TRUE(is_archive_name("net.tar.bz2"));
+    EXPECT_TRUE(is_archive_name("net.tar.xz"));
     EXPECT_TRUE(is_archive_name("net.zip"));
     EXPECT_FALSE(is_archive_name("net.gz"));
     EXPECT_FALSE(is_archive_name("net.sknd"));

@@ -37,7 +37,11 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
     const bool zip = path.ends_with(".zip");
     int done = zip ? lib.archive_write_set_format_zip(handle->out)
                    : lib.archive_write_set_format_pax_restricted(handle->out);
-    if (done == ARCHIVE_OK && !zip && !path.ends_with(".tar")) {
+    const bool bzip2 = path.ends_with("bz2");
+    const bool xz = path.ends_with("xz");
+    if (done == ARCHIVE_OK && bzip2) done = lib.archive_write_add_filter_bzip2(handle->out);
+    if (done == ARCHIVE_OK && xz) done = lib.archive_write_add_filter_xz(handle->out);
+    if (done == ARCHIVE_OK && !zip && !bzip2 && !xz && !path.ends_with(".tar")) {
         done = lib.archive_write_add_filter_gzip(handle->out);
         // The time of writing would make each archive another one.
         if (done == ARCHIVE_OK)

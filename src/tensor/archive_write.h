@@ -1,5 +1,5 @@
-// tensor/archive_write.h — writes the files of a model into an archive: .tar, .tgz, .tar.gz or .zip
-// by the ending of its name. The same files give the same bytes.
+// tensor/archive_write.h — writes the files of a model into an archive: .tar, .tar.gz,
+// .tar.bz2, .tar.xz or .zip, by the ending of its name. The same files give the same bytes.
 #pragma once
 
 #include <memory>

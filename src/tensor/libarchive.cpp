@@ -11,6 +11,14 @@ namespace {
 static_assert(ARCHIVE_VERSION_NUMBER / 1'000'000 == 3);
 constexpr const char* kName = "libarchive.so.13";
 
+// Whether a handle takes the filter without another program.
+bool reads(const LibArchive& lib, int (*support)(archive*)) {
+    archive* const handle = lib.archive_read_new();
+    const bool own = handle && support(handle) == ARCHIVE_OK;
+    if (handle) lib.archive_read_free(handle);
+    return own;
+}
+
 Result<LibArchive> load() {
     const auto missing = [] {
         const char* reason = dlerror();
@@ -25,6 +33,8 @@ Result<LibArchive> load() {
     if (!found.name) return missing();
     LEMMA_LIBARCHIVE_FUNCTIONS(LEMMA_FIND)
 #undef LEMMA_FIND
+    found.has_bzip2 = reads(found, found.archive_read_support_filter_bzip2);
+    found.has_xz = reads(found, found.archive_read_support_filter_xz);
     return found;
 }
 

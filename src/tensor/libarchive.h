@@ -27,16 +27,22 @@ namespace lemma::tensor {
     X(archive_entry_size)                      \
     X(archive_entry_size_is_set)               \
     X(archive_error_string)                    \
+    X(archive_filter_bytes)                    \
+    X(archive_filter_count)                    \
     X(archive_read_data)                       \
     X(archive_read_free)                       \
     X(archive_read_new)                        \
     X(archive_read_next_header)                \
     X(archive_read_open_filename)              \
     X(archive_read_open_memory)                \
+    X(archive_read_support_filter_bzip2)       \
     X(archive_read_support_filter_gzip)        \
+    X(archive_read_support_filter_xz)          \
     X(archive_read_support_format_tar)         \
     X(archive_read_support_format_zip)         \
+    X(archive_write_add_filter_bzip2)          \
     X(archive_write_add_filter_gzip)           \
+    X(archive_write_add_filter_xz)             \
     X(archive_write_close)                     \
     X(archive_write_data)                      \
     X(archive_write_free)                      \
@@ -52,6 +58,9 @@ struct LibArchive {
 #define LEMMA_DECLARE(name) decltype(&::name) name = nullptr;
     LEMMA_LIBARCHIVE_FUNCTIONS(LEMMA_DECLARE)
 #undef LEMMA_DECLARE
+    // Whether the library unpacks these itself. It would start other programs for what it cannot.
+    bool has_bzip2 = false;
+    bool has_xz = false;
 };
 
 // Stays loaded; an error says what is missing.

@@ -56,7 +56,7 @@ void Convert::declare(Arguments& arguments) {
     arguments.word(
         "OUT",
         out_,
-        "a folder, made where it is missing, or an archive .tar, .tgz or .zip; ONNX: a file");
+        "a folder, made where it is missing, or an archive (.tar, .tgz, .tar.bz2, .tar.xz, .zip); ONNX: a file");
     const Choices<Target> targets = {
         {"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}, {"onnx", Target::Onnx}};
     arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Writes the models, data files and archives of this folder's tests into inputs/."""
+import bz2
 import gzip
 import io
+import lzma
 import pathlib
 import shutil
 import struct
@@ -228,6 +230,8 @@ def archives():
     write("net.tar", tar([("./" + name, text) for name, text in model]))
     write("net.tgz", gzip.compress(tar(inside), mtime=0))
     write("net.tar.gz", gzip.compress(tar(model), mtime=0))
+    write("net.tar.bz2", bz2.compress(tar(model)))
+    write("net.tar.xz", lzma.compress(tar(inside)))
     write("net.zip", zipped(inside + [("__MACOSX/net/._main.sknd", b"x")]))
     write("wrong.zip", zipped([("net/main.sknd", ONE_VARIABLE.replace("TYPE", "int").encode()),
                                ("net/w.dat", dat([2, 3]))]))
