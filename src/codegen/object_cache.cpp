@@ -1,5 +1,6 @@
 #include "codegen/object_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,9 +8,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #define XXH_INLINE_ALL  // no library to load
@@ -68,24 +72,11 @@ private:
     int descriptor_;
 };
 
-// What is wrong with the folder as a place for code that will run.
-std::string trouble_with(const std::string& folder) {
-    std::error_code failed;
-    const fs::path path(folder);
-    if (!path.parent_path().empty()) fs::create_directories(path.parent_path(), failed);
-    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-        return fmt::format("cannot make `{}`: {}", folder, std::strerror(errno));
-    }
-    struct stat info{};
-    if (::stat(folder.c_str(), &info) != 0) {
-        return fmt::format("cannot read `{}`: {}", folder, std::strerror(errno));
-    }
-    if (!S_ISDIR(info.st_mode)) return fmt::format("`{}` is not a folder", folder);
-    if (info.st_uid != ::geteuid()) return fmt::format("`{}` belongs to another user", folder);
-    if (info.st_mode & (S_IWGRP | S_IWOTH)) {
-        return fmt::format("others can write to `{}`", folder);
-    }
-    return {};
+std::string name_of(const ObjectKey& key) { return key.digest + kObject; }
+
+// Nobody else may write to what will run.
+bool is_private(const struct stat& info) {
+    return info.st_uid == ::geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 }  // namespace
@@ -101,22 +92,53 @@ ObjectKey object_key(std::string_view kernel_text, std::string_view compiler) {
 }
 
 ObjectCache::ObjectCache(std::string folder, int64_t most_bytes)
-    : folder_(std::move(folder)), most_bytes_(most_bytes), trouble_(trouble_with(folder_)) {}
+    : folder_(std::move(folder)), most_bytes_(most_bytes), trouble_(open_folder()) {}
 
-std::string ObjectCache::path_of(const ObjectKey& key) const {
-    return fmt::format("{}/{}{}", folder_, key.digest, kObject);
+ObjectCache::~ObjectCache() {
+    if (handle_ >= 0) ::close(handle_);
+}
+
+// What is wrong with the folder as a place for code that will run.
+std::string ObjectCache::open_folder() {
+    std::error_code failed;
+    fs::path path(folder_);
+    if (!path.has_filename()) path = path.parent_path();  // `O_NOFOLLOW` looks at the last part
+    if (!path.parent_path().empty()) fs::create_directories(path.parent_path(), failed);
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+        return fmt::format("cannot make `{}`: {}", folder_, std::strerror(errno));
+    }
+    handle_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (handle_ < 0) {
+        const int error = errno;
+        if (fs::is_symlink(path, failed))
+            return fmt::format("`{}` is a symbolic link; name the folder itself", folder_);
+        return error == ENOTDIR
+                   ? fmt::format("`{}` is not a folder", folder_)
+                   : fmt::format("cannot read `{}`: {}", folder_, std::strerror(error));
+    }
+    struct stat info{};
+    if (::fstat(handle_, &info) != 0)
+        return fmt::format("cannot read `{}`: {}", folder_, std::strerror(errno));
+    if (info.st_uid != ::geteuid()) return fmt::format("`{}` belongs to another user", folder_);
+    if (!is_private(info)) return fmt::format("others can write to `{}`", folder_);
+    return {};
 }
 
 std::optional<std::string> ObjectCache::find(const ObjectKey& key) {
     if (!trouble_.empty()) return std::nullopt;
-    const std::string path = path_of(key);
-    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.open()) return std::nullopt;
+    const std::string name = name_of(key);
+    const File file(
+        ::openat(handle_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.open()) {
+        if (errno != ENOENT) ::unlinkat(handle_, name.c_str(), 0);
+        return std::nullopt;
+    }
     struct stat info{};
     Header header;
     std::string object;
     const auto good = [&] {
         if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+        if (!is_private(info)) return false;
         const auto size = static_cast<int64_t>(info.st_size) - int64_t{sizeof(Header)};
         if (size < 0 || size > kMostObject) return false;
         if (!file.read(reinterpret_cast<char*>(&header), sizeof(Header))) return false;
@@ -127,7 +149,7 @@ std::optional<std::string> ObjectCache::find(const ObjectKey& key) {
         return file.read(object.data(), object.size()) && header.checksum == sum_of(object);
     };
     if (!good()) {
-        ::unlink(path.c_str());
+        ::unlinkat(handle_, name.c_str(), 0);
         return std::nullopt;
     }
     // What was used last stays longest.
@@ -143,8 +165,7 @@ void ObjectCache::add(const ObjectKey& key, std::string_view object) {
     header.key = sum_of(key.digest);
     header.bytes = object.size();
     header.checksum = sum_of(object);
-    const std::string part = fmt::format("{}/{}.{}-{}-{}{}",
-                                         folder_,
+    const std::string part = fmt::format("{}.{}-{}-{}{}",
                                          key.digest,
                                          ::getpid(),
                                          reinterpret_cast<uintptr_t>(this),
@@ -153,13 +174,13 @@ void ObjectCache::add(const ObjectKey& key, std::string_view object) {
     bool whole = false;
     {
         const File file(
-            ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+            ::openat(handle_, part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (!file.open()) return;
         const std::string_view head(reinterpret_cast<const char*>(&header), sizeof(Header));
         whole = file.write(head) && file.write(object);
     }
-    if (!whole || ::rename(part.c_str(), path_of(key).c_str()) != 0) {
-        ::unlink(part.c_str());
+    if (!whole || ::renameat(handle_, part.c_str(), handle_, name_of(key).c_str()) != 0) {
+        ::unlinkat(handle_, part.c_str(), 0);
         return;
     }
     if (bytes_ < 0 || (bytes_ += size) > most_bytes_) trim();
@@ -169,34 +190,37 @@ void ObjectCache::trim() {
     if (!trouble_.empty()) return;
     const std::scoped_lock lock(trimming_);
     struct Entry {
-        fs::file_time_type used;
+        std::pair<time_t, long> used;
         int64_t bytes;
-        fs::path path;
+        std::string name;
     };
+    // Of its own: reading moves the place that a handle and its copies share.
+    const int again = ::openat(handle_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(again < 0 ? nullptr : ::fdopendir(again),
+                                                     &::closedir);
+    if (!folder) {
+        if (again >= 0) ::close(again);
+        return;
+    }
     std::vector<Entry> entries;
     int64_t total = 0;
-    const auto now = fs::file_time_type::clock::now();
-    std::error_code failed;
-    for (auto it = fs::directory_iterator(folder_, failed); !failed && it != fs::end(it);
-         it.increment(failed)) {
-        const fs::path& path = it->path();
-        std::error_code gone;  // by another process, meanwhile
-        const auto used = it->last_write_time(gone);
-        const auto bytes = static_cast<int64_t>(it->file_size(gone));
-        if (gone) continue;
-        if (path.extension() == kUnfinished && now - used > std::chrono::hours(1)) {
-            fs::remove(path, gone);
-        } else if (path.extension() == kObject) {
-            entries.push_back({used, bytes, path});
-            total += bytes;
+    const time_t now = ::time(nullptr);
+    while (const dirent* const found = ::readdir(folder.get())) {
+        const std::string name = found->d_name;
+        struct stat info{};  // another process may have removed it meanwhile
+        if (::fstatat(handle_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (name.ends_with(kUnfinished) && now - info.st_mtime > kFresh) {
+            ::unlinkat(handle_, name.c_str(), 0);
+        } else if (name.ends_with(kObject)) {
+            entries.push_back({{info.st_mtim.tv_sec, info.st_mtim.tv_nsec}, info.st_size, name});
+            total += info.st_size;
         }
     }
     if (total > most_bytes_) {
         std::ranges::sort(entries, {}, &Entry::used);
         for (const Entry& entry : entries) {
             if (total <= most_bytes_ / 10 * 9) break;
-            std::error_code gone;
-            fs::remove(entry.path, gone);
+            ::unlinkat(handle_, entry.name.c_str(), 0);
             total -= entry.bytes;
         }
     }

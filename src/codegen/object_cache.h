@@ -21,11 +21,17 @@ ObjectKey object_key(std::string_view kernel_text, std::string_view compiler);
 // appears whole or not at all, and one that is damaged is as good as none.
 class ObjectCache {
 public:
-    // Objects are code that will run: a folder that others can write to is not used.
+    // Objects are code that will run. The folder is opened once, and must belong to this user
+    // alone; a symbolic link is no folder. An object that belongs to another user, or that others
+    // can write to, is removed and made anew.
     ObjectCache(std::string folder, int64_t most_bytes);
+    ~ObjectCache();
+    ObjectCache(const ObjectCache&) = delete;
+    ObjectCache& operator=(const ObjectCache&) = delete;
 
     // Why there is no cache; empty if there is one.
     const std::string& trouble() const { return trouble_; }
+    const std::string& folder() const { return folder_; }
     std::optional<std::string> find(const ObjectKey& key);
     void add(const ObjectKey& key, std::string_view object);
     // Removes what was not used for longest, until the rest fits well. `add` does it on its own
@@ -33,9 +39,10 @@ public:
     void trim();
 
 private:
-    std::string path_of(const ObjectKey& key) const;
+    std::string open_folder();
 
     std::string folder_;
+    int handle_ = -1;  // of the folder: whatever its path leads to later, this is the one
     int64_t most_bytes_;
     std::string trouble_;
     std::mutex trimming_;

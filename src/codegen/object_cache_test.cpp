@@ -149,6 +149,72 @@ TEST_F(ObjectCacheTest, DoesNotTrustAFolderThatOthersCanWriteTo) {
     EXPECT_TRUE(files().empty());
 }
 
+TEST_F(ObjectCacheTest, DoesNotFollowALinkToAFolder) {
+    const fs::path real = folder() + "-real";
+    fs::create_directory(real);
+    fs::create_directory_symlink(real, folder_);
+    for (const std::string& path : {folder(), folder() + "/"}) {
+        ObjectCache cache(path, kPlenty);
+        EXPECT_EQ(cache.trouble(), "`" + path + "` is a symbolic link; name the folder itself");
+        cache.add(object_key("kernel", ""), "code");
+    }
+    EXPECT_TRUE(fs::is_empty(real));
+    fs::remove_all(real);
+}
+
+TEST_F(ObjectCacheTest, DoesNotTrustAFolderOfAnotherUser) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
+    fs::create_directory(folder_);
+    ASSERT_EQ(::chown(folder().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(ObjectCache(folder(), kPlenty).trouble(),
+              "`" + folder() + "` belongs to another user");
+}
+
+// Whoever can rename the folders above puts another folder in its place.
+TEST_F(ObjectCacheTest, StaysInTheFolderThatItOpened) {
+    const ObjectKey key = object_key("kernel", "");
+    ObjectCache cache(folder(), kPlenty);
+    cache.add(key, "mine");
+    const fs::path aside = folder() + "-aside";
+    fs::rename(folder_, aside);
+    ObjectCache(folder(), kPlenty).add(key, "theirs");
+    EXPECT_EQ(cache.find(key), "mine");
+    cache.add(object_key("second", ""), "code");
+    EXPECT_EQ(files().size(), 1U);
+    EXPECT_TRUE(fs::exists(aside / (object_key("second", "").digest + ".o")));
+    cache.trim();
+    EXPECT_EQ(files().size(), 1U);
+    fs::remove_all(aside);
+}
+
+TEST_F(ObjectCacheTest, TakesOnlyFilesThatNobodyElseCanWriteTo) {
+    const ObjectKey key = object_key("kernel", "");
+    const std::string path = (folder_ / (key.digest + ".o")).string();
+    ObjectCache cache(folder(), kPlenty);
+    const std::string away = (folder_ / "away").string();
+    std::vector<std::function<void()>> changes = {
+        [&] { ASSERT_EQ(::chmod(path.c_str(), 0620), 0); },
+        [&] { ASSERT_EQ(::chmod(path.c_str(), 0602), 0); },
+        [&] {
+            fs::rename(path, away);
+            fs::create_symlink(away, path);
+        },
+        [&] {
+            fs::remove(path);
+            ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // waiting for its writer would not end
+        },
+    };
+    if (::geteuid() == 0)
+        changes.emplace_back([&] { ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0); });
+    for (size_t i = 0; i < changes.size(); ++i) {
+        cache.add(key, "code");
+        ASSERT_EQ(cache.find(key), "code") << i;
+        changes[i]();
+        EXPECT_EQ(cache.find(key), std::nullopt) << i;
+        EXPECT_FALSE(fs::is_symlink(path) || fs::exists(path)) << i;  // made anew
+    }
+}
+
 TEST_F(ObjectCacheTest, IsUsedByManyAtOnce) {
     const std::string object(2000, 'x');
     std::vector<std::thread> threads;
