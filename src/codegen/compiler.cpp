@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -26,7 +27,6 @@ Result<std::unique_ptr<Compiler>> Compiler::create(CompilerOptions options) {
     const char* const named = std::getenv("LEMMA_TARGET");
     if (options.target.empty() && named) options.target = named;
     LEMMA_TRY(MachineTarget target, find_target(options.target));
-    if (auto found = find_object_makers(); !found) return std::unexpected(found.error());
     return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
 }
 
@@ -43,7 +43,7 @@ std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::Scheduled* const>
         ObjectKey key = key_of(kernel->function);
         names.push_back(name_of(key));
         if (forms_.contains(names.back()) || !known.insert(names.back()).second) continue;
-        jobs.push_back({kernel, std::move(key), {0, names.back()}, {}, {}, false, false});
+        jobs.push_back({kernel, std::move(key), {0, names.back()}, {}, {}, false, false, false});
     }
     return jobs;
 }
@@ -112,16 +112,30 @@ void Compiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
         job.cached = find(job);
         if (job.cached) continue;
         if (!maker) maker = load_object_maker(target_, fast_);
-        const auto made =
-            *maker ? make(job, ***maker) : Result<void>(std::unexpected(maker->error()));
-        if (!made) job.error = made.error().message;
+        if (!*maker) {
+            job.no_maker = true;
+            job.error = maker->error().message;
+        } else if (const auto made = make(job, ***maker); !made) {
+            job.error = made.error().message;
+        }
     }
+}
+
+// Where there is no compiler, kernels on disk are enough; what is missing is told.
+Error Compiler::error_of(const Job& failed, const std::vector<Job>& jobs) const {
+    if (!failed.no_maker || !cache_) return Error{failed.error};
+    const auto missing = std::ranges::count_if(jobs, [](const Job& job) { return job.no_maker; });
+    return Error{fmt::format("{} of {} kernels are not in the cache `{}`, and Lemma {}",
+                             missing,
+                             jobs.size(),
+                             cache_->folder(),
+                             failed.error)};
 }
 
 Result<void> Compiler::link(const std::vector<Job>& jobs) {
     std::vector<std::string_view> objects;
     for (const Job& job : jobs) {
-        if (!job.error.empty()) return std::unexpected(Error{job.error});
+        if (!job.error.empty()) return std::unexpected(error_of(job, jobs));
         objects.emplace_back(job.object);
         ++(job.cached ? stats_.cached : stats_.kernels);
         if (job.spills) ++stats_.spilling;

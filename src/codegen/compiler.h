@@ -74,6 +74,7 @@ private:
         Form form;
         std::string object;
         std::string error;
+        bool no_maker = false;  // there is no compiler
         bool cached = false;
         bool spills = false;  // a tile of which no form has registers for all
     };
@@ -88,6 +89,7 @@ private:
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);
     bool take_form(loop::Scheduled& kernel, const Form& form);
+    Error error_of(const Job& failed, const std::vector<Job>& jobs) const;
     Result<void> link(const std::vector<Job>& jobs);
 
     MachineTarget target_;

@@ -3,13 +3,19 @@
 #ifdef LEMMA_JIT_LIBRARY
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,39 +31,85 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> candidates() {
-    if (const char* named = std::getenv("LEMMA_JIT")) return {named};
-    constexpr const char* kName = "lemma_jit.so";
-    std::vector<std::string> paths;
-    Dl_info here{};
-    if (dladdr(reinterpret_cast<const void*>(&load_object_maker), &here) != 0 && here.dli_fname) {
-        std::error_code ignored;
-        const fs::path self = fs::weakly_canonical(here.dli_fname, ignored);
-        for (const char* below : {"", "..", "../lib", "../lib/lemma"}) {
-            paths.push_back((self.parent_path() / below / kName).string());
-        }
+constexpr const char* kName = "lemma_jit.so";
+
+// Where this code lies on disk, as the kernel knows it: neither the name by which a program was
+// started nor the current folder has a say. Empty if the system does not tell.
+fs::path own_file() {
+    const auto here = reinterpret_cast<uintptr_t>(&load_object_maker);
+    std::ifstream mappings("/proc/self/maps");
+    for (std::string line; std::getline(mappings, line);) {
+        char* end = nullptr;
+        const uintptr_t first = std::strtoull(line.c_str(), &end, 16);
+        if (*end != '-') continue;
+        const uintptr_t last = std::strtoull(end + 1, nullptr, 16);
+        if (here < first || here >= last) continue;
+        const size_t path = line.find('/');
+        return path == std::string::npos ? fs::path() : fs::path(line.substr(path));
     }
-    paths.emplace_back(kName);  // where the system looks
-    return paths;
+    return {};
+}
+
+// Beside the program or the library, one folder up in a build tree, and where an installation has
+// it.
+std::vector<fs::path> places(const fs::path& self) {
+    std::vector<fs::path> result;
+    if (self.empty()) return result;
+    const fs::path folder = self.parent_path();
+    for (const char* const place : {"", "..", "../lib", "../" LEMMA_LIBDIR}) {
+        fs::path file = (folder / place / kName).lexically_normal();
+        if (std::ranges::find(result, file) == result.end()) result.push_back(std::move(file));
+    }
+    return result;
+}
+
+// Code is taken only from those whose code runs anyway: the system, the user, and whoever
+// installed the program. Empty, or what is wrong with the file.
+std::string distrust(const fs::path& path, const fs::path& self) {
+    struct stat program = {};
+    struct stat library = {};
+    if (::stat(path.c_str(), &library) != 0 || ::stat(self.c_str(), &program) != 0) {
+        return fmt::format("cannot read `{}`: {}", path.string(), std::strerror(errno));
+    }
+    if (library.st_uid != 0 && library.st_uid != ::geteuid() && library.st_uid != program.st_uid)
+        return fmt::format("`{}` belongs to another user", path.string());
+    if ((library.st_mode & S_IWOTH) != 0)
+        return fmt::format("everybody can write to `{}`", path.string());
+    return {};
+}
+
+Result<std::string> find_library() {
+    if (const char* const named = ::secure_getenv("LEMMA_JIT")) return std::string(named);
+    const fs::path self = own_file();
+    const std::vector<fs::path> candidates = places(self);
+    for (const fs::path& path : candidates) {
+        std::error_code ignored;
+        if (!fs::exists(path, ignored)) continue;
+        const std::string trouble = distrust(path, self);
+        if (trouble.empty()) return path.string();
+        return std::unexpected(Error{trouble});
+    }
+    std::vector<std::string> folders;
+    for (const fs::path& path : candidates) folders.push_back(path.parent_path().string());
+    return std::unexpected(
+        Error{fmt::format("there is no `{}` in `{}`; LEMMA_JIT names another place",
+                          kName,
+                          fmt::join(folders, "`, `"))});
 }
 
 using Create = Result<std::unique_ptr<ObjectMaker>> (*)(const MachineTarget&, bool);
 
 Result<Create> load_library() {
-    std::string trouble;
-    for (const std::string& path : candidates()) {
-        void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library) {
-            // What is not there is no news; what is there and does not load is.
-            std::error_code ignored;
-            if (trouble.empty() || fs::exists(path, ignored)) trouble = dlerror();
-            continue;
-        }
-        void* const symbol = dlsym(library, "lemma_create_object_maker_address");
-        if (symbol) return reinterpret_cast<Create>(reinterpret_cast<void* (*)()>(symbol)());
-        trouble = fmt::format("`{}` is no compiler of Lemma", path);
-    }
-    return std::unexpected(Error{fmt::format("cannot load the compiler: {}", trouble)});
+    const auto trouble = [](std::string_view what) {
+        return std::unexpected(Error{fmt::format("cannot load the compiler: {}", what)});
+    };
+    const Result<std::string> path = find_library();
+    if (!path) return trouble(path.error().message);
+    void* const library = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return trouble(dlerror());
+    void* const symbol = dlsym(library, "lemma_create_object_maker_address");
+    if (!symbol) return trouble(fmt::format("`{}` is no compiler of Lemma", *path));
+    return reinterpret_cast<Create>(reinterpret_cast<void* (*)()>(symbol)());
 }
 
 const Result<Create>& loaded_library() {
@@ -88,18 +140,6 @@ Result<std::unique_ptr<ObjectMaker>> load_object_maker(const MachineTarget& targ
     return (*create)(target, fast);
 }
 
-Result<void> find_object_makers() {
-    static const bool in_its_place = std::ranges::any_of(candidates(), [](const std::string& path) {
-        std::error_code ignored;
-        return path.contains('/') && fs::exists(path, ignored);
-    });
-    if (in_its_place) return {};
-    if (const Result<Create>& create = loaded_library(); !create) {
-        return std::unexpected(create.error());
-    }
-    return {};
-}
-
 void rest_object_makers() {
     dl_iterate_phdr(drop_pages, nullptr);
     ::malloc_trim(0);
@@ -110,8 +150,6 @@ void rest_object_makers() {
 Result<std::unique_ptr<ObjectMaker>> load_object_maker(const MachineTarget& target, bool fast) {
     return create_llvm_maker(target, fast);
 }
-
-Result<void> find_object_makers() { return {}; }
 
 void rest_object_makers() {}
 

@@ -26,13 +26,10 @@ public:
     virtual Result<MadeObject> make(const loop::Function& function, const std::string& name) = 0;
 };
 
-// `fast`: estimates of quotients and roots will do. The library `lemma_jit.so` lies beside the
-// program, in the folder above, or in `lib` beside that; the variable LEMMA_JIT of the environment
-// names another one.
+// `fast`: estimates of quotients and roots will do. The library `lemma_jit.so` lies beside the real
+// file of the program (or of liblemma.so), in the folder above, or in the `lib` beside that; the
+// variable LEMMA_JIT of the environment names another one. The current folder is no such place.
 Result<std::unique_ptr<ObjectMaker>> load_object_maker(const MachineTarget& target, bool fast);
-
-// An error if there will be none; without loading what is there.
-Result<void> find_object_makers();
 
 // No object will be wanted soon: the memory that its maker's code takes is given back. What is
 // wanted after all comes back from the file.

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "driver/commands/command.h"
 #include "driver/files.h"
@@ -73,6 +75,7 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
     if (!options) return {.status = kUnusable, .err = "lemma: " + options.error().message + "\n"};
     Outcome outcome;
     std::vector<CaseResult> results;
+    std::set<std::string> told;
     size_t failed = 0;
     for (const std::string& path : paths_) {
         const auto cases = find_cases(path);
@@ -86,6 +89,11 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             CaseResult result = run_case(folder, *options);
             if (!result.passed()) ++failed;
             if (verbose_ && result.passed()) outcome.out += fmt::format("passed {}\n", folder);
+            for (const std::string& remark : result.remarks) {
+                // Thousands of cases may have the same one.
+                if (told.insert(remark).second)
+                    outcome.err += fmt::format("{}: note: {}\n", folder, remark);
+            }
             for (const std::string& failure : result.failures) {
                 outcome.out += fmt::format("FAILED {}: {}\n", folder, failure);
             }

@@ -150,8 +150,9 @@ void CaseRun::run() {
     }
     const int64_t steps = std::max<int64_t>(description->steps, 1);
     for (int64_t step = 0; step < steps; ++step) {
-        if (!run_step(*session, *description, step)) return;
+        if (!run_step(*session, *description, step)) break;
     }
+    add_remarks(finding_, result_);
 }
 
 bool CaseRun::run_step(Session& session, const Description& description, int64_t step) {
@@ -214,8 +215,12 @@ Result<std::vector<std::string>> find_cases(const std::string& path) {
     return cases;
 }
 
+void add_remarks(const Finding& finding, CaseResult& result) {
+    for (const diag::Note& remark : finding.remarks) result.remarks.push_back(remark.message);
+}
+
 CaseResult run_case(const std::string& folder, const CaseOptions& options) {
-    CaseResult result{.name = folder, .failures = {}};
+    CaseResult result{.name = folder, .failures = {}, .remarks = {}};
     std::error_code ignored;
     if (!fs::exists(fs::path(folder) / "case.json", ignored)) {
         run_onnx_case(folder, options, result);

@@ -40,12 +40,14 @@ struct CaseOptions {
 struct CaseResult {
     std::string name;
     std::vector<std::string> failures;  // none: passed
+    std::vector<std::string> remarks;   // what is worth knowing about how it ran
 
     bool passed() const { return failures.empty(); }
 };
 
 // The cases that a path names: itself, or all in the folders below it. An error if there is none.
 Result<std::vector<std::string>> find_cases(const std::string& path);
+void add_remarks(const Finding& finding, CaseResult& result);
 CaseResult run_case(const std::string& folder, const CaseOptions& options);
 
 }  // namespace lemma::driver

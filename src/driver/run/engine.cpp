@@ -85,11 +85,13 @@ Result<Engine::Loaded*> Engine::load() {
     for (loop::PlanStep& step : loaded->plan.steps) {
         if (is_kernel(step)) kernels.push_back(&step.kernel);
     }
-    LEMMA_TRY(const auto code, compiler_->compile(kernels, options_.threads));
+    const auto code = compiler_->compile(kernels, options_.threads);
+    without_code_ = !code;
+    if (!code) return std::unexpected(code.error());
     times_.code += watch.lap();
     size_t next = 0;
     for (loop::PlanStep& step : loaded->plan.steps) {
-        loaded->kernels.push_back(is_kernel(step) ? code[next++] : nullptr);
+        loaded->kernels.push_back(is_kernel(step) ? (*code)[next++] : nullptr);
         // What only the compiler reads is much.
         const int64_t items = step.kernel.function.items;
         step.kernel.function = {};
@@ -329,6 +331,10 @@ Result<loop::NamedArrays> Engine::run(const loop::NamedArrays& inputs) {
         done = fill_inputs(*current_);
     }
     if (done) done = run_again();
+    if (!done && without_code_ && options_.compiled_only) {
+        interpreter_.end_run(false);
+        return std::unexpected(done.error());
+    }
     if (!done) {
         // The interpreter says what is wrong, and where; if nothing is, the engine is at fault.
         interpreter_.end_run(false);

@@ -27,6 +27,7 @@ struct EngineOptions {
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
     std::string dump_pass = {};  // of loop/graph_text.h
+    bool compiled_only = false;  // no code is an error at once, and nothing is interpreted instead
 };
 
 class Engine {
@@ -129,6 +130,7 @@ private:
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
+    bool without_code_ = false;  // the kernels of the last plan could not be made
     std::string trouble_;
     LoadTimes times_;
     loop::PlanLog log_;

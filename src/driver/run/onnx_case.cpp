@@ -107,6 +107,7 @@ bool OnnxCase::run_set(const fs::path& data) {
     const auto inputs = read_arrays(main.inputs, files);
     if (!inputs) return fail(inputs.error().message);
     const auto outputs = session->step(*inputs, finding);
+    add_remarks(finding, result_);
     if (!outputs) return fail_by_finding(finding);
     compare_outputs(main.outputs, *outputs, numbered_files(data, "output"));
     return true;

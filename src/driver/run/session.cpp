@@ -237,7 +237,8 @@ bool Session::open_engine(const SessionOptions& options, Finding& finding) {
         {.threads = options.threads,
          .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); },
          .compiler = compiler_options(options.compile),
-         .dump_pass = options.compile.dump_pass});
+         .dump_pass = options.compile.dump_pass,
+         .compiled_only = engine_asked_});
     if (engine) {
         engine_ = std::move(*engine);
         interpreter_->set_variable_source(
