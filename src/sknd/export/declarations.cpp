@@ -134,13 +134,26 @@ std::string Writer::variables() {
     return text;
 }
 
+// All updates read the values of before the step. One that reads the variable of another does so by
+// a name for the old value, so that the order of the lines does not matter.
 std::string Writer::updates() {
-    std::string text;
+    std::set<ir::TensorId> changed;
+    for (const ir::Update& update : program_.updates) changed.insert(update.variable);
+    std::map<ir::TensorId, std::string> old_values;
+    std::string lines;
     for (const ir::Update& update : program_.updates) {
-        const std::string& variable = name_of(update.variable);
-        text += fmt::format("{} = {};\n", variable, tensor_text(update.value));
+        const std::string variable = name_of(update.variable);
+        std::string value = tensor_text(update.value);
+        if (changed.contains(update.value) && update.value != update.variable) {
+            std::string& old = old_values[update.value];
+            if (old.empty()) old = identifiers_.make(value + "_old");
+            value = old;
+        }
+        lines += fmt::format("{} = {};\n", variable, value);
     }
-    return text;
+    std::string text;
+    for (const auto& [id, old] : old_values) text += fmt::format("{} = {};\n", old, names_[id]);
+    return text + lines;
 }
 
 // Those of NNEF 1.0 are the ones of the module `quant`, under its own names.

@@ -54,6 +54,30 @@ graph counter( x ) -> ( sum, was, other )
 }
 """
 
+SWAP = """\
+version 1.0;
+
+# A swap, a delay of two steps, and a variable that keeps its value.
+graph swap( x ) -> ( was_a, was_b, late, kept )
+{
+    x = external(shape = [2]);
+    a = variable(shape = [2], label = 'a');
+    b = variable(shape = [2], label = 'b');
+    c = variable(shape = [2], label = 'c');
+    d = variable(shape = [2], label = 'd');
+    e = variable(shape = [2], label = 'e');
+    new_a = update(a, b);
+    new_b = update(b, a);
+    new_c = update(c, x);
+    new_d = update(d, c);
+    new_e = update(e, e);
+    was_a = copy(a);
+    was_b = copy(b);
+    late = copy(d);
+    kept = copy(e);
+}
+"""
+
 BAD = """\
 version 1.0;
 
@@ -140,6 +164,10 @@ def main() -> None:
     write("counter/state/b.dat", reals([2], 10.0, 20.0))
     for step in range(3):
         write(f"steps/{step}/x.json", f"[{step}.0, 0.5]")
+
+    write("swap/graph.nnef", SWAP)
+    for number, name in enumerate("abcde"):
+        write(f"swap/{name}.dat", reals([2], 10.0 * number + 1.0, 10.0 * number + 2.0))
 
     write("bad/graph.nnef", BAD)
     write("bad/shape.dat", reals([2], 1.0, 2.0))
