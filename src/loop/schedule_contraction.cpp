@@ -533,14 +533,15 @@ bool ContractionKernel::is_long() const {
 
 // The outermost of the loops whose steps are a section; none if the last loop alone has too many.
 std::optional<size_t> ContractionKernel::section_depth() const {
-    if (cut_steps_ > 0) return c_.cut;
     int64_t steps = 1;
     size_t depth = c_.reduced.size();
     while (depth > 0 && steps * pool_.extent(c_.reduced[depth - 1]) <= kSection) {
         steps *= pool_.extent(c_.reduced[--depth]);
     }
-    if (depth == c_.reduced.size()) return std::nullopt;
-    return depth;
+    const size_t innermost = c_.reduced.size() - 1;
+    const bool short_part = cut_steps_ > 0 && c_.cut == innermost && cut_steps_ <= kSection;
+    if (depth > innermost && !short_part) return std::nullopt;
+    return cut_steps_ > 0 ? std::max(std::min(depth, innermost), c_.cut) : depth;
 }
 
 // The rounding error of a sum grows with its steps, so those of a section have totals of their own.
@@ -579,24 +580,26 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
     const int64_t unroll = innermost ? unroll_of(var) : 1;
     const int64_t whole = extent / unroll * unroll;
     const bool cut = cut_steps_ > 0 && depth == c_.cut;
-    // From `part` times `steps` on.
-    const auto loop_part = [&](Block& to, VarId part, int64_t steps) {
-        const ExprId size = build_.integer(steps);
-        const ExprId begin = build_.make(Op::Mul, {build_.index(part), size});
-        const ExprId end =
-            build_.make(Op::Min, {build_.make(Op::Add, {begin, size}), build_.integer(whole)});
-        loop_over(depth, to, tile, begin, end);
-    };
+    ExprId begin = build_.integer(0);
+    ExprId end = build_.integer(whole);
     if (cut) {
-        loop_part(out, part_, cut_steps_);
-    } else if (innermost && is_long() && !section_depth()) {
+        const ExprId steps = build_.integer(cut_steps_);
+        begin = build_.make(Op::Mul, {build_.index(part_), steps});
+        end = build_.make(Op::Min, {build_.make(Op::Add, {begin, steps}), end});
+    }
+    if (innermost && is_long() && !section_depth()) {
         const int64_t steps = kSection / unroll * unroll;
+        const int64_t sections = ceil_of(cut ? cut_steps_ : whole, steps);
         const VarId part = build_.var({});
-        For all{part, build_.integer(0), build_.integer(ceil_of(whole, steps)), 1, {}};
-        section(all.body, [&] { loop_part(all.body, part, steps); });
+        For all{part, build_.integer(0), build_.integer(sections), 1, {}};
+        const ExprId first = build_.make(
+            Op::Add, {begin, build_.make(Op::Mul, {build_.index(part), build_.integer(steps)})});
+        const ExprId last =
+            build_.make(Op::Min, {build_.make(Op::Add, {first, build_.integer(steps)}), end});
+        section(all.body, [&] { loop_over(depth, all.body, tile, first, last); });
         out.push_back({std::move(all)});
     } else {
-        loop_over(depth, out, tile, build_.integer(0), build_.integer(whole));
+        loop_over(depth, out, tile, begin, end);
     }
     if (whole == extent) return;
     For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};

@@ -1,0 +1,182 @@
+// Bytes as a model of any format: what loads is written in every format. A writer refuses, or its
+// model loads and computes the same numbers.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/check.h"
+#include "diag/render.h"
+#include "driver/convert/convert.h"
+#include "driver/run/session.h"
+#include "driver/run/tensors.h"
+#include "loop/plan.h"
+#include "tensor/file_io.h"
+
+namespace {
+
+using namespace lemma;
+namespace fs = std::filesystem;
+
+constexpr double kMostSteps = 100'000;  // of a run
+
+// A folder for the models of this process.
+struct Work {
+    fs::path folder;
+    Work() {
+        std::string pattern = (fs::temp_directory_path() / "convertXXXXXX").string();
+        folder = ::mkdtemp(pattern.data());
+    }
+    ~Work() { fs::remove_all(folder); }
+};
+
+driver::SessionOptions session_options() {
+    driver::SessionOptions options;
+    options.engine = driver::EngineKind::Interpret;
+    options.run.max_loop_steps = 1000;
+    sknd::ComposeOptions& compose = options.check.graph.compose;
+    compose.max_operations = 500;
+    compose.max_unroll = 100;
+    compose.max_rank = 50;
+    compose.max_call_depth = 50;
+    return options;
+}
+
+bool is_random(const ir::Program& program) {
+    return std::ranges::any_of(program.operations, [](const ir::Operation& op) {
+        return op.kind == ir::OperationKind::Intrinsic && op.op.starts_with("rand");
+    });
+}
+
+bool is_half(const ir::Program& program) {
+    return std::ranges::any_of(program.tensors, [](const ir::Tensor& tensor) {
+        return tensor.dtype == ir::DType::F16 || tensor.dtype == ir::DType::BF16;
+    });
+}
+
+std::vector<loop::Array> in_order(std::span<const ir::Port> ports,
+                                  const loop::NamedArrays& arrays) {
+    std::vector<loop::Array> result;
+    for (const ir::Port& port : ports) {
+        const auto& items = arrays.at(port.name);
+        result.insert(result.end(), items.begin(), items.end());
+    }
+    return result;
+}
+
+// The arrays under the names of another program's inputs; empty if the two do not fit.
+std::optional<loop::NamedArrays> renamed(const std::vector<loop::Array>& arrays,
+                                         const ir::Program& program) {
+    loop::NamedArrays result;
+    size_t next = 0;
+    for (const ir::Port& port : program.graphs[program.main].inputs) {
+        auto& items = result[port.name];
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            if (next == arrays.size()) return std::nullopt;
+            items.push_back(arrays[next++]);
+        }
+    }
+    if (next != arrays.size()) return std::nullopt;
+    return result;
+}
+
+bool is_near(double want, double got, double scale) {
+    if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+    if (want == got) return true;
+    return std::abs(want - got) <= 1e-3 * std::abs(want) + 1e-5 * std::max(scale, 1.0);
+}
+
+bool are_same(const loop::Array& want, const loop::Array& got) {
+    if (want.shape != got.shape || want.strings != got.strings) return false;
+    if (want.reals.size() != got.reals.size() || want.integers != got.integers) return false;
+    double scale = 0;
+    for (const double value : want.reals) {
+        if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
+    }
+    for (size_t i = 0; i < want.reals.size(); ++i) {
+        if (!is_near(want.reals[i], got.reals[i], scale)) return false;
+    }
+    return true;
+}
+
+[[noreturn]] void fail(const driver::Finding& finding, const std::string& what) {
+    const std::string why = finding.unusable ? finding.unusable->message
+                                             : diag::render(finding.sources, finding.diag, {});
+    std::fprintf(stderr, "%s\n%s\n", what.c_str(), why.c_str());
+    std::abort();
+}
+
+struct Original {
+    std::string path;
+    std::vector<loop::Array> inputs, outputs;
+};
+
+// Whether it can be run, and what it computes.
+std::optional<Original> run_original(const std::string& path) {
+    driver::Finding finding;
+    const auto session = driver::Session::open(path, session_options(), finding);
+    if (!session || is_random(session->program())) return std::nullopt;
+    if (loop::steps_of(session->program(), kMostSteps) >= kMostSteps) return std::nullopt;
+    loop::NamedArrays inputs;
+    if (!driver::add_random_inputs(session->program(), 1, inputs)) return std::nullopt;
+    const auto outputs = session->step(inputs, finding);
+    if (!outputs) return std::nullopt;
+    const ir::Program& program = session->program();
+    return Original{path,
+                    in_order(program.graphs[program.main].inputs, inputs),
+                    in_order(session->outputs(), *outputs)};
+}
+
+using Writer = Result<void> (*)(const driver::LoadedModel&,
+                                const std::string&,
+                                const driver::ConvertOptions&,
+                                driver::Finding&);
+
+void check_written(const Original& original, const std::string& path) {
+    driver::Finding finding;
+    const auto session = driver::Session::open(path, session_options(), finding);
+    if (!session) fail(finding, path + " was written and cannot be read");
+    const auto inputs = renamed(original.inputs, session->program());
+    if (!inputs) fail(finding, path + " has other inputs");
+    const auto outputs = session->step(*inputs, finding);
+    if (!outputs) fail(finding, path + " cannot be run");
+    const auto got = in_order(session->outputs(), *outputs);
+    if (got.size() != original.outputs.size()) fail(finding, path + " has other outputs");
+    for (size_t i = 0; i < got.size(); ++i) {
+        if (!are_same(original.outputs[i], got[i])) fail(finding, path + " has other numbers");
+    }
+}
+
+void check_target(const Original& original, Writer write, const std::string& path) {
+    driver::Finding finding;
+    const driver::SessionOptions options = session_options();
+    const auto model = driver::load_model(original.path, {.check = options.check}, finding);
+    LEMMA_CHECK(model.has_value());
+    const auto written = write(*model, path, {}, finding);
+    const bool refused = !written || finding.unusable || finding.diag.has_errors();
+    // SkriptND and NNEF have one type of reals.
+    if (!refused && !is_half(model->program)) check_written(original, path);
+    fs::remove_all(path);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    static const Work work;
+    const std::string bytes(reinterpret_cast<const char*>(data), size);
+    const bool binary = size > 0 && data[0] < 0x20 && data[0] != '\n';
+    const bool nnef = bytes.find("version 1.") != std::string::npos;
+    const fs::path file = work.folder / (binary ? "model.onnx" : nnef ? "graph.nnef" : "main.sknd");
+    if (!tensor::write_file(file.string(), bytes)) return 0;
+    if (const auto original = run_original(file.string())) {
+        check_target(*original, driver::write_sknd_model, (work.folder / "out.sknd").string());
+        check_target(*original, driver::write_nnef1_model, (work.folder / "out.nnef").string());
+        check_target(*original, driver::write_onnx_model, (work.folder / "out.onnx").string());
+    }
+    fs::remove(file);
+    return 0;
+}
