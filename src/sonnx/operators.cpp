@@ -105,11 +105,14 @@ std::vector<size_t> same_type_inputs(const OperatorInfo& info, const onnx::Node&
     return inputs;
 }
 
-// Unsqueeze counts the axes of its result, which are known by the number of those it adds.
+// Unsqueeze counts the axes of its result, which are known by the number of those it adds, and so
+// does OneHot. Operators outside of the profile may count what they like.
 std::optional<int64_t> counted_axes(const onnx::Node& node, const View& view) {
     const auto shape = view.input_shape(node, 0);
-    if (!shape) return std::nullopt;
+    if (!shape || !onnx::is_default_domain(node.domain)) return std::nullopt;
     const auto rank = static_cast<int64_t>(shape->size());
+    if (node.op == "OneHot") return rank + 1;
+    if (!find_operator(node.op)) return std::nullopt;
     if (node.op != "Unsqueeze") return rank;
     auto axes = ints_attribute(node, "axes");
     if (!axes && has_input(node, 1)) axes = view.constant_ints(node.inputs[1]);

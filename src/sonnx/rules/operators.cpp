@@ -106,12 +106,18 @@ void check_axes(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         if (node.op == "Concat") continue;  // CAT-57 tells it, for there its range is checked too
         const OperatorInfo* info = find_operator(node.op);
+        const auto counted = counted_axes(node, view);
         const auto look = [&](const std::vector<int64_t>& axes, onnx::Place place) {
             inspection.examined();
+            const bool fixable = counted && std::ranges::all_of(axes, [&](int64_t axis) {
+                                     return axis >= -*counted;
+                                 });
             for (const int64_t axis : axes) {
                 if (axis >= 0) continue;
-                inspection.fail_fixable(
-                    place, fmt::format("axis {} counts from the back, expected 0 or more", axis));
+                std::string message =
+                    fmt::format("axis {} counts from the back, expected 0 or more", axis);
+                fixable ? inspection.fail_fixable(place, std::move(message))
+                        : inspection.fail(place, std::move(message));
             }
         };
         if (const auto axis = int_attribute(node, "axis")) look({*axis}, place_of(node, "axis"));
