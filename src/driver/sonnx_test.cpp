@@ -1,6 +1,7 @@
 // The safety profile from the command line, and what it says about execution: any order in which
 // the nodes can run gives the same bits.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -128,6 +129,107 @@ TEST_F(Sonnx, ExplicitFormConformsAndComputesTheSameBits) {
     const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
     EXPECT_EQ(after.status, kGood) << after.err;
     EXPECT_EQ(result_of(model, "before"), result_of(fixed, "after"));
+}
+
+// The model and its explicit form give the same bits in both engines; `repaired`: it conforms.
+class SonnxBits : public Sonnx {
+protected:
+    void expect_same(const std::string& what, const onnx::test::TestGraph& graph, bool repaired) {
+        onnx::Model made = sonnx::test::read(onnx::test::model_bytes(graph));
+        const std::string model = write(what + ".onnx", made);
+        const std::string fixed = path(what + ".fixed.onnx");
+        const Outcome before =
+            lemma({"check", "--brief", "--profile=sonnx", "--fix=" + fixed, model});
+        EXPECT_TRUE(contains(before.err, "note: fixed ")) << what << ": " << before.err;
+        const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
+        EXPECT_EQ(after.status, repaired ? kGood : kWrong) << what << ": " << after.err;
+        for (const std::string engine : {"interpret", "jit"}) {
+            EXPECT_TRUE(result_of(model, what + "_before", engine) ==
+                        result_of(fixed, what + "_after", engine))
+                << what << ", " << engine;
+        }
+    }
+};
+
+TEST_F(SonnxBits, TermsOfGemmAreExpanded) {
+    using onnx::test::int_attribute;
+    const std::vector<tensor::Shape> terms = {{}, {1}, {5}, {1, 5}, {3, 1}, {1, 1}};
+    for (const tensor::Shape& term : terms) {
+        for (const int64_t turned : {0, 1}) {
+            onnx::test::TestGraph graph;
+            graph.inputs = {{"x", {3, 40}}};
+            graph.outputs = {{"y", {3, 5}}};
+            graph.initializers = {
+                sonnx::test::weights("b",
+                                     turned != 0 ? tensor::Shape{5, 40} : tensor::Shape{40, 5}),
+                sonnx::test::weights("c", term)};
+            graph.nodes = {{"Gemm", {"x", "b", "c"}, {"y"}, {int_attribute("transB", turned)}}};
+            expect_same(fmt::format("gemm{}_{}", turned, fmt::join(term, "x")), graph, true);
+        }
+    }
+}
+
+TEST_F(SonnxBits, BatchesOfMatMulAreExpanded) {
+    onnx::test::TestGraph graph;
+    graph.inputs = {{"x", {2, 3, 4, 40}}};
+    graph.outputs = {{"y", {2, 3, 4, 5}}};
+    graph.initializers = {sonnx::test::weights("b", {40, 5})};
+    graph.nodes = {{"MatMul", {"x", "b"}, {"y"}}};
+    expect_same("matmul", graph, true);
+}
+
+TEST_F(SonnxBits, AxesOfOneHotAreThoseOfTheResult) {
+    for (const int64_t axis : {-1, -2, -3}) {
+        onnx::test::TestGraph graph;
+        graph.inputs = {{"x", {3, 3}, 7}};
+        graph.outputs = {{"y", {3, 3, 3}}};
+        graph.initializers = {onnx::test::ints_tensor("depth", {}, {3}),
+                              sonnx::test::weights("values", {2})};
+        graph.nodes = {
+            {"OneHot", {"x", "depth", "values"}, {"y"}, {onnx::test::int_attribute("axis", axis)}}};
+        // The operator is not in the profile.
+        expect_same(fmt::format("onehot{}", -axis), graph, false);
+    }
+}
+
+TEST_F(Sonnx, AxesOfOtherOperatorsStayAsTheyAre) {
+    onnx::test::TestGraph graph;
+    graph.inputs = {{"x", {3, 4}}};
+    graph.outputs = {{"y", {3, 4}}};
+    graph.nodes = {{"Hardmax", {"x"}, {"y"}, {onnx::test::int_attribute("axis", -1)}}};
+    const std::string model = write("m.onnx", sonnx::test::read(onnx::test::model_bytes(graph)));
+    const Outcome outcome = lemma({"check", "--profile=sonnx", "--fix=" + path("f.onnx"), model});
+    EXPECT_FALSE(contains(outcome.err, "fixed S015")) << outcome.err;
+    EXPECT_FALSE(contains(outcome.err, "repairs it")) << outcome.err;
+}
+
+TEST_F(Sonnx, ReportsDoNotNameFolders) {
+    const std::string model = write("m.onnx", implicit_model());
+    fs::create_directories(path("elsewhere"));
+    fs::copy_file(model, path("elsewhere/m.onnx"));
+    std::vector<std::string> reports;
+    for (const std::string& file : {model, path("elsewhere/m.onnx")}) {
+        const std::string fixed = fs::path(file).parent_path() / "fixed.onnx";
+        for (const std::string report : {"r.md", "r.html"}) {
+            lemma({"check", "--profile=sonnx", "--fix=" + fixed, "--report=" + path(report), file});
+            reports.push_back(read(path(report)));
+            EXPECT_FALSE(contains(reports.back(), folder_.filename().string()));
+            EXPECT_TRUE(contains(reports.back(), "m.onnx"));
+        }
+    }
+    EXPECT_EQ(reports[0], reports[2]);
+    EXPECT_EQ(reports[1], reports[3]);
+}
+
+TEST_F(Sonnx, TheLimitOnInputsOfConcatCanBeSet) {
+    onnx::Model many = conforming_model();
+    const std::string model = write("m.onnx", many);
+    const auto status = [&](const std::string& limit) {
+        return lemma({"check", "--profile=sonnx", "--max-concat-inputs=" + limit, model}).status;
+    };
+    EXPECT_EQ(status("2"), kGood);
+    EXPECT_EQ(status("1"), kWrong);
+    EXPECT_EQ(lemma({"check", "--max-concat-inputs=2", model}).status, kUnusable);
 }
 
 TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {

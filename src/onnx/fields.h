@@ -15,6 +15,7 @@ enum : uint32_t {
     Graph = 7,
     Opset = 8,
     Metadata = 14,
+    TrainingInfo = 20,
     Function = 25
 };
 }

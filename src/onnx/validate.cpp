@@ -43,6 +43,8 @@ public:
 
 private:
     void check_opsets();
+    void check_ir_version();
+    void check_reference(const Attribute& attribute);
     void check_graph(const Graph& graph, const Names* outer, bool main);
     void check_function(const Function& function);
     void check_function_names();
@@ -60,6 +62,7 @@ private:
     diag::FileId file_;
     Diagnostics& diag_;
     const std::vector<OperatorSet>* opsets_ = nullptr;
+    bool in_function_ = false;
     std::set<std::string> reported_domains_;
     std::unordered_set<std::string> functions_;
     std::unordered_map<std::string, size_t> makers_;  // which node of the present graph makes it
@@ -68,6 +71,7 @@ private:
 void Validator::run() {
     for (const Fault& fault : model_.faults)
         diag_.error(span(fault.place), fault.kind, fault.message);
+    check_ir_version();
     check_opsets();
     opsets_ = &model_.opsets;
     check_graph(model_.graphs[model_.main], nullptr, true);
@@ -108,6 +112,27 @@ void Validator::check_opsets() {
                                       kNewestOpset));
         }
     }
+}
+
+void Validator::check_ir_version() {
+    if (model_.ir_version <= kNewestIrVersion) return;
+    diag_.warning(span(model_.graphs[model_.main].place),
+                  DiagKind::BadVersion,
+                  fmt::format("the format has version {}, newer than {}, the newest that is known "
+                              "here",
+                              model_.ir_version,
+                              kNewestIrVersion));
+}
+
+// `ref_attr_name` stands for an attribute of the call, and graphs are not called.
+void Validator::check_reference(const Attribute& attribute) {
+    if (attribute.reference.empty() || in_function_) return;
+    diag_.error(span(attribute.place),
+                DiagKind::UndeclaredName,
+                fmt::format("the attribute `{}` refers to `{}`, an attribute of a function, and "
+                            "stands in none",
+                            printable(attribute.name),
+                            printable(attribute.reference)));
 }
 
 bool Validator::has_opset(const std::string& domain, const std::vector<OperatorSet>& opsets) const {
@@ -163,6 +188,7 @@ void Validator::check_graph(const Graph& graph, const Names* outer, bool main) {
 void Validator::check_function(const Function& function) {
     const auto* const before = opsets_;
     if (!function.opsets.empty()) opsets_ = &function.opsets;
+    in_function_ = true;
     Names names;
     for (const std::string& input : function.inputs) define(input, function.place, names);
     check_nodes(function.nodes, names);
@@ -173,6 +199,7 @@ void Validator::check_function(const Function& function) {
                     fmt::format("nothing makes the output `{}`", printable(output)));
     }
     opsets_ = before;
+    in_function_ = false;
 }
 
 // ---- Nodes
@@ -231,6 +258,7 @@ void Validator::check_node(const Node& node, Names& names) {
                 DiagKind::DuplicateAttribute,
                 fmt::format("the attribute `{}` is given twice", printable(attribute.name)));
         }
+        check_reference(attribute);
         for (const GraphId graph : attribute.graphs)
             check_graph(model_.graphs[graph], &names, false);
     }

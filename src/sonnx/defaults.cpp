@@ -199,11 +199,11 @@ std::vector<MissingAttribute> missing_attributes(const onnx::Node& node, const V
 std::string value_text(const onnx::Attribute& attribute) {
     switch (attribute.type) {
         case onnx::AttributeType::Int:
-            return fmt::format("{}", attribute.ints.front());
+            return fmt::format("{}", fmt::join(attribute.ints, ", "));
         case onnx::AttributeType::Float:
-            return fmt::format("{}", attribute.floats.front());
+            return fmt::format("{}", fmt::join(attribute.floats, ", "));
         case onnx::AttributeType::String:
-            return attribute.strings.front();
+            return fmt::format("{}", fmt::join(attribute.strings, ", "));
         default:
             return fmt::format("[{}]", fmt::join(attribute.ints, ", "));
     }

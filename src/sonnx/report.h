@@ -12,7 +12,7 @@
 namespace lemma::sonnx {
 
 struct Report {
-    std::string file;  // as the user named it
+    std::string file;  // its name, without folders
     std::string tool;  // "lemma 0.1.0"
     std::string hash;  // SHA-256 of the file
     size_t bytes = 0;

@@ -35,7 +35,7 @@ View::View(const Subject& subject)
     for (const onnx::TensorData& data : graph_.initializers)
         initializers_.emplace(data.proto.name, &data);
     for (const auto* list : {&graph_.inputs, &graph_.outputs, &graph_.values}) {
-        for (const onnx::ValueInfo& value : *list) declared_.emplace(value.name, &value);
+        for (const onnx::ValueInfo& value : *list) declared_[value.name].push_back(&value);
     }
     for (const onnx::Node& node : graph_.nodes) {
         for (const std::string& output : node.outputs) {
@@ -74,7 +74,13 @@ const onnx::TensorData* View::initializer(const std::string& name) const {
     return look_up(initializers_, name);
 }
 const onnx::ValueInfo* View::declared(const std::string& name) const {
-    return look_up(declared_, name);
+    const auto& all = declarations(name);
+    return all.empty() ? nullptr : all.front();
+}
+const std::vector<const onnx::ValueInfo*>& View::declarations(const std::string& name) const {
+    static const std::vector<const onnx::ValueInfo*> kNone;
+    const auto found = declared_.find(name);
+    return found == declared_.end() ? kNone : found->second;
 }
 const onnx::Node* View::maker(const std::string& name) const { return look_up(makers_, name); }
 bool View::is_used(const std::string& name) const { return uses_.contains(name); }
@@ -129,7 +135,8 @@ bool View::is_constant(const std::string& name) const {
     return node && node->op == "Constant";
 }
 
-std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name) const {
+std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name,
+                                                        int64_t max_items) const {
     const onnx::TensorData* data = constant_data(name);
     if (!data) {
         const onnx::Node* node = maker(name);
@@ -137,9 +144,8 @@ std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name)
         if (const auto one = int_attribute(*node, "value_int")) return std::vector{*one};
         return ints_attribute(*node, "value_ints");
     }
-    constexpr int64_t kMaxItems = 4096;
     const auto count = element_count(data->proto.shape);
-    if (!count || *count > kMaxItems || data->proto.external) return std::nullopt;
+    if (!count || *count > max_items || data->proto.external) return std::nullopt;
     const auto tensor = onnx::decode_tensor(*data, {});
     if (!tensor || !tensor::is_integer(tensor->dtype())) return std::nullopt;
     std::vector<int64_t> values;
@@ -153,7 +159,8 @@ bool has_input(const onnx::Node& node, size_t index) {
 
 std::optional<int64_t> int_attribute(const onnx::Node& node, std::string_view name) {
     const onnx::Attribute* found = onnx::find_attribute(node, name);
-    if (!found || found->type != onnx::AttributeType::Int) return std::nullopt;
+    if (!found || found->type != onnx::AttributeType::Int || found->ints.empty())
+        return std::nullopt;
     return found->ints.front();
 }
 std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::string_view name) {
@@ -163,7 +170,8 @@ std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::
 }
 std::optional<std::string> text_attribute(const onnx::Node& node, std::string_view name) {
     const onnx::Attribute* found = onnx::find_attribute(node, name);
-    if (!found || found->type != onnx::AttributeType::String) return std::nullopt;
+    if (!found || found->type != onnx::AttributeType::String || found->strings.empty())
+        return std::nullopt;
     return found->strings.front();
 }
 

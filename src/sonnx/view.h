@@ -24,6 +24,9 @@ struct TensorType {
 using InferredTypes = std::map<std::string, TensorType>;
 InferredTypes inferred_types(const ir::Program& program);
 
+// What the document of `concat` has; its open issues ask for less.
+inline constexpr int64_t kMaxConcatInputs = (int64_t{1} << 31) - 1;
+
 // A model and what the rules of the format said about it.
 struct Subject {
     const onnx::Model& model;
@@ -31,6 +34,7 @@ struct Subject {
     InferredTypes inferred = {};  // empty where the model could not be composed
     bool composed = true;         // else not everything that ONNX demands was looked at
     bool relax_broadcast = false;
+    int64_t max_concat_inputs = kMaxConcatInputs;
 };
 
 class View {
@@ -45,6 +49,8 @@ public:
 
     const onnx::TensorData* initializer(const std::string& name) const;
     const onnx::ValueInfo* declared(const std::string& name) const;
+    // All declarations of the tensor: among the inputs, the outputs and in between.
+    const std::vector<const onnx::ValueInfo*>& declarations(const std::string& name) const;
     const onnx::Node* maker(const std::string& name) const;
     bool is_used(const std::string& name) const;  // by a node, a sub-graph or as an output
 
@@ -57,8 +63,9 @@ public:
 
     // An initialiser, or the result of Constant.
     bool is_constant(const std::string& name) const;
-    // The elements of such a tensor of integers, unless there are many.
-    std::optional<std::vector<int64_t>> constant_ints(const std::string& name) const;
+    // The elements of such a tensor of integers, unless there are more than that.
+    std::optional<std::vector<int64_t>> constant_ints(const std::string& name,
+                                                      int64_t max_items = 4096) const;
 
 private:
     const onnx::TensorData* constant_data(const std::string& name) const;
@@ -68,7 +75,7 @@ private:
     const onnx::Graph& graph_;
     int64_t opset_ = 0;
     std::unordered_map<std::string, const onnx::TensorData*> initializers_;
-    std::unordered_map<std::string, const onnx::ValueInfo*> declared_;
+    std::unordered_map<std::string, std::vector<const onnx::ValueInfo*>> declared_;
     std::unordered_map<std::string, const onnx::Node*> makers_;
     std::unordered_map<std::string, int64_t> uses_;
 };

@@ -68,9 +68,14 @@ void Check::declare_profile(Arguments& arguments) {
     const Choices<bool> relaxed = {{"broadcast", true}};
     arguments.choice(
         "--relax", profile.relax_broadcast, relaxed, "implicit broadcasting is only listed");
+    arguments.number("--max-concat-inputs",
+                     profile.max_concat_inputs,
+                     {1, INT32_MAX},
+                     "the inputs that Concat may have (2^31-1)");
     arguments.text("--report", profile.report, "FILE", "write the conformity report (.md, .html)");
     arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
-    for (const char* option : {"--relax", "--report", "--fix"}) arguments.need(option, "--profile");
+    for (const char* option : {"--relax", "--max-concat-inputs", "--report", "--fix"})
+        arguments.need(option, "--profile");
 }
 
 // Turns warnings into errors. Where errors were dropped there is enough to do as it is.

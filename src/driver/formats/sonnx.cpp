@@ -1,6 +1,8 @@
 // ONNX models against the safety profile.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "driver/formats/onnx_model.h"
 #include "driver/load.h"
 #include "onnx/write.h"
@@ -25,17 +27,26 @@ Result<ReportForm> form_of(const std::string& path) {
         fmt::format("the report `{}` has to end with .md or .html, which says its form", path)});
 }
 
+// Reports say nothing about the folders of whoever made them.
+std::string name_of(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
+
 sonnx::Report begin_report(const OnnxModel& loaded,
                            const ModelFile& file,
                            const LoadOptions& options) {
     sonnx::Report report;
-    report.file = file.path;
+    report.file = name_of(file.path);
     report.tool = fmt::format("lemma {}", kVersion);
     report.hash = sonnx::sha256(*loaded.model.bytes);
     report.bytes = loaded.model.bytes->size();
     report.model = &loaded.model;
     if (options.profile.relax_broadcast)
         report.deviations.emplace_back("implicit broadcasting is listed only (--relax=broadcast)");
+    if (options.profile.max_concat_inputs) {
+        report.deviations.push_back(fmt::format("Concat may have {} inputs (--max-concat-inputs)",
+                                                *options.profile.max_concat_inputs));
+    }
     return report;
 }
 
@@ -66,7 +77,7 @@ Result<void> write_fixed(const OnnxModel& loaded,
         finding.remarks.push_back({{loaded.file, change.place.begin, change.place.end},
                                    fmt::format("fixed {}: {}", change.rule, change.message)});
     }
-    report.fixed_file = path;
+    report.fixed_file = name_of(path);
     report.fixed_hash = sonnx::sha256(bytes);
     report.changes = std::move(fixed.changes);
     return {};
@@ -87,6 +98,7 @@ Result<void> check_sonnx_model(const ModelFile& file,
     if (options.check.data != DataMode::Ignore) check_onnx_data(loaded, base);
     sonnx::Subject subject{.model = loaded.model, .base = base};
     subject.relax_broadcast = profile.relax_broadcast;
+    subject.max_concat_inputs = profile.max_concat_inputs.value_or(sonnx::kMaxConcatInputs);
     subject.composed = loaded.imported.program.has_value();
     if (subject.composed) subject.inferred = sonnx::inferred_types(*loaded.imported.program);
 

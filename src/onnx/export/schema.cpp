@@ -162,7 +162,7 @@ int64_t ir_version_of(int64_t opset) {
     for (const Row& row : kRows) {
         if (opset < row.opset) return row.version;
     }
-    return 13;
+    return kNewestIrVersion;
 }
 
 }  // namespace lemma::onnx

@@ -11,8 +11,6 @@ namespace lemma::sonnx {
 
 namespace {
 
-constexpr size_t kMaxInputs = 256;
-
 struct Parts {
     std::vector<Extents> shapes;
     int64_t axis = 0;  // from the front
@@ -45,12 +43,12 @@ void each_concat(Inspection& inspection,
 }
 
 void check_count(Inspection& inspection) {
+    const int64_t most = inspection.view().subject().max_concat_inputs;
     inspection.each_node("Concat", [&](const onnx::Node& node) {
         inspection.examined();
-        if (!node.inputs.empty() && node.inputs.size() <= kMaxInputs) return;
-        inspection.fail(
-            node.place,
-            fmt::format("it has {} inputs, expected 1 to {}", node.inputs.size(), kMaxInputs));
+        const auto count = static_cast<int64_t>(node.inputs.size());
+        if (count > 0 && count <= most) return;
+        inspection.fail(node.place, fmt::format("it has {} inputs, expected 1 to {}", count, most));
     });
 }
 
@@ -138,8 +136,8 @@ std::vector<Rule> concat_rules() {
         {"CAT-59",
          "concat C1 of inputs",
          Restriction,
-         "Concat has 1 to 256 inputs",
-         "a bound is needed; the document has 2^31-1, its open issues ask for less",
+         "Concat has at least one input, and no more than the limit",
+         "a bound is needed; the document has 2^31-1, and projects may set a lower one",
          "concat (001), inputs C1; notes 59",
          check_count},
         {"CAT-57",

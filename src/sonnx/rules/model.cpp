@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "diag/utf8.h"
+#include "onnx/fields.h"
 #include "onnx/validate.h"
 #include "sonnx/inspection.h"
 #include "sonnx/operators.h"
+#include "tensor/wire.h"
 
 namespace lemma::sonnx {
 
@@ -24,6 +27,69 @@ bool has_own_rule(DiagKind kind) {
 
 onnx::Place place_of(const diag::Diagnostic& item) { return {item.span.begin, item.span.end}; }
 
+void check_ir_version(Inspection& inspection) {
+    const int64_t version = inspection.view().model().ir_version;
+    if (version >= 1 && version <= onnx::kNewestIrVersion) return;
+    inspection.fail(
+        inspection.graph().place,
+        fmt::format(
+            "the version of the format is {}, expected 1 to {}", version, onnx::kNewestIrVersion));
+}
+
+// Names of nodes are optional; those that are given are unique (ONNX IR, names within a graph).
+void check_node_names(Inspection& inspection) {
+    std::unordered_set<std::string_view> names;
+    for (const onnx::Node& node : inspection.graph().nodes) {
+        if (node.name.empty() || names.insert(node.name).second) continue;
+        inspection.fail(node.place,
+                        fmt::format("another node has the name `{}`", printable(node.name)));
+    }
+}
+
+// Indices that are constants lie inside of what they index.
+void check_constant_indices(Inspection& inspection) {
+    const View& view = inspection.view();
+    constexpr int64_t kMaxIndices = int64_t{1} << 26;
+    const auto indices_of = [&](const onnx::Node& node) {
+        return has_input(node, 1) ? view.constant_ints(node.inputs[1], kMaxIndices) : std::nullopt;
+    };
+    inspection.each_node("Gather", [&](const onnx::Node& node) {
+        const auto shape = view.input_shape(node, 0);
+        const auto indices = indices_of(node);
+        if (!shape || !indices) return;
+        const auto rank = static_cast<int64_t>(shape->size());
+        const int64_t axis = int_attribute(node, "axis").value_or(0);
+        if (axis < -rank || axis >= rank) return;
+        const int64_t extent = (*shape)[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+        for (const int64_t index : *indices) {
+            if (index >= -extent && index < extent) continue;
+            return inspection.fail(node.place,
+                                   fmt::format("the index {} lies outside of the axis, which has "
+                                               "extent {}",
+                                               index,
+                                               extent));
+        }
+    });
+    inspection.each_node("ScatterND", [&](const onnx::Node& node) {
+        const auto shape = view.input_shape(node, 0);
+        const auto form = view.input_shape(node, 1);
+        const auto indices = indices_of(node);
+        if (!shape || !form || form->empty() || !indices) return;
+        const auto depth = static_cast<size_t>(form->back());
+        if (depth == 0 || depth > shape->size()) return;
+        for (size_t i = 0; i < indices->size(); ++i) {
+            const int64_t extent = (*shape)[i % depth];
+            if ((*indices)[i] >= -extent && (*indices)[i] < extent) continue;
+            return inspection.fail(node.place,
+                                   fmt::format("the index {} lies outside of axis {}, which has "
+                                               "extent {}",
+                                               (*indices)[i],
+                                               i % depth,
+                                               extent));
+        }
+    });
+}
+
 // What this tool cannot read or run is no fault of the model, but leaves the rule undecided.
 void check_valid(Inspection& inspection) {
     inspection.examined("models");
@@ -35,6 +101,9 @@ void check_valid(Inspection& inspection) {
             inspection.fail(place_of(item), item.message);
         }
     }
+    check_ir_version(inspection);
+    check_node_names(inspection);
+    check_constant_indices(inspection);
     const Subject& subject = inspection.view().subject();
     if (!subject.composed || subject.base.dropped_errors() > 0) inspection.undecided();
 }
@@ -92,16 +161,52 @@ void check_subgraphs(Inspection& inspection) {
     }
 }
 
+// Initialisers and tensors in attributes, of all graphs and functions.
 void check_external(Inspection& inspection) {
-    for (const onnx::TensorData& data : inspection.graph().initializers) {
-        inspection.examined("initialisers");
-        if (data.proto.external) {
-            inspection.fail(data.place,
-                            fmt::format("the elements are in `{}`, which the hash of the model "
-                                        "does not cover",
-                                        printable(data.proto.external->location)));
+    const auto look = [&](const onnx::TensorData& data) {
+        inspection.examined("tensors");
+        if (!data.proto.external) return;
+        inspection.fail(data.place,
+                        fmt::format("the elements are in `{}`, which the hash of the model "
+                                    "does not cover",
+                                    printable(data.proto.external->location)));
+    };
+    const auto look_at_nodes = [&](const std::vector<onnx::Node>& nodes) {
+        for (const onnx::Node& node : nodes) {
+            for (const onnx::Attribute& attribute : node.attributes)
+                std::ranges::for_each(attribute.tensors, look);
         }
+    };
+    const onnx::Model& model = inspection.view().model();
+    for (const onnx::Graph& graph : model.graphs) {
+        std::ranges::for_each(graph.initializers, look);
+        look_at_nodes(graph.nodes);
     }
+    for (const onnx::Function& function : model.functions) look_at_nodes(function.nodes);
+}
+
+// What a node that can train says about it, by the operator set.
+bool is_training(const onnx::Node& node, const View& view) {
+    if (int_attribute(node, "training_mode").value_or(0) != 0) return true;
+    if (node.op == "Dropout" && has_input(node, 2)) return true;
+    const bool can_train = node.op == "BatchNormalization" || node.op == "Dropout";
+    constexpr int64_t kLastIsTest = 6;
+    if (can_train && view.opset() <= kLastIsTest)
+        return int_attribute(node, "is_test").value_or(0) == 0;
+    // Statistics of the batch are results in training only; later versions have `training_mode`.
+    constexpr int64_t kLastByOutputs = 13;
+    return node.op == "BatchNormalization" && view.opset() <= kLastByOutputs &&
+           std::ranges::count_if(node.outputs,
+                                 [](const std::string& name) { return !name.empty(); }) > 1;
+}
+
+bool has_training_info(const onnx::Model& model) {
+    tensor::WireReader reader(model.rest);
+    tensor::WireField field;
+    while (reader.next(field).value_or(false)) {
+        if (field.number == onnx::model_field::TrainingInfo) return true;
+    }
+    return false;
 }
 
 void check_determinism(Inspection& inspection) {
@@ -110,11 +215,11 @@ void check_determinism(Inspection& inspection) {
         if (is_stochastic(node.op)) {
             inspection.fail(node.place, fmt::format("`{}` gives random results", node.op));
         }
-        const auto mode = int_attribute(node, "training_mode");
-        const bool trains_input = node.op == "Dropout" && has_input(node, 2);
-        if ((mode && *mode != 0) || trains_input)
+        if (is_training(node, inspection.view()))
             inspection.fail(node.place, fmt::format("`{}` is in training mode", node.op));
     }
+    if (has_training_info(inspection.view().model()))
+        inspection.fail(inspection.graph().place, "the model says how to train it");
 }
 
 // Keys that the metadata of a model may answer a need with.

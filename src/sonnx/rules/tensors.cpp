@@ -60,10 +60,29 @@ void check_sparse(Inspection& inspection) {
 // 4-bit integers and the like are other types in memory than in the file.
 bool is_plain(int64_t elem_type) { return tensor::dtype_of_onnx(elem_type).has_value(); }
 
+// Declarations that say something else than the first one, or than the initialiser itself.
+void check_repeated_types(Inspection& inspection, const Named& tensor) {
+    const View& view = inspection.view();
+    const auto type = view.type(tensor.name);
+    if (!type || type->elem_type == 0) return;
+    const auto* const data = view.initializer(tensor.name);
+    for (const onnx::ValueInfo* value : view.declarations(tensor.name)) {
+        const bool silent = value->kind == TypeKind::Missing || value->elem_type == 0;
+        if (silent || value->elem_type == type->elem_type) continue;
+        inspection.fail(value->place,
+                        fmt::format("the tensor `{}` is declared as {}, but {} {}",
+                                    printable(tensor.name),
+                                    tensor::onnx_type_name(value->elem_type),
+                                    data ? "its data is" : "elsewhere as",
+                                    tensor::onnx_type_name(type->elem_type)));
+    }
+}
+
 void check_types(Inspection& inspection) {
     const View& view = inspection.view();
     for (const Named& tensor : tensors_of(inspection.graph())) {
         inspection.examined("tensors");
+        check_repeated_types(inspection, tensor);
         if (view.initializer(tensor.name)) continue;
         const onnx::ValueInfo* value = view.declared(tensor.name);
         const auto inferred = view.subject().inferred.find(tensor.name);
@@ -119,10 +138,40 @@ void check_declared_shape(Inspection& inspection,
                                 shape_text(*found->second.shape)));
 }
 
+std::optional<Extents> static_shape(const onnx::ValueInfo& value) {
+    if (!value.shape) return std::nullopt;
+    Extents shape;
+    for (const onnx::Dimension& dimension : *value.shape) {
+        if (!dimension.value || *dimension.value < 0) return std::nullopt;
+        shape.push_back(*dimension.value);
+    }
+    return shape;
+}
+
+void check_repeated_shapes(Inspection& inspection, const Named& tensor) {
+    const View& view = inspection.view();
+    const auto* const data = view.initializer(tensor.name);
+    std::optional<Extents> expected;
+    if (data) expected = data->proto.shape;
+    for (const onnx::ValueInfo* value : view.declarations(tensor.name)) {
+        const auto shape = static_shape(*value);
+        if (!shape) continue;
+        if (!expected) expected = shape;
+        if (*shape == *expected) continue;
+        inspection.fail(value->place,
+                        fmt::format("the tensor `{}` is declared as {}, but {} {}",
+                                    printable(tensor.name),
+                                    shape_text(*shape),
+                                    data ? "its data is" : "elsewhere as",
+                                    shape_text(*expected)));
+    }
+}
+
 void check_shapes(Inspection& inspection) {
     const View& view = inspection.view();
     for (const Named& tensor : tensors_of(inspection.graph())) {
         inspection.examined("tensors");
+        check_repeated_shapes(inspection, tensor);
         if (view.initializer(tensor.name)) continue;
         const onnx::ValueInfo* value = view.declared(tensor.name);
         if (value && value->kind != TypeKind::Tensor && value->kind != TypeKind::Missing) continue;
@@ -168,13 +217,28 @@ void check_sizes(Inspection& inspection) {
 // float, uint8 … int64, string, bool, float16, double, uint32, uint64
 bool is_allowed(int64_t elem_type) { return elem_type >= 1 && elem_type <= 13; }
 
+// Tensors that nodes other than Concat make or use. The document of `concat` has bfloat16, those of
+// other operators do not.
+std::unordered_set<std::string> outside_of_concat(const onnx::Graph& graph) {
+    std::unordered_set<std::string> names;
+    for (const onnx::Node& node : graph.nodes) {
+        if (node.op == "Concat" && onnx::is_default_domain(node.domain)) continue;
+        names.insert(node.inputs.begin(), node.inputs.end());
+        names.insert(node.outputs.begin(), node.outputs.end());
+    }
+    return names;
+}
+
 void check_allowed_types(Inspection& inspection) {
+    const auto others = outside_of_concat(inspection.graph());
+    const int64_t bfloat16 = tensor::onnx_type_of(tensor::DType::BF16);
     for (const Named& tensor : tensors_of(inspection.graph())) {
         inspection.examined("tensors");
         const auto type = inspection.view().type(tensor.name);
         if (!type || type->elem_type == 0) {
             inspection.undecided();
-        } else if (!is_allowed(type->elem_type)) {
+        } else if (!is_allowed(type->elem_type) &&
+                   (type->elem_type != bfloat16 || others.contains(tensor.name))) {
             inspection.fail(tensor.place,
                             fmt::format("`{}` has elements of type {}, which is not in the profile",
                                         printable(tensor.name),
@@ -219,7 +283,8 @@ std::vector<Rule> tensor_rules() {
         {"S009",
          "CAT-56, THAV-002, concat contents, broadcast contents",
          Restriction,
-         "elements are float16, float, double, (u)int8 to (u)int64, bool or string",
+         "elements are float16, float, double, (u)int8 to (u)int64, bool or string, and bfloat16 "
+         "between nodes of Concat",
          "no other type has a specification",
          "concat (001), broadcast (004); notes 56",
          check_allowed_types},

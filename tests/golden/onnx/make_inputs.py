@@ -205,6 +205,27 @@ def good_models() -> None:
                                  [external("w", [2, 3], "weights.bin", offset=0, length=24)]))
 
 
+def newer_models() -> None:
+    body = graph([value("x", [2, 3])], [value("y", [2, 3])], [node("Relu", "x", "y")])
+    (HERE / "newer_format.onnx").write_bytes(integer(1, 99) + data(7, body) + data(8, integer(2, 21)))
+    leaky = node("LeakyRelu", "x", "y", refs={"alpha": "slope"})
+    model("reference_outside.onnx", graph([value("x", [2, 3])], [value("y", [2, 3])], [leaky]))
+
+
+def converted_models() -> None:
+    """For the tests of ../convert."""
+    # Names that SkriptND cannot have, and extents without one.
+    free = data(1, "xs") + data(2, data(1, integer(1, FLOAT) + data(2, data(1, b"") * 2)))
+    nodes = [node("Add", "xs xs.1", "y.out"), node("Relu", "y.out", "real")]
+    model("odd_names.onnx", graph([free, value("xs.1", [3])],
+                              [value("xs", ["a", "b"]), value("y.out", ["a", "b"]), value("real", ["a", "b"])], nodes))
+    # In half precision, where sums of squares are not those of single precision.
+    half = [value("x", [2, 3], FLOAT16), value("y", [2, 3], FLOAT16)]
+    model("half_precision.onnx", graph(half[:1], half[1:], [node("Exp", "x", "t"), node("Mul", "t t", "y")]))
+    model("max_pool.onnx", graph([value("x", [1, 1, 2, 3])], [value("y", [1, 1, 1, 2])],
+                                 [node("MaxPool", "x", "y", kernel_shape=[2, 2])]))
+
+
 def bad_models() -> None:
     x, y = value("x", [2, 3]), value("y", [2, 3])
     model("cycle.onnx", graph([x], [y], [node("Add", "x y", "a"), node("Relu", "a", "y")]))
@@ -280,6 +301,8 @@ def hostile_models() -> None:
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     good_models()
+    newer_models()
+    converted_models()
     bad_models()
     (HERE / "x.json").write_text("[[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]]\n")
     (HERE / "x4.json").write_text("[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]]\n")
