@@ -131,34 +131,59 @@ void merge_starts(StageGraph& graph, Unit& unit) {
 
 namespace {
 
-bool apart(const Stage& a, const Stage& b, const StagePool& pool) {
-    for (size_t axis = 0; axis < a.writes[0].index.size(); ++axis) {
-        const StagePool::Range x = pool.range(a.writes[0].index[axis]);
-        const StagePool::Range y = pool.range(b.writes[0].index[axis]);
-        if (x.high < y.low || y.high < x.low) return true;
+using Box = std::vector<StagePool::Range>;  // where a stage writes, by axis
+
+bool apart(const Box& a, const Box& b) {
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+        if (a[axis].high < b[axis].low || b[axis].high < a[axis].low) return true;
     }
     return false;
+}
+
+// One behind the other along an axis, as the parts of a concatenation are.
+bool in_a_row(std::vector<Box>& boxes, size_t axis) {
+    std::ranges::sort(boxes, {}, [axis](const Box& box) { return box[axis].low; });
+    for (size_t i = 1; i < boxes.size(); ++i) {
+        if (boxes[i - 1][axis].high >= boxes[i][axis].low) return false;
+    }
+    return true;
+}
+
+bool all_apart(std::vector<Box> boxes) {
+    if (boxes.size() < 2) return true;
+    for (size_t axis = 0; axis < boxes[0].size(); ++axis) {
+        if (in_a_row(boxes, axis)) return true;
+    }
+    // Parts along several axes are few; who has more gets a start of zeros that is not needed.
+    constexpr size_t kMostCompared = 256;
+    if (boxes.size() > kMostCompared) return false;
+    for (size_t i = 0; i < boxes.size(); ++i) {
+        for (size_t k = 0; k < i; ++k) {
+            if (!apart(boxes[k], boxes[i])) return false;
+        }
+    }
+    return true;
 }
 
 // Plain assignments that share the elements among them, as those of a concatenation do.
 bool covers_in_parts(const std::vector<const Stage*>& stages, ir::TensorId id, StageGraph& graph) {
     int64_t written = 0;
-    for (size_t i = 0; i < stages.size(); ++i) {
-        const Stage& stage = *stages[i];
+    std::vector<Box> boxes;
+    for (const Stage* each : stages) {
+        const Stage& stage = *each;
         const bool plain = stage.combine == ir::FormulaOp::Assign && stage.guards.empty() &&
                            !stage.condition.valid() && stage.writes.size() == 1;
         if (!plain) return false;
         if (stage.empty) continue;
         const WriteShape shape = write_shape(stage, stage.writes[0], graph.pool);
         if (!shape.injective || shape.vars.size() != stage.loops.size()) return false;
-        for (size_t k = 0; k < i; ++k) {
-            if (!stages[k]->empty && !apart(*stages[k], stage, graph.pool)) return false;
-        }
+        Box& box = boxes.emplace_back();
+        for (const ExprId index : stage.writes[0].index) box.push_back(graph.pool.range(index));
         int64_t steps = 1;
         for (const StageLoop& loop : stage.loops) steps *= loop.extent;
         written += steps;
     }
-    return written == tensor::volume(graph.shapes.at(id));
+    return written == tensor::volume(graph.shapes.at(id)) && all_apart(std::move(boxes));
 }
 
 bool starts_itself(const Unit& unit, ir::TensorId id, StageGraph& graph) {
