@@ -141,25 +141,12 @@ std::string literal_text(const Nodes& nodes, ExprId id) {
 
 // ---- Names --------------------------------------------------------------------------------------
 
-namespace {
-
-template <class Key>
-std::string unique(std::string text, std::set<std::string, std::less<>>& used, Key key) {
-    std::string result = text;
-    for (size_t n = 2; !used.insert(key(result)).second; ++n) {
-        result = text + "_" + std::to_string(n);
-    }
-    return result;
-}
-
-}  // namespace
-
 std::string Identifiers::make(std::string_view name) {
     std::string text;
     for (const char c : name) text += is_word(c) ? c : '_';
     if (text.empty() || is_digit(text[0])) text = "t" + text;
     if (word_kind(text) != TokenKind::Identifier) text += '_';
-    return unique(std::move(text), used_, [](const std::string& t) { return t; });
+    return used_.make(text);
 }
 
 // Parts of the path that are empty or consist of points would lead elsewhere.
@@ -173,12 +160,16 @@ std::string Labels::make(std::string_view name) {
     }
     while (text.ends_with('/')) text.pop_back();
     if (text.empty()) text = "data";
-    return unique(std::move(text), used_, [](std::string t) {
+    const auto key = [](std::string t) {
         std::ranges::transform(t, t.begin(), [](char c) {
             return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
         });
         return t;
-    });
+    };
+    std::string result = text;
+    size_t& next = next_.try_emplace(key(text), 2).first->second;
+    while (!used_.insert(key(result)).second) result = text + "_" + std::to_string(next++);
+    return result;
 }
 
 }  // namespace lemma::nnef1

@@ -1,10 +1,12 @@
 // nnef1/literals.h — values as literals of NNEF 1.0 text, and names as identifiers.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/unique_names.h"
 #include "ir/program.h"
 #include "nnef1/value_type.h"
 
@@ -33,7 +35,7 @@ public:
     std::string make(std::string_view name);
 
 private:
-    std::set<std::string, std::less<>> used_;
+    UniqueNames used_;
 };
 
 // Labels are compared without regard to case.
@@ -43,6 +45,7 @@ public:
 
 private:
     std::set<std::string, std::less<>> used_;  // in lower case
+    std::map<std::string, size_t> next_;       // the number to try, by the name without one
 };
 
 }  // namespace lemma::nnef1

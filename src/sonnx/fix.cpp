@@ -56,6 +56,7 @@ private:
     onnx::Model model_;
     std::vector<Change> changes_;
     std::unordered_set<std::string> names_;
+    std::map<std::string, int64_t> next_;  // the number to try for a fresh name
     std::map<Extents, std::string> shape_constants_;
     std::map<std::pair<std::string, Extents>, std::string> expanded_;  // input and shape: its name
     std::map<std::string, TensorType> added_types_;
@@ -76,7 +77,8 @@ void Fixer::take_names() {
 
 std::string Fixer::fresh_name(const std::string& wish) {
     std::string name = wish;
-    for (int64_t i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
+    int64_t& next = next_.try_emplace(wish, 1).first->second;
+    while (!names_.insert(name).second) name = fmt::format("{}_{}", wish, next++);
     return name;
 }
 

@@ -185,11 +185,7 @@ void Exporter::use_graph(ir::GraphId id) {
 
 // Names are unique in all graphs of a model, as they are assigned once.
 std::string Exporter::unique(const std::string& name) {
-    const std::string base = name.empty() ? "t" : name;
-    std::string result = base;
-    for (size_t n = 2; !used_names_.insert(result).second; ++n)
-        result = fmt::format("{}_{}", base, n);
-    return result;
+    return used_names_.make(name.empty() ? "t" : name);
 }
 
 void Exporter::bind(ir::TensorId id, std::string name) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/unique_names.h"
 #include "diag/source.h"
 #include "ir/read.h"
 #include "onnx/read.h"
@@ -12,6 +13,19 @@
 
 namespace lemma::onnx {
 namespace {
+
+// An unrolled loop has thousands of tensors of one name.
+TEST(UniqueNames, OneNameAgainAndAgainTakesOneTryEach) {
+    UniqueNames names;
+    EXPECT_TRUE(names.take("t_3"));
+    EXPECT_EQ(names.make("t"), "t");
+    EXPECT_EQ(names.make("t"), "t_2");
+    EXPECT_EQ(names.make("t"), "t_4");
+    constexpr size_t kMany = 10'000;
+    for (size_t i = 0; i < kMany; ++i) names.make("t");
+    EXPECT_EQ(names.tries(), kMany + 3);
+    EXPECT_FALSE(names.take("t_10004"));
+}
 
 class Export : public testing::Test {
 protected:

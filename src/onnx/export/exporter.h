@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "onnx/export.h"
 #include "onnx/export/schema.h"
 
@@ -152,8 +153,8 @@ private:
     int64_t ml_opset_ = 0;  // 0: nothing of that domain
     Model model_;
     std::vector<Scope> scopes_;
-    std::unordered_set<std::string> used_names_;
-    std::unordered_set<std::string> node_names_;
+    UniqueNames used_names_;
+    UniqueNames node_names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> wanted_;  // names of outputs
     std::unordered_set<ir::TensorId, IdHash> used_;                 // somebody reads it

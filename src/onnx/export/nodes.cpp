@@ -105,9 +105,7 @@ void Exporter::add_node(Node node) {
     while (!node.inputs.empty() && node.inputs.back().empty()) node.inputs.pop_back();
     while (node.outputs.size() > 1 && node.outputs.back().empty()) node.outputs.pop_back();
     // Parts of one operation share its label; readers want a name for each.
-    const std::string label = node.name;
-    for (size_t n = 2; !label.empty() && !node_names_.insert(node.name).second; ++n)
-        node.name = fmt::format("{}_{}", label, n);
+    if (!node.name.empty()) node.name = node_names_.make(node.name);
     graph().nodes.push_back(std::move(node));
 }
 

@@ -27,9 +27,7 @@ std::string Identifiers::make(std::string_view name) {
         text = "t" + text;
     }
     if (is_word(text)) text += '_';
-    std::string unique = text;
-    for (size_t n = 2; !used_.insert(unique).second; ++n) unique = text + "_" + std::to_string(n);
-    return unique;
+    return used_.make(text);
 }
 
 }  // namespace lemma::sknd

@@ -64,9 +64,7 @@ std::string NameMaker::tensor_name(const std::string& onnx_name) {
     std::string name = "t_";
     for (const char c : onnx_name.substr(0, kMaxLetters))
         name += is_letter(c) || is_digit(c) ? c : '_';
-    std::string unique = name;
-    for (int64_t i = 2; !taken_.insert(unique).second; ++i) unique = fmt::format("{}_{}", name, i);
-    return unique;
+    return taken_.make(name);
 }
 
 }  // namespace lemma::sonnx::reference

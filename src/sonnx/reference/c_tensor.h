@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "sonnx/view.h"
 
 namespace lemma::sonnx::reference {
@@ -41,7 +42,7 @@ public:
     std::string tensor_name(const std::string& onnx_name);
 
 private:
-    std::set<std::string> taken_;
+    UniqueNames taken_;
 };
 
 // By the name in the model.
