@@ -26,6 +26,10 @@ Json document_of(const Finding& finding) {
 Json remarks_of(const Finding& finding) {
     Json remarks = Json::array();
     for (const diag::Note& remark : finding.remarks) {
+        if (!remark.span.valid()) {
+            remarks.push_back({{"message", remark.message}});
+            continue;
+        }
         const diag::Place place = finding.sources.place(remark.span.file, remark.span.begin);
         Json item = {{"message", remark.message}, {"file", finding.sources.name(remark.span.file)}};
         if (finding.sources.is_binary(remark.span.file)) {
@@ -45,6 +49,10 @@ Json remarks_of(const Finding& finding) {
 std::string remarks_text(const Finding& finding) {
     std::string text;
     for (const diag::Note& remark : finding.remarks) {
+        if (!remark.span.valid()) {
+            text += fmt::format("note: {}\n", remark.message);
+            continue;
+        }
         const diag::SourceMap& sources = finding.sources;
         const diag::Place place = sources.place(remark.span.file, remark.span.begin);
         text += sources.name(remark.span.file);

@@ -18,7 +18,7 @@ struct Finding {
     diag::SourceMap sources;
     Diagnostics diag;
     std::optional<Error> unusable;    // why it could not be read at all
-    std::vector<diag::Note> remarks;  // what is worth knowing and no fault
+    std::vector<diag::Note> remarks;  // what is worth knowing and no fault; a place may be missing
     std::string dump;
     std::string conformity;  // what a profile says, as a JSON document
 };

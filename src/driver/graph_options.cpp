@@ -78,6 +78,14 @@ std::vector<sknd::Signature> signatures_of(const sknd::Module& main, const Graph
 
 }  // namespace
 
+void declare_real(Arguments& arguments, GraphOptions& options) {
+    const Choices<ir::DType> reals = {{"f32", ir::DType::F32},
+                                      {"f64", ir::DType::F64},
+                                      {"f16", ir::DType::F16},
+                                      {"bf16", ir::DType::BF16}};
+    arguments.choice("--real", options.compose.real, reals, "what `real` is computed in (f32)");
+}
+
 void declare_graph_options(Arguments& arguments, GraphOptions& options) {
     arguments.text("--graph", options.graph, "NAME", "which graph, when the model has several");
     arguments.pairs("-a", options.attributes, "a graph attribute; can be repeated");

@@ -24,6 +24,8 @@ struct GraphOptions {
     sknd::ComposeOptions compose;         // limits; graph and attributes are filled in
 };
 void declare_graph_options(Arguments& arguments, GraphOptions& options);
+// --real, for commands that compute or write numbers.
+void declare_real(Arguments& arguments, GraphOptions& options);
 
 using GraphList = std::vector<const sknd::Definition*>;
 

@@ -191,7 +191,7 @@ def main() -> int:
         total += 1
         copy = args.work / case.name
         out = copy_case(case, copy, args.to)
-        done = subprocess.run([lemma, "convert", *arguments_of(case), str(out), "--brief", f"--to={args.to}"],
+        done = subprocess.run([lemma, "convert", *arguments_of(case), str(out), "--brief", "--force", f"--to={args.to}"],
                               capture_output=True, text=True, timeout=TIMEOUT, check=False)
         if done.returncode == 0:
             continue

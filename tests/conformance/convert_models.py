@@ -56,7 +56,7 @@ class Models:
         out = self.work / to / case.name
         out.mkdir(parents=True)
         model = out / ("model.onnx" if to == "onnx" else "model")
-        done = subprocess.run([self.lemma, "convert", *convert.arguments_of(case), str(model), "--brief", f"--to={to}"],
+        done = subprocess.run([self.lemma, "convert", *convert.arguments_of(case), str(model), "--brief", "--force", f"--to={to}"],
                               capture_output=True, text=True, timeout=convert.TIMEOUT, check=False)
         if done.returncode in (1, 2):
             self.notes.append(f"{case.name}, to {FORMATS[to]}: {convert.reason_of(done.stderr)}")

@@ -89,7 +89,7 @@ class Case:
         """`same`, `refused` or `wrong`, and why."""
         model = work / "main.sknd"
         model.write_text(self.module())
-        wrote = subprocess.run([lemma, "convert", "--brief", model, work / "nnef", "--to=nnef1"],
+        wrote = subprocess.run([lemma, "convert", "--brief", "--force", model, work / "nnef", "--to=nnef1"],
                                capture_output=True, text=True, check=False)
         if wrote.returncode != 0:
             return "refused", re.sub(r"^\S+ error: ", "", wrote.stderr.strip().split("\n")[0])

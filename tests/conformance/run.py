@@ -215,7 +215,7 @@ def convert_cases(lemma: Lemma, cases: list[pathlib.Path], options: list[str],
         for item in case.iterdir():
             if item.name != "model":
                 (copy / item.name).symlink_to(item.resolve())
-        command = [lemma.program, "convert", str(case / "model"), str(copy / "model"), "--brief",
+        command = [lemma.program, "convert", str(case / "model"), str(copy / "model"), "--brief", "--force",
                    *options]
         done = subprocess.run(command, capture_output=True, timeout=120, check=False)
         if done.returncode != 0:

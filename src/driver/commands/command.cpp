@@ -35,7 +35,8 @@ Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal termina
     } else {
         const bool colour = colour_errors(style.colour, terminal);
         outcome.err =
-            diag::render(finding.sources, finding.diag, {.brief = style.brief, .colour = colour});
+            diag::render(finding.sources, finding.diag, {.brief = style.brief, .colour = colour}) +
+            remarks_text(finding);
     }
     return outcome;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "driver/commands/command.h"
+#include "driver/convert/output.h"
 #include "driver/files.h"
 #include "onnx/export.h"
 #include "onnx/validate.h"
@@ -72,11 +73,14 @@ void Convert::declare(Arguments& arguments) {
                    options_.external_data,
                    "ONNX: the data in a file OUT.data, as for models of more than 2 GB");
     arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
+    arguments.flag(
+        "--force", options_.overwrite, "overwrite files, and write into folders with files");
     arguments.texts("-i",
                     load_.inputs,
                     "[NAME=]FILE",
                     "ONNX: values of inputs that decide shapes; the model is converted for these");
     declare_graph_options(arguments, load_.check.graph);
+    declare_real(arguments, load_.check.graph);
     declare_problem_style(arguments, style_);
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
@@ -100,8 +104,11 @@ Result<Target> Convert::target() const {
 
 Result<void> Convert::convert(Finding& finding) const {
     LEMMA_TRY(const Target target, this->target());
-    const auto model = load_model(model_, load_, finding);
+    const OutputKind kind = target == Target::Onnx ? OutputKind::File : folder_or_archive(out_);
+    if (auto good = check_target(out_, kind, options_.overwrite); !good) return good;
+    auto model = load_model(model_, load_, finding);
     if (!model) return {};
+    place_at_calls(*model);
     if (!model->deciding.empty()) {
         finding.diag.warning(Span{},
                              DiagKind::NotSupported,
@@ -112,6 +119,7 @@ Result<void> Convert::convert(Finding& finding) const {
     ConvertOptions options = options_;
     options.data = !no_data_;
     options.keep = words_of(keep_);
+    if (target == Target::SkriptND) warn_of_precision(model->program, finding);
     switch (target) {
         case Target::ByName:
         case Target::SkriptND:

@@ -17,6 +17,7 @@ struct ConvertOptions {
     bool data = true;               // write the data of the variables
     int64_t opset = 0;              // of ONNX; 0: the lowest that says what the model needs
     bool external_data = false;     // of ONNX: data in a file beside the model, as if it were large
+    bool overwrite = false;         // files that are there already
 };
 
 // What the format cannot express is reported to the finding; an error is trouble with the output.
@@ -37,6 +38,11 @@ Result<void> write_onnx_model(const LoadedModel& model,
 
 // Data of a variable that the model must have; an error names the variable without.
 Result<tensor::Tensor> variable_data(const LoadedModel& model, const ir::Tensor& variable);
+// Moves the operations inside of standard operators to the calls that the user wrote, so that
+// reports name these.
+void place_at_calls(LoadedModel& model);
+// SkriptND has one type for real numbers: what it cannot keep is told.
+void warn_of_precision(const ir::Program& program, Finding& finding);
 // Makes the folder, and the folders above it, where they are missing.
 Result<void> make_folder(const std::string& folder);
 

@@ -3,6 +3,7 @@
 
 #include "driver/convert/convert.h"
 #include "driver/convert/output.h"
+#include "driver/convert/written.h"
 #include "driver/nnef1/labels.h"
 #include "driver/nnef1/rewrite.h"
 
@@ -65,7 +66,9 @@ Result<void> write_nnef1_model(const LoadedModel& model,
         finding.status = kWrong;
         return {};
     }
-    LEMMA_TRY(Output output, Output::create(out));
+    LEMMA_TRY(
+        Output output,
+        Output::create(out, {.kind = folder_or_archive(out), .overwrite = options.overwrite}));
     if (auto done = output.write("graph.nnef", rewritten->graph); !done) return done;
     if (!rewritten->quant.empty()) {
         if (auto done = output.write("graph.quant", rewritten->quant); !done) return done;
@@ -79,7 +82,7 @@ Result<void> write_nnef1_model(const LoadedModel& model,
                   constant ? constant_data(model.program, tensor) : variable_data(model, tensor));
         if (auto done = output.write_tensor(label_file(variable.label), data); !done) return done;
     }
-    return output.finish();
+    return finish_output(model, options, std::move(output), finding);
 }
 
 }  // namespace lemma::driver

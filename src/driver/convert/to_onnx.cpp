@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "driver/convert/convert.h"
+#include "driver/convert/written.h"
 #include "driver/onnx/rewrite.h"
 #include "onnx/export.h"
 #include "onnx/external.h"
 #include "onnx/write.h"
-#include "tensor/file_io.h"
 #include "tensor/file_parts.h"
 
 namespace lemma::driver {
@@ -39,11 +38,14 @@ void warn_of_quantizers(const ir::Program& program, Finding& finding) {
 // for.
 Result<void> write_files(onnx::Model& model,
                          const std::string& out,
-                         const ConvertOptions& options) {
+                         const ConvertOptions& options,
+                         Output& output) {
+    const std::string name = std::filesystem::path(out).filename();
     if (options.external_data || onnx::tensor_bytes(model) > kMaxDataInside) {
-        const std::string data = out + ".data";
-        const auto parts = onnx::move_out(std::filesystem::path(data).filename(), model);
-        auto good = parts.empty() ? Result<void>() : tensor::write_file_parts(data, parts);
+        const std::string data = name + ".data";
+        const auto parts = onnx::move_out(data, model);
+        auto good =
+            parts.empty() ? Result<void>() : tensor::write_file_parts(output.path_of(data), parts);
         if (!good) return good;
     }
     const std::string bytes = onnx::write_model(model);
@@ -54,7 +56,7 @@ Result<void> write_files(onnx::Model& model,
             bytes.size(),
             kMaxMessageBytes)});
     }
-    return tensor::write_file(out, bytes);
+    return output.write(name, bytes);
 }
 
 }  // namespace
@@ -85,7 +87,10 @@ Result<void> write_onnx_model(const LoadedModel& model,
         onnx::export_model(rewritten ? rewritten->program : model.program, how, finding.diag));
     if (!written) return wrong();
     warn_of_quantizers(model.program, finding);
-    return write_files(*written, out, options);
+    LEMMA_TRY(Output output,
+              Output::create(out, {.kind = OutputKind::File, .overwrite = options.overwrite}));
+    if (auto done = write_files(*written, out, options, output); !done) return done;
+    return finish_output(model, options, std::move(output), finding);
 }
 
 }  // namespace lemma::driver

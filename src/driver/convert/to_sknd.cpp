@@ -1,9 +1,39 @@
 // To SkriptND: main.sknd, and a .dat file for each variable.
-#include "driver/convert/convert.h"
-#include "driver/convert/output.h"
+#include <algorithm>
+
+#include "driver/convert/written.h"
 #include "sknd/export/export.h"
 
 namespace lemma::driver {
+
+namespace {
+
+// The paths of the variables in the written model. Labels of control flow are what composing says
+// they are: each label of a call is used once in the text, so that a path is found by its end.
+Result<std::optional<std::vector<std::string>>> paths_of(const sknd::ExportedModel& exported,
+                                                         Finding& finding) {
+    std::vector<std::string> paths;
+    for (const auto& variable : exported.variables) paths.push_back(variable.name);
+    if (std::ranges::none_of(exported.variables,
+                             [](const auto& variable) { return variable.in_region; }))
+        return paths;
+    LEMMA_TRY(Output draft, Output::draft());
+    if (auto done = draft.write("main.sknd", exported.text); !done)
+        return std::unexpected(done.error());
+    const Written written = load_written(draft.model(), false, finding);
+    if (!written.model) return std::nullopt;
+    for (size_t i = 0; i < paths.size(); ++i) {
+        if (!exported.variables[i].in_region) continue;
+        const std::string end = "." + paths[i];
+        for (const ir::Tensor& tensor : written.model->program.tensors) {
+            if (tensor.role == ir::TensorRole::Variable && ("." + tensor.name).ends_with(end))
+                paths[i] = tensor.name;
+        }
+    }
+    return paths;
+}
+
+}  // namespace
 
 Result<void> write_sknd_model(const LoadedModel& model,
                               const std::string& out,
@@ -14,16 +44,21 @@ Result<void> write_sknd_model(const LoadedModel& model,
         finding.status = kWrong;
         return {};
     }
-    LEMMA_TRY(Output output, Output::create(out));
+    LEMMA_TRY(
+        Output output,
+        Output::create(out, {.kind = folder_or_archive(out), .overwrite = options.overwrite}));
     if (auto done = output.write("main.sknd", exported->text); !done) return done;
-    for (const auto& variable : exported->variables) {
-        if (!options.data) break;
-        LEMMA_TRY(const tensor::Tensor data,
-                  variable_data(model, model.program.tensors[variable.tensor]));
-        const auto names = data_names({"main", exported->graph, variable.name});
-        if (auto done = output.write_tensor(names[0], data); !done) return done;
+    if (options.data) {
+        LEMMA_TRY(const auto paths, paths_of(*exported, finding));
+        if (!paths) return {};
+        for (size_t i = 0; i < paths->size(); ++i) {
+            const ir::Tensor& variable = model.program.tensors[exported->variables[i].tensor];
+            LEMMA_TRY(const tensor::Tensor data, variable_data(model, variable));
+            const auto names = data_names({"main", exported->graph, (*paths)[i]});
+            if (auto done = output.write_tensor(names[0], data); !done) return done;
+        }
     }
-    return output.finish();
+    return finish_output(model, options, std::move(output), finding);
 }
 
 }  // namespace lemma::driver

@@ -378,12 +378,7 @@ Result<void> Session::save_variables(const std::string& path) const {
 
 void declare_session(Arguments& arguments, SessionOptions& options) {
     declare_graph_options(arguments, options.check.graph);
-    const Choices<ir::DType> reals = {{"f32", ir::DType::F32},
-                                      {"f64", ir::DType::F64},
-                                      {"f16", ir::DType::F16},
-                                      {"bf16", ir::DType::BF16}};
-    arguments.choice(
-        "--real", options.check.graph.compose.real, reals, "what `real` is computed in (f32)");
+    declare_real(arguments, options.check.graph);
     arguments.text("--weights",
                    options.weights,
                    "FILE.safetensors",

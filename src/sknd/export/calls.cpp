@@ -26,6 +26,12 @@ bool is_foreign(const std::string& module) {
     return module.starts_with("nnef1.") || module.starts_with("onnx.");
 }
 
+std::vector<RegionId> bodies_of(const std::vector<Component>& components) {
+    std::vector<RegionId> bodies;
+    for (const Component& component : components) bodies.push_back(component.body);
+    return bodies;
+}
+
 }  // namespace
 
 void Writer::operations(const std::vector<ir::OpId>& list, int depth) {
@@ -44,7 +50,12 @@ void Writer::operation(ir::OpId id, int depth) {
     }
     const Callee callee = find_callee(op.op);
     if (is_called(op, callee)) return call(op, callee);
-    if (op.compound()) return operations(op.parts, depth + 1);
+    if (op.compound()) {
+        for (const ir::OpId part : op.parts) {
+            if (is_live(program_.operations[part])) operation(part, depth + 1);
+        }
+        return;
+    }
     // A constant by index symbols: most are used inside of a call only.
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId tensor : port.operand.items) unwritten_.insert(tensor);
@@ -70,6 +81,7 @@ bool Writer::is_called(const ir::Operation& op, const Callee& callee) const {
     if (!callee.definition) return false;
     if (!op.compound()) return true;
     if (!callee.module->standard || callee.definition->name.text.starts_with("_")) return false;
+    if (quantizes_inside(op)) return false;
     return !is_foreign(callee.module->name) || !can_take_apart(op);
 }
 
@@ -87,10 +99,76 @@ bool Writer::can_take_apart(const ir::Operation& op) const {
     });
 }
 
+// What is inside of a call has no name that could be quantised.
+bool Writer::quantizes_inside(const ir::Operation& op) const {
+    std::set<ir::TensorId> outside;
+    for (const auto* ports : {&op.inputs, &op.outputs}) {
+        for (const ir::Port& port : *ports)
+            outside.insert(port.operand.items.begin(), port.operand.items.end());
+    }
+    return has_quantized_part(op, outside);
+}
+
+bool Writer::has_quantized_part(const ir::Operation& op,
+                                const std::set<ir::TensorId>& outside) const {
+    const auto quantized = [&](const ir::Port& port) {
+        return std::ranges::any_of(port.operand.items, [&](ir::TensorId id) {
+            return program_.tensors[id].quantizer && !outside.contains(id);
+        });
+    };
+    return std::ranges::any_of(op.parts, [&](ir::OpId id) {
+        const ir::Operation& part = program_.operations[id];
+        return std::ranges::any_of(part.inputs, quantized) ||
+               std::ranges::any_of(part.outputs, quantized) || has_quantized_part(part, outside);
+    });
+}
+
+// Variables that the operator itself declares, or those that it is composed of.
+void Writer::find_variables(const ir::Operation& op, std::set<ir::TensorId>& found) const {
+    const auto look = [&](ir::TensorId id) {
+        if (program_.tensors[id].role == ir::TensorRole::Variable) found.insert(id);
+    };
+    for (const ir::Formula& formula : op.formulas) {
+        for (const ir::Access& access : formula.accesses) look(access.tensor);
+    }
+    for (const ir::OpId id : op.parts) {
+        const ir::Operation& part = program_.operations[id];
+        for (const ir::Port& port : part.inputs) std::ranges::for_each(port.operand.items, look);
+        find_variables(part, found);
+    }
+}
+
+// Variables of an operator are called by its label, which is that of its only result if it has one.
+// Returns the label to write.
+std::string Writer::take_variables(const ir::Operation& op) {
+    std::set<ir::TensorId> found;
+    find_variables(op, found);
+    for (const ir::Port& port : op.inputs) {
+        for (const ir::TensorId id : port.operand.items) found.erase(id);
+    }
+    if (found.empty()) return "";
+    const bool single = op.outputs.size() == 1 && !op.outputs[0].operand.packed &&
+                        op.outputs[0].operand.items.size() == 1;
+    const std::string label = single ? name_of(op.outputs[0].operand.items[0])
+                                     : identifiers_.make(op.label.substr(op.label.rfind('.') + 1));
+    for (const ir::TensorId id : found) {
+        const std::string& name = program_.tensors[id].name;
+        if (!name.starts_with(op.label + ".")) {
+            cannot(&op, fmt::format("the variable `{}` has no place in SkriptND", name));
+            continue;
+        }
+        inner_.push_back({label + name.substr(op.label.size()), id, regions_ > 0});
+    }
+    return single ? "" : label + ": ";
+}
+
 void Writer::call(const ir::Operation& op, const Callee& callee) {
     if (callee.module->standard) imports_.insert(callee.module->name);
-    line(fmt::format("{} = {}{}{}({});",
-                     results(op),
+    const std::string result = results(op);
+    const std::string label = take_variables(op);
+    line(fmt::format("{} = {}{}{}{}({});",
+                     result,
+                     label,
                      callee.module->standard ? op.op : own_name(callee),
                      types(op, callee),
                      attributes(op, callee),
@@ -104,13 +182,59 @@ const std::string& Writer::own_name(const Callee& callee) {
     return own_names_[callee.definition] = identifiers_.make(callee.definition->name.text);
 }
 
-// A formula calls nothing, so that its definition stands by itself.
+Writer::Callee Writer::find_callee(const QualifiedName& name, const LoadedModule& from) const {
+    const std::string text = name.text();
+    const size_t dot = text.rfind('.');
+    const LoadedModule* module = &from;
+    if (dot != std::string::npos) {
+        const auto import = from.imports.find(text.substr(0, dot));
+        if (import == from.imports.end()) return {};
+        module = &package_[import->second];
+    }
+    const auto found = module->definition_index.find(text.substr(dot + 1));
+    if (found == module->definition_index.end()) return {};
+    return {module, &module->module.definitions[found->second]};
+}
+
+// Operators that the definition calls come with it.
+void Writer::rename_calls(const Callee& callee, Module& module, RegionId id) {
+    if (!id.valid()) return;
+    auto& node = module.regions[id].node;
+    if (auto* const call = std::get_if<Invocation>(&node)) {
+        const Callee called = find_callee(call->callee, *callee.module);
+        if (!called.definition) return;
+        if (called.module->standard) {
+            imports_.insert(called.module->name);
+        } else {
+            Name name = call->callee.parts.back();
+            name.text = own_name(called);
+            call->callee.parts = {name};
+        }
+    } else if (const auto* const block = std::get_if<Block>(&node)) {
+        for (const RegionId inner : bodies_of(block->components))
+            rename_calls(callee, module, inner);
+    } else if (const auto* const branch = std::get_if<Branch>(&node)) {
+        for (const Branch::Arm& arm : branch->arms) {
+            rename_calls(callee, module, arm.condition);
+            rename_calls(callee, module, arm.consequent);
+        }
+        rename_calls(callee, module, branch->alternative);
+    } else if (const auto* const loop = std::get_if<Loop>(&node)) {
+        for (const RegionId inner : {loop->pre_condition, loop->body, loop->post_condition})
+            rename_calls(callee, module, inner);
+    }
+}
+
+// A definition that is written brings along those that it calls.
 std::string Writer::definitions() {
     std::string text;
-    for (const Callee& callee : own_) {
+    for (size_t i = 0; i < own_.size(); ++i) {
+        const Callee callee = own_[i];
         Module module = callee.module->module;
         Definition definition = *callee.definition;
         definition.name.text = own_names_[callee.definition];
+        for (const RegionId id : bodies_of(definition.composes)) rename_calls(callee, module, id);
+        for (const RegionId id : bodies_of(definition.updates)) rename_calls(callee, module, id);
         module.imports.clear();
         module.comments.clear();
         module.definitions.clear();

@@ -10,7 +10,9 @@ namespace lemma::sknd {
 std::string Writer::region(ir::GraphId id, int depth) {
     const ir::Graph& graph = program_.graphs[id];
     std::string outer = std::exchange(body_, {});
+    ++regions_;
     operations(graph.operations, depth);
+    --regions_;
     std::vector<std::string> yields;
     for (const ir::Port& port : graph.outputs) yields.push_back(operand_text(port.operand));
     std::string inner = std::exchange(body_, std::move(outer));

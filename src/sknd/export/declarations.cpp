@@ -42,14 +42,6 @@ void Writer::name_inputs_and_outputs() {
     for (const ir::Port& port : main.outputs) {
         const std::string name = identifiers_.make(port.name);
         output_names_.push_back(name);
-        if (name != port.name) {
-            diag_.warning(Span{},
-                          DiagKind::BadArgument,
-                          fmt::format("the output `{}` is called `{}`, for names of SkriptND are "
-                                      "letters, digits and `_`",
-                                      port.name,
-                                      name));
-        }
         if (port.operand.packed) continue;
         const ir::TensorId id = port.operand.items[0];
         if (program_.tensors[id].role == ir::TensorRole::Intermediate) names_.emplace(id, name);
@@ -177,7 +169,10 @@ std::string Writer::quantizers() {
                 attributes.push_back(std::move(given));
             }
         }
-        if (const size_t dot = op.rfind('.'); dot != std::string::npos) {
+        const Callee callee = find_callee(op);
+        if (callee.definition && !callee.module->standard) {
+            op = own_name(callee);
+        } else if (const size_t dot = op.rfind('.'); dot != std::string::npos) {
             imports_.insert(op.substr(0, dot));
         }
         text += fmt::format("{}: {}{{{}}};\n", names_[id], op, fmt::join(attributes, ", "));

@@ -16,8 +16,10 @@ struct ExportedModel {
     std::string text;   // of main.sknd
     std::string graph;  // its name
     struct Variable {
-        std::string name;  // in the text
+        std::string name;  // in the text: `w`, or `first.w` for one of the operator called `first`
         ir::TensorId tensor;
+        // Control flow is around the call, whose label comes before the name.
+        bool in_region = false;
     };
     std::vector<Variable> variables;
 };

@@ -25,9 +25,11 @@ Writer::Writer(const ir::Program& program, const Package& package, Diagnostics& 
 std::optional<ExportedModel> Writer::run() {
     const size_t errors = diag_.error_count();
     ExportedModel model;
+    // Names that users know come first, those that nobody looks at last.
+    name_inputs_and_outputs();
     model.graph = identifiers_.make(program_.name.empty() ? "Model" : program_.name);
     name_symbols();
-    name_inputs_and_outputs();
+    find_live();
     operations(program_.graphs[program_.main].operations, 0);
     const std::vector<ir::Port>& outputs_of_main = program_.graphs[program_.main].outputs;
     for (size_t i = 0; i < outputs_of_main.size(); ++i) {
@@ -40,10 +42,11 @@ std::optional<ExportedModel> Writer::run() {
     const std::string compose = std::move(body_);
     const std::string update = updates();
     const std::string quantize = quantizers();
+    const std::string own = definitions();
 
     std::string text;
     for (const std::string& module : imports_) text += fmt::format("import {};\n", module);
-    text += "\n" + definitions();
+    text += "\n" + own;
     text += fmt::format(
         "graph {} {{\n@input {{\n{}}}\n@output {{\n{}}}\n", model.graph, inputs(), outputs());
     if (!constants_.empty()) text += fmt::format("@constant {{\n{}}}\n", constants());
@@ -69,6 +72,7 @@ std::optional<ExportedModel> Writer::run() {
     }
     model.text = print(module, sources);
     for (const ir::TensorId id : variables_) model.variables.push_back({names_[id], id});
+    model.variables.insert(model.variables.end(), inner_.begin(), inner_.end());
     return model;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sknd/export/export.h"
@@ -44,8 +45,13 @@ private:
     void operation(ir::OpId id, int depth);
     void call(const ir::Operation& op, const Callee& callee);
     Callee find_callee(const std::string& op) const;
+    Callee find_callee(const QualifiedName& name, const LoadedModule& from) const;
     bool is_called(const ir::Operation& op, const Callee& callee) const;
     bool can_take_apart(const ir::Operation& op) const;
+    bool quantizes_inside(const ir::Operation& op) const;
+    bool has_quantized_part(const ir::Operation& op, const std::set<ir::TensorId>& outside) const;
+    std::string take_variables(const ir::Operation& op);
+    void find_variables(const ir::Operation& op, std::set<ir::TensorId>& found) const;
     std::string results(const ir::Operation& op);
     std::string arguments(const ir::Operation& op);
     std::string attributes(const ir::Operation& op, const Callee& callee);
@@ -53,6 +59,13 @@ private:
     bool is_default(const Callee& callee, const ir::Attribute& attribute);
     const std::string& own_name(const Callee& callee);
     std::string definitions();
+    void rename_calls(const Callee& callee, Module& module, RegionId id);
+
+    // live.cpp: parts of compounds whose results nobody uses
+    void find_live();
+    void mark_live(const std::vector<ir::OpId>& list, bool all);
+    void mark_graph(ir::GraphId id);
+    bool is_live(const ir::Operation& op) const;
 
     // control.cpp
     void branch(const ir::Operation& op, const ir::Branch& branch, int depth);
@@ -78,6 +91,9 @@ private:
     std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
     std::vector<ir::TensorId> constants_;                         // with a declaration
     std::vector<ir::TensorId> variables_;
+    std::vector<ExportedModel::Variable> inner_;  // of operators that are called
+    int regions_ = 0;                             // around what is being written
+    std::unordered_set<ir::TensorId, IdHash> live_;
     std::set<ir::TensorId> unwritten_;  // made by formulas that no definition has
     std::set<std::string> imports_;
     // Operators that the model itself defines by a formula, under the names that they get.

@@ -1,0 +1,27 @@
+// driver/convert/written.h — what was written is read again before the conversion counts as done:
+// it has to be a good model, and what its inputs and outputs are called is told.
+#pragma once
+
+#include "driver/convert/convert.h"
+#include "driver/convert/output.h"
+
+namespace lemma::driver {
+
+struct Written {
+    bool good = false;                 // else it is our fault, and reported as such
+    std::optional<LoadedModel> model;  // empty, too, where values of inputs decide shapes (ONNX)
+};
+// Reads the files without the limits for models of other people; `data`: every variable has its
+// data.
+Written load_written(const std::string& path, bool data, Finding& finding);
+
+// Remarks on inputs and outputs that have other names than in the model that was converted.
+void tell_renamed(const ir::Program& from, const LoadedModel& to, Finding& finding);
+
+// The end of each conversion: closes the files, checks them and moves them into place.
+Result<void> finish_output(const LoadedModel& model,
+                           const ConvertOptions& options,
+                           Output output,
+                           Finding& finding);
+
+}  // namespace lemma::driver
