@@ -36,6 +36,13 @@ Value Expander::cast(const Value& value,
     }
     if (const Values* items = value.items()) {
         if (type.items.empty()) return value;
+        if (type.tuple() && items->size() != type.items.size()) {
+            diag_.error(
+                span,
+                DiagKind::LengthMismatch,
+                fmt::format("an array of {} items, expected `{}`", items->size(), text(type)));
+            return {};
+        }
         Values result;
         for (size_t i = 0; i < items->size(); ++i) {
             const ValueType& item = type.items[type.tuple() ? i : 0];

@@ -164,6 +164,8 @@ bool Checker::may_assign(ExprId target, std::string_view name) {
                 "of an assignment");
         return false;
     }
+    // The later value takes the place of the earlier one.
+    if (dialect_ == Dialect::Tract && found->second.role == Local::Role::Assigned) return true;
     diag_.error(span, DiagKind::AssignedTwice, fmt::format("`{}` was assigned before", name))
         .note(found->second.span, "assigned here")
         .note(
@@ -198,7 +200,7 @@ void Checker::check_result_value(std::string_view name, const ValueType& type, E
 void Checker::bind_name(ExprId target, std::string_view name, const ValueType& type, ExprId value) {
     if (!may_assign(target, name)) return;
     const Span span = expr(target).span;
-    locals_.emplace(name, Local{type, span, Local::Role::Assigned});
+    locals_.insert_or_assign(name, Local{type, span, Local::Role::Assigned});
     if (fragment_) return check_result_value(name, type, value);
     const bool param =
         std::ranges::any_of(graph_->params, [&](const Name& one) { return one.text == name; });

@@ -12,7 +12,7 @@ ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     if (!signature && dialect_ == Dialect::Tract && invocation.name.view().starts_with("tract_")) {
         // Extensions bring operations that only tract knows; those that are used are reported.
         for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
-        return {};
+        return invocation.name == "tract_core_scan" ? scan_type(id, invocation) : ValueType{};
     }
     if (!signature) {
         const Span span = name_span(expr(id), invocation);
@@ -42,6 +42,28 @@ ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
         check_argument(call, i, arguments[i], types[i], bound(signature->params[i]));
     }
     return bound(signature->result());
+}
+
+// A tensor for each item of `output`, which is a list of tuples.
+ValueType Checker::scan_type(ExprId id, const Invocation& invocation) {
+    constexpr size_t kPosition = 4;
+    size_t position = 0;
+    ExprId output;
+    for (const Argument& argument : document_.items(invocation.args)) {
+        if (argument.name.empty() ? position == kPosition : argument.name == "output") {
+            output = bare(argument.value);
+        }
+        ++position;
+    }
+    const auto* list = output.valid() ? std::get_if<Array>(&expr(output).node) : nullptr;
+    if (!list || list->items.empty()) {
+        diag_.error(name_span(expr(id), invocation),
+                    DiagKind::MissingAttribute,
+                    "`tract_core_scan` needs `output`, a list of what it gives");
+        return {};
+    }
+    const std::vector<ValueType> results(list->items.size(), ValueType::tensor(TypeName::Scalar));
+    return results.size() == 1 ? results[0] : ValueType::tuple(results);
 }
 
 // `border = constant` where `'constant'` is meant.
@@ -297,12 +319,22 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
     return std::nullopt;
 }
 
+namespace {
+
+// Whether a tuple in a list has an item without a type that all tuples of the list agree on.
+bool has_open_item(const ValueType& type) {
+    const bool open = type.tuple() && std::ranges::any_of(type.items, &ValueType::bad);
+    return open || std::ranges::any_of(type.items, has_open_item);
+}
+
+}  // namespace
+
 void Checker::check_argument(const Call& call,
                              size_t param,
                              ExprId argument,
                              const ValueType& found,
                              const ValueType& wanted) {
-    if (can_cast(found, wanted, dialect_)) return;
+    if (can_cast(found, wanted, dialect_) && !has_open_item(found)) return;
     const Param& declared = call.signature.fragment->params[param];
     const Span span = expr(argument).span;
     auto report = diag_.error(span,

@@ -186,11 +186,17 @@ void Checker::check_fragment_body(const Fragment& fragment) {
 
 // `extension tract_symbol B;`: an extent that only a run tells.
 void Checker::declare_symbols() {
-    for (const Extension& extension : document_.extensions) {
-        const std::string_view name = declared_symbol(extension);
-        if (name.empty()) continue;
-        const ValueType integer = ValueType::primitive(TypeName::Integer);
-        locals_.emplace(name, Local{integer, extension.span, Local::Role::Param});
+    const ValueType integer = ValueType::primitive(TypeName::Integer);
+    if (dialect_ != Dialect::Tract) {
+        for (const Extension& extension : document_.extensions) {
+            const std::string_view name = declared_symbol(extension);
+            if (name.empty()) continue;
+            locals_.emplace(name, Local{integer, extension.span, Local::Role::Param});
+        }
+        return;
+    }
+    for (const auto& [name, span] : extent_symbols(document_)) {
+        locals_.emplace(name, Local{integer, span, Local::Role::Param});
     }
 }
 

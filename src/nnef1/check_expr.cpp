@@ -78,12 +78,30 @@ ValueType Checker::identifier_type(Span span, std::string_view name) {
     return {};
 }
 
+namespace {
+
+// Lists of tract have tuples whose items are of one type here and of another one there:
+// `[("name", "net"), ("size", 3)]`. Nobody knows the type of such an item.
+std::optional<ValueType> merged_tuple(const ValueType& a, const ValueType& b, Dialect dialect) {
+    if (!a.tuple() || !b.tuple() || a.items.size() != b.items.size()) return std::nullopt;
+    ValueType result = a;
+    for (size_t i = 0; i < a.items.size(); ++i) {
+        const bool open = a.items[i].bad() || b.items[i].bad();
+        const auto common = open ? std::nullopt : common_type(a.items[i], b.items[i], dialect);
+        result.items[i] = common.value_or(ValueType{});
+    }
+    return result;
+}
+
+}  // namespace
+
 ValueType Checker::array_type(const Array& array) {
     ValueType item;
     bool first = true;
     for (const ExprId id : document_.items(array.items)) {
         const ValueType type = type_of(id);
-        const auto common = first ? type : common_type(item, type, dialect_);
+        auto common = first ? type : common_type(item, type, dialect_);
+        if (!common && dialect_ == Dialect::Tract) common = merged_tuple(item, type, dialect_);
         if (!common) {
             diag_
                 .error(expr(id).span,
@@ -109,7 +127,9 @@ ValueType Checker::tuple_type(const Tuple& tuple) {
         tensors = tensors || has_tensor(types.back());
     }
     // tract has tuples of both: `("x", tensor, 0, 1)`.
-    if (dialect_ == Dialect::Tract && !std::ranges::all_of(types, has_tensor) && tensors) return {};
+    if (dialect_ == Dialect::Tract && !std::ranges::all_of(types, has_tensor) && tensors) {
+        return ValueType::tuple(std::move(types));
+    }
     for (size_t i = 0; i < types.size() && tensors; ++i) {
         ValueType& type = types[i];
         if (has_tensor(type) || type.bad()) continue;
@@ -152,7 +172,12 @@ ValueType Checker::subscript_type(const Subscript& node) {
             return {};
         }
         if (index->value() >= 0 && index->value() < size) {
-            return base.items[static_cast<size_t>(index->value())];
+            const ValueType& item = base.items[static_cast<size_t>(index->value())];
+            if (!item.bad() || diag_.has_errors()) return item;
+            diag_.error(expr(node.base).span,
+                        DiagKind::MixedList,
+                        "items of tuples that have different types in a list cannot be used");
+            return {};
         }
         diag_.error(expr(node.index).span,
                     DiagKind::IndexRange,
@@ -162,6 +187,8 @@ ValueType Checker::subscript_type(const Subscript& node) {
     want_integer(node.index, "index");
     if (base.bad() || base.is(TypeName::String)) return base;
     if (base.array()) return base.items.empty() ? ValueType{} : base.items[0];
+    // `tract_core_shape_of(x)[0]` is the first extent.
+    if (base.tensor() && dialect_ == Dialect::Tract) return base;
     diag_
         .error(expr(node.base).span,
                DiagKind::BadIndex,

@@ -87,6 +87,7 @@ private:
 
     // Invocations (check_call.cpp).
     ValueType call_type(ExprId id, const Invocation& invocation);
+    ValueType scan_type(ExprId id, const Invocation& invocation);
     std::vector<ExprId> match_arguments(const Call& call);
     void check_all_assigned(const Call& call, const std::vector<ExprId>& arguments);
     std::optional<size_t> match_positional(const Call& call,

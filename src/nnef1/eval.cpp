@@ -66,6 +66,9 @@ Value Expander::eval_subscript(const Subscript& node, Frame& frame) {
     const Value base = eval(node.base, frame);
     const Value index = eval(node.index, frame);
     if (base.unknown() || index.unknown()) return {};
+    if (const auto* tensor = std::get_if<ir::TensorId>(&base.node)) {
+        return tensor_item(*tensor, index, expr(node.base).span, frame);
+    }
     const Values* const items = base.items();
     const auto* text = std::get_if<std::string>(&base.node);
     LEMMA_CHECK(items || text);

@@ -172,6 +172,10 @@ Value Expander::named_tensor(std::string_view name, const Value& value, Span spa
         result = {outputs->at(0).items.at(0)};
     }
     const ir::TensorId tensor = std::get<ir::TensorId>(result.node);
+    // Documents of tract assign a name twice; it stands for the later value.
+    if (const auto before = imported_.tensors.find(text); before != imported_.tensors.end()) {
+        named_.erase(before->second.value);
+    }
     named_.emplace(tensor.value, text);
     imported_.tensors[text] = tensor;
     return result;

@@ -16,6 +16,9 @@ std::optional<TypeName> Expander::generic_of(ExprId id, const Frame& frame) cons
 
 Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
     const Signature* const signature = model_.checked.operations[id];
+    if (!signature && invocation.name == "tract_core_scan") {
+        return call_scan(id, invocation, target, frame);
+    }
     if (!signature) {  // of tract
         unsupported_.emplace(invocation.name, name_span(expr(id), invocation));
         return {};

@@ -15,6 +15,9 @@ struct EinsumOperand {
     std::vector<int64_t> letters;
 };
 
+// Whether integers stay as they are.
+bool rounds(std::string_view operation);
+
 class Expander {
 public:
     Expander(const Model& model,
@@ -138,6 +141,12 @@ private:
     bool adapt_to_tract(Call& call, const Frame& frame);
     bool swap_filter(Call& call, const Frame& frame);
     bool fit_bias(Call& call, size_t param, const Frame& frame);
+    bool fit_item_types(Call& call, const Frame& frame);
+    void spread_axes(Call& call) const;
+    std::optional<ir::TensorId> as_dtype(const Call& call,
+                                         ir::TensorId input,
+                                         ir::DType dtype,
+                                         const Frame& frame);
     std::optional<ir::TensorId> call_one(const Call& call,
                                          std::string op,
                                          std::vector<ir::Attribute> attributes,
@@ -151,7 +160,44 @@ private:
                           const std::vector<int64_t>& output,
                           std::vector<std::string> results);
     void learn_values(const Call& call, const Value& result);
-    std::optional<Values> known_values(const Value& value) const;
+
+    // Loops of tract (tract_scan.cpp).
+    struct ScanInput;
+    struct ScanOutput;
+    struct Scan;
+    struct LoopParts {  // in one order
+        std::vector<ir::TensorId> initial;
+        std::vector<ir::TensorId> carried;  // as the body sees them
+        std::vector<ir::TensorId> next;
+        ir::GraphId body;
+    };
+    Value call_scan(ExprId id, const Invocation& invocation, ExprId target, Frame& frame);
+    bool refuse_scan(const Scan& scan, std::string message);
+    bool add_scan_inputs(Scan& scan, const Value& list, std::string_view kind);
+    bool add_scan_outputs(Scan& scan, const Value& list);
+    bool count_steps(Scan& scan);
+    Value build_scan(const Scan& scan, Frame& frame);
+    std::optional<LoopParts> scan_body(const Scan& scan, ir::TensorId step, Frame& frame);
+    std::optional<Values> scan_step(const Scan& scan,
+                                    ir::TensorId step,
+                                    const std::map<std::string, ir::TensorId>& states,
+                                    Frame& frame);
+    bool carry_output(const Scan& scan,
+                      const ScanOutput& output,
+                      ir::TensorId made,
+                      ir::TensorId step,
+                      LoopParts& parts);
+    ir::TensorId call_scan_operator(const Scan& scan,
+                                    std::string op,
+                                    std::vector<ir::Attribute> attributes,
+                                    const std::vector<ir::TensorId>& inputs);
+    ir::TensorId scan_place(const Scan& scan, ir::TensorId step, int64_t chunk);
+    ir::TensorId scan_zeros(const Scan& scan, ir::TensorId other);
+    ir::TensorId loop_tensor(std::string name, ir::DType dtype, std::vector<ir::SymId> shape);
+    ir::TensorId like_tensor(std::string name, ir::TensorId other);
+
+    std::optional<Values> known_values(const Value& value, bool reals = false) const;
+    Value tensor_item(ir::TensorId tensor, const Value& index, Span span, const Frame& frame);
 
     // Trouble (expand.cpp). The notes tell which invocations led here.
     diag::Report report(Span span, DiagKind kind, std::string message, const Frame& frame);

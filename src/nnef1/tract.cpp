@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "nnef1/expander.h"
 
@@ -24,11 +25,71 @@ std::string_view declared_symbol(const Extension& extension) {
     return name;
 }
 
+namespace {
+
+// The names in an expression of numbers. Nobody writes an extent in so many levels.
+void find_names(const Document& document,
+                ExprId id,
+                std::map<std::string_view, Span>& found,
+                int levels = 500) {
+    const Expr& expr = document.exprs[id];
+    if (--levels == 0) return;
+    if (const auto* name = std::get_if<Identifier>(&expr.node)) {
+        found.emplace(name->name, expr.span);
+    } else if (const auto* paren = std::get_if<Paren>(&expr.node)) {
+        find_names(document, paren->inner, found, levels);
+    } else if (const auto* binary = std::get_if<Binary>(&expr.node)) {
+        find_names(document, binary->lhs, found, levels);
+        find_names(document, binary->rhs, found, levels);
+    } else if (const auto* array = std::get_if<Array>(&expr.node)) {
+        for (const ExprId item : document.items(array->items)) {
+            find_names(document, item, found, levels);
+        }
+    }
+}
+
+// What is assigned, also as a part of an array or a tuple.
+void find_targets(const Document& document, ExprId id, std::set<std::string_view>& found) {
+    const auto& node = document.exprs[id].node;
+    if (const auto* name = std::get_if<Identifier>(&node)) found.insert(name->name);
+    const auto* array = std::get_if<Array>(&node);
+    const auto* tuple = std::get_if<Tuple>(&node);
+    if (!array && !tuple) return;
+    for (const ExprId item : document.items(array ? array->items : tuple->items)) {
+        find_targets(document, item, found);
+    }
+}
+
+}  // namespace
+
+std::map<std::string_view, Span> extent_symbols(const Document& document) {
+    std::map<std::string_view, Span> symbols;
+    for (const Extension& extension : document.extensions) {
+        const std::string_view name = declared_symbol(extension);
+        if (!name.empty()) symbols.emplace(name, extension.span);
+    }
+    if (!document.graph) return symbols;
+    std::set<std::string_view> targets;
+    std::map<std::string_view, Span> names;
+    for (const Assignment& assignment : document.graph->body.assignments) {
+        find_targets(document, assignment.target, targets);
+        const Invocation* const call = document.invocation(document.exprs[assignment.value]);
+        if (!call || !call->name.view().ends_with("external")) continue;
+        for (const Argument& argument : document.items(call->args)) {
+            if (argument.name.empty() || argument.name == "shape") {
+                find_names(document, argument.value, names);
+            }
+        }
+    }
+    for (const auto& [name, span] : names) {
+        if (!targets.contains(name)) symbols.emplace(name, span);
+    }
+    return symbols;
+}
+
 void Expander::declare_symbols() {
     if (options_.dialect != Dialect::Tract) return;
-    for (const Extension& extension : document_.extensions) {
-        const std::string_view name = declared_symbol(extension);
-        if (name.empty() || symbols_.contains(name)) continue;
+    for (const auto& [name, span] : extent_symbols(document_)) {
         symbols_[name] = builder_.symbols().symbol(name, ir::ScalarType::Int, {0, INT64_MAX});
     }
 }
@@ -163,11 +224,20 @@ Value Expander::array_tensor(const Value& value, const std::string& name, Span s
 
 namespace {
 
-// The numbers of tensors that are known, in the place of these.
+// The numbers of tensors that are known, in the place of these. A tensor of several numbers in an
+// array stands for all of them.
 Value replaced(const Value& value, const auto& known) {
     if (const Values* items = value.items()) {
         Values result;
-        for (const Value& item : *items) result.push_back(replaced(item, known));
+        const bool array = std::holds_alternative<ArrayValue>(value.node);
+        for (const Value& item : *items) {
+            const bool tensor = array && std::holds_alternative<ir::TensorId>(item.node);
+            if (const auto numbers = tensor ? known(item) : std::nullopt) {
+                result.insert(result.end(), numbers->begin(), numbers->end());
+            } else {
+                result.push_back(replaced(item, known));
+            }
+        }
         return std::holds_alternative<TupleValue>(value.node) ? Value::tuple(std::move(result))
                                                               : Value::array(std::move(result));
     }
@@ -181,7 +251,6 @@ Value replaced(const Value& value, const auto& known) {
 // Attributes of tract may be tensors; those that follow from shapes are known.
 void Expander::settle_attributes(Call& call, const Frame& frame) {
     if (options_.dialect != Dialect::Tract) return;
-    const auto known = [&](const Value& value) { return known_values(value); };
     for (size_t i = 0; i < call.arguments.size(); ++i) {
         Value& value = call.arguments[i];
         const ValueType& type = call.signature.params[i];
@@ -198,7 +267,17 @@ void Expander::settle_attributes(Call& call, const Frame& frame) {
         }
         if (!has<ir::TensorId>(value)) continue;
         // A tensor of rank 1 stands for an array, one of rank 0 for a number.
-        const auto whole = type.array() && !value.items() ? known_values(value) : std::nullopt;
+        const ValueType& item = type.array() && !type.items.empty() ? type.items[0] : type;
+        const bool reals = item.is(TypeName::Scalar);
+        const auto known = [&](const Value& one) {
+            auto numbers = known_values(one, reals);
+            for (Value& number : numbers ? *numbers : Values{}) {
+                const auto* integer = std::get_if<int64_t>(&number.node);
+                if (reals && integer) number = {static_cast<double>(*integer)};
+            }
+            return numbers;
+        };
+        const auto whole = type.array() && !value.items() ? known(value) : std::nullopt;
         value = whole ? Value::array(*whole) : replaced(value, known);
         if (!has<ir::TensorId>(value)) continue;
         report(call.spans[i],

@@ -48,9 +48,12 @@ std::optional<ir::DType> Expander::datum_type(const Call& call, size_t param, co
 }
 
 Value Expander::call_cast(const Call& call, const Frame& frame) {
-    const auto dtype = datum_type(call, 1, frame);
-    if (!dtype) return {};
     const auto input = std::get<ir::TensorId>(call.arguments[0].node);
+    // Without a type it is the one that graph.quant gives the result, and the values are the same.
+    const bool told = !std::get<std::string>(call.arguments[1].node).empty();
+    const auto dtype =
+        told ? datum_type(call, 1, frame) : std::optional(builder_.program().tensors[input].dtype);
+    if (!dtype) return {};
     const auto outputs = builder_.call({.op = "nnef1.tract_core_cast",
                                         .label = call.label,
                                         .types = {*dtype},
@@ -303,9 +306,82 @@ bool Expander::fit_bias(Call& call, size_t param, const Frame& frame) {
     return true;
 }
 
+// The same values in another item type.
+std::optional<ir::TensorId> Expander::as_dtype(const Call& call,
+                                               ir::TensorId input,
+                                               ir::DType dtype,
+                                               const Frame& frame) {
+    const auto outputs = builder_.call({.op = "nnef1.tract_core_cast",
+                                        .label = fmt::format("{}.cast", call.label),
+                                        .types = {dtype},
+                                        .attributes = {},
+                                        .inputs = {ir::Operand::single(input)},
+                                        .results = {},
+                                        .span = call.span});
+    if (!calls_.items().empty()) hand_on_reports(call, frame);
+    if (!outputs) return std::nullopt;
+    return outputs->at(0).items.at(0);
+}
+
+// Documents have `tensor<scalar>` for all items: indices may be reals, and constants integers where
+// all others are reals.
+bool Expander::fit_item_types(Call& call, const Frame& frame) {
+    const auto dtype_of_argument = [&](size_t i) -> std::optional<ir::DType> {
+        const auto* id = std::get_if<ir::TensorId>(&call.arguments[i].node);
+        if (!id || !call.signature.params[i].tensor()) return std::nullopt;
+        return builder_.program().tensors[*id].dtype;
+    };
+    bool reals = false;
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const auto dtype = dtype_of_argument(i);
+        reals = reals || (dtype && tensor::is_real(*dtype));
+    }
+    const bool extension = call.signature.name().starts_with("tract_");
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+        const auto dtype = dtype_of_argument(i);
+        if (!dtype) continue;
+        const auto id = std::get<ir::TensorId>(call.arguments[i].node);
+        const auto wanted = call.signature.params[i].name;
+        const bool constant = builder_.program().tensors[id].role == ir::TensorRole::Constant;
+        const bool index = extension && wanted == TypeName::Integer && tensor::is_real(*dtype);
+        const bool number =
+            reals && wanted == TypeName::Scalar && constant && tensor::is_integer(*dtype);
+        if (!index && !number) continue;
+        const auto cast = as_dtype(call, id, index ? options_.integer : options_.scalar, frame);
+        if (!cast) return false;
+        call.arguments[i] = Value{*cast};
+    }
+    return true;
+}
+
+// Axes are added one after the other, from the first on: [0, 0] are two in front.
+void Expander::spread_axes(Call& call) const {
+    const auto axes = find_param(call.signature, "axes");
+    const Values* const given = axes ? call.arguments[*axes].items() : nullptr;
+    if (!given) return;
+    std::vector<int64_t> sorted;
+    for (const Value& item : *given) {
+        const auto* axis = std::get_if<int64_t>(&item.node);
+        if (!axis || *axis < 0 || *axis > static_cast<int64_t>(kMaxRank)) return;  // told later
+        sorted.push_back(*axis);
+    }
+    std::ranges::sort(sorted);
+    std::vector<int64_t> places;
+    for (const int64_t axis : sorted) {
+        for (int64_t& place : places) place += place >= axis ? 1 : 0;
+        places.push_back(axis);
+    }
+    std::ranges::sort(places);
+    Values spread;
+    for (const int64_t place : places) spread.push_back({place});
+    call.arguments[*axes] = Value::array(std::move(spread));
+}
+
 bool Expander::adapt_to_tract(Call& call, const Frame& frame) {
     if (options_.dialect != Dialect::Tract) return true;
+    if (!fit_item_types(call, frame)) return false;
     const std::string_view name = call.signature.name();
+    if (name == "unsqueeze") spread_axes(call);
     const auto border = find_param(call.signature, "border");
     auto* mode = border ? std::get_if<std::string>(&call.arguments[*border].node) : nullptr;
     // Nothing beyond the edges is a maximum.

@@ -81,6 +81,12 @@ bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect) {
     // Tensors of tract have one type, arrays of numbers are such, and attributes may be tensors.
     if (dialect == Dialect::Tract && from.tensor()) return to.tensor() || !has_tensor(to);
     if (dialect == Dialect::Tract && from.array() && to.tensor()) return true;
+    // `[[0, 0], [1, 0]]` for pairs; how many items there are shows when the graph is built.
+    if (dialect == Dialect::Tract && from.array() && to.tuple()) {
+        return from.items.empty() || std::ranges::all_of(to.items, [&](const ValueType& item) {
+                   return can_cast(from.items[0], item, dialect);
+               });
+    }
     if (from.kind != to.kind) return false;
     switch (from.kind) {
         case Kind::Tensor:
