@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/checked.h"
 #include "loop/interpret.h"
 
 namespace lemma::loop {
@@ -12,6 +14,35 @@ namespace {
 
 std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
+}
+
+// The size of an extent such as `2*S + 1` tells what its only unknown symbol is.
+std::optional<std::pair<ir::SymId, int64_t>> solve(const ir::SymbolPool& symbols,
+                                                   ir::SymId extent,
+                                                   int64_t size) {
+    const ir::SymNode& node = symbols.node(extent);
+    if (node.kind != ir::SymKind::Polynomial) return std::nullopt;
+    const ir::SymTerm* linear = nullptr;
+    int64_t rest = 0;
+    for (const ir::SymTerm& term : node.terms) {
+        const auto& factors = term.factors;
+        if (factors.empty()) {
+            rest = term.coefficient;
+        } else if (!linear && factors.size() == 1 && factors[0].power == 1) {
+            linear = &term;
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (!linear || linear->coefficient <= 0) return std::nullopt;
+    const ir::SymId symbol = linear->factors[0].atom;
+    const auto part = checked_sub(size, rest);
+    if (symbols.node(symbol).kind != ir::SymKind::Symbol || !part) return std::nullopt;
+    const auto range = symbols.range(symbol);
+    const int64_t value = *part / linear->coefficient;
+    const bool exact = *part % linear->coefficient == 0;
+    if (!exact || value < range.low || value > range.high) return std::nullopt;
+    return std::pair(symbol, value);
 }
 
 std::string_view kind_name(tensor::DType dtype) {
@@ -123,6 +154,16 @@ Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
         const bool unknown = program_.symbols.node(symbol).kind == ir::SymKind::Symbol;
         if (unknown && !known_.contains(symbol)) {
             known_[symbol] = program_.symbols.integer(given.shape[axis]);
+        }
+        if (const auto found = solve(program_.symbols, resolve(symbol), given.shape[axis])) {
+            known_[found->first] = program_.symbols.integer(found->second);
+        }
+        if (!program_.symbols.as_int(resolve(symbol))) {
+            return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected one of {}",
+                                   axis,
+                                   tensor.name,
+                                   given.shape[axis],
+                                   program_.symbols.text(symbol)));
         }
         LEMMA_TRY(const int64_t wanted, extent(symbol));
         const int64_t most = program_.symbols.range(symbol).high;
