@@ -405,6 +405,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     refine_base(type, rhs);
     if (rule.gives_bool) type.base = BaseType::Bool;
     type.optional = lhs.optional || rhs.optional;
+    type.never_null = !type.optional && (lhs.never_null || rhs.never_null);
     type.length = join_lengths(expr(id).span, lhs, rhs, rule.text);
     type.packed = lhs.packed || rhs.packed;
     return type;
@@ -424,6 +425,7 @@ Type DefinitionChecker::type_is(ExprId id, const Binary& node) {
     }
     Type type = scalar_type(BaseType::Bool);
     type.optional = lhs.optional || rhs.optional;
+    type.never_null = !type.optional && (lhs.never_null || rhs.never_null);
     type.packed = lhs.packed || rhs.packed;
     type.length = join_lengths(expr(id).span, lhs, rhs, "is");
     return type;
@@ -496,7 +498,7 @@ Type DefinitionChecker::type_coalesce(ExprId id, const Coalesce& node) {
     const Type value = any_operand(node.value);
     const Type fallback = any_operand(node.fallback);
     if (value.bad() || fallback.bad()) return Type{};
-    if (!value.optional) {
+    if (!value.optional && !value.never_null) {
         error(node.value,
               DiagKind::NotOptional,
               fmt::format("`??` after a value that is never null ({})", text(value)));
@@ -514,7 +516,7 @@ Type DefinitionChecker::type_coalesce(ExprId id, const Coalesce& node) {
     }
     Type type = value;
     refine_base(type, fallback);
-    type.optional = false;
+    type.optional = type.never_null = false;
     type.tensor = value.tensor || fallback.tensor;
     type.length = value.length == fallback.length ? value.length : ir::SymId{};
     type.rank = value.rank == fallback.rank ? value.rank : ir::SymId{};
@@ -528,7 +530,7 @@ Type DefinitionChecker::type_null_test(ExprId id, const NullTest& node) {
     const bool again = found.valid() && scopes_[found].promoted;
     if (!name && !type.bad()) {
         error(node.operand, DiagKind::NotOptional, "`?` tests a name for being null");
-    } else if (!type.bad() && !type.optional && !again) {
+    } else if (!type.bad() && !type.optional && !type.never_null && !again) {
         error(id,
               DiagKind::NotOptional,
               fmt::format("`{}` is never null ({})", source(node.operand), text(type)))

@@ -396,13 +396,19 @@ Type DefinitionChecker::type_fold(ExprId id, const Fold& node) {
         return Type{};
     }
     if (node.cumulative) return type;
+    const ir::SymId length = std::exchange(type.length, {});
     type.packed = false;
-    type.length = {};
     if (is_order(node.op) || node.op == FoldOp::Equal || node.op == FoldOp::NotEqual) {
         type.base = BaseType::Bool;
     }
+    // An empty pack has no least item, and several items may differ.
     if (node.op == FoldOp::Min || node.op == FoldOp::Max || node.op == FoldOp::Uniform) {
-        type.optional = true;
+        const ir::Interval items =
+            length.valid() ? symbols_.range(length) : ir::Interval{0, INT64_MAX};
+        const bool there =
+            node.op == FoldOp::Uniform ? items.low == 1 && items.high == 1 : items.low >= 1;
+        type.never_null = there && !type.optional;
+        type.optional = !type.never_null;
     }
     return type;
 }

@@ -28,6 +28,7 @@ struct Type {
     BaseType base = BaseType::Bad;
     uint16_t generic = 0;  // index into the definition's @dtype block, when base is Generic
     bool optional = false;
+    bool never_null = false;  // of an optional kind, yet there: `??` is allowed and does nothing
     bool packed = false;
     bool tensor = false;
     ir::SymId length;  // of a pack; not valid when not known symbolically
