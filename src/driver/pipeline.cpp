@@ -179,6 +179,11 @@ ComposeCheck check_graphs(const CheckedModel& model,
             if (program) programs.push_back(std::move(*program));
             continue;
         }
+        // The graph that a run would take needs its values; the others may be meant for later.
+        if (i == 0) {
+            report_missing(graph, missing, diag);
+            continue;
+        }
         const char* verb = missing.size() == 1 ? "has" : "have";
         result.remarks.push_back(
             {graph.name.span,
