@@ -169,6 +169,23 @@ TEST_F(SonnxBits, TermsOfGemmAreExpanded) {
     }
 }
 
+// Attributes are of single precision, and so are their defaults.
+TEST_F(SonnxBits, DefaultsAreWrittenOut) {
+    onnx::test::TestGraph graph;
+    graph.inputs = {{"x", {64, 64}}};
+    graph.outputs = {{"y", {64, 64}}};
+    graph.nodes = {{"LeakyRelu", {"x"}, {"t"}}, {"Neg", {"t"}, {"u"}}, {"LeakyRelu", {"u"}, {"y"}}};
+    expect_same("leaky_relu", graph, true);
+    graph.inputs = {{"x", {2, 3, 4, 4}}};
+    graph.outputs = {{"n", {2, 3, 4, 4}}, {"y", {3}}, {"z", {3}}};
+    graph.initializers = {sonnx::test::weights("w", {3}), sonnx::test::weights("b", {3})};
+    graph.nodes = {{"BatchNormalization",
+                    {"x", "w", "b", "w", "b"},
+                    {"n", "y", "z"},
+                    {onnx::test::int_attribute("training_mode", 1)}}};
+    expect_same("batch_norm", graph, false);
+}
+
 TEST_F(SonnxBits, BatchesOfMatMulAreExpanded) {
     onnx::test::TestGraph graph;
     graph.inputs = {{"x", {2, 3, 4, 40}}};
