@@ -213,22 +213,27 @@ void Checker::bind_name(ExprId target, std::string_view name, const ValueType& t
             .note("NNEF 1.0.4, 3.3.2: graph parameters must be the results of `external`");
     }
     if (type.bad() || type.tensor()) return;
-    // `y = 1.0;` is a constant.
-    if (type.kind == ValueType::Kind::Primitive && !type.is(TypeName::String)) {
-        locals_.find(name)->second.type = ValueType::tensor(type.name);
-        return;
-    }
+    // Others take `y = 1.0;` for a constant.
+    const bool number =
+        type.kind == ValueType::Kind::Primitive && !type.is(TypeName::String) && type.name;
+    if (number) locals_.find(name)->second.type = ValueType::tensor(type.name);
+    if (number && dialect_ != Dialect::Strict) return;
     if (dialect_ == Dialect::Tract && type.array() && !has_tensor(type)) {  // `m = [[0.0]];`
         locals_.find(name)->second.type = ValueType::tensor(TypeName::Scalar);
         return;
     }
-    diag_
-        .error(span,
-               DiagKind::TensorMismatch,
-               fmt::format("`{}` is `{}`, expected a tensor", name, text(type)))
-        .note(
-            "NNEF 1.0.4, 3.3.2: identifiers in the graph body must be tensors; arrays and tuples "
-            "are taken apart on the left-hand side");
+    auto report = diag_.error(span,
+                              DiagKind::TensorMismatch,
+                              fmt::format("`{}` is `{}`, expected a tensor", name, text(type)));
+    if (number) {
+        const bool scalar = type.is(TypeName::Scalar);
+        report.note(fmt::format("write a tensor: `{} = constant{}(shape = [], value = […]);`",
+                                name,
+                                scalar ? "" : fmt::format("<{}>", spelling(*type.name))));
+    }
+    report.note(
+        "NNEF 1.0.4, 3.3.2: identifiers in the graph body must be tensors; arrays and tuples are "
+        "taken apart on the left-hand side");
 }
 
 }  // namespace lemma::nnef1

@@ -215,14 +215,24 @@ graph net( x ) -> ( a )
 
 TEST(Import, CopiesWhatHasANameAlready) {
     const Outcome outcome = import_text(R"(
-graph net( x ) -> ( y, z )
+graph net( x ) -> ( y )
 {
     x = external(shape = [2]);
     y = x;
-    z = 2.5;
 }
 )");
     EXPECT_EQ(outcome.calls, Lines{"y: nnef1.copy (x)"});
+}
+
+TEST(Import, TakesANumberForAConstantInOtherDialects) {
+    const Outcome outcome = import_text(R"(
+graph net( x ) -> ( z )
+{
+    x = external(shape = [2]);
+    z = 2.5;
+}
+)",
+                                        Dialect::Khronos);
     ASSERT_TRUE(outcome.imported.program);
     const ir::Tensor& z = outcome.imported.program->tensors[outcome.imported.tensors.at("z")];
     EXPECT_EQ(z.role, ir::TensorRole::Constant);

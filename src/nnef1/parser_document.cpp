@@ -128,7 +128,8 @@ void Parser::read_version(const Token& number) {
         result.note("NNEF 2.0 is SkriptND, in files that end in `.sknd`");
 }
 
-// extension ::= "extension" (IDENTIFIER [","])+ ";"
+// extension ::= "extension" IDENTIFIER+ ";"
+// Khronos: "extension" IDENTIFIER+' ";"
 // Tract: "extension" IDENTIFIER free-text ";"
 void Parser::parse_extension() {
     const Token keyword = advance();
@@ -145,7 +146,7 @@ void Parser::parse_extension() {
         check_extension(name, extension);
         extension.names.push_back(name);
         if (at(TokenKind::FreeText)) extension.rest = text(advance());
-    } while (accept(TokenKind::Comma) || at_name());
+    } while (accept_extension_comma() || at_name());
     end_statement();
     extension.span = span_from(keyword.begin);
     if (panic_) {
@@ -156,6 +157,16 @@ void Parser::parse_extension() {
         panic_ = false;
     }
     document_.extensions.push_back(std::move(extension));
+}
+
+// Khronos' tools want a comma between the names, where the specification has white space.
+bool Parser::accept_extension_comma() {
+    const Token comma = peek();
+    if (!accept(TokenKind::Comma)) return false;
+    report_by_dialect(span(comma), DiagKind::UnexpectedToken, "a comma between extensions")
+        .fix(span(comma), at(TokenKind::Identifier) && peek().begin > comma.end ? "" : " ")
+        .note("NNEF 1.0.4, 3.2.4: the names of extensions are separated by white space");
+    return true;
 }
 
 // Enables what an extension brings; one that nobody knows is an error, which others only mention.

@@ -154,6 +154,7 @@ private:
     void parse_version();
     void read_version(const Token& number);
     void parse_extension();
+    bool accept_extension_comma();
     void check_extension(const Name& name, const Extension& extension);
     void parse_graph();
     void finish_document();

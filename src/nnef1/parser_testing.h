@@ -45,7 +45,7 @@ inline Parsed parse(std::string text, const ParseOptions& options = {}) {
 
 inline constexpr std::string_view kHead =
     "version 1.0;\n"
-    "extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;\n"
+    "extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n"
     "graph g( x ) -> ( y )\n"
     "{\n";
 

@@ -26,7 +26,7 @@ std::string formatted(const std::string& text, const ParseOptions& options = {})
 }
 
 TEST(Nnef1Printer, LaysOutADocument) {
-    EXPECT_EQ(formatted("version 1.0;extension KHR_enable_fragment_definitions,"
+    EXPECT_EQ(formatted("version 1.0;extension KHR_enable_fragment_definitions "
                         "KHR_enable_operator_expressions;fragment f<?=scalar>(x:tensor<?>,"
                         "s:(integer,integer)[]=[(1,2)])->(y:tensor<?>){y=x*2.0;}"
                         "graph g(x)->(y){x=external(shape=[1,2]);y=f(x,s=[(- 1,2)]);}"),

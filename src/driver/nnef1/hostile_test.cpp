@@ -62,7 +62,7 @@ protected:
     static std::string document(const std::string& fragments, const std::string& body) {
         return fmt::format(
             "version 1.0;\n"
-            "extension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;\n"
+            "extension KHR_enable_fragment_definitions KHR_enable_operator_expressions;\n"
             "{}\ngraph g( x ) -> ( y )\n{{\nx = external(shape = [2, 3]);\n{}\n}}\n",
             fragments,
             body);
@@ -139,6 +139,7 @@ TEST_F(Nnef1HostileData, WidthsThatNoItemHas) {
 // Items of three bits are codes like any other; nothing of them is garbage.
 TEST_F(Nnef1HostileData, OddWidthsAreRead) {
     write("graph.nnef", document("", "w = variable(shape = [2, 3], label = 'w');\ny = add(x, w);"));
+    write("graph.quant", "\"w\": linear_quantize(min = 0.0, max = 7.0, bits = 3);\n");
     write("w.dat", bytes_of({.length = 3, .bits = 3, .item = 2}, 3));
     EXPECT_EQ(lemma("check").status, kGood);
     write("w.dat", bytes_of({.length = 12, .bits = 16}, 12));
