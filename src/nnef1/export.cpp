@@ -20,10 +20,19 @@ std::optional<ExportedGraph> export_graph(const ir::Program& program,
     return Exporter(program, operations, options, diag).run();
 }
 
-std::optional<std::string> flat_document(const std::string& graph, Diagnostics& diag) {
+std::optional<std::string> document_text(const std::string& graph,
+                                         const std::string& fragments,
+                                         Diagnostics& diag) {
     diag::SourceMap sources;
     Diagnostics trouble;
-    const diag::FileId file = sources.add("graph.nnef", "version 1.0;\n\n" + graph);
+    std::string text = "version 1.0;\n\n";
+    if (!fragments.empty()) {
+        text += fmt::format("extension {};\nextension {};\n\n{}\n",
+                            kFragmentDefinitions,
+                            kOperatorExpressions,
+                            fragments);
+    }
+    const diag::FileId file = sources.add("graph.nnef", text + graph);
     ParseOptions options;
     options.limits.max_tokens = SIZE_MAX;
     const Document document = parse_document(sources, file, options, trouble);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,14 +42,19 @@ std::optional<ExportedGraph> export_graph(const ir::Program& program,
                                           const ExportOptions& options,
                                           Diagnostics& diag);
 
-// The document with this graph alone, in the canonical layout; empty when a literal is none that
-// can be read, which is reported.
-std::optional<std::string> flat_document(const std::string& graph, Diagnostics& diag);
+// The document with this graph, and with fragments where there are any, in the canonical layout;
+// empty when a literal is none that can be read, which is reported.
+std::optional<std::string> document_text(const std::string& graph,
+                                         const std::string& fragments,
+                                         Diagnostics& diag);
 
-// The lines of graph.quant; empty when no tensor is quantised.
-std::string export_quantizers(const ir::Program& program,
-                              const std::map<std::string, ir::TensorId>& names,
-                              const Operations& operations,
-                              Diagnostics& diag);
+struct ExportedQuantizers {
+    std::string text;                 // the lines of graph.quant; empty when no tensor is quantised
+    std::set<std::string> fragments;  // what they call beside the specification, in `operations`
+};
+ExportedQuantizers export_quantizers(const ir::Program& program,
+                                     const std::map<std::string, ir::TensorId>& names,
+                                     const Operations& operations,
+                                     Diagnostics& diag);
 
 }  // namespace lemma::nnef1

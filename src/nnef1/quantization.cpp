@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/match.h"
@@ -49,6 +50,9 @@ private:
                       TensorQuantizer& result);
     bool add_items(ExprId value, TypeName type, size_t depth, QuantTensor& result);
     bool wrong_type(const Signature& signature, size_t index, ExprId value);
+    bool good_values(const Signature& signature,
+                     const std::vector<ExprId>& given,
+                     const TensorQuantizer& quantizer);
     ir::Scalar scalar(ExprId value) const;
     std::optional<TypeName> literal_type(ExprId value) const;
     const Expr& expr(ExprId id) const { return file_.exprs[id]; }
@@ -202,6 +206,74 @@ bool QuantCheck::add_arguments(const Signature& signature,
     return true;
 }
 
+// A value that no quantiser of the specification can do with: why, and the parameter that has it.
+struct BadValue {
+    std::string_view param;
+    std::string reason;
+};
+
+// As numbers of the type that tensors have.
+std::vector<float> items_of(const TensorQuantizer& quantizer, std::string_view name) {
+    std::vector<float> items;
+    for (const QuantTensor& tensor : quantizer.tensors) {
+        if (tensor.name != name) continue;
+        for (const ir::Scalar& item : tensor.items) {
+            const auto* real = std::get_if<double>(&item);
+            items.push_back(real ? static_cast<float>(*real) : 0.0F);
+        }
+    }
+    return items;
+}
+
+std::optional<BadValue> find_bad_value(const TensorQuantizer& quantizer) {
+    for (const ir::Attribute& attribute : quantizer.attributes) {
+        const auto* scalar = std::get_if<ir::Scalar>(&attribute.value);
+        const auto* bits = scalar ? std::get_if<int64_t>(scalar) : nullptr;
+        if (attribute.name != "bits" || !bits || (*bits >= 1 && *bits <= 64)) continue;
+        return BadValue{"bits", fmt::format("`bits` is {}, expected 1 to 64", *bits)};
+    }
+    const bool logarithmic = quantizer.op == "logarithmic_quantize";
+    for (const std::string_view name : {"scale", "max"}) {
+        if (name == "max" && !logarithmic) continue;
+        for (const float item : items_of(quantizer, name)) {
+            if (item > 0 && std::isfinite(item)) continue;
+            return BadValue{name, fmt::format("`{}` is {}, expected more than 0", name, item)};
+        }
+    }
+    const std::vector<float> low = items_of(quantizer, "min");
+    const std::vector<float> high = items_of(quantizer, "max");
+    if (logarithmic || low.empty() || high.empty()) return std::nullopt;
+    const auto range = [](float from, float to) -> std::optional<BadValue> {
+        if (std::isfinite(to - from) && from < to) return std::nullopt;
+        return BadValue{
+            "min", fmt::format("`min` is {}, expected less than `max`, which is {}", from, to)};
+    };
+    // As many items are those of the same channels; else each meets each.
+    if (low.size() != high.size()) {
+        return range(*std::ranges::max_element(low), *std::ranges::min_element(high));
+    }
+    for (size_t i = 0; i < low.size(); ++i) {
+        if (auto bad = range(low[i], high[i])) return bad;
+    }
+    return std::nullopt;
+}
+
+bool QuantCheck::good_values(const Signature& signature,
+                             const std::vector<ExprId>& given,
+                             const TensorQuantizer& quantizer) {
+    if (!signature.standard) return true;
+    const auto bad = find_bad_value(quantizer);
+    if (!bad) return true;
+    const auto& params = signature.fragment->params;
+    const auto at = std::ranges::find_if(
+        params, [&](const Param& param) { return param.name.text == bad->param; });
+    const ExprId value =
+        at == params.end() ? ExprId{} : given[static_cast<size_t>(at - params.begin())];
+    diag_.error(
+        value.valid() ? expr(value).span : quantizer.span, DiagKind::BadQuantizer, bad->reason);
+    return false;
+}
+
 std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
     const Expr& node = expr(entry.quantizer);
     const Invocation* call = file_.invocation(node);
@@ -228,7 +300,8 @@ std::optional<TensorQuantizer> QuantCheck::check(const QuantEntry& entry) {
                            .standard = signature->standard,
                            .span = span};
     const auto given = match_arguments(*signature, *call);
-    const bool good = given && add_arguments(*signature, *given, result);
+    const bool good = given && add_arguments(*signature, *given, result) &&
+                      good_values(*signature, *given, result);
     return good ? std::optional(std::move(result)) : std::nullopt;
 }
 
@@ -263,8 +336,36 @@ std::vector<TensorQuantizer> check_quantization(const QuantFile& file,
     return result;
 }
 
+namespace {
+
+// Zero points are whole numbers there.
+bool to_integers(ir::Value& value) {
+    const auto whole = [](ir::Scalar& item) {
+        const auto* real = std::get_if<double>(&item);
+        const bool fits = real && std::abs(*real) < 0x1p53 && std::trunc(*real) == *real;
+        if (fits) item = static_cast<int64_t>(*real);
+        return fits;
+    };
+    if (auto* item = std::get_if<ir::Scalar>(&value)) return whole(*item);
+    auto* pack = std::get_if<ir::Pack>(&value);
+    return pack && std::ranges::all_of(pack->items, whole);
+}
+
+// The fragment as the operator that it was written for.
+void make_quant_operator(ir::Quantizer& quantizer) {
+    ir::Quantizer result{"quant.zero_point_linear_quantize", quantizer.attributes};
+    for (ir::Attribute& attribute : result.attributes) {
+        if (attribute.name == "zero_point" && !to_integers(attribute.value)) return;
+    }
+    quantizer = std::move(result);
+}
+
+}  // namespace
+
 ir::Quantizer to_quantizer(const TensorQuantizer& quantizer) {
     ir::Quantizer result{.op = "nnef1." + quantizer.op, .attributes = quantizer.attributes};
+    std::optional<int64_t> channel_axis;
+    bool one_axis = true;
     for (const QuantTensor& tensor : quantizer.tensors) {
         if (tensor.items.size() == 1) {
             result.attributes.push_back({tensor.name, tensor.items[0]});
@@ -272,8 +373,13 @@ ir::Quantizer to_quantizer(const TensorQuantizer& quantizer) {
         }
         result.attributes.push_back({tensor.name, ir::Pack{tensor.items}});
         const auto axis = std::ranges::find_if(tensor.shape, [](int64_t n) { return n > 1; });
-        result.attributes.push_back({"channel_axis", ir::Scalar(axis - tensor.shape.begin())});
+        const int64_t number = axis - tensor.shape.begin();
+        if (channel_axis == number) continue;
+        one_axis = !channel_axis;
+        channel_axis = number;
+        result.attributes.push_back({"channel_axis", ir::Scalar(number)});
     }
+    if (quantizer.rounds_away && one_axis) make_quant_operator(result);
     return result;
 }
 

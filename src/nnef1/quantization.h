@@ -7,6 +7,10 @@
 
 namespace lemma::nnef1 {
 
+// The fragment that documents have for `quant.zero_point_linear_quantize` of SkriptND, which rounds
+// halves away from zero.
+inline constexpr std::string_view kAwayQuantizer = "zero_point_linear_quantize_away";
+
 // An argument where the quantiser takes a tensor: one number, or an item per channel.
 struct QuantTensor {
     std::string name;
@@ -19,7 +23,8 @@ struct TensorQuantizer {
     std::string op;
     std::vector<QuantTensor> tensors;  // in order of declaration, without the quantised one
     std::vector<ir::Attribute> attributes;
-    bool standard = false;  // else it is a fragment of the document
+    bool standard = false;     // else it is a fragment of the document
+    bool rounds_away = false;  // the fragment is kAwayQuantizer, as it is written
     Span span;
 };
 

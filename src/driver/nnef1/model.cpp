@@ -24,6 +24,23 @@ nnef1::ParseOptions parse_options(const CheckOptions& options) {
 // `graph.quant` beside `graph.nnef`.
 std::string quant_name(const ModelFile& model) { return model.name + ".quant"; }
 
+// Whether the document has the fragment that is written for quantisers of SkriptND.
+bool has_away_quantizer(const nnef1::Document& document, const diag::SourceMap& sources) {
+    const auto letters = [](std::string_view text) {
+        std::string result(text);
+        std::erase_if(result, [](char c) { return c == ' ' || c == '\n' || c == '\r'; });
+        return result;
+    };
+    const std::string_view library = nnef1_text("translations/quant.nnef");
+    const size_t begin = library.find(fmt::format("fragment {}(", nnef1::kAwayQuantizer));
+    LEMMA_CHECK(begin != std::string_view::npos);
+    const std::string wanted = letters(library.substr(begin, library.find('}', begin) + 1 - begin));
+    return std::ranges::any_of(document.fragments, [&](const nnef1::Fragment& fragment) {
+        return fragment.name.text == nnef1::kAwayQuantizer &&
+               letters(sources.text(fragment.span)) == wanted;
+    });
+}
+
 // What the command line says about graphs; NNEF 1.0 has one, without attributes.
 bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag) {
     const nnef1::Name& name = model.document.graph->name;
@@ -97,6 +114,10 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
         nnef1::check_document(model->document, *model->operations, options.dialect, diag);
     model->quantizers = nnef1::check_quantization(
         quant, model->document, *model->operations, import_options(options), diag);
+    for (nnef1::TensorQuantizer& quantizer : model->quantizers) {
+        if (quantizer.op != nnef1::kAwayQuantizer) continue;
+        quantizer.rounds_away = has_away_quantizer(model->document, sources);
+    }
     return model;
 }
 

@@ -96,11 +96,17 @@ std::optional<RewrittenModel> Rewriter::run() {
 std::optional<RewrittenModel> Rewriter::write(const ir::Program& program,
                                               const nnef1::ExportedGraph& graph) {
     const size_t errors = diag_.error_count();
-    auto text = nnef1::flat_document(graph.text, diag_);
-    std::string quant = nnef1::export_quantizers(program, graph.names, operations_, diag_);
+    auto quant = nnef1::export_quantizers(program, graph.names, operations_, diag_);
+    std::string fragments;
+    for (const std::string& name : quant.fragments) {
+        const nnef1::Signature* const found = operations_.find(name);
+        LEMMA_CHECK(found);
+        fragments += fmt::format("{}\n\n", sources_.text(found->fragment->span));
+    }
+    auto text = nnef1::document_text(graph.text, fragments, diag_);
     if (!text || diag_.error_count() > errors) return std::nullopt;
     return RewrittenModel{
-        .graph = std::move(*text), .quant = std::move(quant), .variables = graph.variables};
+        .graph = std::move(*text), .quant = std::move(quant.text), .variables = graph.variables};
 }
 
 // The texts of all fragments that may be needed.

@@ -82,13 +82,47 @@ double decode_logarithmic(const Attributes& attributes, size_t channel, double c
     return std::copysign(std::exp2(std::abs(code) + top - steps), code);
 }
 
-Decode decoder_of(std::string_view op) {
+// The codes that the bits of the quantiser have.
+struct CodeRange {
+    double lowest = 0;
+    double highest = 0;
+};
+
+CodeRange signed_codes(const Attributes& attributes) {
+    const double bits = attributes.number("bits", 0, 8);
+    if (!attributes.flag("signed", true)) return {0, std::exp2(bits) - 1};
+    const double highest = std::exp2(bits - 1) - 1;
+    return {attributes.flag("symmetric", false) ? -highest : -highest - 1, highest};
+}
+
+CodeRange unsigned_codes(const Attributes& attributes) {
+    return {0, std::exp2(attributes.number("bits", 0, 8)) - 1};
+}
+
+CodeRange logarithmic_codes(const Attributes& attributes) {
+    const double highest = unsigned_codes(attributes).highest;
+    return {-highest, highest};
+}
+
+struct Decoder {
+    Decode decode = nullptr;
+    CodeRange (*range)(const Attributes&) = nullptr;
+};
+
+Decoder decoder_of(std::string_view op) {
     const std::string_view name = op.substr(op.rfind('.') + 1);
-    if (name == "zero_point_linear_quantize") return decode_zero_point;
-    if (name == "min_max_linear_quantize") return decode_min_max;
-    if (name == "linear_quantize") return decode_linear;  // of NNEF 1.0
-    if (name == "logarithmic_quantize") return decode_logarithmic;
-    return nullptr;
+    // Those of nnef1.quantizers have shorter names.
+    if (name == "zero_point_linear_quantize" || name == "zero_point_linear") {
+        return {decode_zero_point, signed_codes};
+    }
+    if (name == "min_max_linear_quantize" || name == "min_max_linear") {
+        return {decode_min_max, signed_codes};
+    }
+    if (name == "linear_quantize") return {decode_linear, unsigned_codes};  // of NNEF 1.0
+    if (name == "logarithmic_quantize" || name == "logarithmic") {
+        return {decode_logarithmic, logarithmic_codes};
+    }
+    return {};
 }
 
 }  // namespace
@@ -99,12 +133,13 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
             "it holds quantised items, and nothing (`@quantize`, graph.quant) says what they stand "
             "for");
     }
-    const Decode decode = decoder_of(variable.quantizer->op);
-    if (!decode) {
+    const Decoder decoder = decoder_of(variable.quantizer->op);
+    if (!decoder.decode) {
         return bad(fmt::format("it holds quantised items, and what `{}` makes of them is not known",
                                variable.quantizer->op));
     }
     const Attributes attributes(*variable.quantizer);
+    const CodeRange range = decoder.range(attributes);
     const auto rank = static_cast<int64_t>(codes.shape().size());
     const auto axis = static_cast<int64_t>(attributes.number("channel_axis", 0, rank > 1 ? 1 : 0));
     const int64_t channel_axis = axis < 0 ? axis + rank : axis;
@@ -117,7 +152,15 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
     for (int64_t i = 0; i < codes.size(); ++i) {
         const int64_t channel = has_axis ? i / std::max<int64_t>(inner, 1) % channels : 0;
         const auto code = static_cast<double>(codes.integer(i));
-        values.set_real(i, decode(attributes, static_cast<size_t>(channel), code));
+        if (code < range.lowest || code > range.highest) {
+            return bad(fmt::format("item {} is the code {}, and codes of {} bits go from {} to {}",
+                                   i,
+                                   code,
+                                   attributes.number("bits", 0, 8),
+                                   range.lowest,
+                                   range.highest));
+        }
+        values.set_real(i, decoder.decode(attributes, static_cast<size_t>(channel), code));
     }
     return values;
 }

@@ -148,7 +148,6 @@ std::string Writer::updates() {
     return text + lines;
 }
 
-// Those of NNEF 1.0 are the ones of the module `quant`, under its own names.
 std::string Writer::quantizers() {
     std::string text;
     for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
@@ -157,17 +156,11 @@ std::string Writer::quantizers() {
         if (!quantizer || !names_.contains(id)) continue;
         std::string op = quantizer->op;
         std::vector<std::string> attributes;
-        if (op.starts_with("nnef1.")) op = "quant." + op.substr(op.rfind('.') + 1);
-        if (op == "quant.linear_quantize") {
-            op = "quant.min_max_linear_quantize";
-            attributes.push_back("signed=false");
-        }
+        const bool of_nnef1 = op.starts_with("nnef1.") && op.find('.') == op.rfind('.');
+        if (of_nnef1 && !nnef1_quantizer(id, op, attributes)) continue;
         for (const ir::Attribute& attribute : quantizer->attributes) {
-            if (std::holds_alternative<ir::Null>(attribute.value)) continue;
-            std::string given = fmt::format("{}={}", attribute.name, value_text(attribute.value));
-            if (std::ranges::find(attributes, given) == attributes.end()) {
-                attributes.push_back(std::move(given));
-            }
+            if (of_nnef1 || std::holds_alternative<ir::Null>(attribute.value)) continue;
+            attributes.push_back(fmt::format("{}={}", attribute.name, value_text(attribute.value)));
         }
         const Callee callee = find_callee(op);
         if (callee.definition && !callee.module->standard) {

@@ -40,6 +40,7 @@ std::optional<ExportedModel> Writer::run() {
         if (!direct) line(fmt::format("{} = {};", name, operand_text(operand)));
     }
     const std::string compose = std::move(body_);
+    span_ = {};
     const std::string update = updates();
     const std::string quantize = quantizers();
     const std::string own = definitions();

@@ -39,6 +39,8 @@ private:
     std::string shape_text(const std::vector<ir::SymId>& shape, bool with_bounds);
     std::string updates();
     std::string quantizers();
+    // Changes both to what the module `nnef1.quantizers` has; reports that it has none.
+    bool nnef1_quantizer(ir::TensorId id, std::string& op, std::vector<std::string>& attributes);
 
     // calls.cpp
     void operations(const std::vector<ir::OpId>& list, int depth);
