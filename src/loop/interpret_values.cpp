@@ -240,15 +240,13 @@ Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
     if (tensor.role == ir::TensorRole::Constant) {
         LEMMA_TRY(auto array, constant(tensor));
-        set_value(id, std::move(array));
-        if (auto done = transform(id); !done) return std::unexpected(done.error());
-        return values_.at(id);
+        set_value(id, array);
+        return array;
     }
     if (tensor.role == ir::TensorRole::Variable) {
         LEMMA_TRY(auto array, variable_value(id));
-        set_value(id, std::move(array));
-        if (auto done = transform(id); !done) return std::unexpected(done.error());
-        return values_.at(id);
+        set_value(id, array);
+        return array;
     }
     return bad(fmt::format("`{}` has no value", tensor.name));
 }
