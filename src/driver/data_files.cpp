@@ -227,6 +227,11 @@ DataHeader read_data_header(const tensor::ModelSource& source,
     if (!header) return {.misfit = header.error().message};
     DataHeader result{
         .misfit = "", .shape = std::move(header->shape), .oddities = std::move(header->oddities)};
+    const bool quantised =
+        header->type == tensor::ItemType::QuantInt || header->type == tensor::ItemType::QuantUint;
+    result.codes = quantised && !header->range;
+    result.any_item =
+        !result.codes && !(header->type == tensor::ItemType::Uint && header->bits == 64);
     if (!tensor::can_store(header->type, dtype)) {
         result.misfit = fmt::format(
             "its items are {}, expected {}", tensor::item_text(*header), type_text(dtype));

@@ -48,6 +48,8 @@ struct DataHeader {
     std::string misfit;  // why it cannot hold items of the dtype; empty if it can
     tensor::Shape shape;
     std::vector<std::string> oddities;  // worth a warning
+    bool codes = false;                 // items are codes that a quantiser explains
+    bool any_item = true;               // no item is out of range, so that the header tells all
 };
 DataHeader read_data_header(const tensor::ModelSource& source,
                             const std::string& file,

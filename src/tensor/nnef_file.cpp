@@ -71,7 +71,7 @@ Result<void> read_shape(std::string_view bytes, NnefHeader& header) {
             clean = clean && extent == 0;
         }
     }
-    if (!clean) header.oddities.push_back("extents beyond the rank are not 0");
+    if (!clean) header.oddities.emplace_back(kExtentsBeyondRank);
     const auto count = volume(header.shape);
     if (!count) return bad(fmt::format("its shape {} is too large", shape_text(header.shape)));
     header.volume = *count;

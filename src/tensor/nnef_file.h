@@ -35,6 +35,9 @@ struct StoredRange {
     friend bool operator==(const StoredRange&, const StoredRange&) = default;
 };
 
+// An oddity: the format has zeros there.
+inline constexpr std::string_view kExtentsBeyondRank = "extents beyond the rank are not 0";
+
 struct NnefHeader {
     Shape shape;
     ItemType type = ItemType::Float;  // Int too where a deprecated parameter makes a Uint signed

@@ -31,7 +31,11 @@ Result<std::optional<LoadedModel>> load_nnef1(const ModelFile& file,
     const auto files = std::make_shared<LabelFiles>(file, options.check.dialect);
     CheckOptions data = options.check;
     data.data = options.data;
-    if (options.data != DataMode::Ignore) files->check(imported.variables, data, finding.diag);
+    if (options.data != DataMode::Ignore) {
+        imported.program = std::move(composed.program);
+        files->check(imported, data, std::nullopt, finding.diag);  // items are read by the run
+        composed.program = std::move(imported.program);
+    }
     if (finding.diag.has_errors()) return std::nullopt;
     const auto variables = std::make_shared<Variables>();
     for (const nnef1::StoredVariable& variable : imported.variables) {
@@ -62,12 +66,17 @@ Result<void> check_nnef1_model(const ModelFile& file,
     const Nnef1Library library(model->document, check, finding.sources, finding.diag);
     if (finding.diag.has_errors()) return {};
     const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
+    // What does not fit is reported.
+    if (imported.program) nnef1_quantizers(*model, *imported.program, check, finding);
     if (imported.custom.valid()) {
         finding.remarks.push_back({imported.custom,
                                    fmt::format("`{}` has no body: shapes behind it are not checked",
                                                imported.custom_name)});
     }
-    LabelFiles(model->model, check.dialect).check(imported.variables, check, finding.diag);
+    const bool required = check.data == DataMode::Require;
+    LabelFiles(model->model, check.dialect)
+        .check(
+            imported, check, required ? std::optional(options.source) : std::nullopt, finding.diag);
     return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "driver/formats/stored_data.h"
 #include "tensor/convert.h"
+#include "tensor/nnef_file.h"
 
 namespace lemma::driver {
 
@@ -94,37 +95,63 @@ DataHeader LabelFiles::header_of(const nnef1::StoredVariable& variable,
         .misfit = header.misfit, .shape = header.shape.value_or(variable.shape), .oddities = {}};
 }
 
-// `file` is empty for a tensor among many.
-void LabelFiles::check_file(const nnef1::StoredVariable& variable,
+// Whether the header fits, and the items are to be looked at. `file` is empty for a tensor among
+// many, and `tensor` null where the model has no program.
+bool LabelFiles::check_file(const nnef1::StoredVariable& variable,
                             const std::string& given,
+                            const ir::Tensor* tensor,
                             Diagnostics& diag) const {
-    DataHeader header = header_of(variable, given);
+    const DataHeader header = header_of(variable, given);
     const std::string file = given.empty() ? many_->file(variable.label) : given;
-    if (header.misfit.empty() && header.shape != variable.shape) {
-        // Khronos' tools do not count singleton axes at the end.
-        const bool same =
-            dialect_ == nnef1::Dialect::Khronos &&
-            without_trailing_ones(header.shape) == without_trailing_ones(variable.shape);
-        if (!same) {
-            header.misfit = fmt::format("it has the shape {}, expected {}",
-                                        tensor::shape_text(header.shape),
-                                        tensor::shape_text(variable.shape));
-        }
-    }
     const std::string path = model_.source->path_of(file);
+    const auto misfit = [&](std::string_view reason) {
+        return diag.error(
+            variable.span,
+            DiagKind::BadData,
+            fmt::format("`{}` cannot be the data of '{}': {}", path, variable.label, reason));
+    };
+    const size_t errors = diag.error_count();
+    // Khronos' tools do not count singleton axes at the end.
+    const bool same_shape =
+        header.shape == variable.shape ||
+        (dialect_ == nnef1::Dialect::Khronos &&
+         without_trailing_ones(header.shape) == without_trailing_ones(variable.shape));
     if (!header.misfit.empty()) {
-        diag.error(variable.span,
-                   DiagKind::BadData,
-                   fmt::format(
-                       "`{}` cannot be the data of '{}': {}", path, variable.label, header.misfit))
+        misfit(header.misfit);
+    } else if (!same_shape) {
+        misfit(fmt::format("it has the shape {}, expected {}",
+                           tensor::shape_text(header.shape),
+                           tensor::shape_text(variable.shape)))
             .note("NNEF 1.0.4, 5.2: the extents must be equal to those of the network description");
-        return;
+    } else if (header.codes && tensor && !tensor->quantizer) {
+        misfit("its items are quantised, and graph.quant does not say what they stand for")
+            .note(
+                fmt::format("write `\"{}\": …;` with the quantiser into graph.quant", tensor->name))
+            .note("NNEF 1.0.4, 5.2.1: quantisation parameters are stored in the quantisation file");
     }
+    if (diag.error_count() > errors) return false;
     for (const std::string& oddity : header.oddities) {
+        if (oddity == tensor::kExtentsBeyondRank && dialect_ == nnef1::Dialect::Strict) {
+            misfit(oddity).note("NNEF 1.0.4, 5.2: the rest must be filled with zeros");
+            continue;
+        }
         diag.warning(variable.span,
                      DiagKind::BadData,
                      fmt::format("`{}`, the data of '{}': {}", path, variable.label, oddity));
     }
+    return diag.error_count() == errors && !header.any_item;
+}
+
+void LabelFiles::check_items(const nnef1::StoredVariable& variable,
+                             const std::string& file,
+                             const ir::Tensor& tensor,
+                             const tensor::SourceLimits& limits,
+                             Diagnostics& diag) const {
+    const auto data = read_stored(*model_.source, file, tensor, limits);
+    if (data) return;
+    diag.error(variable.span,
+               DiagKind::BadData,
+               fmt::format("the data of '{}': {}", variable.label, data.error().message));
 }
 
 void LabelFiles::report_unused(const std::vector<nnef1::StoredVariable>& variables,
@@ -145,16 +172,21 @@ void LabelFiles::report_unused(const std::vector<nnef1::StoredVariable>& variabl
     }
 }
 
-void LabelFiles::check(const std::vector<nnef1::StoredVariable>& variables,
+void LabelFiles::check(const nnef1::Imported& model,
                        const CheckOptions& options,
+                       const std::optional<tensor::SourceLimits>& items,
                        Diagnostics& diag) {
     if (options.data == DataMode::Ignore) return;
+    const std::vector<nnef1::StoredVariable>& variables = model.variables;
     std::vector<const nnef1::StoredVariable*> missing;
     for (const nnef1::StoredVariable& variable : variables) {
+        const ir::Tensor* const tensor =
+            model.program ? &model.program->tensors[variable.tensor] : nullptr;
         if (const auto file = find(variable.label)) {
-            check_file(variable, *file, diag);
+            const bool look = check_file(variable, *file, tensor, diag);
+            if (look && tensor && items) check_items(variable, *file, *tensor, *items, diag);
         } else if (many_ && many_->has(variable.label)) {
-            check_file(variable, "", diag);
+            check_file(variable, "", tensor, diag);
         } else {
             missing.push_back(&variable);
         }

@@ -29,15 +29,23 @@ public:
     Result<std::optional<tensor::Tensor>> read(const nnef1::StoredVariable& variable,
                                                const ir::Tensor& tensor,
                                                const tensor::SourceLimits& limits) const;
-    // Reports files that do not fit their variables, and variables without data.
-    void check(const std::vector<nnef1::StoredVariable>& variables,
+    // Reports files that do not fit their variables, and variables without data. With limits,
+    // items of types that have values out of range are read, too.
+    void check(const nnef1::Imported& model,
                const CheckOptions& options,
+               const std::optional<tensor::SourceLimits>& items,
                Diagnostics& diag);
 
 private:
-    void check_file(const nnef1::StoredVariable& variable,
+    bool check_file(const nnef1::StoredVariable& variable,
                     const std::string& file,
+                    const ir::Tensor* tensor,
                     Diagnostics& diag) const;
+    void check_items(const nnef1::StoredVariable& variable,
+                     const std::string& file,
+                     const ir::Tensor& tensor,
+                     const tensor::SourceLimits& limits,
+                     Diagnostics& diag) const;
     DataHeader header_of(const nnef1::StoredVariable& variable, const std::string& file) const;
     void report_unused(const std::vector<nnef1::StoredVariable>& variables,
                        Diagnostics& diag) const;

@@ -37,6 +37,19 @@ graph net( x ) -> ( y, z )
 }
 """
 
+CONSTANT = """\
+version 1.0;
+
+graph net( x ) -> ( y, z )
+{
+    x = external(shape = [2, 2]);
+    c = constant(shape = [2, 2], value = [0.2, 0.3, 0.8, 1.2]);
+    u = constant(shape = [], value = [0.3]);
+    y = add(x, c);
+    z = add(x, u);
+}
+"""
+
 COUNTER = """\
 version 1.0;
 
@@ -91,6 +104,36 @@ graph net( x ) -> ( y )
 }
 """
 
+BAD_ITEMS = """\
+version 1.0;
+
+graph net( x ) -> ( y )
+{
+    x = external(shape = [4]);
+    codes = variable(shape = [4], label = 'codes');
+    loose = variable(shape = [4], label = 'loose');
+    large = variable<integer>(shape = [2], label = 'large');
+    extra = variable(shape = [2], label = 'extra');
+    good = variable(shape = [4], label = 'good');
+    y = add(x, codes);
+}
+"""
+
+BAD_VALUES = """\
+"x": linear_quantize(min = 1.0, max = 1.0, bits = 8);
+"w": linear_quantize(min = [0.0, 0.5], max = [1.0, 0.25], bits = 8);
+"z": linear_quantize(min = -1.0, max = 1.0, bits = 100);
+"y": zero_point_linear_quantize(zero_point = 0, scale = 0.0, bits = 8, signed = true, symmetric = false);
+"a": logarithmic_quantize(max = 0.0, bits = 8);
+"""
+
+BAD_LENGTHS = """\
+"x": linear_quantize(min = [-1.0, -1.0, -2.0], max = 1.0, bits = 8);
+"w": linear_quantize(min = -1.0, max = [[[1.0, 2.0]]], bits = 8);
+"z": linear_quantize(min = [-1.0, -2.0], max = [[1.0, 2.0]], bits = 8);
+"y": min_max_linear_quantize(min = 0.0, max = 1.0, bits = 1, signed = true, symmetric = true);
+"""
+
 BAD_QUANT = """\
 # names of tensors and operations
 "q": linear_quantize(min = 0.0, max = 1.0, bits = 8);
@@ -111,6 +154,7 @@ graph net( x ) -> ( y )
     w = variable(shape = [2, 2], label = 'w/label');
     z = mul(x, w);
     y = relu(z);
+    a = relu(y);
 }
 """
 
@@ -159,6 +203,11 @@ def main() -> None:
     write("quantised/w.dat", dat([2, 2], bytes([0, 255, 51, 204]), 8, 2))
     write("q.json", "[[0.8, 0.8], [200.0, 2.9]]")
 
+    write("constant/graph.nnef", CONSTANT)
+    write("constant/graph.quant",
+          '"c": linear_quantize(min = 0.0, max = 1.0, bits = 2);\n'
+          '"u": linear_quantize(min = 0.0, max = 1.0, bits = 1);\n')
+
     write("counter/graph.nnef", COUNTER)
     write("counter/state/a.dat", reals([2], 1.0, 2.0))
     write("counter/state/b.dat", reals([2], 10.0, 20.0))
@@ -175,6 +224,21 @@ def main() -> None:
     write("bad/spare.dat", reals([2], 1.0, 2.0))
     write("bad_quant/graph.nnef", BAD_QUANT_MODEL)
     write("bad_quant/graph.quant", BAD_QUANT)
+    write("bad_values/graph.nnef", BAD_QUANT_MODEL)
+    write("bad_values/graph.quant", BAD_VALUES)
+    write("bad_lengths/graph.nnef", BAD_QUANT_MODEL)
+    write("bad_lengths/graph.quant", BAD_LENGTHS)
+    write("bad_items/graph.nnef", BAD_ITEMS)
+    four_bits = "(min = -1.0, max = 1.0, bits = 4, signed = false, symmetric = false);\n"
+    write("bad_items/graph.quant",
+          f'"codes": min_max_linear_quantize{four_bits}"good": min_max_linear_quantize{four_bits}')
+    write("bad_items/codes.dat", dat([4], bytes([0, 1, 128, 255]), 8, 2))
+    write("bad_items/loose.dat", dat([4], bytes([0, 1, 128, 255]), 8, 2))
+    write("bad_items/large.dat", dat([2], struct.pack("<2Q", 1, 1 << 63), 64, 1))
+    extra = bytearray(reals([2], 1.0, 2.0))
+    extra[16] = 7  # the second extent
+    write("bad_items/extra.dat", bytes(extra))
+    write("bad_items/good.dat", dat([4], bytes([0, 1, 14, 15]), 8, 2))
     write("case/case.json", '{"rtol": 1e-4, "atol": 1e-5, "quant": true}\n')
     write("case/model/graph.nnef", QUANTISED)
     write("case/model/graph.quant", '"y": linear_quantize(min = 0.0, max = 4.0, bits = 2);\n')
