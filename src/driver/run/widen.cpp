@@ -1,6 +1,7 @@
 #include "driver/run/widen.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -26,6 +27,7 @@ public:
             keep(op.inputs);  // intrinsics and control flow are given what they ask for
             keep(op.outputs);
         }
+        for (const ir::Operation& op : program_.operations) keep_rounded(op);
         for (const ir::Update& update : program_.updates) kept_[update.value.value] = true;
         for (const ir::Graph& graph : program_.graphs) {
             for (const ir::OpId id : graph.operations) {
@@ -39,6 +41,40 @@ private:
     void keep(const std::vector<ir::Port>& ports) {
         for (const ir::Port& port : ports) {
             for (const ir::TensorId id : port.operand.items) kept_[id.value] = true;
+        }
+    }
+
+    // What a formula rounds to whole numbers: a quotient that is a half in f32 counts as one.
+    void keep_rounded(const ir::Operation& op) {
+        for (const ir::Formula& formula : op.formulas) {
+            std::unordered_map<ir::SymId, ir::TensorId, IdHash> elements;
+            for (const ir::Access& access : formula.accesses) {
+                elements[access.symbol] = access.tensor;
+            }
+            std::unordered_set<ir::SymId, IdHash> seen;
+            for (const ir::Write& write : formula.writes) {
+                keep_rounded(write.value, elements, seen);
+            }
+        }
+    }
+    void keep_rounded(ir::SymId id,
+                      const std::unordered_map<ir::SymId, ir::TensorId, IdHash>& elements,
+                      std::unordered_set<ir::SymId, IdHash>& seen) {
+        if (!seen.insert(id).second) return;
+        const ir::SymNode node = program_.symbols.node(id);
+        const bool function = node.kind == ir::SymKind::Operation &&
+                              node.op == ir::SymOp::Function && node.operands.size() == 1;
+        if (function && (node.name == "round" || node.name == "floor" || node.name == "ceil")) {
+            for (const ir::SymId symbol : program_.symbols.symbols_of(node.operands[0])) {
+                const auto found = elements.find(symbol);
+                if (found != elements.end()) kept_[found->second.value] = true;
+            }
+        }
+        for (const ir::SymId operand : node.operands) keep_rounded(operand, elements, seen);
+        for (const ir::SymTerm& term : node.terms) {
+            for (const ir::SymFactor& factor : term.factors) {
+                keep_rounded(factor.atom, elements, seen);
+            }
         }
     }
 

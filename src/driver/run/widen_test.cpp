@@ -46,5 +46,29 @@ TEST(WidenInnerTensors, AreThoseThatOnlyPartsOfOneCallSee) {
     EXPECT_EQ(wide, "h");
 }
 
+// A quotient that is rounded is one of f32, so that what is a half there goes as halves do.
+TEST(WidenInnerTensors, LeaveWhatIsRoundedToWholeNumbers) {
+    constexpr const char* kRounding = R"(program p
+input %x: f32[4]
+graph g (x = %x) {
+    y %y: f32[4] = outer (x = %x) {
+        h %h: f32[4] = third (x = %x) {
+            %h[i] = %x[i] / 3.0  for i < 4
+        }
+        y %y = round (h = %h) {
+            %y[i] = 3.0 * floor(%h[i] + 0.5)  for i < 4
+        }
+    }
+    yield y = %y
+}
+)";
+    diag::SourceMap sources;
+    Diagnostics diag;
+    auto program = ir::read_program(sources, sources.add("p.ir", kRounding), diag);
+    ASSERT_TRUE(program.has_value());
+    widen_inner_tensors(*program);
+    for (const ir::Tensor& tensor : program->tensors) EXPECT_EQ(tensor.dtype, ir::DType::F32);
+}
+
 }  // namespace
 }  // namespace lemma::driver
