@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <lemma/lemma.hpp>
+#include <string>
 
 #include "api/report.h"
+#include "tensor/shape.h"
 
 using lemma::DataType;
 using lemma::Model;
@@ -57,11 +59,38 @@ int call(lemma_model* handle, Step step) {
     return static_cast<int>(handle->last.status);
 }
 
+// What is wrong with the pointers and counts of a caller; empty if nothing is.
+std::string fault_of(const lemma_options& given) {
+    if (given.attribute_count > 0 && !given.attributes)
+        return "the options have a number of attributes, but none: `attributes` is NULL";
+    for (size_t i = 0; i < given.attribute_count; ++i) {
+        if (!given.attributes[i])
+            return "the attribute " + std::to_string(i) + " of the options is NULL";
+    }
+    return {};
+}
+
+std::string fault_of(const lemma_tensor& given, const std::string& name) {
+    const std::string whose = "the tensor for `" + name + "` ";
+    if (given.rank > lemma::tensor::kMaxRank)
+        return whose + "has more than " + std::to_string(lemma::tensor::kMaxRank) + " axes";
+    if (given.rank > 0 && !given.shape) return whose + "has axes, but its `shape` is NULL";
+    if (given.size > 0 && !given.data) return whose + "has a size, but its `data` is NULL";
+    if (given.type != LEMMA_STR) return {};
+    if (given.size % sizeof(char*) != 0)
+        return whose + "has a size that is no number of pointers to strings";
+    const auto* const texts = static_cast<const char* const*>(given.data);
+    for (size_t i = 0; i < given.size / sizeof(char*); ++i) {
+        if (!texts[i]) return whose + "has NULL for the string " + std::to_string(i);
+    }
+    return {};
+}
+
 lemma::LoadOptions load_options(const lemma_options& given) {
     lemma::LoadOptions options;
     options.graph = text_of(given.graph);
     for (size_t i = 0; i < given.attribute_count; ++i) {
-        options.attributes.push_back(text_of(given.attributes[i]));
+        options.attributes.emplace_back(given.attributes[i]);
     }
     if (given.real != LEMMA_NO_TYPE) options.real = static_cast<DataType>(given.real);
     options.quantize = given.quantize != 0;
@@ -76,8 +105,8 @@ lemma::LoadOptions load_options(const lemma_options& given) {
 Tensor copied(const lemma_tensor& given) {
     Tensor tensor;
     tensor.type = static_cast<DataType>(given.type);
-    if (given.shape) tensor.shape.assign(given.shape, given.shape + given.rank);
-    if (!given.data) return tensor;
+    if (given.rank > 0) tensor.shape.assign(given.shape, given.shape + given.rank);
+    if (given.size == 0) return tensor;
     if (tensor.type == DataType::Str) {
         const auto* const texts = static_cast<const char* const*>(given.data);
         tensor.strings.assign(texts, texts + given.size / sizeof(char*));
@@ -151,6 +180,8 @@ int lemma_load(const char* path, const lemma_options* options, lemma_model** mod
     lemma_model& handle = **model;
     lemma::api::guarded(handle.last, [&] {
         if (!path) return refuse("no path is given", handle.last);
+        if (const std::string fault = options ? fault_of(*options) : ""; !fault.empty())
+            return refuse(fault, handle.last);
         auto loaded = Model::load(path, options ? load_options(*options) : lemma::LoadOptions());
         handle.model = std::move(loaded.model);
         handle.last = std::move(loaded);
@@ -229,11 +260,13 @@ int lemma_set_input(lemma_model* model, const char* name, const lemma_tensor* te
     return call(model, [&](Model& loaded, Outcome& outcome) {
         const std::string key = text_of(name);
         if (!has(loaded.inputs(), key)) return refuse("there is no input `" + key + "`", outcome);
-        if (tensor) {
-            model->inputs[key] = copied(*tensor);
-        } else {
+        if (!tensor) {
             model->inputs.erase(key);
+            return;
         }
+        const std::string fault = fault_of(*tensor, key);
+        if (!fault.empty()) return refuse(fault, outcome);
+        model->inputs[key] = copied(*tensor);
     });
 }
 
@@ -272,6 +305,8 @@ int lemma_set_variable(lemma_model* model, const char* name, const lemma_tensor*
     return call(model, [&](Model& loaded, Outcome& outcome) {
         const std::string key = text_of(name);
         if (!tensor) return refuse("no value is given for the variable `" + key + "`", outcome);
+        const std::string fault = fault_of(*tensor, key);
+        if (!fault.empty()) return refuse(fault, outcome);
         outcome = loaded.set_variable(key, copied(*tensor));
     });
 }

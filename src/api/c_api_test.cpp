@@ -37,6 +37,51 @@ std::vector<float> values_of(const lemma_tensor& tensor) {
 
 const std::vector<int64_t> kTwo = {2};
 
+TEST(CApi, RefusesCountsWithoutPointers) {
+    const TempFolder folder("c_null");
+    const std::string path = folder.write(kSum);
+    const auto refused_load = [&](const lemma_options& options, const char* why) {
+        lemma_model* model = nullptr;
+        EXPECT_EQ(lemma_load(path.c_str(), &options, &model), LEMMA_UNUSABLE);
+        EXPECT_EQ(std::string(lemma_error(model)), "lemma: " + std::string(why) + "\n");
+        lemma_free(model);
+    };
+    lemma_options options = {};
+    options.attribute_count = 2;
+    refused_load(options,
+                 "the options have a number of attributes, but none: `attributes` is NULL");
+    const char* const attributes[] = {"a=1", nullptr};
+    options.attributes = attributes;
+    refused_load(options, "the attribute 1 of the options is NULL");
+
+    const Handle model = load(path);
+    const char* const texts[] = {"a", nullptr};
+    const int64_t shape[65] = {2};
+    struct Wrong {
+        lemma_tensor tensor;
+        const char* why;
+    };
+    const Wrong wrongs[] = {
+        {{LEMMA_F32, 1, nullptr, shape, 8}, "has axes, but its `shape` is NULL"},
+        {{LEMMA_F32, 1, shape, nullptr, 8}, "has a size, but its `data` is NULL"},
+        {{LEMMA_STR, 1, shape, nullptr, 16}, "has a size, but its `data` is NULL"},
+        {{LEMMA_STR, 1, shape, texts, sizeof(texts)}, "has NULL for the string 1"},
+        {{LEMMA_STR, 1, shape, texts, 9}, "has a size that is no number of pointers to strings"},
+        {{LEMMA_F32, 65, shape, shape, 8}, "has more than 64 axes"},
+    };
+    for (const Wrong& wrong : wrongs) {
+        EXPECT_EQ(lemma_set_input(model.get(), "x", &wrong.tensor), LEMMA_UNUSABLE);
+        EXPECT_EQ(std::string(lemma_error(model.get())),
+                  "lemma: the tensor for `x` " + std::string(wrong.why) + "\n");
+        EXPECT_EQ(lemma_set_variable(model.get(), "total", &wrong.tensor), LEMMA_UNUSABLE);
+        EXPECT_EQ(std::string(lemma_error(model.get())),
+                  "lemma: the tensor for `total` " + std::string(wrong.why) + "\n");
+    }
+    const lemma_tensor empty = {LEMMA_F32, 0, nullptr, nullptr, 0};  // nothing, and no pointers
+    EXPECT_EQ(lemma_set_input(model.get(), "x", &empty), LEMMA_GOOD);
+    EXPECT_EQ(lemma_run(model.get()), LEMMA_UNUSABLE);
+}
+
 TEST(CApi, RunsWithState) {
     const TempFolder folder("c_state");
     const Handle model = load(folder.write(kSum));
