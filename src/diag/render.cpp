@@ -57,10 +57,18 @@ bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\n") == std::string_view::npos;
 }
 
+// What a fix-it puts in, without the ends of lines around it.
+std::string_view new_text(const FixIt& fix) {
+    std::string_view text = fix.replacement;
+    while (text.starts_with('\n')) text.remove_prefix(1);
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    return text;
+}
+
 // A fix-it needs no line of its own when a note ("did you mean `relu`?") says the same.
 bool is_told_by_note(const FixIt& fix, const std::vector<Note>& notes) {
-    if (fix.replacement.empty()) return false;
-    const std::string quoted = fmt::format("`{}`", fix.replacement);
+    if (new_text(fix).empty()) return false;
+    const std::string quoted = fmt::format("`{}`", new_text(fix));
     return std::any_of(notes.begin(), notes.end(), [&quoted](const Note& note) {
         return note.message.find(quoted) != std::string::npos;
     });
@@ -171,7 +179,10 @@ std::string edit_text(const FixIt& fix) {
     if (fix.replacement.empty()) return "remove this";
     const std::string_view verb = fix.span.begin == fix.span.end ? "insert" : "replace with";
     if (fix.replacement == " ") return fmt::format("{} a space", verb);
-    return fmt::format("{} `{}`", verb, printable(fix.replacement));
+    const std::string_view text = new_text(fix);
+    if (text.empty()) return fmt::format("{} a line break", verb);
+    const bool line = text.size() < fix.replacement.size();
+    return fmt::format("{}{} `{}`", verb, line ? " the line" : "", printable(text));
 }
 
 void Renderer::add_help(const FixIt& fix, const std::optional<Located>& at) {

@@ -110,6 +110,18 @@ TEST(Render, NamesThePlaceOfAFixInAnotherLine) {
               "   help: replace with `e<0a>f`\n");
 }
 
+TEST(Render, NamesALineThatIsMissingWithoutItsEnds) {
+    Case c("a b\nc\n");
+    c.error(c.span("c")).fix(c.at(3, 3), "\nd").fix(c.at(4, 4), "e\n").fix(c.at(5, 5), "\n");
+    EXPECT_EQ(c.text(),
+              "net.sknd:2:1: error: wrong [type-mismatch]\n"
+              "    2 | c\n"
+              "      | ^\n"
+              "   help: at net.sknd:1:4: insert the line `d`\n"
+              "   help: insert the line `e`\n"
+              "   help: insert a line break\n");
+}
+
 TEST(Render, NamesASpaceThatIsMissing) {
     Case c("[1..(3)]\n");
     c.error(c.span("1.")).fix(c.at(2, 2), " ");
