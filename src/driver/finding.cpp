@@ -55,13 +55,13 @@ std::string remarks_text(const Finding& finding) {
         }
         const diag::SourceMap& sources = finding.sources;
         const diag::Place place = sources.place(remark.span.file, remark.span.begin);
-        text += sources.name(remark.span.file);
+        text += diag::printable(sources.name(remark.span.file));
         if (!sources.is_binary(remark.span.file)) {
             text += fmt::format(":{}:{}", place.line, place.column);
         } else if (remark.span.end > remark.span.begin) {
             text += ":" + diag::printable(sources.line(remark.span.file, place.line));
         }
-        text += fmt::format(": note: {}\n", remark.message);
+        text += fmt::format(": note: {}\n", diag::printable(remark.message));
     }
     return text;
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "diag/utf8.h"
+
 namespace lemma::ir {
 
 namespace {
@@ -54,17 +56,23 @@ bool is_tensor_char(char c) {
 
 std::string quoted(std::string_view text) {
     std::string result = "\"";
-    for (const char c : text) {
+    for (size_t at = 0; at < text.size();) {
+        const diag::Character character = diag::character_at(text, at);
+        const std::string_view bytes = text.substr(at, character.size);
+        const char c = bytes[0];
         if (c == '\n') {
             result += "\\n";
         } else if (c == '\t') {
             result += "\\t";
-        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else if (diag::glyph(text, at, character).text != bytes) {
+            // A terminal that is given it would do something.
+            for (const char byte : bytes)
+                result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
         } else {
             if (c == '"' || c == '\\') result += '\\';
-            result += c;
+            result += bytes;
         }
+        at += character.size;
     }
     return result + '"';
 }

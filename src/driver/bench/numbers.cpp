@@ -7,6 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "diag/utf8.h"
+#include "driver/time_text.h"
+
 namespace lemma::driver {
 
 namespace {
@@ -67,7 +70,7 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
             rate(sum.operations, sum.seconds),
             share_text(numbers, sum.operations, sum.seconds),
             sum.count,
-            op,
+            diag::printable(op),
             sum.interpreted ? fmt::format(" ({} interpreted)", sum.interpreted) : std::string());
     }
     return text;
@@ -83,30 +86,23 @@ double BenchNumbers::quantile(double q) const {
 }
 
 std::string summary_text(const BenchNumbers& n) {
-    // Of a small model thousandths of milliseconds tell nothing.
-    const int digits = n.least() < 1e-5 ? 6 : 3;
-    std::string text =
-        fmt::format("min {:.{}f} ms, median {:.{}f} ms, p90 {:.{}f} ms over {} runs\n",
-                    n.least() * 1e3,
-                    digits,
-                    n.quantile(0.5) * 1e3,
-                    digits,
-                    n.quantile(0.9) * 1e3,
-                    digits,
-                    n.runs.size());
+    std::string text = fmt::format("min {}, median {}, p90 {} over {} runs\n",
+                                   time_text(n.least()),
+                                   time_text(n.quantile(0.5)),
+                                   time_text(n.quantile(0.9)),
+                                   n.runs.size());
     text += fmt::format("{:.1f} GFLOP/s", rate(n.operations, n.least()));
     if (n.peak > 0) {
         text += fmt::format(
             ", {:.1f} % of the {:.0f} measured as peak", 100 * n.share_of_peak(), n.peak / kGiga);
     }
     text += fmt::format("; {} steps compiled, {} interpreted\n", n.compiled, n.interpreted);
-    text += fmt::format(
-        "load {:.0f} ms, plan {:.0f} ms, code {:.0f} ms, pack {:.0f} ms, first run {:.1f} ms\n",
-        n.load * 1e3,
-        n.plan * 1e3,
-        n.code * 1e3,
-        n.pack * 1e3,
-        n.first * 1e3);
+    text += fmt::format("load {}, plan {}, code {}, pack {}, first run {}\n",
+                        time_text(n.load),
+                        time_text(n.plan),
+                        time_text(n.code),
+                        time_text(n.pack),
+                        time_text(n.first));
     text += fmt::format(
         "{} kernels compiled, {} from the cache, {} shared\n", n.kernels, n.cached, n.reused);
     if (!n.cache_trouble.empty()) text += fmt::format("no cache: {}\n", n.cache_trouble);
@@ -143,8 +139,8 @@ std::string profile_text(const BenchNumbers& numbers) {
                             share_text(numbers, step.operations, least),
                             how(step),
                             width,
-                            step.op,
-                            step.label);
+                            diag::printable(step.op),
+                            diag::printable(step.label));
     }
     return text + by_operator(numbers, total) + "\n";
 }

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/time_text.h"
+
 namespace lemma::driver {
 namespace {
 
@@ -49,16 +51,25 @@ TEST(Numbers, SummaryHasWhatWasMeasured) {
     EXPECT_EQ(summary_text(some_numbers()),
               "min 2.000 ms, median 3.000 ms, p90 4.000 ms over 3 runs\n"
               "100.0 GFLOP/s, 25.0 % of the 400 measured as peak; 1 steps compiled, 1 interpreted\n"
-              "load 10 ms, plan 10 ms, code 30 ms, pack 20 ms, first run 5.0 ms\n"
+              "load 10.00 ms, plan 10.00 ms, code 30.00 ms, pack 20.00 ms, first run 5.000 ms\n"
               "3 kernels compiled, 2 from the cache, 1 shared\n"
               "memory 3.0 MB: weights 2.0 MB, arena 1.0 MB; peak of the process 50.0 MB\n");
+}
+
+TEST(TimeText, HasFourDigitsInTheUnitThatSuits) {
+    EXPECT_EQ(time_text(3e-7), "0.300 µs");
+    EXPECT_EQ(time_text(8.123e-5), "81.23 µs");
+    EXPECT_EQ(time_text(0.7421), "742.1 ms");
+    EXPECT_EQ(time_text(17.42), "17.42 s");
+    EXPECT_EQ(time_text(17420.0), "17420 s");
+    EXPECT_EQ(time_text(0), "0.000 µs");
 }
 
 TEST(Numbers, SmallTimesHaveDigits) {
     BenchNumbers numbers = some_numbers();
     numbers.runs = {4e-7, 3e-7, 5e-7};
     EXPECT_TRUE(summary_text(numbers).starts_with(
-        "min 0.000300 ms, median 0.000400 ms, p90 0.000500 ms over 3 runs\n"));
+        "min 0.300 µs, median 0.400 µs, p90 0.500 µs over 3 runs\n"));
 }
 
 TEST(Numbers, SummaryTellsWhyThereIsNoCache) {

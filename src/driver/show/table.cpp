@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diag/utf8.h"
 #include "driver/show/columns.h"
 #include "driver/show/cost.h"
 #include "driver/show/types.h"
@@ -72,7 +73,7 @@ std::string TableWriter::ports() {
         const std::string& name = program_.tensors[update.variable].name;
         columns.add({"update", name, types_.tensor(update.variable)});
     }
-    return fmt::format("graph {}\n\n{}", program_.name, columns.text());
+    return fmt::format("graph {}\n\n{}", diag::printable(program_.name), columns.text());
 }
 
 std::vector<std::string> TableWriter::result_lines(const ir::Operation& op) {

@@ -1,0 +1,11 @@
+// driver/time_text.h — how long something took, as people write it.
+#pragma once
+
+#include <string>
+
+namespace lemma::driver {
+
+// Four digits in the unit that suits: `81.2 µs`, `742.1 ms`, `17.42 s`, `1742 s`.
+std::string time_text(double seconds);
+
+}  // namespace lemma::driver
