@@ -7,8 +7,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "base/checked.h"
@@ -55,42 +55,50 @@ std::string shown(std::string_view text) {
 // ----------------------------------------------------------------------------------------
 
 // Objects in objects, with lists inside: nothing in a header is deeper.
-constexpr int kMaxJsonDepth = 3;
+constexpr size_t kMaxJsonDepth = 3;
 
-// Keys that occur twice are lost in the result, so they are found while it is made.
-class Watch {
+// Keys that occur twice are lost in a document, so a walk over the text finds them before.
+class Watch final : public nlohmann::json_sax<json> {
 public:
-    bool operator()(int depth, json::parse_event_t event, json& value) {
-        if (!fault_.empty()) return false;
-        if (event == json::parse_event_t::object_start) keys_.emplace_back();
-        if (event == json::parse_event_t::object_end && !keys_.empty()) keys_.pop_back();
-        if (event == json::parse_event_t::key && !keys_.empty()) add_key(value);
-        const bool begins =
-            event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-        if (begins && depth >= kMaxJsonDepth) fault_ = "is nested too deeply";
-        return fault_.empty();
-    }
     const std::string& fault() const { return fault_; }
 
+    bool start_object(size_t) override { return open(); }
+    bool end_object() override { return close(); }
+    bool start_array(size_t) override { return open(); }
+    bool end_array() override { return close(); }
+    bool key(string_t& name) override {
+        if (!keys_.back().insert(name).second) fault_ = fmt::format("has `{}` twice", shown(name));
+        return fault_.empty();
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool parse_error(size_t, const std::string&, const json::exception&) override { return false; }
+
 private:
-    void add_key(const json& value) {
-        const auto* const key = value.get_ptr<const std::string*>();
-        if (key && !keys_.back().insert(*key).second) {
-            fault_ = fmt::format("has `{}` twice", shown(*key));
-        }
+    bool open() {
+        keys_.emplace_back();
+        if (keys_.size() > kMaxJsonDepth) fault_ = "is nested too deeply";
+        return fault_.empty();
+    }
+    bool close() {
+        keys_.pop_back();
+        return true;
     }
 
-    std::vector<std::set<std::string>> keys_;  // of the objects that are open
+    std::vector<std::unordered_set<std::string>> keys_;  // of the objects and lists that are open
     std::string fault_;
 };
 
 Result<json> parse_json(std::string_view text) {
     Watch watch;
-    const auto callback = [&](int depth, json::parse_event_t event, json& value) {
-        return watch(depth, event, value);
-    };
-    json result = json::parse(text, callback, /*allow_exceptions=*/false);
+    json::sax_parse(text, &watch);
     if (!watch.fault().empty()) return bad(fmt::format("its header {}", watch.fault()));
+    json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!result.is_object()) return bad("its header is not a JSON object");
     return result;
 }
