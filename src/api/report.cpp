@@ -45,8 +45,7 @@ void report_unusable(const Error& error, Outcome& outcome) {
         problem.kind = diag::info(DiagKind::UnreadableFile).id;
     }
     problem.message = error.message;
-    problem.text = problem.kind.empty() ? fmt::format("lemma: {}\n", error.message)
-                                        : driver::unreadable_line(error);
+    problem.text = driver::unusable_line(error);
     outcome.problems.push_back(std::move(problem));
 }
 

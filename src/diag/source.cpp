@@ -1,14 +1,9 @@
 #include "diag/source.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 
 #include "base/check.h"
+#include "base/open_file.h"
 #include "diag/utf8.h"
 
 namespace lemma::diag {
@@ -43,29 +38,6 @@ std::vector<uint32_t> find_line_begins(std::string_view text) {
         const bool crlf = feed < text.size() && feed == carriage + 1;
         offset = end + (crlf ? 2 : 1);
         begins.push_back(static_cast<uint32_t>(offset));
-    }
-}
-
-std::unexpected<Error> unreadable(const std::string& path, int error) {
-    return std::unexpected(Error{fmt::format("cannot read `{}`: {}", path, std::strerror(error))});
-}
-
-// Reads until the end or the first byte over the limit: a size asked for beforehand would be wrong
-// for pipes, devices, and files that grow.
-Result<std::string> read_all(std::FILE* stream, const std::string& path, uint64_t max_bytes) {
-    constexpr size_t kChunk = size_t{1} << 16;
-    std::string text;
-    while (true) {
-        const size_t before = text.size();
-        text.resize(before + kChunk);
-        const size_t count = std::fread(text.data() + before, 1, kChunk, stream);
-        text.resize(before + count);
-        if (text.size() > max_bytes) {
-            return std::unexpected(Error{fmt::format(
-                "`{}` is too large: more than the limit of {} bytes", path, max_bytes)});
-        }
-        if (std::ferror(stream)) return unreadable(path, errno);
-        if (count < kChunk) return text;
     }
 }
 
@@ -145,18 +117,7 @@ std::string_view SourceMap::line(FileId id, uint32_t line) const {
 }
 
 Result<std::string> read_source(const std::string& path, uint64_t max_bytes) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (status.type() == std::filesystem::file_type::not_found) {
-        return std::unexpected(Error{fmt::format("no file `{}`", path)});
-    }
-    if (status.type() == std::filesystem::file_type::directory) {
-        return std::unexpected(Error{fmt::format("`{}` is a folder, not a file", path)});
-    }
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"),
-                                                                 &std::fclose);
-    if (!stream) return unreadable(path, errno);
-    return read_all(stream.get(), path, max_bytes);
+    return read_whole(path, FileKind::Any, static_cast<int64_t>(max_bytes));
 }
 
 }  // namespace lemma::diag

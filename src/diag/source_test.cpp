@@ -109,12 +109,13 @@ TEST(ReadSource, ReadsBytesAsTheyAre) {
 TEST(ReadSource, SaysWhatIsWrong) {
     const TempFolder folder;
     const std::string missing = folder.path() + "/missing";
-    EXPECT_EQ(read_source(missing).error().message, "no file `" + missing + "`");
+    EXPECT_EQ(read_source(missing).error().message,
+              "cannot read `" + missing + "`: there is no such file or folder");
     EXPECT_EQ(read_source(folder.path()).error().message,
-              "`" + folder.path() + "` is a folder, not a file");
+              "cannot read `" + folder.path() + "`: it is a folder");
     const std::string large = folder.write("large", "12345");
     EXPECT_EQ(read_source(large, 4).error().message,
-              "`" + large + "` is too large: more than the limit of 4 bytes");
+              "cannot read `" + large + "`: it has more than 4 bytes");
     EXPECT_TRUE(read_source(large, 5).has_value());
 }
 
@@ -125,7 +126,7 @@ TEST(ReadSource, SaysThatAFileCannotBeRead) {
     // Root may read everything that can be read; nobody can read what is not mapped.
     const bool root = geteuid() == 0;
     const std::string closed = root ? "/proc/self/mem" : path;
-    const std::string reason = root ? "Input/output error" : "Permission denied";
+    const std::string reason = root ? "Input/output error" : "permission denied";
     const auto text = read_source(closed);
     ASSERT_FALSE(text.has_value());
     EXPECT_EQ(text.error().message, "cannot read `" + closed + "`: " + reason);

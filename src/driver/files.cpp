@@ -12,6 +12,7 @@
 
 #include "diag/diagnostic.h"
 #include "diag/source.h"
+#include "diag/utf8.h"
 
 namespace lemma::driver {
 
@@ -33,14 +34,29 @@ bool write_all(int file, std::string_view text) {
 
 }  // namespace
 
-std::string unreadable_line(const Error& error) {
-    return fmt::format("lemma: {} [{}]\n", error.message, diag::info(DiagKind::UnreadableFile).id);
+std::string safe_text(std::string_view text) {
+    std::string safe;
+    while (true) {
+        const size_t end = text.find('\n');
+        safe += diag::printable(text.substr(0, end));
+        if (end == std::string_view::npos) return safe;
+        safe += '\n';
+        text.remove_prefix(end + 1);
+    }
 }
 
-Result<std::string> read_text(const std::string& path) {
-    Result<std::string> text = diag::read_source(path);
-    if (text || text.error().message.starts_with("cannot read")) return text;
-    return std::unexpected(Error{"cannot read: " + text.error().message});
+std::string unreadable_line(const Error& error) {
+    return fmt::format(
+        "lemma: {} [{}]\n", safe_text(error.message), diag::info(DiagKind::UnreadableFile).id);
+}
+
+std::string unusable_line(const Error& error) {
+    if (error.message.starts_with("cannot read")) return unreadable_line(error);
+    return fmt::format("lemma: {}\n", safe_text(error.message));
+}
+
+Result<std::string> read_text(const std::string& path, FileKind kind) {
+    return read_whole(path, kind, diag::kMaxSourceBytes);
 }
 
 Result<std::string> read_all(std::istream& input) {

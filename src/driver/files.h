@@ -4,15 +4,23 @@
 
 #include <istream>
 #include <string>
+#include <string_view>
 
+#include "base/open_file.h"
 #include "base/result.h"
 
 namespace lemma::driver {
 
+// A text that may quote a model, as a terminal may be given it: what would move the cursor becomes
+// a visible escape, lines stay lines.
+std::string safe_text(std::string_view text);
 // The line for stderr about a file that cannot be read.
 std::string unreadable_line(const Error& error);
+// The same about whatever keeps a model from being used; files that cannot be read are told apart.
+std::string unusable_line(const Error& error);
 
-Result<std::string> read_text(const std::string& path);
+// `kind`: whether the user named the file, or it is part of what the user named.
+Result<std::string> read_text(const std::string& path, FileKind kind);
 // Everything that `input` holds; an error beyond the size that a source may have.
 Result<std::string> read_all(std::istream& input);
 

@@ -34,7 +34,7 @@ std::optional<LoadedModel> load_model(const std::string& argument,
 }
 
 std::optional<ir::Program> load_program(const std::string& path, Finding& finding) {
-    auto text = read_text(path);
+    auto text = read_text(path, FileKind::Any);
     if (!text) {
         finding.unusable = text.error();
         finding.status = kUnusable;

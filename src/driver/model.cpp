@@ -53,6 +53,7 @@ ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) 
     return {.format = format_of(path),
             .path = path.string(),
             .name = path.stem().string(),
+            .kind = FileKind::Any,
             .source = tensor::open_folder(folder.string(),
                                           path.filename() == kGraphFile ? tensor::FolderDepth::Deep
                                                                         : tensor::FolderDepth::Flat,
@@ -71,7 +72,11 @@ Result<ModelFile> find_in_folder(const fs::path& folder,
             .name = path.stem().string(),
             .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
     }
-    if (is_there(folder / kOnnxFile)) return single_file(folder / kOnnxFile, limits);
+    if (is_there(folder / kOnnxFile)) {
+        ModelFile model = single_file(folder / kOnnxFile, limits);
+        model.kind = FileKind::Regular;
+        return model;
+    }
     return std::unexpected(Error{
         fmt::format("cannot read `{}`: the folder has no `main.sknd`, `graph.nnef` or `model.onnx`",
                     argument)});
@@ -117,7 +122,7 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
 }
 
 Result<std::string> read_main(const ModelFile& model) {
-    if (!model.archived) return read_text(model.path);
+    if (!model.archived) return read_text(model.path, model.kind);
     const char* const name = model.format == Format::Nnef1 ? kGraphFile : kMainFile;
     return model.source->read_all(name, diag::kMaxSourceBytes);
 }

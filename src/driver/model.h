@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/open_file.h"
 #include "base/result.h"
 #include "driver/arguments.h"
 #include "sknd/modules/modules.h"
@@ -20,6 +21,7 @@ struct ModelFile {
     std::string path;  // of the main file, as diagnostics print it
     std::string name;  // of the main module, or of `graph.nnef`: the file's stem
     bool archived = false;
+    FileKind kind = FileKind::Regular;                  // Any: the user named the main file itself
     std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
 };
 

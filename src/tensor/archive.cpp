@@ -1,17 +1,17 @@
 #include "tensor/archive.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
 
 #include "base/checked.h"
+#include "base/open_file.h"
 #include "tensor/libarchive.h"
 
 namespace lemma::tensor {
@@ -289,13 +289,13 @@ std::string Archive::path_of(const std::string& name) const {
 
 Result<int64_t> Archive::size(const std::string& name) const {
     const auto member = members_.find(name);
-    if (member == members_.end()) return bad(fmt::format("no file `{}`", path_of(name)));
+    if (member == members_.end()) return cannot_read(path_of(name), file_trouble(ENOENT));
     return member->second.bytes;
 }
 
 Result<std::string> Archive::read(const std::string& name, int64_t first_bytes) const {
     const auto found = members_.find(name);
-    if (found == members_.end()) return bad(fmt::format("no file `{}`", path_of(name)));
+    if (found == members_.end()) return cannot_read(path_of(name), file_trouble(ENOENT));
     const Member& member = found->second;
     const int64_t wanted = std::clamp<int64_t>(first_bytes, 0, member.bytes);
     if (wanted <= static_cast<int64_t>(member.kept.size())) {
@@ -357,6 +357,8 @@ public:
     }
 
 private:
+    Result<OpenedFile> open(const std::string& name) const;
+
     fs::path folder_;
     FolderDepth depth_;
     SourceLimits limits_;
@@ -400,40 +402,33 @@ bool Folder::has(const std::string& name) const {
            error != std::errc::not_a_directory;
 }
 
-Result<int64_t> Folder::size(const std::string& name) const {
+Result<OpenedFile> Folder::open(const std::string& name) const {
     const std::string path = path_of(name);
-    if (!is_plain_name(name)) return bad(fmt::format("no file `{}`", path));
-    std::error_code error;
-    const fs::file_type type = fs::status(path, error).type();
-    if (type == fs::file_type::not_found) return bad(fmt::format("no file `{}`", path));
-    if (error) return bad(fmt::format("cannot read `{}`: {}", path, error.message()));
-    if (type == fs::file_type::directory) {
-        return bad(fmt::format("`{}` is a folder, not a file", path));
-    }
-    // A pipe or device would wait or never end.
-    if (type != fs::file_type::regular) return bad(fmt::format("`{}` is not a regular file", path));
-    const auto bytes = fs::file_size(path, error);
-    if (error) return bad(fmt::format("cannot read `{}`: {}", path, error.message()));
-    if (bytes > static_cast<uintmax_t>(limits_.max_file_bytes)) {
-        return bad(fmt::format(
-            "cannot read `{}`: it has more than {} bytes (--max-file-bytes raises the limit)",
-            path,
-            limits_.max_file_bytes));
-    }
-    return static_cast<int64_t>(bytes);
+    if (!is_plain_name(name)) return cannot_read(path, file_trouble(ENOENT));
+    LEMMA_TRY(OpenedFile file, open_file(path, FileKind::Regular, INT64_MAX));
+    if (file.size <= limits_.max_file_bytes) return file;
+    return cannot_read(path,
+                       fmt::format("it has more than {} bytes (--max-file-bytes raises the limit)",
+                                   limits_.max_file_bytes));
+}
+
+Result<int64_t> Folder::size(const std::string& name) const {
+    LEMMA_TRY(const OpenedFile file, open(name));
+    return file.size;
 }
 
 Result<std::string> Folder::read(const std::string& name, int64_t first_bytes) const {
-    LEMMA_TRY(const int64_t total, size(name));
-    const std::string path = path_of(name);
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                               &std::fclose);
-    if (!file) return bad(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
-    std::string bytes(static_cast<size_t>(std::clamp<int64_t>(first_bytes, 0, total)), '\0');
-    bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file.get()));
-    if (std::ferror(file.get()) != 0) {
-        return bad(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
+    LEMMA_TRY(const OpenedFile file, open(name));
+    std::string bytes(static_cast<size_t>(std::clamp<int64_t>(first_bytes, 0, file.size)), '\0');
+    size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t got = ::read(file.handle.get(), bytes.data() + done, bytes.size() - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cannot_read(path_of(name), file_trouble(errno));
+        if (got == 0) break;
+        done += static_cast<size_t>(got);
     }
+    bytes.resize(done);
     return bytes;
 }
 
@@ -459,13 +454,9 @@ bool is_archive_name(std::string_view path) {
 
 Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
                                                         const SourceLimits& limits) {
-    std::error_code error;
-    const auto type = fs::status(path, error).type();
-    if (type == fs::file_type::not_found) return bad(fmt::format("no file `{}`", path));
     // A pipe cannot be read twice, and a device need not end.
-    if (type != fs::file_type::regular) {
-        return bad(fmt::format("cannot read `{}`: not a regular file", path));
-    }
+    const auto opened = open_file(path, FileKind::Regular, INT64_MAX);
+    if (!opened) return std::unexpected(opened.error());
     return open_indexed(path, std::nullopt, limits);
 }
 

@@ -27,66 +27,20 @@ constexpr int64_t kChunkBytes = int64_t{1}
 
 std::string system_text() { return std::generic_category().message(errno); }
 
-std::unexpected<Error> too_large(const std::string& path, int64_t max_bytes) {
-    return cannot_read(path, fmt::format("it has more than {} bytes", max_bytes));
-}
-
-// The bytes of a pipe or a terminal, whose number is not known before.
-Result<std::string> drain(int handle, const std::string& path, int64_t max_bytes) {
-    std::string bytes;
-    std::array<char, 1 << 16> chunk;
-    while (true) {
-        const ssize_t got = ::read(handle, chunk.data(), chunk.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cannot_read(path, system_text());
-        if (got == 0) return bytes;
-        bytes.append(chunk.data(), static_cast<size_t>(got));
-        if (static_cast<int64_t>(bytes.size()) > max_bytes) return too_large(path, max_bytes);
-    }
-}
-
 }  // namespace
 
-std::unexpected<Error> cannot_read(const std::string& path, std::string_view reason) {
-    return std::unexpected(Error{fmt::format("cannot read `{}`: {}", path, reason)});
-}
-
-Result<InputFile> InputFile::open(const std::string& path, int64_t max_bytes) {
+Result<InputFile> InputFile::open(const std::string& path, FileKind kind, int64_t max_bytes) {
+    LEMMA_TRY(OpenedFile opened, open_file(path, kind, max_bytes));
     InputFile file;
     file.path_ = path;
-    file.handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status = {};
-    if (file.handle_ < 0 || ::fstat(file.handle_, &status) != 0) {
-        return cannot_read(path, system_text());
+    file.size_ = opened.size;
+    if (opened.regular) {
+        file.handle_ = std::move(opened.handle);
+        return file;
     }
-    if (S_ISDIR(status.st_mode)) return cannot_read(path, "it is a folder");
-    if (S_ISREG(status.st_mode)) {
-        file.size_ = status.st_size;
-        if (file.size_ > max_bytes) return too_large(path, max_bytes);
-    } else {
-        LEMMA_TRY(file.stream_, drain(file.handle_, path, max_bytes));
-        file.size_ = static_cast<int64_t>(file.stream_.size());
-        ::close(std::exchange(file.handle_, -1));
-    }
+    LEMMA_TRY(file.stream_, read_stream(opened.handle, path, max_bytes));
+    file.size_ = static_cast<int64_t>(file.stream_.size());
     return file;
-}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      handle_(std::exchange(other.handle_, -1)),
-      size_(other.size_),
-      stream_(std::move(other.stream_)) {}
-
-InputFile& InputFile::operator=(InputFile&& other) noexcept {
-    std::swap(path_, other.path_);
-    std::swap(handle_, other.handle_);
-    std::swap(size_, other.size_);
-    std::swap(stream_, other.stream_);
-    return *this;
-}
-
-InputFile::~InputFile() {
-    if (handle_ >= 0) ::close(handle_);
 }
 
 Result<std::string> InputFile::read(int64_t begin, int64_t max_bytes) const {
@@ -109,23 +63,23 @@ Result<void> InputFile::read_into(int64_t begin, std::span<std::byte> to) const 
         return cannot_read(path_, "it ends too early");
     }
     if (to.empty()) return {};
-    if (handle_ < 0) {
+    if (!handle_.valid()) {
         std::memcpy(to.data(), stream_.data() + begin, to.size());
         return {};
     }
     for (int64_t done = 0; done < wanted;) {
         const auto ask = static_cast<size_t>(std::min(wanted - done, kChunkBytes));
-        const ssize_t got = ::pread(handle_, to.data() + done, ask, begin + done);
+        const ssize_t got = ::pread(handle_.get(), to.data() + done, ask, begin + done);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cannot_read(path_, system_text());
+        if (got < 0) return cannot_read(path_, file_trouble(errno));
         if (got == 0) return cannot_read(path_, "it became shorter while it was read");
         done += got;
     }
     return {};
 }
 
-Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
-    LEMMA_TRY(const InputFile file, InputFile::open(path, max_bytes));
+Result<std::string> read_file(const std::string& path, FileKind kind, int64_t max_bytes) {
+    LEMMA_TRY(const InputFile file, InputFile::open(path, kind, max_bytes));
     return file.read(0, file.size());
 }
 

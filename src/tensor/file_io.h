@@ -8,9 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/open_file.h"
 #include "base/result.h"
 
 namespace lemma::tensor {
+
+using lemma::cannot_read;
+using lemma::FileKind;
 
 inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 
@@ -18,10 +22,9 @@ inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 // read to its end at once.
 class InputFile {
 public:
-    static Result<InputFile> open(const std::string& path, int64_t max_bytes = kMaxFileBytes);
-    InputFile(InputFile&& other) noexcept;
-    InputFile& operator=(InputFile&& other) noexcept;
-    ~InputFile();
+    static Result<InputFile> open(const std::string& path,
+                                  FileKind kind = FileKind::Regular,
+                                  int64_t max_bytes = kMaxFileBytes);
 
     const std::string& path() const { return path_; }
     int64_t size() const { return size_; }
@@ -34,16 +37,15 @@ private:
     InputFile() = default;
 
     std::string path_;
-    int handle_ = -1;
+    FileHandle handle_;
     int64_t size_ = 0;
     std::string stream_;  // what came through a pipe
 };
 
-Result<std::string> read_file(const std::string& path, int64_t max_bytes = kMaxFileBytes);
+Result<std::string> read_file(const std::string& path,
+                              FileKind kind = FileKind::Regular,
+                              int64_t max_bytes = kMaxFileBytes);
 // What is there already is replaced by a new file of that name.
 Result<void> write_file(const std::string& path, std::string_view bytes);
-
-// "cannot read `path`: reason"
-std::unexpected<Error> cannot_read(const std::string& path, std::string_view reason);
 
 }  // namespace lemma::tensor

@@ -50,15 +50,16 @@ TEST_F(FileIo, NoticesFilesThatShrink) {
 }
 
 TEST_F(FileIo, LimitsTheSize) {
-    EXPECT_TRUE(read_file(path_, 10));
-    EXPECT_EQ(read_file(path_, 9).error().message, trouble("it has more than 9 bytes"));
+    EXPECT_TRUE(read_file(path_, FileKind::Regular, 10));
+    EXPECT_EQ(read_file(path_, FileKind::Regular, 9).error().message,
+              trouble("it has more than 9 bytes"));
 }
 
 TEST_F(FileIo, ReadsPipes) {
     fs::remove(path_);
     ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
     std::thread writer([&] { EXPECT_TRUE(write_file(path_, "through a pipe")); });
-    const auto file = InputFile::open(path_);
+    const auto file = InputFile::open(path_, FileKind::Any);
     writer.join();
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_EQ(file->size(), 14);
@@ -67,7 +68,7 @@ TEST_F(FileIo, ReadsPipes) {
 
 TEST_F(FileIo, SaysWhatTheSystemSaid) {
     EXPECT_EQ(read_file("/no/such/file").error().message,
-              "cannot read `/no/such/file`: No such file or directory");
+              "cannot read `/no/such/file`: there is no such file or folder");
     EXPECT_EQ(read_file("/tmp").error().message, "cannot read `/tmp`: it is a folder");
     EXPECT_EQ(write_file("/no/such/file", "").error().message,
               "cannot write `/no/such/file`: No such file or directory");

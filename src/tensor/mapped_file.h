@@ -1,5 +1,6 @@
 // tensor/mapped_file.h — the bytes of a file where they are: its pages come into memory when they
-// are looked at, and go when memory is short, so that the size of a file is no limit.
+// are looked at, and go when memory is short, so that the size of a file is no limit. What is used
+// of them is held first (docs/decisions/files-that-change.md).
 #pragma once
 
 #include <memory>
@@ -15,16 +16,17 @@ SharedBytes share(std::string bytes);
 // A part of them; it keeps them all. The part lies inside.
 SharedBytes share_part(const SharedBytes& bytes, size_t begin, size_t length);
 
-// The file must be left alone as long as its bytes are used: the system stops programs that look at
-// pages of a file that became shorter (files that Lemma itself writes are new ones, see
-// write_file).
-enum class FileKind { Regular, Any };  // pipes are read to their end; or refused
+// The system stops programs that look at pages of a file that became shorter: a part is held before
+// anyone looks at it. A pipe is read to its end.
 Result<SharedBytes> map_file(const std::string& path,
-                             FileKind kind = FileKind::Any,
+                             FileKind kind = FileKind::Regular,
                              int64_t max_bytes = kMaxFileBytes);
 
-// Lets go of the pages of a mapped file that lie inside; they come again when they are looked at.
-// Nothing happens to other bytes.
+// Reads a part of a mapped file into memory of this program: from here on it stays what it is,
+// whatever happens to the file. An error if the file became shorter. Other bytes are held anyway.
+Result<void> hold_bytes(std::string_view bytes);
+// Lets go of the pages of a mapped file that lie inside; they are held anew before they are used
+// again. Nothing happens to other bytes.
 void drop_pages(std::string_view bytes);
 
 }  // namespace lemma::tensor

@@ -324,7 +324,7 @@ TEST_F(NnefFiles, ReadBackFromDisk) {
 
 TEST_F(NnefFiles, NameThemselvesInErrors) {
     EXPECT_EQ(read_nnef(path("none.dat")).error().message,
-              "cannot read `" + path("none.dat") + "`: No such file or directory");
+              "cannot read `" + path("none.dat") + "`: there is no such file or folder");
     EXPECT_EQ(read_nnef(folder_.string()).error().message,
               "cannot read `" + folder_.string() + "`: it is a folder");
     ASSERT_TRUE(write_file(path("short.dat"), "N\xEF\x01"));

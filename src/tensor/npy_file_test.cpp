@@ -182,7 +182,7 @@ TEST(Npy, RefusesOtherFilesAndVersions) {
     bytes[6] = '\2';
     EXPECT_EQ(error(bytes), "its header is cut off");
     EXPECT_EQ(read_npy("no/such/file.npy").error().message,
-              "cannot read `no/such/file.npy`: No such file or directory");
+              "cannot read `no/such/file.npy`: there is no such file or folder");
 }
 
 TEST(Npy, RefusesOtherTypes) {

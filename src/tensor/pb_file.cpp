@@ -398,6 +398,9 @@ Result<Tensor> decode_elements(const TensorProto& proto,
     LEMMA_TRY(const Located located, locate(proto, read_external));
     const bool as_it_is = located.raw && located.dtype != DType::Bool && keeper &&
                           std::endian::native == std::endian::little;
+    if (located.raw) {
+        if (auto held = hold_bytes(*located.raw); !held) return std::unexpected(held.error());
+    }
     if (as_it_is) {
         auto good = check_raw(located.dtype, proto.shape, *located.raw);
         if (!good) return std::unexpected(good.error());

@@ -69,8 +69,8 @@ const Format* by_content(std::string_view bytes) {
 
 }  // namespace
 
-Result<NamedTensor> read_tensor_file(const std::string& path) {
-    LEMMA_TRY(const std::string bytes, read_file(path));
+Result<NamedTensor> read_tensor_file(const std::string& path, FileKind kind) {
+    LEMMA_TRY(const std::string bytes, read_file(path, kind));
     const Format* format = by_ending(path);
     if (!format) format = by_content(bytes);
     if (!format) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tensor/file_io.h"
 #include "tensor/tensor.h"
 
 namespace lemma::tensor {
@@ -11,7 +12,7 @@ namespace lemma::tensor {
 // The ending of the name tells the format; under another name, the first bytes do, which those of
 // .pb and .json cannot. Only .pb has names for tensors, the others give an empty one. Errors name
 // the file.
-Result<NamedTensor> read_tensor_file(const std::string& path);
+Result<NamedTensor> read_tensor_file(const std::string& path, FileKind kind = FileKind::Regular);
 // The ending of the name tells the format.
 Result<void> write_tensor_file(const std::string& path, const NamedTensor& named);
 

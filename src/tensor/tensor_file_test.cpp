@@ -64,7 +64,7 @@ TEST_F(TensorFile, SaysWhatCanBeRead) {
                   "`: its format is not known; tensors are written to .npy (NumPy), .dat (NNEF), "
                   ".pb (ONNX) and .json files");
     EXPECT_EQ(read_tensor_file(path("none.npy")).error().message,
-              "cannot read `" + path("none.npy") + "`: No such file or directory");
+              "cannot read `" + path("none.npy") + "`: there is no such file or folder");
 }
 
 TEST_F(TensorFile, NamesTheFileInErrors) {

@@ -9,6 +9,7 @@
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
+#include "driver/files.h"
 #include "driver/json_text.h"
 #include "driver/run/engine.h"
 #include "driver/run/session.h"
@@ -162,7 +163,7 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
     Outcome outcome;
     const auto fail = [&](const Error& error) {
         outcome.status = kUnusable;
-        outcome.err = fmt::format("lemma: {}\n", error.message);
+        outcome.err = unusable_line(error);
         return outcome;
     };
     SessionOptions options = session_options();

@@ -126,7 +126,8 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
             continue;
         }
         outcome.err += as_text(finding, colour_errors(colour_, terminal));
-        if (verbose_ && finding.status == kGood) outcome.out += fmt::format("{}: ok\n", model);
+        if (verbose_ && finding.status == kGood)
+            outcome.out += fmt::format("{}: ok\n", safe_text(model));
     }
     if (json_) outcome.out += as_json(findings);
     return outcome;

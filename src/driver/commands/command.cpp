@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diag/render.h"
+#include "driver/files.h"
 
 namespace lemma::driver {
 
@@ -31,7 +32,7 @@ Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal termina
         findings.push_back(std::move(finding));
         outcome.out = as_json(findings);
     } else if (finding.unusable) {
-        outcome.err = fmt::format("lemma: {}\n", finding.unusable->message);
+        outcome.err = unusable_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(style.colour, terminal);
         outcome.err =

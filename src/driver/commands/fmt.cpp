@@ -84,7 +84,7 @@ bool is_nnef1(const std::string& path, std::string_view text) {
 
 Result<std::string> read(const std::string& path, std::istream& input) {
     if (path == kStandardInput) return read_all(input);
-    Result<std::string> text = read_text(path);
+    Result<std::string> text = read_text(path, FileKind::Any);
     if (!text || path.ends_with(".nnef")) return text;
     if (auto unsupported = unsupported_format(path)) return std::unexpected(*unsupported);
     if (path.ends_with(".onnx")) {

@@ -123,7 +123,7 @@ Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
     for (const Page& page : pages) {
         const fs::path path = fs::path(markdown_) / page.path;
         known.insert(path);
-        const Result<std::string> text = read_text(path.string());
+        const Result<std::string> text = read_text(path.string(), FileKind::Regular);
         if (!text)
             complain(path, "missing");
         else if (*text != page.text)

@@ -57,6 +57,7 @@ Result<void> Reference::write(Finding& finding) const {
     if (!loaded.imported.program)
         return std::unexpected(Error{undecided_text(loaded.imported) + ": C needs static shapes"});
 
+    if (auto held = tensor::hold_bytes(*loaded.model.bytes); !held) return held;
     const sonnx::Subject subject{.model = loaded.model,
                                  .base = finding.diag,
                                  .inferred = sonnx::inferred_types(*loaded.imported.program)};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -12,6 +13,7 @@
 #include "driver/run/results_json.h"
 #include "driver/run/session.h"
 #include "driver/run/tensors.h"
+#include "driver/time_text.h"
 
 namespace lemma::driver {
 
@@ -208,8 +210,7 @@ Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results
         std::error_code ignored;
         if (!fs::is_directory(folder, ignored)) {
             if (step > 0) return true;
-            return std::unexpected(
-                Error{fmt::format("cannot read `{}`: there is no such folder", folder.string())});
+            return cannot_read(folder.string(), file_trouble(ENOENT));
         }
         LEMMA_TRY(loop::NamedArrays inputs, read_folder(program, main.inputs, folder.string()));
         if (auto done = complete(program, inputs); !done) {
@@ -268,9 +269,7 @@ Outcome Run::run(Terminal terminal, std::istream&) const {
         return outcome;
     }
     if (finding.unusable) {
-        const bool unreadable = finding.unusable->message.starts_with("cannot read");
-        outcome.err = unreadable ? unreadable_line(*finding.unusable)
-                                 : fmt::format("lemma: {}\n", finding.unusable->message);
+        outcome.err = unusable_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(colour_, terminal);
         outcome.err =
@@ -278,7 +277,7 @@ Outcome Run::run(Terminal terminal, std::istream&) const {
     }
     if (finding.status == kGood) outcome.err += remarks_text(finding);
     if (time_ && finding.status == kGood) {
-        outcome.err += fmt::format("ran in {:.4g} ms\n", results.seconds * 1e3);
+        outcome.err += fmt::format("ran in {}\n", time_text(results.seconds));
     }
     return outcome;
 }

@@ -88,14 +88,17 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             if (terminal.progress) terminal.progress(folder);
             CaseResult result = run_case(folder, *options);
             if (!result.passed()) ++failed;
-            if (verbose_ && result.passed()) outcome.out += fmt::format("passed {}\n", folder);
+            if (verbose_ && result.passed())
+                outcome.out += fmt::format("passed {}\n", safe_text(folder));
             for (const std::string& remark : result.remarks) {
                 // Thousands of cases may have the same one.
                 if (told.insert(remark).second)
-                    outcome.err += fmt::format("{}: note: {}\n", folder, remark);
+                    outcome.err +=
+                        fmt::format("{}: note: {}\n", safe_text(folder), safe_text(remark));
             }
             for (const std::string& failure : result.failures) {
-                outcome.out += fmt::format("FAILED {}: {}\n", folder, failure);
+                outcome.out +=
+                    fmt::format("FAILED {}: {}\n", safe_text(folder), safe_text(failure));
             }
             results.push_back(std::move(result));
         }

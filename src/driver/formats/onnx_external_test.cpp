@@ -82,7 +82,7 @@ TEST_F(External, TakesRegularFilesAlone) {
     const std::string pipe = (root_ / "model" / "pipe").string();
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_EQ(get({.location = "pipe", .length = {}}),
-              "cannot read `" + pipe + "`: it is no regular file");
+              "cannot read `" + pipe + "`: it is not a regular file");
     EXPECT_EQ(get({.location = "data", .length = {}}),
               "cannot read `" + (root_ / "model" / "data").string() + "`: it is a folder");
 }

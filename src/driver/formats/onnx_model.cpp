@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_set>
 
 #include "driver/formats/onnx_external.h"
+#include "driver/run/tensors.h"
 #include "onnx/read.h"
 #include "onnx/validate.h"
 #include "sknd/compose/calls.h"
@@ -16,6 +18,8 @@
 namespace lemma::driver {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // The inputs that a run gives, in order; initialisers are only their defaults.
 std::vector<std::string> input_names(const onnx::Model& model) {
@@ -38,13 +42,18 @@ Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& mode
         std::string name = argument.substr(0, middle);
         const bool named =
             middle != std::string::npos && std::ranges::find(names, name) != names.end();
+        std::error_code ignored;
         if (!named) {
+            if (middle != std::string::npos && !fs::exists(argument, ignored))
+                return std::unexpected(no_such_input(name, names));
             const auto next = std::ranges::find_if(
                 names, [&](const std::string& each) { return !given.contains(each); });
             if (next == names.end()) break;  // reported when the run takes its inputs
             name = *next;
         }
         const std::string path = named ? argument.substr(middle + 1) : argument;
+        // A pipe is read once, by the run.
+        if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
         LEMMA_TRY(tensor::NamedTensor tensor, tensor::read_tensor_file(path));
         given[name] = std::move(tensor.tensor);
     }
@@ -76,7 +85,8 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
                             const std::vector<std::string>& inputs,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
-    LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path));
+    LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path, model.kind));
+    if (auto held = onnx::hold_model(bytes); !held) return std::unexpected(held.error());
     auto read = onnx::read_model(std::move(bytes));
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;

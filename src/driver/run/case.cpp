@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -53,7 +54,7 @@ struct Description {
 
 Result<Description> read_description(const fs::path& folder) {
     const std::string path = (folder / "case.json").string();
-    LEMMA_TRY(const std::string text, read_text(path));
+    LEMMA_TRY(const std::string text, read_text(path, FileKind::Regular));
     const json document = json::parse(text, nullptr, false);
     if (!document.is_object()) return bad(fmt::format("`{}` is not a JSON object", path));
     Description description;
@@ -204,7 +205,8 @@ void CaseRun::compare_port(const ir::Port& port,
 Result<std::vector<std::string>> find_cases(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
-        return bad(fmt::format("cannot read `{}`: there is no such folder", path));
+        return cannot_read(path,
+                           fs::exists(path, ignored) ? "it is not a folder" : file_trouble(ENOENT));
     }
     constexpr int kDepth = 4;
     std::vector<std::string> cases;

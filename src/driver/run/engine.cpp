@@ -7,6 +7,7 @@
 
 #include "driver/run/engine_data.h"
 #include "driver/run/engine_impl.h"
+#include "tensor/mapped_file.h"
 
 namespace lemma::driver {
 
@@ -89,6 +90,7 @@ Result<Engine::Loaded*> Engine::load() {
     without_code_ = !code;
     if (!code) return std::unexpected(code.error());
     times_.code += watch.lap();
+    keep_packers(*loaded);
     size_t next = 0;
     for (loop::PlanStep& step : loaded->plan.steps) {
         loaded->kernels.push_back(is_kernel(step) ? (*code)[next++] : nullptr);
@@ -192,6 +194,7 @@ Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
     LEMMA_TRY(const auto data, stored_data(loaded, id));
     if (data) {
         std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
+        if (data->shared_bytes()) tensor::drop_pages(*data->shared_bytes());
         return {};
     }
     LEMMA_TRY(const auto value, interpreter_.take_value(id));

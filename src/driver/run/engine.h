@@ -90,6 +90,7 @@ private:
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
     using Lent = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
+    static void keep_packers(Loaded& loaded);
     Result<void> run_packing(Loaded& loaded, size_t number, const Lent& lent);
     Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);

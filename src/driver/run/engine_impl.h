@@ -1,6 +1,8 @@
 // driver/run/engine_impl.h — what the parts of the engine share; see engine.h.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "driver/run/engine.h"
@@ -18,6 +20,7 @@ struct Engine::Loaded {
     runtime::Steps steps;                          // of each run
     std::vector<size_t> plan_steps;                // those of each run, in the order of the text
     bool direct = false;                           // may run from bytes to bytes
+    std::map<size_t, loop::Function> packers;  // of large weights, by step, until these are packed
     // A tensor whose extents the run tells, as it is now.
     struct Dynamic {
         tensor::Shape shape;

@@ -2,32 +2,76 @@
 // that depends on them alone.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "driver/run/engine.h"
 #include "driver/run/engine_impl.h"
+#include "loop/lowest_read.h"
 #include "tensor/mapped_file.h"
 
 namespace lemma::driver {
 
-// The pages of files are let go as soon as they were read, so that weights are not in memory twice.
-Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent) {
-    constexpr int64_t kAtOnce = int64_t{32} << 20;
-    const runtime::Step step = make_step(loaded, number);
-    std::vector<const tensor::Tensor*> read;
-    int64_t bytes = 0;
-    for (const loop::StorageId id : loaded.plan.steps[number].kernel.arguments) {
-        if (!id.valid()) continue;
-        const auto found = lent.find(loaded.plan.root(id));
-        if (found == lent.end() || !found->second.shared_bytes()) continue;
-        read.push_back(&found->second);
-        bytes += static_cast<int64_t>(found->second.bytes().size());
+namespace {
+
+constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
+
+}  // namespace
+
+// Kernels are forgotten once there is code for them, but for those that pack much.
+void Engine::keep_packers(Loaded& loaded) {
+    for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
+        const loop::PlanStep& step = loaded.plan.steps[i];
+        if (!step.once || !is_kernel(step)) continue;
+        int64_t bytes = 0;
+        for (const loop::StorageId id : step.kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::Storage& storage = loaded.plan.storages[loaded.plan.root(id)];
+            if (storage.only_once) bytes += storage.elements * tensor::dtype_size(storage.dtype);
+        }
+        if (bytes >= 2 * kAtOnce) loaded.packers[i] = step.kernel.function;
     }
+}
+
+// The pages of files are held while they are read, and let go piece by piece, so that weights are
+// not in memory twice.
+Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent) {
+    const runtime::Step step = make_step(loaded, number);
+    struct Read {
+        std::string_view bytes;
+        size_t argument = 0;
+    };
+    std::vector<Read> read;
+    int64_t bytes = 0;
+    const auto& arguments = loaded.plan.steps[number].kernel.arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i].valid()) continue;
+        const auto found = lent.find(loaded.plan.root(arguments[i]));
+        if (found == lent.end() || !found->second.shared_bytes()) continue;
+        read.push_back({*found->second.shared_bytes(), i});
+        if (auto held = tensor::hold_bytes(read.back().bytes); !held) return held;
+        bytes += std::ssize(read.back().bytes);
+    }
+    // What the items that are still to come read no more.
+    const auto packer = loaded.packers.find(number);
+    const auto drop_behind = [&](const Read& one, int64_t items) {
+        if (packer == loaded.packers.end() || read.size() > 1 || items == 0) return;
+        if (arguments[one.argument] != loaded.plan.root(arguments[one.argument])) return;
+        const auto lowest =
+            loop::lowest_read(packer->second, make_id<loop::BufferId>(one.argument), items);
+        const int64_t element = tensor::dtype_size(packer->second.buffers[one.argument].dtype);
+        const auto begin = checked_mul(lowest.value_or(0), element);
+        tensor::drop_pages(one.bytes.substr(
+            0,
+            static_cast<size_t>(std::clamp<int64_t>(begin.value_or(0), 0, std::ssize(one.bytes)))));
+    };
     const int64_t pieces = std::clamp<int64_t>(bytes / kAtOnce, 1, step.items);
     for (int64_t piece = 0; piece < pieces; ++piece) {
         const int64_t begin = step.items * piece / pieces;
         const int64_t end = step.items * (piece + 1) / pieces;
         if (auto done = loaded.executable.run_items(step, begin, end); !done) return done;
-        for (const tensor::Tensor* const tensor : read) tensor::drop_pages(*tensor->shared_bytes());
+        if (end == step.items) break;
+        for (const Read& one : read) drop_behind(one, end);
     }
+    for (const Read& one : read) tensor::drop_pages(one.bytes);
     return {};
 }
 
@@ -74,6 +118,7 @@ Result<void> Engine::run_once(Loaded& loaded) {
             lent.erase(root);
         }
     }
+    loaded.packers.clear();
     return {};
 }
 

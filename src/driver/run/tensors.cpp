@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <numeric>
 
+#include "diag/diagnostic.h"
+#include "diag/utf8.h"
 #include "loop/random.h"
 #include "tensor/tensor_file.h"
 
@@ -52,8 +54,9 @@ std::optional<Target> find_target(const std::vector<ir::Port>& ports, const std:
 Result<loop::Array> read_for(const ir::Program& program,
                              const std::vector<ir::Port>& ports,
                              const std::string& name,
-                             const std::string& path) {
-    LEMMA_TRY(loop::Array array, read_array(path));
+                             const std::string& path,
+                             FileKind kind) {
+    LEMMA_TRY(loop::Array array, read_array(path, kind));
     const auto target = find_target(ports, name);
     if (!target || !path.ends_with(".json")) return array;
     const ir::TensorId id = target->port->operand.items[target->item];
@@ -63,11 +66,6 @@ Result<loop::Array> read_for(const ir::Program& program,
     array.integers.clear();
     array.dtype = wanted;
     return array;
-}
-
-std::unexpected<Error> no_input(const std::vector<ir::Port>& ports, const std::string& name) {
-    return bad(fmt::format(
-        "there is no input `{}`; the inputs are {}", name, fmt::join(all_names(ports), ", ")));
 }
 
 // What is given so far, by port and item.
@@ -119,8 +117,16 @@ std::string file_name_of(const std::string& tensor) {
     return name;
 }
 
-Result<loop::Array> read_array(const std::string& path) {
-    LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(path));
+Error no_such_input(const std::string& name, const std::vector<std::string>& inputs) {
+    const std::string_view nearest = diag::nearest_name(name, {inputs.begin(), inputs.end()});
+    const std::string guess =
+        nearest.empty() ? std::string() : fmt::format("did you mean `{}`? ", nearest);
+    return {fmt::format(
+        "there is no input `{}`; {}the inputs are {}", name, guess, fmt::join(inputs, ", "))};
+}
+
+Result<loop::Array> read_array(const std::string& path, FileKind kind) {
+    LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(path, kind));
     return loop::to_array(named.tensor);
 }
 
@@ -156,7 +162,7 @@ Result<loop::NamedArrays> read_inputs(const ir::Program& program,
         std::string name = named ? argument.substr(0, middle) : "";
         if (!named) {
             if (middle != std::string::npos && !fs::exists(argument)) {
-                return no_input(ports, argument.substr(0, middle));
+                return std::unexpected(no_such_input(argument.substr(0, middle), all_names(ports)));
             }
             const auto next = given.next();
             if (!next) return bad(fmt::format("`{}` is one input too many", argument));
@@ -164,7 +170,7 @@ Result<loop::NamedArrays> read_inputs(const ir::Program& program,
         }
         if (given.has(name)) return bad(fmt::format("the input `{}` is given twice", name));
         const std::string path = named ? argument.substr(middle + 1) : argument;
-        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path));
+        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path, FileKind::Any));
         given.set(name, std::move(array));
     }
     return given.take();
@@ -178,7 +184,7 @@ Result<loop::NamedArrays> read_folder(const ir::Program& program,
         const std::string path = find_file(folder, name);
         std::error_code ignored;
         if (!fs::exists(path, ignored)) continue;
-        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path));
+        LEMMA_TRY(loop::Array array, read_for(program, ports, name, path, FileKind::Regular));
         given.set(name, std::move(array));
     }
     return given.take();
@@ -207,7 +213,8 @@ Result<loop::NamedArrays> gather_inputs(const ir::Program& program,
     const std::vector<ir::Port>& ports = inputs_of(program);
     GivenInputs given(ports);
     for (auto& [name, array] : items) {
-        if (!find_target(ports, name)) return no_input(ports, name);
+        if (!find_target(ports, name))
+            return std::unexpected(no_such_input(name, all_names(ports)));
         given.set(name, std::move(array));
     }
     LEMMA_TRY(loop::NamedArrays arrays, given.take());
@@ -272,7 +279,7 @@ namespace {
 constexpr size_t kShownItems = 8;
 
 std::string number_text(const loop::Array& array, size_t index) {
-    if (!array.strings.empty()) return "'" + array.strings[index] + "'";
+    if (!array.strings.empty()) return "'" + diag::printable(array.strings[index]) + "'";
     if (!array.reals.empty()) return fmt::format("{:.6g}", array.reals[index]);
     if (array.dtype == tensor::DType::Bool) return array.integers[index] ? "true" : "false";
     return fmt::format("{}", array.integers[index]);
@@ -292,7 +299,7 @@ std::string range_text(const loop::Array& array) {
 
 std::string summary(const std::string& name, const loop::Array& array) {
     std::string text = fmt::format("{}: {}{}{}",
-                                   name,
+                                   diag::printable(name),
                                    tensor::dtype_name(array.dtype),
                                    tensor::shape_text(array.shape),
                                    range_text(array));

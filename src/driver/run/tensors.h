@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/open_file.h"
 #include "base/result.h"
 #include "ir/program.h"
 #include "loop/interpret.h"
@@ -17,7 +18,7 @@ namespace lemma::driver {
 std::string file_name_of(const std::string& tensor);
 
 // .npy, .dat, .pb or .json, by the ending or by its first bytes.
-Result<loop::Array> read_array(const std::string& path);
+Result<loop::Array> read_array(const std::string& path, FileKind kind = FileKind::Regular);
 // The file of a tensor in a folder; one that is not there has the ending .npy.
 std::string find_file(const std::string& folder, const std::string& tensor);
 Result<void> write_array(const std::string& path, const loop::Array& array);
@@ -25,6 +26,8 @@ Result<void> write_array(const std::string& path, const loop::Array& array);
 // The names under which a port's tensors are fed and written: `x`, or `xs.0`, `xs.1`, …
 std::vector<std::string> item_names(const ir::Port& port, size_t count);
 
+// Says which inputs there are instead, and which one may have been meant.
+Error no_such_input(const std::string& name, const std::vector<std::string>& inputs);
 // What `-i NAME=FILE` and `-i FILE` say, for the inputs of the graph in order.
 Result<loop::NamedArrays> read_inputs(const ir::Program& program,
                                       const std::vector<std::string>& arguments);

@@ -35,9 +35,17 @@ Result<Weights> Weights::open(const std::string& path) {
     }
     Weights weights;
     weights.path_ = path;
-    LEMMA_TRY(weights.bytes_, tensor::map_file(path));
+    LEMMA_TRY(weights.bytes_, tensor::map_file(path, FileKind::Any));
     const std::string_view bytes = *weights.bytes_;
-    auto header = tensor::decode_safetensors_header(bytes, static_cast<int64_t>(bytes.size()));
+    const auto size = static_cast<int64_t>(bytes.size());
+    if (auto held = tensor::hold_bytes(bytes.substr(0, 8)); !held)
+        return std::unexpected(held.error());
+    const auto end = tensor::safetensors_header_end(bytes.substr(0, 8), size);
+    if (end) {
+        auto held = tensor::hold_bytes(bytes.substr(0, static_cast<size_t>(*end)));
+        if (!held) return std::unexpected(held.error());
+    }
+    auto header = tensor::decode_safetensors_header(bytes, size);
     if (!header) return tensor::cannot_read(path, header.error().message);
     for (tensor::SafetensorsEntry& entry : header->entries) {
         std::string name = entry.name;
@@ -107,7 +115,12 @@ void Weights::report_missing(const ir::Program& program,
 Result<std::optional<tensor::Tensor>> Weights::read(const ir::Tensor& variable) const {
     const auto found = entries_.find(variable.name);
     if (found == entries_.end()) return std::nullopt;
-    auto tensor = tensor::decode_safetensors_entry(*bytes_, found->second);
+    const tensor::SafetensorsEntry& entry = found->second;
+    const std::string_view elements =
+        bytes_->substr(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.bytes));
+    if (auto held = tensor::hold_bytes(elements); !held) return std::unexpected(held.error());
+    auto tensor = tensor::decode_safetensors_entry(*bytes_, entry);
+    tensor::drop_pages(elements);
     if (tensor) tensor = tensor::convert(*tensor, variable.dtype);
     if (tensor) return std::move(*tensor);
     return tensor::cannot_read(path_,

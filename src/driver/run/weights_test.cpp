@@ -131,5 +131,19 @@ TEST_F(WeightsFile, RefusesOtherFiles) {
         << outcome.err;
 }
 
+TEST_F(WeightsFile, NoticesAFileThatBecomesShorter) {
+    write({reals("scale", std::vector<double>(100'000, 1.0)), reals("shift", {1, -1})});
+    const auto weights = Weights::open(path("w.safetensors"));
+    ASSERT_TRUE(weights) << weights.error().message;
+    fs::resize_file(path("w.safetensors"), 5000);
+    ir::Tensor shift;
+    shift.name = "shift";
+    shift.dtype = tensor::DType::F32;
+    const auto read = weights->read(shift);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message,
+              "cannot read `" + path("w.safetensors") + "`: it became shorter while it was used");
+}
+
 }  // namespace
 }  // namespace lemma::driver

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "driver/files.h"
 #include "driver/show/cost.h"
 #include "driver/show/types.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 std::string quoted(const std::string& text) {
     std::string result = "\"";
-    for (const char c : text) {
+    for (const char c : safe_text(text)) {
         if (c == '"' || c == '\\') result += '\\';
         if (c == '\n')
             result += "\\n";

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "onnx/import.h"
+#include "tensor/mapped_file.h"
 
 namespace lemma::onnx {
 
@@ -36,8 +37,12 @@ Result<tensor::SharedBytes> packed_bytes(const tensor::TensorProto& proto,
         if (!read_external) {
             return std::unexpected(Error{"its data is in another file, which is not read here"});
         }
-        return read_external(*proto.external);
+        LEMMA_TRY(tensor::SharedBytes shared, read_external(*proto.external));
+        if (auto held = tensor::hold_bytes(*shared); !held) return std::unexpected(held.error());
+        return shared;
     }
+    if (auto held = tensor::hold_bytes(proto.message.bytes()); !held)
+        return std::unexpected(held.error());
     std::string bytes;
     tensor::WireReader message = proto.message;
     tensor::WireField field;

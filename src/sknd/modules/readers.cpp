@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/open_file.h"
 #include "sknd/modules/modules.h"
 
 namespace lemma::sknd {
@@ -39,11 +38,7 @@ Result<std::optional<ModuleText>> read_module(const fs::path& folder, std::strin
     if (type == fs::file_type::not_found) return std::nullopt;
     // A name that no file can have is just not there.
     if (error == std::errc::filename_too_long) return std::nullopt;
-    // A pipe or device would wait or never end; read_source names the trouble with all else.
-    const bool special = type == fs::file_type::fifo || type == fs::file_type::character ||
-                         type == fs::file_type::block || type == fs::file_type::socket;
-    if (special) return std::unexpected(Error{fmt::format("`{}` is not a regular file", path)});
-    LEMMA_TRY(std::string text, diag::read_source(path));
+    LEMMA_TRY(std::string text, read_whole(path, FileKind::Regular, diag::kMaxSourceBytes));
     return ModuleText{.file_name = path, .text = std::move(text)};
 }
 

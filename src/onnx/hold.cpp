@@ -1,0 +1,104 @@
+// Which bytes of a model's file are read at once: all but the elements of large tensors.
+#include <algorithm>
+#include <optional>
+
+#include "onnx/fields.h"
+#include "onnx/read.h"
+#include "tensor/mapped_file.h"
+
+namespace lemma::onnx {
+
+namespace {
+
+constexpr size_t kSmallFile = size_t{1} << 20;
+constexpr size_t kLargeElements = size_t{1} << 16;
+constexpr size_t kLeastRead = size_t{1} << 14;
+constexpr size_t kMostRead = size_t{1} << 22;
+
+enum class Message : uint8_t { Model, Graph, Tensor };
+
+// Walks through the file once, from its begin to its end, and holds what it looks at.
+class Holder {
+public:
+    explicit Holder(std::string_view file) : file_(file) {}
+
+    Result<void> hold() { return walk(Message::Model, 0, file_.size()); }
+
+private:
+    // All up to `end` that is not passed over.
+    Result<void> reach(size_t end);
+    Result<void> walk(Message message, size_t begin, size_t end);
+    Result<std::optional<uint64_t>> varint(size_t& at, size_t end);
+    static std::optional<Message> inside(Message message, uint64_t field);
+
+    std::string_view file_;
+    size_t held_ = 0;  // up to here
+    size_t next_read_ = kLeastRead;
+};
+
+Result<void> Holder::reach(size_t end) {
+    if (end <= held_) return {};
+    const size_t to = std::min(std::max(end, held_ + next_read_), file_.size());
+    next_read_ = std::min(2 * next_read_, kMostRead);
+    auto done = tensor::hold_bytes(file_.substr(held_, to - held_));
+    held_ = to;
+    return done;
+}
+
+std::optional<Message> Holder::inside(Message message, uint64_t field) {
+    if (message == Message::Model && field == model_field::Graph) return Message::Graph;
+    if (message == Message::Graph && field == graph_field::Initializer) return Message::Tensor;
+    return std::nullopt;
+}
+
+// Empty if there is none.
+Result<std::optional<uint64_t>> Holder::varint(size_t& at, size_t end) {
+    constexpr size_t kLongest = 10;
+    if (auto done = reach(std::min(at + kLongest, end)); !done)
+        return std::unexpected(done.error());
+    uint64_t value = 0;
+    for (size_t i = 0; i < kLongest && at < end; ++i) {
+        const auto byte = static_cast<uint8_t>(file_[at++]);
+        value |= uint64_t{byte & 0x7FU} << (7 * i);
+        if (byte < 0x80) return value;
+    }
+    return std::nullopt;
+}
+
+// What is not as it should be is held to the end: whoever reads the model says what is wrong.
+Result<void> Holder::walk(Message message, size_t begin, size_t end) {
+    for (size_t at = begin; at < end;) {
+        LEMMA_TRY(const auto key, varint(at, end));
+        const uint64_t type = key.value_or(0) & 7;
+        if (!key || type == 3 || type == 4) return reach(end);
+        std::optional<uint64_t> bytes = type == 1 ? 8 : 4;
+        if (type == 0 || type == 2) {
+            LEMMA_TRY(bytes, varint(at, end));
+            if (type == 0 && bytes) bytes = 0;
+        }
+        if (!bytes || *bytes > end - at) return reach(end);
+        const size_t behind = at + static_cast<size_t>(*bytes);
+        const auto part = type == 2 ? inside(message, *key >> 3) : std::nullopt;
+        const bool elements = message == Message::Tensor && *key >> 3 == tensor_field::Raw &&
+                              *bytes >= kLargeElements && type == 2;
+        if (part) {
+            if (auto done = walk(*part, at, behind); !done) return done;
+        } else if (elements) {
+            held_ = std::max(held_, behind);
+            next_read_ = kLeastRead;
+        } else if (auto done = reach(behind); !done) {
+            return done;
+        }
+        at = behind;
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> hold_model(const tensor::SharedBytes& bytes) {
+    if (bytes->size() <= kSmallFile) return tensor::hold_bytes(*bytes);
+    return Holder(*bytes).hold();
+}
+
+}  // namespace lemma::onnx
