@@ -287,6 +287,34 @@ graph G {
     EXPECT_TRUE(done) << done.error().message;
 }
 
+// The compound hands on its input, and has no step that could look at what it wants.
+TEST(EngineDynamic, CompoundsWithoutStepsAreChecked) {
+    const auto interpreter = load_text(R"(import layout; import math;
+graph G {
+    @input { k: int[1, 5]; }
+    @output { z: int[]; }
+    @compose {
+        at = layout.nonzero(k);
+        column = layout.slice{axes = [0], begin = [0], end = [1]}(at);
+        row = layout.flatten(column);
+        one = layout.reshape{shape = [1]}(row);
+        z = math.sum_reduce{squeeze = true}(one);
+    }
+})");
+    ASSERT_TRUE(interpreter);
+    auto engine = Engine::create(*interpreter, {});
+    ASSERT_TRUE(engine);
+    Array k = *Array::zeros(tensor::DType::I64, {1, 5});
+    k.integers[3] = 1;
+    EXPECT_TRUE((*engine)->run({{"k", {k}}}));
+    EXPECT_EQ((*engine)->take_trouble(), "");
+    k.integers[4] = 1;
+    const auto two = (*engine)->run({{"k", {k}}});
+    ASSERT_FALSE(two);
+    EXPECT_NE(two.error().message.find("must keep the volume"), std::string::npos)
+        << two.error().message;
+}
+
 TEST(EngineDynamic, MapsAndGathers) {
     compare({"y = math.mul(p, 2.0);", "real[~|40, 7]"});
     compare({"y = math.exp(v);", "real[~|40, 50]"});

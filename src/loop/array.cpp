@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+
+#include "tensor/room.h"
 
 namespace lemma::loop {
 
 namespace {
-
-constexpr int64_t kMaxElements = int64_t{1} << 33;
 
 int64_t wrap(tensor::DType dtype, int64_t value) {
     switch (dtype) {
@@ -32,10 +33,15 @@ int64_t wrap(tensor::DType dtype, int64_t value) {
     }
 }
 
+std::unexpected<Error> no_memory(const tensor::Shape& shape) {
+    return std::unexpected(Error{
+        fmt::format("there is no memory for a tensor of shape {}", tensor::shape_text(shape))});
+}
+
 // Everything but the elements.
 Result<Array> described(tensor::DType dtype, tensor::Shape shape) {
-    const auto count = tensor::volume(shape);
-    if (!count || *count > kMaxElements) {
+    const auto count = tensor::bounded_volume(shape);
+    if (!count) {
         return std::unexpected(
             Error{fmt::format("a tensor of shape {} is too large", tensor::shape_text(shape))});
     }
@@ -65,12 +71,16 @@ void widen(const tensor::Tensor& tensor, std::vector<Wide>& to) {
 Result<Array> Array::zeros(tensor::DType dtype, tensor::Shape shape) {
     LEMMA_TRY(Array array, described(dtype, std::move(shape)));
     const auto size = static_cast<size_t>(array.size);
-    if (dtype == tensor::DType::Str) {
-        array.strings.resize(size);
-    } else if (tensor::is_real(dtype)) {
-        array.reals.resize(size);
-    } else {
-        array.integers.resize(size);
+    try {
+        if (dtype == tensor::DType::Str) {
+            array.strings.resize(size);
+        } else if (tensor::is_real(dtype)) {
+            array.reals.resize(size);
+        } else {
+            array.integers.resize(size);
+        }
+    } catch (const std::bad_alloc&) {
+        return no_memory(array.shape);
     }
     return array;
 }
@@ -108,7 +118,9 @@ Array cut(const Array& array, const tensor::Shape& shape) {
     return std::move(*result);
 }
 
-Result<Array> to_array(const tensor::Tensor& tensor) {
+namespace {
+
+Result<Array> widened(const tensor::Tensor& tensor) {
     LEMMA_TRY(Array array, described(tensor.dtype(), tensor.shape()));
     switch (tensor.dtype()) {
         case tensor::DType::F32:
@@ -145,6 +157,16 @@ Result<Array> to_array(const tensor::Tensor& tensor) {
             array.integers[i] = tensor.integer(static_cast<int64_t>(i));
     }
     return array;
+}
+
+}  // namespace
+
+Result<Array> to_array(const tensor::Tensor& tensor) {
+    try {
+        return widened(tensor);
+    } catch (const std::bad_alloc&) {
+        return no_memory(tensor.shape());
+    }
 }
 
 Result<tensor::Tensor> to_tensor(const Array& array) {

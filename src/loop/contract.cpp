@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "loop/graph.h"
+#include "tensor/room.h"
 
 namespace lemma::loop {
 
@@ -187,7 +188,17 @@ private:
         }
         // Packing what every run brings anew takes as long as a few rows of products.
         if (!constant && points < 6) return std::nullopt;
+        if (packed_elements(c) > tensor::kMaxElements) return std::nullopt;
         return c;
+    }
+    // At most, whatever the tile is.
+    int64_t packed_elements(const Contraction& c) const {
+        constexpr int64_t kMostWidth = 128;
+        int64_t elements = pool_.extent(c.lane) + kMostWidth;
+        for (const auto* vars : {&c.batch, &c.reduced}) {
+            for (const VarId var : *vars) elements = total_elements(elements, pool_.extent(var));
+        }
+        return elements;
     }
     // One axis of the output counts along the lanes one by one, and so does one of A if it does.
     bool lane_axis_is_plain(const Contraction& c) const {
@@ -217,12 +228,50 @@ std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stag
     return Finder(graph, stage).find();
 }
 
+void widen_halo(const StagePool& pool, const Expr& read, Halo& halo) {
+    halo.below.resize(read.args.size());
+    halo.above.resize(read.args.size());
+    for (size_t axis = 0; axis < read.args.size(); ++axis) {
+        const Expr& e = pool[read.args[axis]];
+        if (e.op != Op::Assume) continue;
+        const StagePool::Range range = pool.range(e.args[0]);
+        halo.below[axis] = std::max(halo.below[axis], -range.low);
+        halo.above[axis] = std::max(halo.above[axis], range.high - (e.integer - 1));
+    }
+}
+
+namespace {
+
+// The zeros around a tensor take no more room than is good.
+bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
+    constexpr int64_t kFew = int64_t{1} << 24;
+    constexpr int64_t kManyTimes = 16;
+    int64_t elements = 1, with_halo = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        elements = total_elements(elements, shape[axis]);
+        const int64_t around = halo.below[axis] + halo.above[axis];
+        with_halo = total_elements(with_halo, shape[axis] + around);
+    }
+    return with_halo <= kFew ||
+           (with_halo <= tensor::kMaxElements && with_halo / kManyTimes <= elements);
+}
+
+}  // namespace
+
 void find_contractions(StageGraph& graph) {
+    std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // of all that read the tensor
     for (Unit& unit : graph.units) {
         if (unit.interpreted || unit.once || unit.stages.size() != 1) continue;
-        unit.contraction = find_contraction(graph, unit.stages[0]);
+        auto found = find_contraction(graph, unit.stages[0]);
+        if (!found) continue;
+        const Expr& a = graph.pool[found->a];
+        Halo halo = halos[tensor_of(a)];
+        widen_halo(graph.pool, a, halo);
+        if (!is_affordable(halo, graph.shapes.at(tensor_of(a)))) continue;
+        halos[tensor_of(a)] = std::move(halo);
+        unit.contraction = std::move(found);
         // Where zeros are read, nothing has to be skipped.
-        if (unit.contraction) unit.stages[0].guards.clear();
+        unit.stages[0].guards.clear();
     }
 }
 

@@ -215,6 +215,7 @@ public:
         for (const Stage::Inside& fact : first.inside) {
             second.inside.push_back({fact.tensor, fact.axis, pool_.substitute(fact.index, with)});
         }
+        second.sizes.insert(second.sizes.end(), first.sizes.begin(), first.sizes.end());
         return true;
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "loop/lane_math.h"
 
 namespace lemma::loop {
 
@@ -20,7 +21,8 @@ int64_t DynamicAccess::stride(ir::TensorId tensor,
             const auto affine = pool_.affine(index[axis]);
             if (!affine || !step || !is_inside(tensor, axis, index[axis])) return INT64_MAX;
             for (const AddressTerm& term : affine->terms) {
-                if (term.var == var) result += term.factor * *step;
+                if (term.var != var) continue;
+                result = wrapping_add(result, wrapping_mul(term.factor, *step));
             }
         }
         const Expr& extent = pool_[extents->second[axis]];

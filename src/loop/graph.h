@@ -123,6 +123,8 @@ struct Halo {
     std::vector<int64_t> below, above;
     friend bool operator==(const Halo&, const Halo&) = default;
 };
+// So that the read, whose indices are affine, never leaves it.
+void widen_halo(const StagePool& pool, const Expr& read, Halo& halo);
 struct Layouts {
     std::unordered_map<ir::TensorId, size_t, IdHash> innermost;  // axis, where not the last
     std::unordered_map<ir::TensorId, Halo, IdHash> halos;

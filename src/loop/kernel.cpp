@@ -52,8 +52,9 @@ void Kernel::place_registers() {
     wide_.assign(initial_.size(), 0);
     wide_[index_registers_.back()] = 1;
     for (const Instruction& instruction : blocks_.back()) {
-        const bool fills =
-            instruction.code != Code::CheckIndex && instruction.code != Code::GuardIndex;
+        const bool fills = instruction.code != Code::CheckIndex &&
+                           instruction.code != Code::CheckFits &&
+                           instruction.code != Code::GuardIndex;
         if (fills) wide_[instruction.target] = 1;
     }
     places_.clear();
@@ -104,6 +105,18 @@ void Kernel::mask(size_t lane) {
     if (!masked_) std::fill(active_.begin(), active_.end(), uint8_t{1});
     masked_ = true;
     active_[lane] = 0;
+}
+
+bool Kernel::check_fits(const Instruction& in, size_t lanes) {
+    const Register* const overflows = at(in.a);
+    const Register* const needed = in.optional ? at(in.c) : nullptr;
+    for (size_t i = 0; i < lanes; ++i) {
+        if (overflows[i * step_of(in.a)].integer == 0 || !active(i)) continue;
+        if (needed && needed[i * step_of(in.c)].integer == 0) continue;
+        error_ = fmt::format("an index of `{}` does not fit 64 bits", names_[in.target]);
+        return false;
+    }
+    return true;
 }
 
 bool Kernel::check_index(const Instruction& in, size_t lanes) {
@@ -191,6 +204,8 @@ bool Kernel::load(const Instruction& in, size_t lanes) {
 
 bool Kernel::execute_memory(const Instruction& in, size_t lanes) {
     switch (in.code) {
+        case Code::CheckFits:
+            return check_fits(in, lanes);
         case Code::CheckIndex:
             return check_index(in, lanes);
         case Code::GuardIndex:

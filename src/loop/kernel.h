@@ -52,6 +52,10 @@ enum class Code : uint8_t {
     Function,  // of `functions`, number b
     AbsI,
     SignI,
+    AddOverflows,  // whether a sum, product or power does not fit
+    MulOverflows,
+    PowOverflows,
+    CheckFits,   // a is false, else an error
     CheckIndex,  // a within [0, b), else an error
     GuardIndex,  // a within [0, b), else the loop goes on with its next step
     Remap,       // a within [0, b): a; below: c; above: d
@@ -61,7 +65,7 @@ enum class Code : uint8_t {
 
 struct Instruction {
     Code code{};
-    bool optional = false;  // CheckIndex: only where register c is true
+    bool optional = false;  // CheckIndex, CheckFits: only where register c is true
     uint32_t target = 0;
     uint32_t a = 0, b = 0, c = 0, d = 0;
 };
@@ -108,6 +112,7 @@ private:
     // it that guards said so or that there is an error.
     bool execute(const std::vector<Instruction>& block, size_t lanes);
     bool execute_memory(const Instruction& instruction, size_t lanes);
+    bool check_fits(const Instruction& instruction, size_t lanes);
     bool check_index(const Instruction& instruction, size_t lanes);
     bool guard_index(const Instruction& instruction, size_t lanes);
     bool load(const Instruction& instruction, size_t lanes);

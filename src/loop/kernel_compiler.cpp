@@ -3,89 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
+#include "loop/comparison.h"
 #include "loop/functions.h"
-#include "loop/kernel.h"
+#include "loop/kernel_compiler.h"
+#include "loop/lane_math.h"
 
 namespace lemma::loop {
 
 namespace {
 
-// A register, and the number of loops around the instruction that fills it.
-struct Place {
-    uint32_t reg = 0;
-    size_t depth = 0;
-};
+using Place = KernelPlace;
 
 constexpr int64_t kLanes = 128;
 constexpr int64_t kLongEnough = 32;
 
 }  // namespace
-
-class KernelCompiler {
-public:
-    KernelCompiler(ir::Program& program, const ir::Formula& formula, const Kernel::Shapes& shapes)
-        : program_(program), pool_(program.symbols), formula_(formula), shapes_(shapes) {}
-
-    Result<Kernel> compile();
-
-private:
-    Place value(ir::SymId id);
-    Place make(ir::SymId id);
-    Place constant(ir::SymId id);
-    Place polynomial(const ir::SymNode& node);
-    Place product(const ir::SymTerm& term);
-    Place operation(const ir::SymNode& node);
-    Place chain(Code code, const std::vector<Place>& places);
-    Place access(const ir::Access& access);
-    // The offset of the element, with checks and guards put before it.
-    Place offset(ir::TensorId tensor,
-                 const std::vector<ir::IndexTerm>& terms,
-                 size_t least_depth,
-                 std::optional<Place> only_if);
-    Place checked_index(uint32_t array,
-                        const ir::IndexTerm& term,
-                        int64_t extent,
-                        std::optional<Place> only_if);
-    Place remapped(const ir::IndexTerm& term, Place bound);
-    Place emit(Code code, Place a, Place b = {}, Place c = {});
-    void put(size_t depth, Instruction instruction) {
-        kernel_.blocks_[depth].push_back(instruction);
-    }
-    Place integer(int64_t number) { return value(pool_.integer(number)); }
-    uint32_t new_register() {
-        kernel_.initial_.push_back({});
-        return static_cast<uint32_t>(kernel_.initial_.size() - 1);
-    }
-    uint32_t array_index(ir::TensorId tensor);
-    void add_write(const ir::Write& write);
-    size_t innermost() const { return kernel_.blocks_.size() - 1; }
-    Place fail(std::string message);
-    bool writes_what_it_reads() const;
-    Result<void> order_loops();
-    bool may_be_innermost(ir::SymId index) const;
-    void find_conditions();
-    void visit_conditions(ir::SymId root, ir::SymId needed);
-    ir::SymId either(ir::SymId a, ir::SymId b);
-    ir::SymId visit_logic(const ir::SymNode& node, ir::SymId needed);
-    bool reads(ir::SymId id) const;
-
-    ir::Program& program_;
-    ir::SymbolPool& pool_;
-    const ir::Formula& formula_;
-    const Kernel::Shapes& shapes_;
-    Kernel kernel_;
-    std::map<ir::SymId, Place> places_;
-    std::map<ir::SymId, const ir::Access*> accesses_;
-    std::set<ir::SymId> active_;  // whose values are being made
-    std::map<ir::TensorId, uint32_t> array_indices_;
-    // When an element is needed at all: those in a branch of a select only where it is taken.
-    std::map<ir::SymId, ir::SymId> needed_;
-    std::string error_;
-};
 
 Result<Kernel> Kernel::compile(ir::Program& program,
                                const ir::Formula& formula,
@@ -166,8 +99,9 @@ Result<void> KernelCompiler::order_loops() {
     for (size_t i = 0; i < loops.size(); ++i) {
         kernel_.extents_.push_back(loops[i].second);
         kernel_.index_registers_.push_back(new_register());
-        if (loops[i].first.valid())
-            places_[loops[i].first] = {kernel_.index_registers_.back(), i + 1};
+        if (!loops[i].first.valid()) continue;
+        places_[loops[i].first] = {kernel_.index_registers_.back(), i + 1};
+        loop_extents_[loops[i].first] = loops[i].second;
     }
     return {};
 }
@@ -185,7 +119,7 @@ void KernelCompiler::add_write(const ir::Write& write) {
         const tensor::Shape& shape = shapes_.at(write.tensor);
         for (size_t axis = write.indices.size(); axis-- > 0;) {
             if (write.indices[axis].value == formula_.counter) out.counter_stride = stride;
-            stride *= shape[axis];
+            stride = wrapping_mul(stride, shape[axis]);
         }
     }
     kernel_.writes_.push_back(out);
@@ -306,7 +240,7 @@ Place KernelCompiler::make(ir::SymId id) {
         case ir::SymKind::Symbol:
             return fail(fmt::format("`{}` has no value", node.name));
         case ir::SymKind::Polynomial:
-            return polynomial(node);
+            return sum(node.terms);
         case ir::SymKind::Operation:
             return operation(node);
     }
@@ -358,13 +292,24 @@ Place KernelCompiler::product(const ir::SymTerm& term) {
     return chain(Code::MulI, factors);
 }
 
-Place KernelCompiler::polynomial(const ir::SymNode& node) {
-    std::vector<Place> terms;
-    for (const ir::SymTerm& term : node.terms) terms.push_back(product(term));
-    return chain(Code::AddI, terms);
+Place KernelCompiler::sum(const std::vector<ir::SymTerm>& terms) {
+    if (terms.empty()) return integer(0);
+    std::vector<Place> places;
+    for (const ir::SymTerm& term : terms) places.push_back(product(term));
+    return chain(Code::AddI, places);
+}
+
+Place KernelCompiler::comparison(const ir::SymNode& node) {
+    const Comparison sides = comparison_of(pool_, node.operands[0], node.op);
+    const Place left = sum(sides.left);
+    const Place right = sum(sides.right);
+    if (node.op == ir::SymOp::Equal) return emit(Code::EqualI, left, right);
+    if (!sides.strict) return emit(Code::LessEqualI, left, right);
+    return emit(Code::Not, emit(Code::LessEqualI, right, left));
 }
 
 Place KernelCompiler::operation(const ir::SymNode& node) {
+    if (compares_with_zero(node)) return comparison(node);
     std::vector<Place> operands;
     for (const ir::SymId operand : node.operands) operands.push_back(value(operand));
     const ir::ScalarType from = pool_.type(node.operands.back());
@@ -399,10 +344,8 @@ Place KernelCompiler::operation(const ir::SymNode& node) {
         case ir::SymOp::Less:
             return emit(Code::LessR, operands[0], operands[1]);
         case ir::SymOp::LessEqual:
-            if (operands.size() == 1) operands.push_back(integer(0));
             return emit(pick(Code::LessEqualI, Code::LessEqualR), operands[0], operands[1]);
         case ir::SymOp::Equal:
-            if (operands.size() == 1) operands.push_back(integer(0));
             return emit(pick(Code::EqualI, Code::EqualR), operands[0], operands[1]);
         case ir::SymOp::NotEqual:
             return emit(pick(Code::NotEqualI, Code::NotEqualR), operands[0], operands[1]);
@@ -474,8 +417,8 @@ Place KernelCompiler::offset(ir::TensorId tensor,
     const tensor::Shape& shape = shapes_.at(tensor);
     if (shape.size() != terms.size()) return fail("an access of the wrong rank");
     std::vector<Place> parts = {integer(0)};
-    int64_t stride = 1;
-    for (size_t axis = terms.size(); axis-- > 0; stride *= shape[axis]) {
+    int64_t stride = 1;  // wraps around only where there are no elements
+    for (size_t axis = terms.size(); axis-- > 0; stride = wrapping_mul(stride, shape[axis])) {
         const ir::IndexTerm& term = terms[axis];
         if (term.value == formula_.counter) continue;
         const Place index = checked_index(array, term, shape[axis], only_if);
@@ -492,6 +435,7 @@ Place KernelCompiler::checked_index(uint32_t array,
                                     std::optional<Place> only_if) {
     Place index = value(term.value);
     const Place bound = integer(extent);
+    check_fits(array, term, only_if);
     if (term.guard == ir::Guard::Skip) {
         put(index.depth, {Code::GuardIndex, false, 0, index.reg, bound.reg, 0, 0});
         return index;

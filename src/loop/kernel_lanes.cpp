@@ -60,6 +60,21 @@ bool Kernel::execute(const std::vector<Instruction>& block, size_t lanes) {
                 map2(
                     in, lanes, [](R& t, R a, R b) { t.integer = total_pow(a.integer, b.integer); });
                 break;
+            case Code::AddOverflows:
+                map2(in, lanes, [](R& t, R a, R b) {
+                    t.integer = !checked_add(a.integer, b.integer).has_value();
+                });
+                break;
+            case Code::MulOverflows:
+                map2(in, lanes, [](R& t, R a, R b) {
+                    t.integer = !checked_mul(a.integer, b.integer).has_value();
+                });
+                break;
+            case Code::PowOverflows:
+                map2(in, lanes, [](R& t, R a, R b) {
+                    t.integer = b.integer > 0 && !checked_pow(a.integer, b.integer).has_value();
+                });
+                break;
             case Code::MinI:
                 map2(in, lanes, [](R& t, R a, R b) { t.integer = std::min(a.integer, b.integer); });
                 break;

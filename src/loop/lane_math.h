@@ -18,6 +18,7 @@ inline int64_t wrapping_mul(int64_t a, int64_t b) {
 inline int64_t wrapping_add(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
+inline std::optional<int64_t> checked_abs(int64_t a) { return a < 0 ? checked_sub(0, a) : a; }
 inline int64_t total_div(int64_t a, int64_t b) {
     return b == -1 ? wrapping_mul(a, -1) : floor_div(a, b).value_or(0);
 }

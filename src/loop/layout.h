@@ -22,8 +22,15 @@ struct Layout {
     friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// The last axis is the innermost.
+// The last axis is the innermost. Without elements, all strides are 0: in place of an element that
+// is outside kernels read the first one, and that is all that memory has room for. The shape has at
+// most tensor::kMaxElements.
 Layout row_major(const tensor::Shape& shape);
+
+// So many times so many elements. What no machine has room for counts as kAbsurdElements, which the
+// runtime refuses to allocate.
+constexpr int64_t kAbsurdElements = int64_t{1} << 50;
+int64_t total_elements(int64_t elements, int64_t times);
 
 struct StorageId : Id<StorageId> {};
 

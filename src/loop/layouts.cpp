@@ -213,16 +213,7 @@ private:
         const Expr a = pool_[unit.contraction->a];
         if (!reaches_over(a)) return;
         const ir::TensorId id = tensor_of(a);
-        Halo& halo = result_.halos[id];
-        halo.below.resize(a.args.size());
-        halo.above.resize(a.args.size());
-        for (size_t axis = 0; axis < a.args.size(); ++axis) {
-            const Expr& e = pool_[a.args[axis]];
-            if (e.op != Op::Assume) continue;
-            const StagePool::Range range = pool_.range(e.args[0]);
-            halo.below[axis] = std::max(halo.below[axis], -range.low);
-            halo.above[axis] = std::max(halo.above[axis], range.high - (e.integer - 1));
-        }
+        widen_halo(pool_, a, result_.halos[id]);
     }
 
     StageGraph& graph_;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "loop/dynamic.h"
+#include "loop/lane_math.h"
 
 namespace lemma::loop {
 
@@ -44,9 +45,9 @@ Address Lowering::affine(const Address& of_stage) const {
     result.offset = of_stage.offset;
     for (const AddressTerm& term : of_stage.terms) {
         const Address& bound = bindings_.at(term.var);
-        result.offset += term.factor * bound.offset;
+        result.offset = wrapping_add(result.offset, wrapping_mul(term.factor, bound.offset));
         for (const AddressTerm& part : bound.terms) {
-            result.add(part.var, term.factor * part.factor);
+            result.add(part.var, wrapping_mul(term.factor, part.factor));
         }
     }
     return result;
@@ -85,9 +86,13 @@ ExprId Lowering::number(const Address& address) {
     return build.make(Op::Add, {ramp, sum});
 }
 
+// Where a guard skips steps that reach far outside, the numbers may wrap around: the address is
+// only used in the other steps, and is right there.
 void Lowering::add_affine(Address& address, const Address& index, int64_t stride) const {
-    address.offset += stride * index.offset;
-    for (const AddressTerm& term : index.terms) address.add(term.var, stride * term.factor);
+    address.offset = wrapping_add(address.offset, wrapping_mul(stride, index.offset));
+    for (const AddressTerm& term : index.terms) {
+        address.add(term.var, wrapping_mul(stride, term.factor));
+    }
 }
 
 // Outside of the tensor nothing is touched; that it was outside is told elsewhere.

@@ -21,7 +21,7 @@ class MemoryPlanner {
 public:
     explicit MemoryPlanner(Plan& plan) : plan_(plan) {}
 
-    void run(const std::vector<ir::TensorId>& results) {
+    void run(const std::vector<ir::TensorId>& results, bool apart) {
         find_lifetimes();
         for (const ir::TensorId id : results) {
             const auto place = plan_.places.find(id);
@@ -34,8 +34,10 @@ public:
             const bool fits = own && storage.role == StorageRole::Computed && !storage.needs_zeros;
             if (fits && lives_[i].first != SIZE_MAX) shared.push_back(lives_[i]);
         }
-        place(std::move(shared));
-        place_surrounded();
+        if (!apart) {
+            place(std::move(shared));
+            place_surrounded();
+        }
         find_releases();
     }
 
@@ -220,8 +222,8 @@ private:
 
 }  // namespace
 
-void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results) {
-    MemoryPlanner(plan).run(results);
+void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results, bool apart) {
+    MemoryPlanner(plan).run(results, apart);
 }
 
 }  // namespace lemma::loop

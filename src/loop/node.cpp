@@ -59,7 +59,7 @@ void Address::add(VarId var, int64_t factor) {
         terms, var.value, {}, [](const AddressTerm& term) { return term.var.value; });
     if (at == terms.end() || at->var != var) {
         terms.insert(at, {var, factor});
-    } else if ((at->factor += factor) == 0) {
+    } else if ((at->factor = wrapping_add(at->factor, factor)) == 0) {
         terms.erase(at);
     }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loop/plan_impl.h"
+#include "tensor/room.h"
 
 namespace lemma::loop {
 
@@ -35,10 +36,7 @@ void Planner::find_shapes() {
             shape.push_back(*extent);
         }
         const bool known = shape.size() == tensor.shape.size();
-        const auto volume = known ? tensor::volume(shape) : std::nullopt;
-        constexpr int64_t kMostElements = int64_t{1} << 33;
-        if (!volume || *volume > kMostElements) continue;
-        shapes_[id] = std::move(shape);
+        if (known && tensor::bounded_volume(shape)) shapes_[id] = std::move(shape);
     }
 }
 
@@ -110,9 +108,23 @@ void Planner::add_operation(Scope& scope, ir::OpId id) {
     switch (op.kind) {
         case ir::OperationKind::Compound: {
             const bool open = is_open(op.assertions);
+            const size_t first = scope.graph.units.size();
             if (open) compounds_.push_back(id);
             for (const ir::OpId part : op.parts) add_operation(scope, part);
-            if (open) compounds_.pop_back();
+            if (!open) break;
+            compounds_.pop_back();
+            // What the run tells about extents is looked at by the operations inside which do not
+            // know them either. Where there is none, as in one that hands on its input, a step
+            // of its own does it.
+            const auto& units = scope.graph.units;
+            const bool checked = std::any_of(
+                units.begin() + static_cast<ptrdiff_t>(first), units.end(), [](const Unit& unit) {
+                    return unit.interpreted && !unit.why.empty();
+                });
+            if (checked) break;
+            add_interpreted(scope, id, "a condition on extents that only the run tells");
+            scope.graph.units.back().reads.clear();
+            scope.graph.units.back().writes.clear();
             break;
         }
         case ir::OperationKind::Primitive:
@@ -177,21 +189,19 @@ Layout Planner::layout_of(const Scope& scope, ir::TensorId id, int64_t& elements
             order.push_back(axis);
         }
     }
-    // An axis without elements counts as one: in place of an index that is outside kernels read the
-    // first element.
+    elements = 1;
+    if (tensor::volume(shape) == 0) return row_major(shape);
     Layout layout;
     layout.strides.resize(shape.size());
-    int64_t stride = 1;
     for (const size_t axis : order) {
-        layout.strides[axis] = stride;
+        layout.strides[axis] = elements;
         int64_t extent = shape[axis];
         if (halo != scope.layouts.halos.end()) {
-            layout.offset += halo->second.below[axis] * stride;
+            layout.offset += halo->second.below[axis] * elements;
             extent += halo->second.below[axis] + halo->second.above[axis];
         }
-        stride *= std::max<int64_t>(extent, 1);
+        elements = total_elements(elements, extent);
     }
-    elements = stride;
     return layout;
 }
 
@@ -472,7 +482,7 @@ Plan Planner::make() {
     Scope scope;
     plan_region(program_.graphs[program_.main].operations, results, scope);
     show("schedule", plan_);
-    plan_memory(plan_, {results.begin(), results.end()});
+    plan_memory(plan_, {results.begin(), results.end()}, options_.apart);
     show("memory", plan_);
     return std::move(plan_);
 }

@@ -175,14 +175,16 @@ struct PlanOptions {
     Numerics numerics = Numerics::Default;
     int32_t least_steps = kLeastSteps;  // of a sum that is tiled
     double least_gain = kLeastGain;     // of products that become one; 0: of any
+    bool apart = false;                 // what is computed shares no memory
     PlanLog* log = nullptr;             // may be missing
 };
 
 // `known` has the extents that the inputs tell.
 Plan make_plan(const ir::Program& program, const Known& known, const PlanOptions& options);
 
-// Gives what is computed its place in the arena. The results are needed when a run is over.
-void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results);
+// Gives what is computed its place in the arena, unless it is to stay apart. The results are needed
+// when a run is over.
+void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results, bool apart = false);
 
 // How many steps the loops of all formulas have together, roughly; extents that are not known count
 // as large. Counting ends at `enough`.

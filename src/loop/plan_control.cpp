@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "loop/plan_impl.h"
+#include "tensor/room.h"
 
 namespace lemma::loop {
 
@@ -267,8 +268,10 @@ PlanBranch Planner::plan_branch(Scope& scope, const ir::Operation& op) {
 
 // ---- Loops --------------------------------------------------------------------------------------
 
+// Those that have memory: where there are none, kernels still read one.
 int64_t Planner::elements_of(const Scope& scope, ir::TensorId id) const {
-    return tensor::volume(scope.graph.shapes.at(id)).value_or(0);
+    const int64_t elements = tensor::bounded_volume(scope.graph.shapes.at(id)).value();
+    return std::max<int64_t>(elements, 1);
 }
 
 // Whether the tensors lie evenly spaced in one piece of memory.
@@ -302,7 +305,7 @@ PlanPack Planner::read_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::
     PlanPack pack;
     pack.count = static_cast<int64_t>(items.size());
     pack.stride = elements;
-    pack.first = new_storage(scope.graph.dtypes.at(items[0]), elements * pack.count);
+    pack.first = new_storage(scope.graph.dtypes.at(items[0]), total_elements(elements, pack.count));
     for (size_t i = 0; i < items.size(); ++i) {
         const StorageId from = place(scope, items[i]);
         loop.before.push_back({from, pack.first, elements * static_cast<int64_t>(i)});
@@ -324,7 +327,7 @@ PlanPack Planner::written_pack(Scope& scope,
                plan_.storages[plan_.places.at(id).storage].base.valid();
     });
     if (fresh) {
-        const StorageId whole = new_storage(dtype, elements * pack.count);
+        const StorageId whole = new_storage(dtype, total_elements(elements, pack.count));
         for (size_t i = 0; i < items.size(); ++i) {
             Storage& item = plan_.storages[place(scope, items[i])];
             item.base = whole;
@@ -333,7 +336,7 @@ PlanPack Planner::written_pack(Scope& scope,
     }
     if (const auto found = as_pack(scope, items)) return *found;
     pack.stride = elements;
-    pack.first = new_storage(dtype, elements * pack.count);
+    pack.first = new_storage(dtype, total_elements(elements, pack.count));
     for (size_t i = 0; i < items.size(); ++i) {
         // From the item's place in the pack to its own.
         const StorageId part = new_storage(dtype, elements);

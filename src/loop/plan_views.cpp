@@ -2,6 +2,7 @@
 // no kernel.
 #include <algorithm>
 
+#include "loop/lane_math.h"
 #include "loop/plan_impl.h"
 
 namespace lemma::loop {
@@ -20,9 +21,11 @@ std::optional<Address> element_of(const StageGraph& graph,
         if (range.low < 0 || range.high >= shape[axis]) return std::nullopt;
         const auto affine = graph.pool.affine(index[axis]);
         if (!affine) return std::nullopt;
-        result.offset += affine->offset * stride;
-        for (const AddressTerm& term : affine->terms) result.add(term.var, term.factor * stride);
-        stride *= shape[axis];
+        result.offset = wrapping_add(result.offset, wrapping_mul(affine->offset, stride));
+        for (const AddressTerm& term : affine->terms) {
+            result.add(term.var, wrapping_mul(term.factor, stride));
+        }
+        stride *= shape[axis];  // a tensor with elements: it fits
     }
     std::erase_if(result.terms, [](const AddressTerm& term) { return term.factor == 0; });
     return result;

@@ -7,6 +7,7 @@
 
 #include "loop/dynamic.h"
 #include "loop/dynamic_access.h"
+#include "loop/index_fit.h"
 #include "loop/lowering.h"
 
 namespace lemma::loop {
@@ -88,6 +89,8 @@ private:
     double lane_cost(const StageLoop& loop, bool reduction) const;
     void choose_lanes();
     void load_numbers(Block& out);
+    void check_sizes(Block& out);
+    void report(ExprId fault, Block& out);
     RunItems::Extent extent_of(const StageLoop& loop) const;
     void choose_items();
     ExprId end(const StageLoop& loop) {
@@ -260,6 +263,7 @@ ScheduledDynamic DynamicNest::make() {
         return std::move(result_);
     }
     load_numbers(function.body);
+    check_sizes(function.body);
     std::vector<VarId> vars;
     if (!parallel(vars)) {
         sequential(0, function.body);
@@ -293,6 +297,17 @@ void DynamicNest::load_numbers(Block& out) {
     const VarId piece = build_.var({});
     out.push_back({Bind{piece, load(run_time_.numbers.size())}});
     piece_ = build_.index(piece);
+}
+
+// Indices whose arithmetic wraps around may name other elements than those that are meant.
+void DynamicNest::check_sizes(Block& out) {
+    ExprId fault;
+    for (const ExprId size : stage_.sizes) {
+        const ExprId far =
+            build_.make(Op::Less, {build_.real(kMostIndex, Kind::F64), lower_.value(size)});
+        fault = fault.valid() ? build_.make(Op::Or, {fault, far}) : far;
+    }
+    if (fault.valid()) report(fault, out);
 }
 
 void DynamicNest::when(ExprId condition, Block& out, const Body& body) {
@@ -349,16 +364,19 @@ void DynamicNest::report_faults(Block& out) {
         fault = accesses_.either(fault, accesses_.outside(write.tensor, write.index));
     }
     if (!fault.valid()) return;
+    ExprId any = lower_.value(fault);
+    if (lower_.mask().valid()) any = build_.make(Op::And, {any, lower_.mask()});
+    report(build_.make(Op::AnyLanes, {any}), out);
+}
+
+void DynamicNest::report(ExprId fault, Block& out) {
     if (!failed_.valid()) {
         failed_ = build_.buffer("failed", tensor::DType::I64, true);
         result_.kernel.arguments.push_back({});
     }
-    ExprId any = lower_.value(fault);
-    if (lower_.mask().valid()) any = build_.make(Op::And, {any, lower_.mask()});
-    any = build_.make(Op::AnyLanes, {any});
-    If report{any, {}};
-    report.body.push_back({Store{failed_, Address{}, build_.integer(1), {}}});
-    out.push_back({std::move(report)});
+    If then{fault, {}};
+    then.body.push_back({Store{failed_, Address{}, build_.integer(1), {}}});
+    out.push_back({std::move(then)});
 }
 
 // One step of the formula; an element that is outside is not written.

@@ -7,8 +7,11 @@
 #include <cmath>
 
 #include "base/checked.h"
+#include "loop/comparison.h"
 #include "loop/dynamic.h"
+#include "loop/index_fit.h"
 #include "loop/lane_math.h"
+#include "loop/layout.h"
 
 namespace lemma::loop {
 
@@ -153,7 +156,8 @@ public:
 private:
     ExprId value(ir::SymId id);
     ExprId compute(ir::SymId id);
-    ExprId polynomial(const ir::SymNode& node);
+    ExprId sum(const std::vector<ir::SymTerm>& terms);
+    ExprId comparison(const ir::SymNode& node);
     ExprId operation(const ir::SymNode& node);
     ExprId function(const ir::SymNode& node, ExprId operand);
     ExprId power(ExprId base, ExprId exponent, ir::SymId exponent_id);
@@ -163,6 +167,7 @@ private:
     std::vector<ExprId> indices(ir::TensorId tensor, const std::vector<ir::IndexTerm>& terms);
     std::vector<ExprId> run_time_indices(ir::TensorId tensor,
                                          const std::vector<ir::IndexTerm>& terms);
+    ExprId good_index(const ir::IndexTerm& term, ExprId index);
     ExprId run_time_number(ir::SymId id, bool count);
     bool is_told(ir::SymId id) const;
     ExprId fail(std::string message) {
@@ -183,6 +188,7 @@ private:
     Stage stage_;
     std::unordered_map<ir::SymId, ExprId, IdHash> values_;
     std::unordered_map<ir::SymId, const ir::Access*, IdHash> accesses_;
+    RunEnds run_ends_;
     std::string error_;
 };
 
@@ -197,8 +203,10 @@ bool StageMaker::check_dtype(ir::TensorId tensor) {
 Result<Stage> StageMaker::make() {
     if (formula_.counter.valid()) return bad("the append form");
     stage_.combine = formula_.op;
+    int64_t steps = 1;
     for (const ir::Bound& bound : formula_.bounds) {
         const auto extent = evaluate(symbols_, bound.extent, known_);
+        steps = total_elements(steps, std::max<int64_t>(extent.value_or(1), 1));
         if (!extent) {
             if (!run_time_) return bad("an extent that only the run tells");
             const int64_t most = symbols_.range(bound.extent).high;
@@ -217,6 +225,12 @@ Result<Stage> StageMaker::make() {
         stage_.loops.push_back({var, *extent});
         values_[bound.index] = build_.index(var);
     }
+    // Whatever passes multiply fits then.
+    constexpr int64_t kMostSteps = int64_t{1} << 48;
+    if (steps > kMostSteps) return bad("more steps than a run can do");
+    for (const StageLoop& loop : stage_.loops) {
+        if (loop.end.valid()) run_ends_.ends[loop.var] = loop.end;
+    }
     for (const ir::Access& access : formula_.accesses) {
         accesses_[access.symbol] = &access;
         if (!check_dtype(access.tensor)) return bad(error_);
@@ -226,10 +240,14 @@ Result<Stage> StageMaker::make() {
     if (formula_.condition.valid()) stage_.condition = value(formula_.condition);
     for (const ir::Write& write : formula_.writes) {
         if (!check_dtype(write.tensor)) return bad(error_);
+        const auto shape = shapes_.find(write.tensor);
+        const bool none = shape != shapes_.end() && tensor::volume(shape->second) == 0;
         auto index = indices(write.tensor, write.indices);
+        if (none && !stage_.empty) return bad("a result without elements, of which one is written");
         stage_.writes.push_back({write.tensor, std::move(index), value(write.value)});
     }
     if (!error_.empty()) return bad(error_);
+    stage_.sizes = std::move(run_ends_.sizes);
     return std::move(stage_);
 }
 
@@ -256,7 +274,7 @@ ExprId StageMaker::compute(ir::SymId id) {
     if (node.type == ir::ScalarType::Str) return fail("text");
     switch (node.kind) {
         case ir::SymKind::Polynomial:
-            return polynomial(node);
+            return sum(node.terms);
         case ir::SymKind::Operation:
             return operation(node);
         default:
@@ -264,9 +282,9 @@ ExprId StageMaker::compute(ir::SymId id) {
     }
 }
 
-ExprId StageMaker::polynomial(const ir::SymNode& node) {
+ExprId StageMaker::sum(const std::vector<ir::SymTerm>& terms) {
     ExprId sum = build_.integer(0);
-    for (const ir::SymTerm& term : node.terms) {
+    for (const ir::SymTerm& term : terms) {
         ExprId product = build_.integer(term.coefficient);
         for (const ir::SymFactor& factor : term.factors) {
             for (uint32_t i = 0; i < factor.power; ++i) {
@@ -287,7 +305,16 @@ ExprId StageMaker::combine(Op op, ExprId a, ExprId b) {
     return build_.make(op, {a, b});
 }
 
+// Of a sum with zero.
+ExprId StageMaker::comparison(const ir::SymNode& node) {
+    const Comparison sides = comparison_of(symbols_, node.operands[0], node.op);
+    const Op op = node.op == ir::SymOp::Equal ? Op::Equal : sides.strict ? Op::Less : Op::LessEqual;
+    return build_.make(op, {sum(sides.left), sum(sides.right)});
+}
+
 ExprId StageMaker::operation(const ir::SymNode& node) {
+    const bool compares = node.op == ir::SymOp::LessEqual || node.op == ir::SymOp::Equal;
+    if (compares && node.operands.size() == 1) return comparison(node);
     std::vector<ExprId> v;
     for (const ir::SymId operand : node.operands) v.push_back(value(operand));
     const auto chain = [&](Op op) {
@@ -295,10 +322,7 @@ ExprId StageMaker::operation(const ir::SymNode& node) {
         for (size_t i = 1; i < v.size(); ++i) result = combine(op, result, v[i]);
         return result;
     };
-    const auto compare = [&](Op op) {
-        if (v.size() == 1) v.push_back(build_.integer(0));
-        return combine(op, v[0], v[1]);
-    };
+    const auto compare = [&](Op op) { return combine(op, v[0], v[1]); };
     const bool real = symbols_.type(node.operands.back()) == ir::ScalarType::Real;
     switch (node.op) {
         case ir::SymOp::Add:
@@ -448,7 +472,11 @@ bool StageMaker::is_told(ir::SymId id) const {
 
 ExprId StageMaker::run_time_number(ir::SymId id, bool count) {
     if (const auto known = evaluate(symbols_, id, known_)) return build_.integer(*known);
-    return run_number(*run_time_, symbols_, id, count, pool_);
+    const ExprId number = run_number(*run_time_, symbols_, id, count, pool_);
+    if (const Expr& e = pool_[number]; e.op == Op::Var) {
+        run_ends_.ends[make_id<VarId>(static_cast<size_t>(e.integer))] = number;
+    }
+    return number;
 }
 
 std::vector<ExprId> StageMaker::run_time_indices(ir::TensorId tensor,
@@ -467,6 +495,7 @@ std::vector<ExprId> StageMaker::run_time_indices(ir::TensorId tensor,
         const ir::IndexTerm& term = terms[axis];
         const ExprId extent = extents[axis];
         ExprId index = value(term.value);
+        const ExprId good = good_index(term, index);
         const StagePool::Range range = pool_.range(index);
         const Expr& most = pool_[extent];
         bool inside = (most.op == Op::Constant && range.low >= 0 && range.high < most.integer) ||
@@ -479,6 +508,10 @@ std::vector<ExprId> StageMaker::run_time_indices(ir::TensorId tensor,
             const ExprId high = build_.make(Op::LessEqual, {extent, index});
             index = build_.select(
                 low, value(term.below), build_.select(high, value(term.above), index));
+        }
+        if (good.valid()) {
+            index = build_.select(good, index, build_.integer(-1));
+            inside = false;
         }
         if (inside) stage_.inside.push_back({tensor, axis, index});
         result.push_back(index);
@@ -499,9 +532,11 @@ std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
         const ir::IndexTerm& term = terms[axis];
         const int64_t extent = shape[axis];
         ExprId index = value(term.value);
+        const ExprId good = good_index(term, index);
         const StagePool::Range range = pool_.range(index);
         const bool inside = range.low >= 0 && range.high < extent;
         if (!inside && term.guard == ir::Guard::Skip) {
+            stage_.empty |= extent == 0;  // it is never inside
             stage_.guards.push_back({index, extent});
             index = build_.assume(index, extent);
         } else if (!inside && term.guard == ir::Guard::Remap) {
@@ -510,9 +545,33 @@ std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
             index = build_.select(
                 low, value(term.below), build_.select(high, value(term.above), index));
         }
+        if (good.valid()) index = build_.select(good, index, build_.integer(-1));
         result.push_back(index);
     }
     return result;
+}
+
+// Where the arithmetic of the index fits 64 bits; missing: always, or it is outside else. An index
+// that wrapped around is outside, and the interpreter says so.
+ExprId StageMaker::good_index(const ir::IndexTerm& term, ExprId index) {
+    using When = IndexFit::When;
+    ExprId good;
+    const auto add = [&](ExprId part, bool outside_else) {
+        const IndexFit fit = index_fit(pool_, part, run_time_ ? &run_ends_ : nullptr);
+        if (fit.when == When::Always || (fit.when == When::OutsideElse && outside_else)) return;
+        if (!fit.good.valid() || term.guard == ir::Guard::Skip) {
+            fail("the arithmetic of an index, which may not fit 64 bits");
+            return;
+        }
+        good = good.valid() ? build_.make(Op::And, {good, fit.good}) : fit.good;
+    };
+    const bool remapped = term.guard == ir::Guard::Remap;
+    add(index, !remapped);
+    if (remapped) {
+        add(value(term.below), true);
+        add(value(term.above), true);
+    }
+    return good;
 }
 
 // The value of a constant without axes, where it is the same in any type.

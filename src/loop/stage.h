@@ -64,6 +64,9 @@ struct Stage {
         friend bool operator==(const Inside&, const Inside&) = default;
     };
     std::vector<Inside> inside;
+    // Of one with run-time extents: reals that tell how far the arithmetic of indices goes, and
+    // that must be less than kMostIndex (index_fit.h).
+    std::vector<ExprId> sizes;
     // Of a reduction with a start: the element that each step assigns besides, at an index of all
     // variables.
     std::optional<StageWrite> kept;
@@ -102,7 +105,8 @@ public:
     int64_t extent(VarId var) const { return extents_[var.value]; }
     const Expr& operator[](ExprId id) const { return function_.exprs[id.value]; }
 
-    // As an address without a buffer, if it is affine in the variables.
+    // As an address without a buffer, if it is affine in the variables, and its terms are not so
+    // large that arithmetic on them could overflow.
     std::optional<Address> affine(ExprId id) const;
     struct Range {
         int64_t low, high;
@@ -133,6 +137,8 @@ public:
     }
 
 private:
+    std::optional<Address> any_affine(ExprId id) const;
+
     Function function_;
     std::vector<int64_t> extents_;
 

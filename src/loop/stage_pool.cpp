@@ -38,7 +38,41 @@ VarId StagePool::new_var(int64_t extent) {
     return build.var({});
 }
 
+namespace {
+
+// Adds to a sum of terms; false where a number does not fit.
+bool add_scaled(Address& to, const Address& from, int64_t factor) {
+    const auto scaled = checked_mul(from.offset, factor);
+    const auto offset = scaled ? checked_add(to.offset, *scaled) : std::nullopt;
+    if (!offset) return false;
+    to.offset = *offset;
+    for (const AddressTerm& term : from.terms) {
+        const auto at = std::ranges::find(to.terms, term.var, &AddressTerm::var);
+        const auto product = checked_mul(term.factor, factor);
+        const int64_t before = at != to.terms.end() ? at->factor : 0;
+        if (!product || !checked_add(before, *product)) return false;
+        to.add(term.var, *product);
+    }
+    return true;
+}
+
+}  // namespace
+
+// What passes compute from it, as how far it reaches, fits as well.
 std::optional<Address> StagePool::affine(ExprId id) const {
+    constexpr int64_t kFar = int64_t{1} << 60;
+    auto result = any_affine(id);
+    if (!result) return std::nullopt;
+    std::optional<int64_t> reach = checked_abs(result->offset);
+    for (const AddressTerm& term : result->terms) {
+        const auto factor = checked_abs(term.factor);
+        const auto most = factor ? checked_mul(*factor, extent(term.var)) : std::nullopt;
+        reach = reach && most ? checked_add(*reach, *most) : std::nullopt;
+    }
+    return reach && *reach <= kFar ? std::move(result) : std::nullopt;
+}
+
+std::optional<Address> StagePool::any_affine(ExprId id) const {
     const Expr& e = (*this)[id];
     switch (e.op) {
         case Op::Constant:
@@ -49,27 +83,23 @@ std::optional<Address> StagePool::affine(ExprId id) const {
             return result;
         }
         case Op::Assume:
-            return affine(e.args[0]);
+            return any_affine(e.args[0]);
         case Op::Add:
         case Op::Sub: {
-            auto a = affine(e.args[0]);
-            const auto b = affine(e.args[1]);
-            if (!a || !b) return std::nullopt;
-            const int64_t sign = e.op == Op::Add ? 1 : -1;
-            a->offset += sign * b->offset;
-            for (const AddressTerm& term : b->terms) a->add(term.var, sign * term.factor);
+            auto a = any_affine(e.args[0]);
+            const auto b = any_affine(e.args[1]);
+            if (!a || !b || !add_scaled(*a, *b, e.op == Op::Add ? 1 : -1)) return std::nullopt;
             return a;
         }
         case Op::Mul: {
-            auto a = affine(e.args[0]);
-            auto b = affine(e.args[1]);
+            auto a = any_affine(e.args[0]);
+            auto b = any_affine(e.args[1]);
             if (!a || !b) return std::nullopt;
             if (!b->terms.empty()) std::swap(a, b);
             if (!b->terms.empty()) return std::nullopt;
-            if (b->offset == 0) return Address{};
-            a->offset *= b->offset;
-            for (AddressTerm& term : a->terms) term.factor *= b->offset;
-            return a;
+            Address result;
+            if (!add_scaled(result, *a, b->offset)) return std::nullopt;
+            return result;
         }
         default:
             return std::nullopt;

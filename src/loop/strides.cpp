@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loop/lane_math.h"
 #include "loop/schedule.h"
 
 namespace lemma::loop {
@@ -16,10 +17,11 @@ int64_t stride_of(const StagePool& pool,
         const auto affine = pool.affine(index[axis]);
         if (!affine) return INT64_MAX;
         for (const AddressTerm& term : affine->terms) {
-            if (term.var == var) result += term.factor * place.layout.strides[axis];
+            if (term.var != var) continue;
+            result = wrapping_add(result, wrapping_mul(term.factor, place.layout.strides[axis]));
         }
     }
-    return result;
+    return result == INT64_MIN ? INT64_MAX : result;
 }
 
 namespace {
@@ -56,7 +58,7 @@ private:
         }
         const int64_t a = stride_of(pool_, place, index, vars_[0]);
         const int64_t b = stride_of(pool_, place, index, vars_[1]);
-        return a != INT64_MAX && b != INT64_MAX && a == b * extent_;
+        return a != INT64_MAX && b != INT64_MAX && a == wrapping_mul(b, extent_);
     }
     // As numbers, the variables must not be used at all.
     bool values(std::vector<ExprId> work) const {

@@ -29,7 +29,7 @@ void run_range(void* context, int64_t begin, int64_t end) {
 // ---- Memory -------------------------------------------------------------------------------------
 
 Result<size_t> Executable::add_memory(int64_t bytes) {
-    LEMMA_TRY(Memory memory, Memory::zeros(bytes));
+    LEMMA_TRY(Memory memory, zeros(bytes));
     bytes_ += bytes;
     pieces_.push_back(memory.data());
     owned_.push_back(std::move(memory));
@@ -54,7 +54,7 @@ size_t Executable::add_moving() {
 }
 
 Result<void> Executable::give_memory(size_t moving, int64_t bytes) {
-    LEMMA_TRY(owned_[moving], Memory::zeros(bytes));
+    LEMMA_TRY(owned_[moving], zeros(bytes));
     bytes_ += bytes;
     move(moving, owned_[moving].data());
     return {};

@@ -14,7 +14,8 @@ namespace lemma::runtime {
 
 class Executable {
 public:
-    explicit Executable(int threads) : pool_(threads) {}
+    // Guarded: no kernel can touch memory that is not its own without being found out.
+    explicit Executable(int threads, bool guarded = false) : pool_(threads), guarded_(guarded) {}
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
@@ -53,7 +54,12 @@ private:
     int64_t number(const Number& number) const;
     void set_number(const Number& number, int64_t value) const;
 
+    Result<Memory> zeros(int64_t bytes) const {
+        return guarded_ ? Memory::guarded_zeros(bytes) : Memory::zeros(bytes);
+    }
+
     ThreadPool pool_;
+    bool guarded_;
     std::vector<Memory> owned_;  // by piece; of an alias: none
     std::vector<void*> pieces_;
     std::vector<std::vector<Follower>> followers_;

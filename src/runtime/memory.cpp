@@ -12,12 +12,19 @@ namespace {
 
 constexpr size_t kLine = 64;
 constexpr size_t kLargePage = size_t{2} << 20;
+constexpr int64_t kMostBytes = int64_t{1} << 46;  // more is a mistake, whatever the machine has
+
+constexpr size_t kPage = 4096;
+
+std::unexpected<Error> no_memory(int64_t bytes) {
+    return std::unexpected(Error{fmt::format("there is no memory for {} bytes", bytes)});
+}
 
 }  // namespace
 
 void Memory::Free::operator()(void* data) const {
     if (mapped > 0) {
-        ::munmap(data, mapped);
+        ::munmap(static_cast<std::byte*>(data) - before, mapped);
     } else {
         std::free(data);
     }
@@ -25,6 +32,7 @@ void Memory::Free::operator()(void* data) const {
 
 // Large pieces come from the system, which has zeros already.
 Result<Memory> Memory::zeros(int64_t bytes) {
+    if (bytes < 0 || bytes > kMostBytes) return no_memory(bytes);
     const size_t wanted = static_cast<size_t>(bytes) + 2 * kLine;
     Memory memory;
     memory.bytes_ = bytes;
@@ -44,15 +52,28 @@ Result<Memory> Memory::zeros(int64_t bytes) {
             const size_t behind = kLargePage - before;
             if (before > 0) ::munmap(data, before);
             ::munmap(begin + size - kLargePage, behind);
-            memory.data_ = {begin, Free{size - kLargePage}};
+            memory.data_ = {begin, Free{size - kLargePage, 0}};
 #ifdef MADV_HUGEPAGE
             ::madvise(begin, size - kLargePage, MADV_HUGEPAGE);
 #endif
         }
     }
-    if (!memory.data_) {
-        return std::unexpected(Error{fmt::format("there is no memory for {} bytes", bytes)});
-    }
+    if (!memory.data_) return no_memory(bytes);
+    return memory;
+}
+
+Result<Memory> Memory::guarded_zeros(int64_t bytes) {
+    if (bytes < 0 || bytes > kMostBytes) return no_memory(bytes);
+    const size_t used = (static_cast<size_t>(bytes) + 2 * kLine - 1) / kLine * kLine;
+    const size_t pages = (used + kPage - 1) / kPage * kPage;
+    const size_t size = pages + 2 * kPage;
+    void* const data = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return no_memory(bytes);
+    Memory memory;
+    memory.bytes_ = bytes;
+    auto* const first = static_cast<std::byte*>(data) + kPage;
+    memory.data_ = {first + pages - used, Free{size, kPage + pages - used}};
+    if (::mprotect(first, pages, PROT_READ | PROT_WRITE) != 0) return no_memory(bytes);
     return memory;
 }
 

@@ -278,10 +278,14 @@ Value* Emitter::pointer(loop::BufferId buffer, const loop::Address& address) {
     Value* at = buffers_[buffer.value];
     for (const loop::AddressTerm& term : address.terms) {
         Value* const index = vars_[term.var.value];
-        at = b_.CreateGEP(
-            element,
-            at,
-            term.factor == 1 ? index : b_.CreateMul(index, number(term.factor), "", true, true));
+        // Addresses of steps that a guard skips may be anything.
+        constexpr int64_t kMostFactor = int64_t{1} << 31;
+        const bool fits = term.factor >= -kMostFactor && term.factor <= kMostFactor;
+        Value* const product =
+            term.factor == 1
+                ? index
+                : b_.CreateMul(index, number(term.factor), "", fits && term.factor > 0, fits);
+        at = b_.CreateGEP(element, at, product);
     }
     if (address.dynamic.valid() && f_[address.dynamic].type.lanes == 1) {
         at = b_.CreateGEP(element, at, value(address.dynamic));

@@ -71,7 +71,7 @@ Result<Engine::Loaded*> Engine::load() {
             loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
     current_ = nullptr;
-    auto loaded = std::make_unique<Loaded>(options_.threads);
+    auto loaded = std::make_unique<Loaded>(options_.threads, options_.guarded);
     Stopwatch watch;
     loaded->plan = loop::make_plan(interpreter_.program(),
                                    known,
@@ -80,6 +80,7 @@ Result<Engine::Loaded*> Engine::load() {
                                     .numerics = options_.compiler.numerics,
                                     .least_steps = options_.least_steps,
                                     .least_gain = options_.least_gain,
+                                    .apart = options_.guarded,
                                     .log = &log_});
     times_.plan += watch.lap();
     std::vector<loop::Scheduled*> kernels;
@@ -144,6 +145,7 @@ Result<void> Engine::allocate_weights(Loaded& loaded) {
         const loop::Storage& storage = loaded.plan.storages[id];
         const bool own = !storage.base.valid() && !storage.moves && !storage.only_once;
         if (storage.role != loop::StorageRole::Constant || !own || storage.offset >= 0) continue;
+        if (options_.guarded) continue;
         offsets.emplace_back(id, bytes);
         const int64_t size = storage.elements * tensor::dtype_size(storage.dtype);
         bytes += (size + kAlign - 1) / kAlign * kAlign;
@@ -241,6 +243,10 @@ Result<loop::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
 Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
     for (const ir::OpId id : step.within) {
         if (auto done = check_assertions(loaded, id, false); !done) return done;
+    }
+    // Of a compound there is only what it wants: its parts are steps of their own.
+    if (interpreter_.program().operations[step.op].compound()) {
+        return check_assertions(loaded, step.op, true);
     }
     for (const ir::TensorId id : step.reads) {
         const bool made = std::ranges::find(step.writes, id) != step.writes.end();

@@ -28,6 +28,8 @@ struct EngineOptions {
     codegen::CompilerOptions compiler = {};
     std::string dump_pass = {};  // of loop/graph_text.h
     bool compiled_only = false;  // no code is an error at once, and nothing is interpreted instead
+    // For tests: each tensor has memory of its own, between pages that cannot be touched.
+    bool guarded = false;
 };
 
 class Engine {

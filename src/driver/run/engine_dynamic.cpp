@@ -6,6 +6,7 @@
 #include "driver/run/engine.h"
 #include "driver/run/engine_data.h"
 #include "driver/run/engine_impl.h"
+#include "tensor/room.h"
 
 namespace lemma::driver {
 
@@ -74,15 +75,13 @@ Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
     return shape;
 }
 
-// Gives the tensor its memory for this run. What there was is kept if it is large enough. An axis
-// without elements counts as one: in place of an index that is outside kernels read the first.
+// Gives the tensor its memory for this run. What there was is kept if it is large enough. Kernels
+// read the first element of an axis in place of one that is outside, also where it has none.
 Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape) {
     const loop::DynamicPlace& place = loaded.plan.dynamic_places.at(id);
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
-    tensor::Shape room = shape;
-    for (int64_t& extent : room) extent = std::max<int64_t>(extent, 1);
-    const auto elements = tensor::volume(room);
-    if (!elements || *elements > loop::kMostExtent) return bad("a tensor that is too large");
+    const auto elements = tensor::room(shape);
+    if (!elements) return bad("a tensor that is too large");
     constexpr int64_t kLeastBytes = 4096;
     constexpr int64_t kMuch = int64_t{64} << 20;
     int64_t bytes = std::max(kLeastBytes, *elements * tensor::dtype_size(place.dtype));

@@ -10,7 +10,7 @@
 namespace lemma::driver {
 
 struct Engine::Loaded {
-    explicit Loaded(int threads) : executable(threads) {}
+    Loaded(int threads, bool guarded) : executable(threads, guarded) {}
 
     loop::Plan plan;
     runtime::Executable executable;
