@@ -252,6 +252,16 @@ bool Composer::is_rank(const Frame& frame, const ExtentSpec& extent, int64_t cou
     return false;
 }
 
+namespace {
+
+std::string negative_bound(const ir::SymbolPool& symbols, ir::SymId bound) {
+    return fmt::format(
+        "the bound {} is negative, expected the largest number that a run may bring: 0, or more",
+        symbols.text(bound));
+}
+
+}  // namespace
+
 // `..(s|5)` is a number of tensors that only a run tells.
 std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pack) {
     const auto* name = std::get_if<Identifier>(&frame.module().exprs[pack.length].node);
@@ -260,7 +270,14 @@ std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pac
     }
     const auto bound = evaluate_extent(frame, pack.bound);
     if (!bound) return std::nullopt;
-    const int64_t high = std::max<int64_t>(program_.symbols.range(*bound).high, 0);
+    const int64_t high = program_.symbols.range(*bound).high;
+    if (high < 0) {
+        inner_error(frame,
+                    frame.module().exprs[pack.bound].span,
+                    DiagKind::ExtentMismatch,
+                    negative_bound(program_.symbols, *bound));
+        return std::nullopt;
+    }
     const ir::SymId symbol = program_.symbols.symbol(name->name, ir::ScalarType::Int, {0, high});
     frame.set(name->name, Scalar(symbol));
     return symbol;
@@ -281,7 +298,14 @@ std::optional<std::vector<Scalar>> Composer::dynamic_extents(Frame& frame,
     if (extent.bound.valid()) {
         const auto bound = evaluate_extent(frame, extent.bound);
         if (!bound) return std::nullopt;
-        high = std::max<int64_t>(program_.symbols.range(*bound).high, 0);
+        high = program_.symbols.range(*bound).high;
+        if (high < 0) {
+            inner_error(frame,
+                        frame.module().exprs[extent.bound].span,
+                        DiagKind::ExtentMismatch,
+                        negative_bound(program_.symbols, *bound));
+            return std::nullopt;
+        }
     }
     int64_t count = 1;
     if (extent.pack && extent.pack->length.valid()) {
