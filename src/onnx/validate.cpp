@@ -175,7 +175,18 @@ void Validator::check_graph(const Graph& graph, const Names* outer, bool main) {
         names.made.emplace(name, data.place);  // an input may have one as its default
     }
     check_nodes(graph.nodes, names);
+    std::unordered_map<std::string, Place> listed;
     for (const ValueInfo& output : graph.outputs) {
+        const auto [first, fresh] = listed.emplace(output.name, output.place);
+        // Those of a graph inside of a node have no names outside: they go by their order.
+        if (main && !fresh) {
+            diag_
+                .error(span(output.place),
+                       DiagKind::DuplicateName,
+                       fmt::format("the output `{}` is listed twice", printable(output.name)))
+                .note(span(first->second), "here as well")
+                .note("give it a second name by an `Identity` node");
+        }
         if (names.find(output.name)) continue;
         diag_.error(span(output.place),
                     DiagKind::MissingOutput,

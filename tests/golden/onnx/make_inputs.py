@@ -199,6 +199,14 @@ def good_models() -> None:
     model("wide.onnx", graph([x], [value("y", [2])], [node("MatMul", "x w", "p"), node("ReduceSum", "p last", "y", keepdims=0)],
                              [tensor("w", [3, 100], [float(i % 7) for i in range(300)]), tensor("last", [1], [-1], INT64)]))
 
+    # No elements, and more rows than memory has addresses.
+    many = (1 << 62) - (1 << 18)
+    model("empty_rows.onnx",
+          graph([x], [y, value("z", [many, 0]), value("w", []), value("c", [many, 0])],
+                [node("Relu", "x", "y"), node("ConstantOfShape", "shape", "e"), node("Abs", "e", "z"),
+                 node("ReduceSum", "z", "w", keepdims=0), node("Concat", "e e", "c", axis=1)],
+                [tensor("shape", [2], [many, 0], INT64)]))
+
     # Weights in another file.
     (HERE / "weights.bin").write_bytes(struct.pack("<6f", *range(6)))
     model("external.onnx", graph([x], [y], [node("Add", "x w", "y")],
@@ -232,6 +240,7 @@ def bad_models() -> None:
     model("order.onnx", graph([x], [y], [node("Relu", "a", "y"), node("Abs", "x", "a")]))
     model("names.onnx", graph([value("input", [2, 3])], [y, value("z", [2])],
                               [node("Add", "inptu weights", "y"), node("Abs", "input", "y")]))
+    model("output_twice.onnx", graph([x], [y, y], [node("Relu", "x", "y")]))
     model("opset.onnx", graph([x], [y], [node("Relu", "x", "y", "other.domain")]))
     model("operator.onnx", graph([x], [y], [node("Rellu", "x", "y")]))
     model("unsupported.onnx", graph([x], [y], [node("ImageDecoder", "x", "y")]))
