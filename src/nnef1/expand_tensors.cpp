@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "nnef1/expander.h"
+#include "tensor/shape.h"
 
 namespace lemma::nnef1 {
 
@@ -81,17 +82,18 @@ Value Expander::make_constant(const Call& call, const Frame& frame) {
     auto tensor = shaped_tensor(call, frame);
     if (!tensor) return {};
     const Values& values = *call.arguments[1].items();
-    int64_t volume = 1;
+    tensor::Shape shape;
     for (const ir::SymId extent : tensor->shape) {
-        volume *= builder_.symbols().as_int(extent).value_or(1);
+        shape.push_back(builder_.symbols().as_int(extent).value_or(1));
     }
+    const auto volume = tensor::volume(shape);
     if (values.size() != 1 && static_cast<int64_t>(values.size()) != volume) {
         report(call.spans[1],
                DiagKind::LengthMismatch,
                fmt::format("`constant` of shape {} has {} values, expected {} or one",
                            shape_text(tensor->shape),
                            values.size(),
-                           volume),
+                           volume ? std::to_string(*volume) : "very many"),
                frame)
             .note("NNEF 1.0.4, 4.1.2: the length of `value` must equal the volume or be 1");
         return {};

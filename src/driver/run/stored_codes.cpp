@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lemma::driver {
@@ -141,14 +142,16 @@ Result<tensor::Tensor> decode_codes(const ir::Tensor& variable, const tensor::Te
     const Attributes attributes(*variable.quantizer);
     const CodeRange range = decoder.range(attributes);
     const auto rank = static_cast<int64_t>(codes.shape().size());
-    const auto axis = static_cast<int64_t>(attributes.number("channel_axis", 0, rank > 1 ? 1 : 0));
+    const double given = attributes.number("channel_axis", 0, rank > 1 ? 1 : 0);
+    const auto axis = static_cast<int64_t>(std::clamp(given, -1e9, 1e9));
     const int64_t channel_axis = axis < 0 ? axis + rank : axis;
-    int64_t inner = 1;
-    for (int64_t i = channel_axis + 1; i < rank; ++i)
-        inner *= codes.shape()[static_cast<size_t>(i)];
-    const bool has_axis = channel_axis >= 0 && channel_axis < rank;
-    const int64_t channels = has_axis ? codes.shape()[static_cast<size_t>(channel_axis)] : 1;
     LEMMA_TRY(tensor::Tensor values, tensor::Tensor::zeros(tensor::DType::F32, codes.shape()));
+    if (codes.size() == 0) return values;  // of any extents
+    const bool has_axis = channel_axis >= 0 && channel_axis < rank;
+    int64_t inner = 1;
+    for (int64_t i = channel_axis + 1; has_axis && i < rank; ++i)
+        inner *= codes.shape()[static_cast<size_t>(i)];
+    const int64_t channels = has_axis ? codes.shape()[static_cast<size_t>(channel_axis)] : 1;
     for (int64_t i = 0; i < codes.size(); ++i) {
         const int64_t channel = has_axis ? i / std::max<int64_t>(inner, 1) % channels : 0;
         const auto code = static_cast<double>(codes.integer(i));

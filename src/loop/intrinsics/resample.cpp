@@ -55,6 +55,7 @@ Result<Array> resize_axis(const Array& input, size_t at, const Axis& axis) {
     tensor::Shape shape = input.shape;
     shape[at] = axis.to;
     LEMMA_TRY(Array output, Array::zeros(input.dtype, shape));
+    if (input.size == 0 || output.size == 0) return output;
     int64_t outer = 1;
     int64_t inner = 1;
     for (size_t i = 0; i < shape.size(); ++i) {

@@ -118,6 +118,7 @@ Result<void> roi_pool(IntrinsicCall& call, Pooling pooling) {
     const auto cells = call.integers("output_size");
     auto& output = call.outputs[0];
     LEMMA_TRY(output.array, Array::zeros(output.dtype, output.shape));
+    if (output.array.size == 0) return {};
     size_t target = 0;
     for (int64_t region = 0; region < regions.count(); ++region) {
         LEMMA_TRY(const int64_t batch, regions.batch(region));
@@ -158,12 +159,15 @@ double sample_at(double begin, double end, int64_t i, int64_t count, const std::
     return begin + step * scale + (transform == "SYMMETRIC" ? 0.5 * scale - 0.5 : 0.0);
 }
 
-// Multilinear, with repeated borders.
+// Multilinear, with repeated borders. A region that is not a number has no elements.
 double interpolate(const Regions& regions,
                    int64_t batch,
                    int64_t channel,
                    const std::vector<double>& point) {
     double sum = 0;
+    for (const double coordinate : point) {
+        if (std::isnan(coordinate)) return coordinate;
+    }
     for_each_index(std::vector<int64_t>(point.size(), 2), [&](const std::vector<int64_t>& corner) {
         double weight = 1;
         std::vector<int64_t> index;
@@ -193,6 +197,7 @@ Result<void> roi_align(IntrinsicCall& call) {
     const Pooling pooling = call.text("mode") == "MAX" ? Pooling::Max : Pooling::Average;
     auto& output = call.outputs[0];
     LEMMA_TRY(output.array, Array::zeros(output.dtype, output.shape));
+    if (output.array.size == 0) return {};
     for (size_t axis = 0; axis < regions.axes(); ++axis) {
         if (regions.extent(axis) == 0) return {};
     }

@@ -29,15 +29,16 @@ size_t at(int64_t index) { return static_cast<size_t>(index); }
 // Equal values keep the order of their indices. A nan is larger than all numbers.
 Result<void> top_k(IntrinsicCall& call) {
     const Array& input = call.input(0);
-    const int64_t rank = static_cast<int64_t>(input.shape.size());
-    const int64_t axis = call.integer("axis");
-    const Rows rows = rows_along(input.shape, at(axis < 0 ? axis + rank : axis));
-    const int64_t count = std::min(call.integer("k"), rows.length);
-    const bool largest = call.boolean("largest");
-    const bool sorted = call.boolean("sorted");
     for (auto& output : call.outputs) {
         LEMMA_TRY(output.array, Array::zeros(output.dtype, output.shape));
     }
+    if (input.size == 0) return {};  // however many rows there are
+    const int64_t rank = static_cast<int64_t>(input.shape.size());
+    const int64_t axis = call.integer("axis");
+    const Rows rows = rows_along(input.shape, at(axis < 0 ? axis + rank : axis));
+    const int64_t count = std::clamp<int64_t>(call.integer("k"), 0, rows.length);
+    const bool largest = call.boolean("largest");
+    const bool sorted = call.boolean("sorted");
     std::vector<int64_t> order(at(rows.length));
     for (int64_t row = 0; row < rows.outer * rows.inner; ++row) {
         const int64_t block = row / rows.inner;
@@ -163,7 +164,7 @@ Result<void> nonmax_suppress(IntrinsicCall& call) {
                    .overlap = call.real("iou_threshold"),
                    .has_score = call.has("score_threshold")};
     if (by.has_score) by.score = call.real("score_threshold");
-    const int64_t batch = scores.shape[0];
+    const int64_t batch = scores.size > 0 ? scores.shape[0] : 0;
     const int64_t classes = scores.shape[1];
     const int64_t count = scores.shape[2];
     std::vector<int64_t> rows;

@@ -42,6 +42,12 @@ int64_t number(const std::vector<int64_t>& at, const Shape& shape) {
     return index;
 }
 
+// Of the axes from `begin` to `end`; empty where it does not fit.
+std::optional<int64_t> product(const Shape& shape, size_t begin, size_t end) {
+    return tensor::volume({shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                           shape.begin() + static_cast<std::ptrdiff_t>(end)});
+}
+
 Folded reshaped(const Known& x, Shape shape) {
     const auto count = tensor::volume(shape);
     if (!count || *count != x.size()) return std::nullopt;
@@ -124,9 +130,10 @@ Folded fold_flatten(const FoldCall& call) {
     const auto rank = static_cast<int64_t>(x->shape.size());
     if (axis < 0) axis += rank;
     if (axis < 0 || axis > rank) return std::nullopt;
-    int64_t rows = 1;
-    for (int64_t i = 0; i < axis; ++i) rows *= x->shape[static_cast<size_t>(i)];
-    return reshaped(*x, {rows, rows == 0 ? 0 : x->size() / rows});
+    const auto rows = product(x->shape, 0, static_cast<size_t>(axis));
+    const auto columns = product(x->shape, static_cast<size_t>(axis), x->shape.size());
+    if (!rows || !columns) return std::nullopt;
+    return reshaped(*x, {*rows, *columns});
 }
 
 Folded fold_transpose(const FoldCall& call) {
@@ -190,16 +197,16 @@ Folded fold_gather(const FoldCall& call) {
     shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
     shape.insert(
         shape.end(), x->shape.begin() + static_cast<std::ptrdiff_t>(*axis) + 1, x->shape.end());
-    int64_t inner = 1;
-    for (size_t i = *axis + 1; i < x->shape.size(); ++i) inner *= x->shape[i];
+    const auto inner = product(x->shape, *axis + 1, x->shape.size());
+    if (!inner) return std::nullopt;
     const int64_t extent = x->shape[*axis];
     const int64_t count = indices->size();
     return moved(*x, std::move(shape), [&](int64_t i) {
-        const int64_t outer = i / inner / count;
-        int64_t index = (*values)[static_cast<size_t>(i / inner % count)];
+        const int64_t outer = i / *inner / count;
+        int64_t index = (*values)[static_cast<size_t>(i / *inner % count)];
         if (index < 0) index += extent;
-        if (index < 0 || index >= extent) return int64_t{-1};
-        return (outer * extent + index) * inner + i % inner;
+        if (x->items.empty() || index < 0 || index >= extent) return int64_t{-1};
+        return (outer * extent + index) * *inner + i % *inner;
     });
 }
 
@@ -259,16 +266,17 @@ Folded fold_split(const FoldCall& call) {
     if (!axis || call.outputs == 0) return std::nullopt;
     const int64_t extent = x->shape[*axis];
     const auto count = static_cast<int64_t>(call.outputs);
-    const int64_t chunk = (extent + count - 1) / count;
+    const int64_t chunk = extent / count + (extent % count != 0 ? 1 : 0);
     std::vector<int64_t> parts(call.outputs, chunk);
-    parts.back() = extent - chunk * (count - 1);
+    const auto before = checked_mul(chunk, count - 1);
+    parts.back() = before ? extent - *before : -1;
     if (call.input(1) || call.attributes.has("split"))
         parts = call.ints(1, "split").value_or(parts);
     if (parts.size() != call.outputs) return std::nullopt;
     std::vector<Known> results;
     int64_t begin = 0;
     for (const int64_t part : parts) {
-        if (part < 0 || begin + part > extent) return std::nullopt;
+        if (part < 0 || part > extent - begin) return std::nullopt;
         Shape shape = x->shape;
         shape[*axis] = part;
         Folded piece = moved(*x, shape, [&](int64_t i) {
@@ -298,13 +306,17 @@ Folded fold_concat(const FoldCall& call) {
         for (size_t i = 0; i < first.shape.size(); ++i) {
             if (i != *axis && input->shape[i] != first.shape[i]) return std::nullopt;
         }
-        result.shape[*axis] += input->shape[*axis];
+        const auto sum = checked_add(result.shape[*axis], input->shape[*axis]);
+        if (!sum) return std::nullopt;
+        result.shape[*axis] = *sum;
     }
-    int64_t outer = 1;
-    for (size_t i = 0; i < *axis; ++i) outer *= first.shape[i];
-    for (int64_t row = 0; row < outer; ++row) {
+    // Without elements there are no rows either, however many the shape has.
+    const auto outer = product(first.shape, 0, *axis);
+    const bool empty = tensor::volume(result.shape) == 0;
+    if (!outer && !empty) return std::nullopt;
+    for (int64_t row = 0; !empty && row < *outer; ++row) {
         for (const Known* const input : call.inputs) {
-            const int64_t length = input->size() / outer;
+            const int64_t length = input->size() / *outer;
             const auto begin = input->items.begin() + row * length;
             result.items.insert(result.items.end(), begin, begin + length);
         }

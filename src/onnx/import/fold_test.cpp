@@ -101,6 +101,27 @@ TEST_F(Fold, RefusesShapesThatDoNotFit) {
     EXPECT_EQ(run("Reshape", {ints({1, 2, 3, 4}), ints({2, -1})}).shape, (Shape{2, 2}));
 }
 
+// Without elements, the other extents may be any: there is nothing to count or to multiply.
+TEST_F(Fold, NoElementsBesideHugeExtents) {
+    constexpr int64_t kMany = int64_t{1} << 62;
+    const Known none{DType::I64, {kMany, 4, 0}, {}};
+    Attributes axis;
+    axis.set_int("axis", 2);
+    EXPECT_EQ(run("Concat", {none, none}, axis).shape, (Shape{kMany, 4, 0}));
+    axis.set_int("axis", 0);
+    EXPECT_FALSE(try_run("Concat", {none, none}, axis));  // 2^63 rows
+    EXPECT_EQ(run("Gather", {none, ints({1})}, axis).shape, (Shape{1, 4, 0}));
+    axis.set_int("axis", 2);
+    EXPECT_FALSE(try_run("Flatten", {none}, axis));
+    const Known behind{DType::I64, {0, kMany, 4}, {}};
+    axis.set_int("axis", 0);
+    EXPECT_FALSE(try_run("Gather", {behind, ints({0})}, axis));
+    Attributes parts;
+    parts.set_int("axis", 0);
+    parts.set_ints("split", {INT64_MAX, INT64_MAX});
+    EXPECT_FALSE(fold({"Split", parts, {&none}, 2, {}, symbols_}));
+}
+
 TEST_F(Fold, FindsElementsThatAreNotZero) {
     const Known x{DType::Bool, {2, 2}, {true, false, true, true}};
     const Known found = run("NonZero", {x});
