@@ -181,12 +181,20 @@ Result<void> Interpreter::run_formulas(ir::OpId id) {
         if (auto done = run_formula(id, i); !done) return done;
     }
     for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId output : port.operand.items) values_[output]->round();
+        for (const ir::TensorId output : port.operand.items) {
+            LEMMA_TRY(const tensor::Shape shape, shape_of(output, true));
+            if (values_[output]->shape != shape) *values_[output] = cut(*values_[output], shape);
+            values_[output]->round();
+        }
     }
     return {};
 }
 
 Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
+    // Another formula with the same counter counts by itself, and must come to the same number.
+    const ir::SymId counter = program_.operations[id].formulas[index].counter;
+    const auto counted = counter.valid() ? known_extent(counter) : std::nullopt;
+    if (counted) known_.erase(counter);
     LEMMA_TRY(Kernel* const kernel, this->kernel(id, index));
     std::vector<Array*> arrays;
     for (const ir::TensorId tensor : kernel->tensors()) {
@@ -194,9 +202,9 @@ Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
         arrays.push_back(value.get());
     }
     if (auto done = kernel->run(arrays); !done) return done;
-    const ir::SymId counter = program_.operations[id].formulas[index].counter;
-    if (!counter.valid()) return {};
-    return end_append(program_.operations[id], kernel->counter(), counter);
+    const ir::Formula& formula = program_.operations[id].formulas[index];
+    if (!formula.counter.valid()) return {};
+    return end_append(formula, kernel->counter(), counted);
 }
 
 // The kernel of a formula is made once for each set of shapes that it meets.
@@ -252,13 +260,22 @@ ir::Formula Interpreter::settled(const ir::Formula& original, std::vector<int64_
 }
 
 // The append form: the counter is the extent, and the output is cut to it.
-Result<void> Interpreter::end_append(const ir::Operation& op, int64_t count, ir::SymId counter) {
-    known_[counter] = program_.symbols.integer(count);
-    for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId id : port.operand.items) {
-            LEMMA_TRY(const tensor::Shape shape, shape_of(id, true));
-            *values_[id] = cut(*values_[id], shape);
-        }
+Result<void> Interpreter::end_append(const ir::Formula& formula,
+                                     int64_t count,
+                                     std::optional<int64_t> counted) {
+    if (counted && *counted != count) {
+        return bad(
+            fmt::format("`{}` gets {} elements, expected {} as in another output with the "
+                        "extent {}",
+                        program_.tensors[formula.writes.back().tensor].name,
+                        count,
+                        *counted,
+                        program_.symbols.text(formula.counter)));
+    }
+    known_[formula.counter] = program_.symbols.integer(count);
+    for (const ir::Write& write : formula.writes) {
+        LEMMA_TRY(const tensor::Shape shape, shape_of(write.tensor, true));
+        *values_[write.tensor] = cut(*values_[write.tensor], shape);
     }
     return {};
 }

@@ -99,7 +99,10 @@ private:
     Result<Kernel*> kernel(ir::OpId id, size_t index);
     ir::Formula settled(const ir::Formula& formula, std::vector<int64_t>& key);
     ir::Scalar settled(const ir::Scalar& item);
-    Result<void> end_append(const ir::Operation& op, int64_t count, ir::SymId counter);
+    // `counted`: what an earlier formula has counted by the same counter.
+    Result<void> end_append(const ir::Formula& formula,
+                            int64_t count,
+                            std::optional<int64_t> counted);
     Result<void> run_intrinsic(const ir::Operation& op);
     bool is_given(const ir::Operation& op, ir::SymId extent) const;
     Result<void> run_branch(const ir::Operation& op, const ir::Branch& branch);
