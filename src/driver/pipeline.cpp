@@ -43,17 +43,21 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
-// A graph that another one invokes is composed there.
-void drop_invoked(const CheckedModel& model, GraphList& graphs) {
+// A graph that another one invokes is composed there; one that cannot run by itself is not.
+void drop_others(const CheckedModel& model, GraphList& graphs) {
     const sknd::Module& main = main_module(model);
     const auto& callees = model.types.modules[model.package.main().value].callees;
-    std::vector<bool> invoked(main.definitions.size());
+    std::vector<bool> dropped(main.definitions.size());
     for (uint32_t region = 0; region < main.regions.size(); ++region) {
         const auto& callee = callees[make_id<sknd::RegionId>(region)];
-        if (callee && callee->module == model.package.main()) invoked[callee->definition] = true;
+        if (callee && callee->module == model.package.main()) dropped[callee->definition] = true;
+    }
+    for (const sknd::TypedDefinition& definition : model.types.definitions) {
+        const bool main_module = definition.ref.module == model.package.main();
+        if (main_module && !definition.runs_alone) dropped[definition.ref.definition] = true;
     }
     std::erase_if(graphs, [&](const sknd::Definition* graph) {
-        return invoked[static_cast<size_t>(graph - main.definitions.data())];
+        return dropped[static_cast<size_t>(graph - main.definitions.data())];
     });
 }
 
@@ -136,7 +140,8 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
         .limits = parse_limits(options), .library = options.library, .used_only = true};
     const sknd::ModuleReader reader = module_reader(model);
     result.package = sknd::load_package(sources, file, model.name, reader, load, diag);
-    result.types = sknd::check_types(result.package, {.limits = options.eval}, diag);
+    result.types = sknd::check_types(
+        result.package, {.limits = options.eval, .graph = options.graph.graph}, diag);
     return result;
 }
 
@@ -166,7 +171,7 @@ ComposeCheck check_graphs(const CheckedModel& model,
     const sknd::Module& main = main_module(model);
     auto graphs = named_graphs(main, options.graph, sources, diag);
     if (!graphs) return {.remarks = {}, .bad_usage = true};
-    if (options.graph.graph.empty()) drop_invoked(model, *graphs);
+    if (options.graph.graph.empty()) drop_others(model, *graphs);
     auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
     if (!attributes) return {.remarks = {}, .bad_usage = true};
     ComposeCheck result;

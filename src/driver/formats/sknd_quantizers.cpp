@@ -146,7 +146,7 @@ std::optional<Quantizers> sknd_quantizers(const LoadedModel& model,
                                                      module_reader(model.file),
                                                      {.limits = options.parse},
                                                      diag);
-    sknd::check_types(package, {.limits = options.eval}, diag);
+    sknd::check_types(package, {.limits = options.eval, .graph = model.program.name}, diag);
     for (size_t i = 0; i < text.count() && !diag.has_errors(); ++i) {
         sknd::ComposeOptions compose = options.graph.compose;
         compose.graph = fmt::format("quantize__{}", i);

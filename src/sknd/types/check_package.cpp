@@ -244,27 +244,52 @@ NameSet invoked_names(const Module& module) {
 // What is found in a broken definition before most of it is dropped.
 constexpr size_t kMostInBroken = 1'000;
 
-void check_module(PackageChecker& checker, ModuleId id, TypedPackage& typed, Diagnostics& diag) {
+// The graph that is asked for, or else the first one, is the main graph.
+class GraphRoles {
+public:
+    using Role = DefinitionChecker::Role;
+
+    GraphRoles(const Module& module, std::string_view asked)
+        : invoked_(invoked_names(module)), main_(asked), asked_(!asked.empty()) {
+        for (const Definition& definition : module.definitions) {
+            if (main_.empty() && definition.graph) main_ = definition.name.text;
+        }
+    }
+    Role of(const Definition& definition) const {
+        if (!definition.graph) return Role::Invoked;
+        if (definition.name.text == main_) return Role::Main;
+        const bool open = !asked_ && !invoked_.contains(definition.name.text);
+        return open ? Role::Spare : Role::Invoked;
+    }
+
+private:
+    NameSet invoked_;
+    std::string_view main_;
+    bool asked_;
+};
+
+void check_module(PackageChecker& checker,
+                  ModuleId id,
+                  std::string_view asked,
+                  TypedPackage& typed,
+                  Diagnostics& diag) {
     const Module& module = checker.package()[id].module;
     typed.modules[id.value].types = Table<ExprId, Type>(module.exprs.size());
-    const NameSet invoked = invoked_names(module);
-    bool first_graph = true;
+    const GraphRoles roles(module, asked);
     for (uint32_t d = 0; d < module.definitions.size(); ++d) {
         const Definition& definition = module.definitions[d];
-        const bool main_graph =
-            definition.graph && (first_graph || !invoked.contains(definition.name.text));
-        first_graph = first_graph && !definition.graph;
+        const auto role = roles.of(definition);
         const DefRef ref{id, d};
         if (!checker.broken(id).broken(d)) {
             checker.clear_scratch();
             DefinitionChecker one(checker, ref, typed.modules[id.value], diag);
-            typed.definitions.push_back(one.run(main_graph));
+            typed.definitions.push_back(one.run(role));
             continue;
         }
         Diagnostics found(kMostInBroken);
         checker.clear_scratch();
         DefinitionChecker one(checker, ref, typed.modules[id.value], found);
-        typed.definitions.push_back(one.run(main_graph));
+        typed.definitions.push_back(one.run(role));
         for (const diag::Diagnostic& error : found.items()) {
             if (checker.broken(id).independent(definition, d, error)) diag.add(error);
         }
@@ -279,7 +304,7 @@ TypedPackage check_types(const Package& package, const CheckOptions& options, Di
     typed.modules.resize(package.modules.size());
     for (size_t m = 0; m < package.modules.size(); ++m) {
         if (package.modules[m].standard && !options.check_standard_modules) continue;
-        check_module(checker, make_id<ModuleId>(m), typed, diag);
+        check_module(checker, make_id<ModuleId>(m), options.graph, typed, diag);
     }
     CallGraph(package, typed).report_cycles(package, diag);
     return typed;

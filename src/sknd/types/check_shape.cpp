@@ -190,13 +190,23 @@ void DefinitionChecker::check_bounds(const std::vector<ParamDecl>& decls) {
     }
 }
 
-void DefinitionChecker::check_main_input(const ParamDecl& decl) {
+bool DefinitionChecker::check_main_input(const ParamDecl& decl, Role role) {
+    bool good = true;
+    const auto wrong = [&](Span span, DiagKind kind, std::string message, std::string note) {
+        good = false;
+        auto report = role == Role::Main ? diag_.error(span, kind, std::move(message))
+                                         : diag_.warning(span, kind, std::move(message));
+        if (!note.empty()) report.note(std::move(note));
+        if (role == Role::Main) return;
+        report.note(fmt::format("nothing invokes the graph `{}`; it is not composed by itself",
+                                def_.name.text));
+    };
     if (!decl.type.shape) {
-        error(decl.span,
+        wrong(decl.span,
               DiagKind::MissingShape,
-              fmt::format("the input `{}` of a main graph has no shape", decl.name.text))
-            .note("only graphs that other graphs invoke can leave input shapes out");
-        return;
+              fmt::format("the input `{}` of a main graph has no shape", decl.name.text),
+              "only graphs that other graphs invoke can leave input shapes out");
+        return false;
     }
     const auto free_extent = [&](ExprId id) {
         bool free = false;
@@ -215,23 +225,25 @@ void DefinitionChecker::check_main_input(const ParamDecl& decl) {
         const bool omitted = std::holds_alternative<Omitted>(expr(extent.extent).node);
         if (extent.pack && (free_length(extent.pack, extent.extent) ||
                             (omitted && !extent.pack->length.valid()))) {
-            error(extent.span,
+            wrong(extent.span,
                   DiagKind::UnboundedExtent,
-                  "the rank of a main graph's input must be fixed")
-                .note("write the number of extents, as `s|10 ..(3)`");
+                  "the rank of a main graph's input must be fixed",
+                  "write the number of extents, as `s|10 ..(3)`");
         } else if (!extent.bound.valid() && (omitted || free_extent(extent.extent))) {
-            error(extent.span,
+            wrong(extent.span,
                   DiagKind::UnboundedExtent,
-                  "a dynamic extent of a main graph's input needs an upper bound")
-                .note(fmt::format("write it as `{}|bound`", source(extent.extent)));
+                  "a dynamic extent of a main graph's input needs an upper bound",
+                  fmt::format("write it as `{}|bound`", source(extent.extent)));
         }
     }
     if (decl.type.pack && !decl.type.pack->bound.valid() &&
         (!decl.type.pack->length.valid() || free_extent(decl.type.pack->length))) {
-        error(decl.type.pack->span,
+        wrong(decl.type.pack->span,
               DiagKind::UnboundedExtent,
-              "the number of tensors in a main graph's input must be fixed");
+              "the number of tensors in a main graph's input must be fixed",
+              "");
     }
+    return good;
 }
 
 }  // namespace lemma::sknd

@@ -45,7 +45,7 @@ DefinitionChecker::DefinitionChecker(PackageChecker& package,
       symbols_(package.scratch().symbols),
       scopes_(package.scratch().scopes) {}
 
-TypedDefinition DefinitionChecker::run(bool main_graph) {
+TypedDefinition DefinitionChecker::run(Role role) {
     TypedDefinition result{.ref = ref_, .binding_order = {}};
     check_reserved(def_.name);
     collect_later_names();
@@ -58,8 +58,9 @@ TypedDefinition DefinitionChecker::run(bool main_graph) {
     check_input_defaults();
     result.binding_order = check_binding_order();
     check_bounds(def_.inputs);
-    if (main_graph) {
-        for (const ParamDecl& decl : def_.inputs) check_main_input(decl);
+    for (const ParamDecl& decl : def_.inputs) {
+        if (role == Role::Invoked) break;
+        result.runs_alone = check_main_input(decl, role) && result.runs_alone;
     }
     check_usings();
     declare_tensors(def_.constants, SymbolKind::Constant);

@@ -82,8 +82,10 @@ class DefinitionChecker : private Environment {
 public:
     DefinitionChecker(PackageChecker& package, DefRef ref, TypedModule& tables, Diagnostics& diag);
 
-    // `main_graph`: inputs are bound by the user, so every extent needs a bound.
-    TypedDefinition run(bool main_graph);
+    // Who gives a graph its inputs. The inputs of a main graph are the user's, so every extent
+    // needs a bound. A graph that nothing invokes may be wanted as one another time.
+    enum class Role : uint8_t { Invoked, Spare, Main };
+    TypedDefinition run(Role role);
 
 private:
     using Results = std::vector<Type>;
@@ -119,7 +121,8 @@ private:
     ir::SymId check_pack_length(const PackSpec& pack, std::string_view name);
     void check_tensor_shape(const ParamDecl& decl, SymbolKind kind);
     void check_bounds(const std::vector<ParamDecl>& decls);
-    void check_main_input(const ParamDecl& decl);
+    // False, and reported, if the user cannot give it.
+    bool check_main_input(const ParamDecl& decl, Role role);
 
     // check_extents.cpp: the names that shapes and pack lengths declare (spec 2.6)
     void declare_extent_names();

@@ -18,12 +18,15 @@ struct CheckOptions {
     EvalLimits limits;
     // Standard modules are tested with Lemma itself, so that a run checks the user's text alone.
     bool check_standard_modules = false;
+    // The graph that is asked for; empty: the first one, and others that could run by themselves.
+    std::string graph = {};
 };
 
 // What the check found out about one definition.
 struct TypedDefinition {
     DefRef ref;
     std::vector<size_t> binding_order;  // indices of inputs, in the order of spec 2.6.1
+    bool runs_alone = true;             // a graph whose inputs have all that a main graph's need
 };
 
 // Tables beside the syntax trees, by module.
