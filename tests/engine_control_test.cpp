@@ -468,7 +468,9 @@ graph G {
         EXPECT_EQ(good->at("z")[0].shape, tensor::Shape({n}));
         const auto bad = run(n + 1, n);
         ASSERT_FALSE(bad);
-        EXPECT_EQ(bad.error().message, "'x' must not be longer than 'y'");
+        const auto message =
+            fmt::format("'x' must not be longer than 'y' (~ = {}, ~ = {})", n + 1, n);
+        EXPECT_EQ(bad.error().message, message);
         EXPECT_NE(interpreter->failed(), nullptr);
     }
 }

@@ -20,6 +20,7 @@ struct Unit {
     std::vector<Stage> stages;
     bool interpreted = false;
     std::string why;
+    bool check = false;  // as that of PlanStep
     // Of one that is compiled, but as opaque to passes as if it were not.
     std::optional<RunTime> run_time = {};
     std::vector<ir::OpId> within = {};  // of one that passes do not see: as that of PlanStep

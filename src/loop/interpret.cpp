@@ -1,6 +1,7 @@
 #include "loop/interpret.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -31,11 +32,9 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     failed_ = {};
     calls_ = 0;
     if (auto done = bind_inputs(inputs); !done) return std::unexpected(done.error());
-    if (auto done = check(program_.assertions, false); !done) {
-        return std::unexpected(done.error());
-    }
+    if (auto done = check_program(false); !done) return std::unexpected(done.error());
     if (auto done = run_main(); !done) return std::unexpected(done.error());
-    if (auto done = check(program_.assertions, true); !done) return std::unexpected(done.error());
+    if (auto done = check_program(true); !done) return std::unexpected(done.error());
     LEMMA_TRY(NamedArrays outputs, collect_outputs());
     if (auto done = update_variables(); !done) return std::unexpected(done.error());
     values_.clear();
@@ -49,7 +48,7 @@ Result<void> Interpreter::begin_run(const NamedArrays& inputs) {
     failed_ = {};
     calls_ = 0;
     if (auto done = bind_inputs(inputs); !done) return done;
-    return check(program_.assertions, false);
+    return check_program(false);
 }
 
 void Interpreter::end_run(bool update) {
@@ -98,7 +97,7 @@ Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bo
     for (const ir::Assertion& assertion : assertions) {
         const ir::SymId condition = resolve(assertion.condition);
         const auto holds = program_.symbols.prove(condition);
-        if (holds && !*holds) return bad(assertion.message);
+        if (holds && !*holds) return bad(assertion.message + known_values(assertion.condition));
         if (!holds && all) {
             return bad(fmt::format("nothing tells whether this holds: {} ({})",
                                    program_.symbols.text(condition),
@@ -106,6 +105,28 @@ Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bo
         }
     }
     return {};
+}
+
+Result<void> Interpreter::check_program(bool all) {
+    auto done = check(program_.assertions, all);
+    failed_for_inputs_ = !done;
+    return done;
+}
+
+// ` (s = 7, t = 3)`: the extents that the condition is about, as they are in this run.
+std::string Interpreter::known_values(ir::SymId condition) const {
+    constexpr size_t kMost = 4;
+    std::vector<std::string> values;
+    for (const ir::SymId symbol : program_.symbols.symbols_of(condition)) {
+        const auto value = known_extent(symbol);
+        if (!value) continue;
+        if (values.size() == kMost) {
+            values.emplace_back("…");
+            break;
+        }
+        values.push_back(fmt::format("{} = {}", program_.symbols.text(symbol), *value));
+    }
+    return values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", "));
 }
 
 // ---- Operations ---------------------------------------------------------------------------------

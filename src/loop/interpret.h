@@ -45,6 +45,8 @@ public:
     Result<NamedArrays> run(const NamedArrays& inputs);
     // Where the last run failed, if it was inside of an operation.
     const ir::Operation* failed() const;
+    // Whether the last run failed for what the graph asserts of its inputs.
+    bool failed_for_inputs() const { return failed_for_inputs_; }
 
     // ---- A run in pieces, for engines that compute most tensors themselves ----------------------
 
@@ -113,6 +115,8 @@ private:
     Result<void> end_loop(const ir::Operation& op, const ir::Loop& loop, int64_t steps);
     Result<bool> condition(ir::GraphId graph);
     Result<void> check(const std::vector<ir::Assertion>& assertions, bool all);
+    Result<void> check_program(bool all);
+    std::string known_values(ir::SymId condition) const;
     Result<void> make_outputs(const ir::Operation& op);
     Result<void> finish_outputs(const ir::Operation& op);
     // Extents that only a run tells: known ones are put in place.
@@ -140,6 +144,7 @@ private:
     std::map<std::pair<ir::OpId, size_t>, CachedKernel> kernels_;
     std::vector<std::vector<ir::TensorId>> dead_after_;
     ir::OpId failed_;
+    bool failed_for_inputs_ = false;
     uint64_t runs_ = 0;
     uint64_t calls_ = 0;  // of intrinsics in this run
 };

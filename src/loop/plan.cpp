@@ -103,30 +103,30 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     }
 }
 
+// What the interpreter runs, and a kernel with run-time extents, sees to its assertions itself.
+void Planner::add_check(Scope& scope, ir::OpId id) {
+    std::vector<Unit>& units = scope.graph.units;
+    const bool itself = !units.empty() && units.back().op == id && units.back().interpreted &&
+                        !units.back().why.empty();
+    if (itself) return;
+    Unit unit;
+    unit.op = id;
+    unit.label = program_.operations[id].label;
+    unit.interpreted = true;
+    unit.why = "the extents of its results";
+    unit.check = true;
+    units.push_back(std::move(unit));
+}
+
 void Planner::add_operation(Scope& scope, ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
+    const bool open = is_open(op.assertions);
     switch (op.kind) {
-        case ir::OperationKind::Compound: {
-            const bool open = is_open(op.assertions);
-            const size_t first = scope.graph.units.size();
+        case ir::OperationKind::Compound:
             if (open) compounds_.push_back(id);
             for (const ir::OpId part : op.parts) add_operation(scope, part);
-            if (!open) break;
-            compounds_.pop_back();
-            // What the run tells about extents is looked at by the operations inside which do not
-            // know them either. Where there is none, as in one that hands on its input, a step
-            // of its own does it.
-            const auto& units = scope.graph.units;
-            const bool checked = std::any_of(
-                units.begin() + static_cast<ptrdiff_t>(first), units.end(), [](const Unit& unit) {
-                    return unit.interpreted && !unit.why.empty();
-                });
-            if (checked) break;
-            add_interpreted(scope, id, "a condition on extents that only the run tells");
-            scope.graph.units.back().reads.clear();
-            scope.graph.units.back().writes.clear();
+            if (open) compounds_.pop_back();
             break;
-        }
         case ir::OperationKind::Primitive:
             add_primitive(scope, id);
             break;
@@ -137,6 +137,7 @@ void Planner::add_operation(Scope& scope, ir::OpId id) {
             add_control(scope, id);
             break;
     }
+    if (open) add_check(scope, id);
 }
 
 void Planner::find_outer(Scope& scope) {
@@ -314,6 +315,7 @@ void Planner::add_steps(Scope& scope, Region& region, Unit& unit) {
         PlanStep step;
         step.interpreted = true;
         step.why = unit.why;
+        step.check = unit.check;
         return add_step(scope, region, unit, std::move(step));
     }
     const auto operations = [](const Stage& stage) {

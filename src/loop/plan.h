@@ -62,6 +62,7 @@ struct PlanStep {
     bool once = false;  // before the first run: what depends on constants alone
     bool interpreted = false;
     std::string why;                          // interpreted: what the engine has no way to do
+    bool check = false;                       // interpreted: the assertions of the operation alone
     Scheduled kernel;                         // otherwise
     double operations = 0;                    // multiplications and additions, roughly
     std::vector<ir::TensorId> reads, writes;  // of an interpreted step

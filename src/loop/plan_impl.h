@@ -74,6 +74,7 @@ private:
     void add_operation(Scope& scope, ir::OpId id);
     void add_primitive(Scope& scope, ir::OpId id);
     void add_interpreted(Scope& scope, ir::OpId id, std::string why);
+    void add_check(Scope& scope, ir::OpId id);
     void find_outer(Scope& scope);
     void find_fixed(Scope& scope);
     void order(StageGraph& graph) const;

@@ -120,7 +120,7 @@ Results run_interpreter(Interpreter& interpreter, const NamedArrays& inputs) {
 void count_steps(const loop::Plan& plan, EngineReport& report) {
     for (const loop::PlanStep& step : plan.steps) {
         const bool kernel = !step.interpreted && !step.loop && !step.branch;
-        report.interpreted += step.interpreted;
+        report.interpreted += step.interpreted && !step.check;
         report.kernels += kernel;
         report.tiled += kernel && step.kernel.schedule.starts_with("tile");
     }

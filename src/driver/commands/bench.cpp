@@ -100,7 +100,7 @@ void Bench::describe(Session& session, BenchNumbers& numbers) const {
     for (const size_t i : engine.plan_steps()) {
         const loop::PlanStep& step = plan.steps[i];
         numbers.operations += step.operations;
-        ++(step.interpreted ? numbers.interpreted : numbers.compiled);
+        if (!step.check) ++(step.interpreted ? numbers.interpreted : numbers.compiled);
         if (!timed_steps()) continue;
         StepNumbers one;
         one.op = session.program().operations[step.op].op;

@@ -22,7 +22,9 @@ runtime::Step Engine::make_step(Loaded& loaded, size_t number) {
     out.label = step.label;
     out.number = number;
     if (!step.once) loaded.plan_steps.push_back(number);
-    if (step.interpreted) {
+    if (step.check) {
+        out.call = [this, &loaded, &step] { return check_assertions(loaded, step.op, true); };
+    } else if (step.interpreted) {
         out.call = [this, &loaded, &step] { return interpret(loaded, step); };
     } else if (step.loop) {
         out.loop = make_loop(loaded, loaded.plan.loops[*step.loop]);

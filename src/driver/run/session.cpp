@@ -104,6 +104,16 @@ void report_failure(const LoadedModel& model,
     if (!op.label.empty()) report.note(fmt::format("it is the operation `{}`", op.label));
 }
 
+// The name of the graph that runs.
+Span graph_place(const LoadedModel& model, const ir::Program& program) {
+    const Span whole{model.source, 0, 0};
+    if (model.package.modules.empty()) return whole;
+    const sknd::LoadedModule& main = model.package[model.package.main()];
+    const auto found = main.definition_index.find(program.name);
+    const bool here = found != main.definition_index.end() && !main.standard;
+    return here ? main.module.definitions[found->second].name.span : whole;
+}
+
 }  // namespace
 
 Session::Session() = default;
@@ -339,8 +349,13 @@ std::optional<loop::NamedArrays> Session::step(const loop::NamedArrays& inputs, 
     }
     const ir::Operation* const op = interpreter_->failed();
     if (!op) {  // what was given does not fit
-        finding.unusable = outputs.error();
         finding.status = kUnusable;
+        if (interpreter_->failed_for_inputs()) {
+            finding.diag.error(
+                graph_place(model_, program()), DiagKind::RunFailed, outputs.error().message);
+        } else {
+            finding.unusable = outputs.error();
+        }
         return std::nullopt;
     }
     finding.status = kWrong;

@@ -35,20 +35,6 @@ size_t size_of(const CallArgs& args) {
     return size;
 }
 
-// The component that assigns an output.
-Span assignment_of(const Definition& definition, const ParamDecl& output) {
-    for (const Component& component : definition.composes) {
-        for (const LValue& lhs : component.results) {
-            for (const LValueItem& item : lhs.items) {
-                for (const auto& target : item.targets) {
-                    if (target.name.text == output.name.text) return component.span;
-                }
-            }
-        }
-    }
-    return output.span;
-}
-
 }  // namespace
 
 const Plan& Composer::plan(DefRef ref) {
@@ -190,9 +176,12 @@ std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {
     auto results = take_outputs(frame);
     if (!results) return std::nullopt;
     const Definition& definition = frame.definition();
+    std::vector<OpenCheck> open;
+    if (!check_outputs(frame, *results, open)) return std::nullopt;
+    ir::Operation& operation = program_.operations[op];
+    for (OpenCheck& check : open) operation.assertions.push_back(std::move(check.assertion));
     for (size_t i = 0; i < definition.outputs.size(); ++i) {
-        if (!check_output(frame, definition.outputs[i], (*results)[i])) return std::nullopt;
-        program_.operations[op].outputs.push_back(
+        operation.outputs.push_back(
             {std::string(definition.outputs[i].name.text), (*results)[i].operand});
     }
     return results;
@@ -206,37 +195,6 @@ std::optional<Results> Composer::take_outputs(Frame& frame) {
         results.push_back(*binding);
     }
     return results;
-}
-
-// The composed tensors must have the declared shapes; what cannot be decided is left to the run.
-bool Composer::check_output(Frame& frame, const ParamDecl& decl, const Binding& binding) {
-    if (!decl.type.shape) return true;
-    const std::vector<ir::TensorId>& items = binding.operand.items;
-    const auto shapes = declared_shapes(frame, decl.type, items.size());
-    if (!shapes) return false;
-    for (size_t i = 0; i < items.size(); ++i) {
-        const std::vector<ir::SymId>& got = program_.tensors[items[i]].shape;
-        const std::vector<ir::SymId>& want = (*shapes)[i];
-        bool fits = got.size() == want.size();
-        for (size_t axis = 0; fits && axis < got.size(); ++axis) {
-            const bool open = std::holds_alternative<Omitted>(
-                frame.module()
-                    .exprs[(*decl.type.shape)[std::min(axis, decl.type.shape->size() - 1)].extent]
-                    .node);
-            fits = open || !surely_differ(got[axis], want[axis]);
-        }
-        if (fits) continue;
-        inner_error(frame,
-                    assignment_of(frame.definition(), decl),
-                    got.size() == want.size() ? DiagKind::ExtentMismatch : DiagKind::RankMismatch,
-                    fmt::format("`{}` is composed with the shape {}, expected {}",
-                                decl.name.text,
-                                shape_text(got),
-                                shape_text(want)))
-            .note(decl.span, "declared here");
-        return false;
-    }
-    return true;
 }
 
 }  // namespace lemma::sknd

@@ -84,10 +84,10 @@ bool Composer::compose_main(DefRef graph) {
     pending_assertions_.clear();
     bool good = compose_components(frame, definition.composes);
     if (good) {
-        for (const ParamDecl& decl : definition.outputs) {
-            const Binding* binding = frame.find(decl.name.text);
-            if (!binding || binding->poison || !check_output(frame, decl, *binding)) good = false;
-        }
+        const auto results = take_outputs(frame);
+        std::vector<OpenCheck> open;
+        good = results && check_outputs(frame, *results, open);
+        if (good) require_of_main(frame, std::move(open));
     }
     compose_update(frame);
     compose_quantize(frame);

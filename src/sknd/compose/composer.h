@@ -63,10 +63,24 @@ private:
     std::optional<Results> finish_primitive(Frame& frame, ir::OpId op);
     std::optional<Results> compose_body(Frame& frame, ir::OpId op);
     std::optional<Results> take_outputs(Frame& frame);
-    bool check_output(Frame& frame, const ParamDecl& decl, const Binding& binding);
     ir::OpId start_operation(Frame& frame, const CallArgs& args);
     const Plan& plan(DefRef ref);
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
+
+    // outputs.cpp: declared outputs against composed ones
+    class OutputCheck;
+    struct OpenCheck {  // that only a run decides
+        ir::Assertion assertion;
+        ir::TensorId tensor;  // what it is about
+    };
+    bool check_outputs(Frame& frame, const Results& results, std::vector<OpenCheck>& open);
+    void require_of_main(const Frame& frame, std::vector<OpenCheck> open);
+    // Which of the operations makes the tensor; invalid if none does.
+    ir::OpId maker_of(ir::TensorId tensor, const std::vector<ir::OpId>& operations) const;
+    // What must hold at run time so that shapes of equal rank agree; `what` has them as text.
+    std::vector<ir::Assertion> open_equalities(const std::vector<ir::SymId>& got,
+                                               const std::vector<ir::SymId>& want,
+                                               const std::string& what);
 
     // repeat.cpp: calls like an earlier one
     std::optional<std::string> repeat_key(const Frame& frame, const CallArgs& args) const;
@@ -209,17 +223,24 @@ private:
                                         RegionId id,
                                         const Loop& loop,
                                         const std::string& scope);
-    std::optional<std::vector<Binding>> initial_values(Frame& frame, const Loop& loop);
-    // `made_here`: tensors from this number on are known to nobody else.
-    bool fit_initial(Frame& frame, const Loop::Carried& carried, Binding& value, size_t made_here);
-    std::optional<std::vector<Binding>> scanned_packs(Frame& frame, const Loop& loop);
     struct LoopStart {  // evaluated outside of the loop
         std::vector<Binding> initial;
         std::vector<Binding> packs;
         ir::SymId count;             // missing: only a condition or a tensor ends the loop
         ir::TensorId dynamic_count;  // may be missing
+        std::vector<ir::Assertion> assertions;
     };
+    bool initial_values(Frame& frame, const Loop& loop, LoopStart& start);
+    // `made_here`: tensors from this number on are known to nobody else.
+    bool fit_initial(Frame& frame,
+                     const Loop::Carried& carried,
+                     Binding& value,
+                     size_t made_here,
+                     LoopStart& start);
+    bool scan_packs(Frame& frame, const Loop& loop, LoopStart& start);
     bool count_iterations(Frame& frame, const Region& region, const Loop& loop, LoopStart& start);
+    // Of a pack, or the length that only a run tells.
+    ir::SymId length_of(const ir::Operand& pack);
     // How many results the region gives.
     size_t result_count(const Frame& frame, RegionId id) const;
     Results without_iterations(const Frame& frame, const Loop& loop, LoopStart start) const;
@@ -262,6 +283,12 @@ private:
                                         const ir::Loop& control,
                                         size_t told_before,
                                         ir::Operation& op);
+    bool check_carried(Frame& frame,
+                       const Region& region,
+                       const Loop::Carried& variable,
+                       ir::TensorId value,
+                       const ir::Loop& control,
+                       ir::Operation& op);
     std::optional<Binding> scan_output(Frame& frame,
                                        const Region& region,
                                        const ir::Loop& control,

@@ -29,6 +29,7 @@ std::optional<Results> Composer::compose_dynamic_loop(Frame& frame,
     ir::Operation op;
     op.kind = ir::OperationKind::Control;
     op.op = "loop";
+    op.assertions = start.assertions;
     op.label = scope;
     op.span = region.span;
     if (control.dynamic_count.valid()) {
@@ -161,14 +162,7 @@ std::optional<Results> Composer::loop_outputs(Frame& frame,
         std::optional<Binding> result;
         if (i < control.carried.size()) {
             tensor.shape = program_.tensors[control.carried[i]].shape;
-            if (!update && !may_be_equal(tensor.shape, program_.tensors[inner].shape)) {
-                inner_error(frame,
-                            region.span,
-                            DiagKind::ExtentMismatch,
-                            fmt::format("the loop variable `{}` has the shape {}, its new value {}",
-                                        loop.carried[i].name.text,
-                                        shape_text(tensor.shape),
-                                        shape_text(program_.tensors[inner].shape)));
+            if (!update && !check_carried(frame, region, loop.carried[i], inner, control, op)) {
                 return std::nullopt;
             }
             result = Binding{ir::Operand::single(add_tensor(std::move(tensor))), false};
@@ -181,6 +175,32 @@ std::optional<Results> Composer::loop_outputs(Frame& frame,
         if (!update) results.push_back(std::move(*result));
     }
     return results;
+}
+
+// A loop variable keeps its shape. What is open is asked of the operation in the body that makes
+// the new value, or of the loop if that is there before.
+bool Composer::check_carried(Frame& frame,
+                             const Region& region,
+                             const Loop::Carried& variable,
+                             ir::TensorId value,
+                             const ir::Loop& control,
+                             ir::Operation& op) {
+    const size_t index = op.outputs.size();
+    const std::vector<ir::SymId>& want = program_.tensors[control.carried[index]].shape;
+    const std::vector<ir::SymId>& got = program_.tensors[value].shape;
+    std::string message = fmt::format("the loop variable `{}` has the shape {}, its new value {}",
+                                      variable.name.text,
+                                      shape_text(want),
+                                      shape_text(got));
+    if (!may_be_equal(want, got)) {
+        inner_error(frame, region.span, DiagKind::ExtentMismatch, std::move(message));
+        return false;
+    }
+    const auto open = open_equalities(got, want, message);
+    const ir::OpId maker = maker_of(value, program_.graphs[control.body].operations);
+    auto& at = maker.valid() ? program_.operations[maker].assertions : op.assertions;
+    at.insert(at.end(), open.begin(), open.end());
+    return true;
 }
 
 // A tensor for each iteration. An extent that the body tells differs from one to the next: `tensor`

@@ -11,10 +11,9 @@ std::optional<Results> Composer::compose_loop(Frame& frame,
                                               const Loop& loop,
                                               const std::string& scope) {
     const Region& region = frame.module().regions[id];
-    auto initial = initial_values(frame, loop);
-    auto packs = scanned_packs(frame, loop);
-    if (!initial || !packs) return std::nullopt;
-    LoopStart start{std::move(*initial), std::move(*packs), {}, {}};
+    LoopStart start;
+    const bool good = initial_values(frame, loop, start);
+    if (!scan_packs(frame, loop, start) || !good) return std::nullopt;
     if (!count_iterations(frame, region, loop, start)) return std::nullopt;
     if (start.count.valid() && program_.symbols.as_int(start.count) == 0) {
         return without_iterations(frame, loop, std::move(start));
@@ -25,27 +24,28 @@ std::optional<Results> Composer::compose_loop(Frame& frame,
 
 // ---- What a loop starts from --------------------------------------------------------------------
 
-std::optional<std::vector<Binding>> Composer::initial_values(Frame& frame, const Loop& loop) {
-    std::vector<Binding> values;
+bool Composer::initial_values(Frame& frame, const Loop& loop, LoopStart& start) {
     for (const Loop::Carried& carried : loop.carried) {
         const size_t made_here = program_.tensors.size();
         auto value = tensor_value(frame, carried.initial);
-        if (!value || value->poison || !fit_initial(frame, carried, *value, made_here)) {
-            return std::nullopt;
+        if (!value || value->poison || !fit_initial(frame, carried, *value, made_here, start)) {
+            return false;
         }
-        values.push_back(std::move(*value));
+        start.initial.push_back(std::move(*value));
     }
-    return values;
+    return true;
 }
 
 // An initial value has the declared shape; a single number stands for all of its elements.
 bool Composer::fit_initial(Frame& frame,
                            const Loop::Carried& carried,
                            Binding& value,
-                           size_t made_here) {
+                           size_t made_here,
+                           LoopStart& start) {
     if (!carried.type || !carried.type->shape) return true;
     auto& items = value.operand.items;
-    const auto shapes = declared_shapes(frame, *carried.type, items.size());
+    const size_t told_before = program_.symbols.size();
+    auto shapes = declared_shapes(frame, *carried.type, items.size());
     if (!shapes) return false;
     for (size_t i = 0; i < items.size(); ++i) {
         const ir::Tensor& tensor = program_.tensors[items[i]];
@@ -56,37 +56,60 @@ bool Composer::fit_initial(Frame& frame,
             program_.tensors[items[i]].shape = (*shapes)[i];
             continue;
         }
-        if (may_be_equal(tensor.shape, (*shapes)[i])) continue;
+        const std::string message =
+            fmt::format("the loop variable `{}` starts with the shape {}, expected {}",
+                        carried.name.text,
+                        shape_text(tensor.shape),
+                        shape_text((*shapes)[i]));
+        if (may_be_equal(tensor.shape, (*shapes)[i])) {
+            for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+                // `~|10`, which is what the initial value has.
+                const auto told = program_.symbols.symbols_of((*shapes)[i][axis]);
+                const bool anything = !told.empty() && told.back().value >= told_before;
+                if (anything) (*shapes)[i][axis] = tensor.shape[axis];
+            }
+            const auto open = open_equalities(tensor.shape, (*shapes)[i], message);
+            start.assertions.insert(start.assertions.end(), open.begin(), open.end());
+            continue;
+        }
         inner_error(frame,
                     frame.module().exprs[carried.initial].span,
                     tensor.shape.size() == (*shapes)[i].size() ? DiagKind::ExtentMismatch
                                                                : DiagKind::RankMismatch,
-                    fmt::format("the loop variable `{}` starts with the shape {}, expected {}",
-                                carried.name.text,
-                                shape_text(tensor.shape),
-                                shape_text((*shapes)[i])));
+                    message);
         return false;
     }
     return true;
 }
 
-std::optional<std::vector<Binding>> Composer::scanned_packs(Frame& frame, const Loop& loop) {
-    std::vector<Binding> packs;
+ir::SymId Composer::length_of(const ir::Operand& pack) {
+    if (pack.length.valid()) return pack.length;
+    return program_.symbols.integer(static_cast<int64_t>(pack.items.size()));
+}
+
+// All scanned packs have the same length; what is open is left to the run.
+bool Composer::scan_packs(Frame& frame, const Loop& loop, LoopStart& start) {
     for (const Loop::Scan& scan : loop.scans) {
         auto pack = tensor_value(frame, scan.pack);
-        if (!pack || pack->poison) return std::nullopt;
-        if (!packs.empty() && packs.front().operand.items.size() != pack->operand.items.size()) {
-            inner_error(frame,
-                        frame.module().exprs[scan.pack].span,
-                        DiagKind::LengthMismatch,
-                        fmt::format("scanned packs of {} and {} tensors, expected equal lengths",
-                                    packs.front().operand.items.size(),
-                                    pack->operand.items.size()));
-            return std::nullopt;
+        if (!pack || pack->poison) return false;
+        if (!start.packs.empty()) {
+            const ir::SymId want = length_of(start.packs.front().operand);
+            const ir::SymId got = length_of(pack->operand);
+            const std::string message =
+                fmt::format("scanned packs of {} and {} tensors, expected equal lengths",
+                            program_.symbols.text(want),
+                            program_.symbols.text(got));
+            if (surely_differ(want, got)) {
+                inner_error(
+                    frame, frame.module().exprs[scan.pack].span, DiagKind::LengthMismatch, message);
+                return false;
+            }
+            const auto equal = program_.symbols.apply(ir::SymOp::Equal, want, got);
+            if (equal && want != got) start.assertions.push_back({*equal, message});
         }
-        packs.push_back(std::move(*pack));
+        start.packs.push_back(std::move(*pack));
     }
-    return packs;
+    return true;
 }
 
 // The count is what is stated, or else the length of the scanned packs.
@@ -96,11 +119,7 @@ bool Composer::count_iterations(Frame& frame,
                                 LoopStart& start) {
     ir::SymbolPool& symbols = program_.symbols;
     ir::SymId length;
-    if (!start.packs.empty()) {
-        const ir::Operand& pack = start.packs.front().operand;
-        length = pack.length.valid() ? pack.length
-                                     : symbols.integer(static_cast<int64_t>(pack.items.size()));
-    }
+    if (!start.packs.empty()) length = length_of(start.packs.front().operand);
     start.count = length;
     if (!loop.count || !loop.count->count.valid()) return true;
     const ExprId id = loop.count->count;
@@ -116,10 +135,13 @@ bool Composer::count_iterations(Frame& frame,
     start.count = to_sym(std::get<Scalar>(*count));
     const ir::Interval range = symbols.range(start.count);
     const bool negative = range.high < 0;
-    const bool too_many = length.valid() && range.low > symbols.range(length).high;
-    if (!negative && !too_many) return true;
     std::string message = fmt::format("a loop with {} iterations", symbols.text(start.count));
-    if (too_many) message += fmt::format(" over packs of {} tensors", symbols.text(length));
+    if (length.valid()) message += fmt::format(" over packs of {} tensors", symbols.text(length));
+    const auto fits =
+        length.valid() ? symbols.apply(ir::SymOp::LessEqual, start.count, length) : std::nullopt;
+    const auto holds = fits ? symbols.prove(*fits) : true;
+    if (!negative && !holds) start.assertions.push_back({*fits, message});
+    if (!negative && holds.value_or(true)) return true;
     inner_error(frame, region.span, DiagKind::LengthMismatch, std::move(message));
     return false;
 }
@@ -159,6 +181,15 @@ std::optional<Results> Composer::compose_unrolled(Frame& frame,
                                                   LoopStart start,
                                                   const std::string& scope) {
     const auto count = start.count.valid() ? program_.symbols.as_int(start.count) : std::nullopt;
+    if (count && !start.assertions.empty()) {
+        inner_error(frame,
+                    region.span,
+                    DiagKind::DynamicUnroll,
+                    fmt::format("`unroll` depends on extents that only a run tells: {}",
+                                start.assertions.front().message))
+            .note("write `do` instead of `unroll`");
+        return std::nullopt;
+    }
     if (!count || *count > options_.max_unroll) {
         inner_error(
             frame,
