@@ -164,6 +164,37 @@ TEST(Model, PacksGoItemByItem) {
 
 // ---- State --------------------------------------------------------------------------------------
 
+TEST(Model, PacksMayHaveFewerItemsThanTheirBound) {
+    constexpr const char* kTotal = R"(
+import layout; import math;
+graph Total {
+    @input { xs: real[2]..(k|3); }
+    @output { sum: real[2]; all: real[2 * k]; }
+    @compose { sum = math.sum_n(xs); all = layout.concat{axis = 0}(xs); }
+})";
+    for (const EngineChoice engine : {EngineChoice::Interpret, EngineChoice::Compile}) {
+        LoadOptions options;
+        options.engine = engine;
+        Loaded model(kTotal, options);
+        for (const size_t count : {2u, 3u, 1u, 0u, 2u}) {
+            Tensors inputs;
+            std::vector<float> sum = {0, 0}, all;
+            for (size_t i = 0; i < count; ++i) {
+                const auto number = static_cast<float>(i + 1);
+                inputs["xs." + std::to_string(i)] = Tensor::of<float>({2}, {number, 10 * number});
+                all.insert(all.end(), {number, 10 * number});
+                sum = {sum[0] + number, sum[1] + 10 * number};
+            }
+            const RunResult result = model->run(inputs);
+            ASSERT_TRUE(result.ok()) << result.text();
+            EXPECT_EQ(result.outputs.at("sum").values<float>(), sum) << count;
+            EXPECT_EQ(result.outputs.at("all").values<float>(), all) << count;
+        }
+        EXPECT_TRUE(refused(model->run({{"xs.1", Tensor::of<float>({2}, {1, 2})}}),
+                            "the input `xs.0` is missing"));
+    }
+}
+
 TEST(Model, KeepsItsStateFromRunToRun) {
     Loaded model(kSum, kRandomWeights);
     ASSERT_EQ(model->variables().size(), 1u);

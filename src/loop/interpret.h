@@ -91,6 +91,7 @@ private:
 
     Result<void> bind_inputs(const NamedArrays& inputs);
     Result<void> bind_input(ir::TensorId id, const Array& given);
+    Result<void> bind_absent(ir::TensorId id);
     Result<NamedArrays> collect_outputs();
     Result<void> update_variables();
     Result<void> run_main();

@@ -136,6 +136,25 @@ Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
             if (!done) return done;
         }
     }
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        for (size_t i = inputs.at(port.name).size(); i < port.operand.items.size(); ++i) {
+            if (auto done = bind_absent(port.operand.items[i]); !done) return done;
+        }
+    }
+    return {};
+}
+
+// An item past the end of a pack is never read, but has a value. Extents that it alone could tell
+// are 0, so that a sum over the pack leaves it out.
+Result<void> Interpreter::bind_absent(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    for (const ir::SymId symbol : tensor.shape) {
+        if (program_.symbols.node(symbol).kind != ir::SymKind::Symbol) continue;
+        known_.try_emplace(symbol, program_.symbols.integer(0));
+    }
+    LEMMA_TRY(tensor::Shape shape, shape_of(id, false));
+    LEMMA_TRY(Array nothing, Array::zeros(tensor.dtype, std::move(shape)));
+    set_value(id, std::make_shared<Array>(std::move(nothing)));
     return {};
 }
 

@@ -59,7 +59,11 @@ bool Engine::is_direct(const Loaded& loaded) const {
     const ir::Graph& graph = program.graphs[program.main];
     const bool compiled = std::ranges::none_of(
         plan.steps, [](const loop::PlanStep& step) { return step.interpreted || step.dynamic; });
-    return compiled && program.updates.empty() && std::ranges::all_of(graph.outputs, plain);
+    // Which plan it is depends on the lengths of packs, too.
+    const bool fixed = std::ranges::none_of(
+        graph.inputs, [](const ir::Port& port) { return port.operand.length.valid(); });
+    return compiled && fixed && program.updates.empty() &&
+           std::ranges::all_of(graph.outputs, plain);
 }
 
 Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiver& receive) {

@@ -210,9 +210,18 @@ std::string Composer::assert_message(Frame& frame, const AssertStmt& stmt) {
         const auto value = evaluate_quietly(frame, expr);
         return value ? to_text(*value, program_.symbols) : "?";
     };
-    std::string message = stmt.message.valid()
-                              ? text_of(stmt.message)
-                              : fmt::format("`{}` does not hold", print(module, stmt.condition));
+    std::string message;
+    const auto* literal = stmt.message.valid()
+                              ? std::get_if<StringLiteral>(&module.exprs[stmt.message].node)
+                              : nullptr;
+    if (literal) {
+        // Elsewhere a null in a text makes it null; here it is what went wrong.
+        for (const StringLiteral::Part& part : literal->parts) {
+            message += part.expr ? text_of(part.expr) : std::string(part.text);
+        }
+    } else {
+        message = fmt::format("`{}` does not hold", print(module, stmt.condition));
+    }
     std::string values;
     const auto add = [&](std::string_view label, ExprId expr) {
         values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", label, text_of(expr));

@@ -130,7 +130,8 @@ bool Composer::bind_attributes(Frame& frame, const CallArgs& args) {
 }
 
 bool Composer::bind_default(Frame& frame, const ParamDecl& decl) {
-    auto value = evaluate_in(frame, decl.value);
+    auto value = evaluate_known(
+        frame, decl.value, fmt::format("the default of the attribute `{}`", decl.name.text));
     if (!value) return false;
     if (std::holds_alternative<Null>(*value)) {
         call_error(

@@ -63,7 +63,8 @@ bool Composer::bind_input(Frame& frame, const ParamDecl& decl, const Binding& bi
 
 // A default is a tensor of rank 0; it stands for the declared shape (notes, resolution 19).
 bool Composer::bind_default_input(Frame& frame, const ParamDecl& decl) {
-    const auto value = evaluate_in(frame, decl.value);
+    const auto value = evaluate_known(
+        frame, decl.value, fmt::format("the default of the input `{}`", decl.name.text));
     if (!value) return false;
     auto binding = as_tensors(frame, *value);
     if (!binding) return false;
@@ -254,7 +255,8 @@ bool Composer::bind_value(Frame& frame,
         }
         return true;
     }
-    const auto known = evaluate_in(frame, expr);
+    const auto known =
+        evaluate_known(frame, expr, fmt::format("an extent or length of `{}`", decl.name.text));
     if (!known) return false;
     if (std::holds_alternative<Null>(*known)) return true;
     std::vector<Scalar> wanted(values.size());

@@ -271,7 +271,7 @@ bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pa
 
 // xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: done on the identities, by the one evaluator.
 std::optional<Binding> Composer::tensor_items(Frame& frame, ExprId id, ExprId base) {
-    const auto value = evaluate_in(frame, id);
+    const auto value = evaluate_known(frame, id, "a choice from a pack");
     if (!value) return std::nullopt;
     if (std::holds_alternative<Pack>(*value)) {
         const auto whole = tensor_value(frame, base);

@@ -26,7 +26,8 @@ std::optional<ir::Program> Composer::run() {
         if (!diag_.has_errors()) {
             diag_.error(package_[graph->module].module.definitions[graph->definition].name.span,
                         DiagKind::BadArgument,
-                        "this graph cannot be composed");
+                        "this graph cannot be composed: its inputs, attributes or helpers depend "
+                        "on what only a run tells");
         }
         return std::nullopt;
     }
@@ -248,7 +249,8 @@ void Composer::compose_quantize(Frame& frame) {
         ir::Quantizer quantizer;
         quantizer.op = stmt.callee.text();
         for (const AttributeArg& attribute : stmt.attributes) {
-            auto value = evaluate_in(frame, attribute.value);
+            auto value = evaluate_known(
+                frame, attribute.value, fmt::format("the attribute `{}`", attribute.name.text));
             if (value)
                 quantizer.attributes.push_back(
                     {std::string(attribute.name.text), std::move(*value)});

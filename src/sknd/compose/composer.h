@@ -315,6 +315,10 @@ private:
         return evaluate_in(frame, frame, expr);
     }
     std::optional<CompileValue> evaluate_quietly(const Frame& frame, ExprId expr);
+    // Empty and reported when it has no value yet; `what` is the expression's part in the text.
+    std::optional<CompileValue> evaluate_known(const Frame& frame,
+                                               ExprId expr,
+                                               const std::string& what);
     // An int that may be symbolic; empty and reported when it is anything else.
     std::optional<ir::SymId> evaluate_extent(const Frame& frame, ExprId expr);
     std::optional<int64_t> evaluate_count(const Frame& frame, ExprId expr, std::string_view what);

@@ -129,7 +129,7 @@ bool Composer::count_iterations(Frame& frame,
         if (!count->operand.null()) start.dynamic_count = count->operand.items[0];
         return true;
     }
-    const auto count = evaluate_in(frame, id);
+    const auto count = evaluate_known(frame, id, "the count of a loop");
     if (!count) return false;
     if (std::holds_alternative<Null>(*count)) return true;
     start.count = to_sym(std::get<Scalar>(*count));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sknd/compose/composer.h"
+#include "sknd/syntax/printer.h"
 
 namespace lemma::sknd {
 
@@ -123,6 +124,22 @@ std::optional<CompileValue> Composer::evaluate_in(const Frame& frame,
 std::optional<CompileValue> Composer::evaluate_quietly(const Frame& frame, ExprId expr) {
     Diagnostics sink(1);
     return evaluate(frame.module(), expr, frame, program_.symbols, options_.limits, sink);
+}
+
+std::optional<CompileValue> Composer::evaluate_known(const Frame& frame,
+                                                     ExprId expr,
+                                                     const std::string& what) {
+    const size_t errors = diag_.error_count();
+    auto value = evaluate_in(frame, expr);
+    if (!value && diag_.error_count() == errors) {
+        inner_error(frame,
+                    frame.module().exprs[expr].span,
+                    DiagKind::TypeMismatch,
+                    fmt::format("{} depends on a length that only a run tells", what))
+            .note(fmt::format("`{}` is worked out when the graph is composed",
+                              print(frame.module(), expr)));
+    }
+    return value;
 }
 
 ir::SymId Composer::to_sym(const Scalar& value) {

@@ -77,7 +77,8 @@ bool Composer::declare_constant(Frame& frame, const ParamDecl& decl) {
         op_lists_.back().push_back(program_.operations.add(std::move(op)));
         return true;
     }
-    const auto value = evaluate_in(frame, decl.value);
+    const auto value = evaluate_known(
+        frame, decl.value, fmt::format("the value of the constant `{}`", decl.name.text));
     if (!value) return false;
     std::vector<Scalar> items;
     if (const auto* scalar = std::get_if<Scalar>(&*value)) items = {*scalar};
@@ -224,7 +225,13 @@ bool Composer::append_extent(Frame& frame,
     if (extent.spread) {
         for (size_t i = 0; i < shapes.size() && i < items.size(); ++i)
             shapes[i].push_back(to_sym(items[i]));
-        return items.size() >= shapes.size();
+        if (items.size() >= shapes.size()) return true;
+        inner_error(
+            frame,
+            extent.span,
+            DiagKind::LengthMismatch,
+            fmt::format("{} extents for a pack of {} tensors", items.size(), shapes.size()));
+        return false;
     }
     if (extent.pack && extent.pack->length.valid() && !packed) {
         const auto count = evaluate_count(frame, extent.pack->length, "a number of extents");
