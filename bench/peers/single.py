@@ -78,7 +78,7 @@ def write(lemma: str, folder: pathlib.Path, name: str) -> None:
     run = [lemma, "run", str(model), "--random-weights=3", "--random-inputs"]
     if variables:
         subprocess.run([*run, "--save-variables", str(model)], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([lemma, "convert", str(model), str(folder / f"{name}.onnx")], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([lemma, "convert", "--force", str(model), str(folder / f"{name}.onnx")], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
