@@ -58,7 +58,12 @@ Result<int64_t> Interpreter::loop_count(const ir::Loop& loop) {
     if (!loop.dynamic_count.valid()) return count;
     LEMMA_TRY(const auto value, value_of(loop.dynamic_count));
     if (value->integers.size() != 1) return bad("the count of a loop is not a single int");
-    return std::min(count, value->integers[0]);
+    const int64_t wanted = value->integers[0];
+    if (!loop.items.empty() && wanted > count) {
+        return bad(
+            fmt::format("a loop with {} iterations over packs of {} tensors", wanted, count));
+    }
+    return std::min(count, wanted);
 }
 
 Result<void> Interpreter::begin_step(const ir::Operation& op, const ir::Loop& loop, int64_t step) {

@@ -107,7 +107,13 @@ void Executable::end_iteration(const Loop& loop, int64_t step) {
 
 Result<void> Executable::run_loop(const Loop& loop) {
     int64_t count = loop.count;
-    if (loop.dynamic_count) count = std::min(count, number(*loop.dynamic_count));
+    if (loop.dynamic_count) {
+        const int64_t wanted = number(*loop.dynamic_count);
+        if (!loop.items.empty() && wanted > count) {
+            return std::unexpected(Error{"a loop has more iterations than items to scan"});
+        }
+        count = std::min(count, wanted);
+    }
     for (const Copy& copy : loop.before) {
         std::memcpy(shifted(pieces_[copy.to], copy.to_begin),
                     pieces_[copy.from],
