@@ -188,7 +188,32 @@ std::vector<bool> read_tensors(const ir::Program& program) {
     return read;
 }
 
+std::set<std::string, std::less<>> root_graphs(const sknd::Package& package,
+                                               const ir::Program& program) {
+    std::set<std::string, std::less<>> roots;
+    const sknd::LoadedModule& main = package[package.main()];
+    for (const ir::Operation& op : program.operations) {
+        if (op.op != op.label) continue;
+        const auto found = main.definition_index.find(op.op);
+        if (found == main.definition_index.end()) continue;
+        if (main.module.definitions[found->second].graph) roots.insert(op.op);
+    }
+    return roots;
+}
+
+VariableName variable_name(const std::string& module,
+                           const std::string& graph,
+                           const std::set<std::string, std::less<>>& roots,
+                           const std::string& tensor) {
+    const bool rooted = roots.contains(std::string_view(tensor).substr(0, tensor.find('.')));
+    return {module, rooted ? "" : graph, tensor};
+}
+
 std::vector<std::string> data_names(const VariableName& variable) {
+    if (variable.graph.empty()) {
+        return {fmt::format("{}.{}.dat", variable.module, variable.path),
+                fmt::format("{}.dat", variable.path)};
+    }
     return {fmt::format("{}.{}.{}.dat", variable.module, variable.graph, variable.path),
             fmt::format("{}.{}.dat", variable.graph, variable.path),
             fmt::format("{}.dat", variable.path)};
@@ -199,7 +224,7 @@ std::vector<std::string> data_names_with_folders(const VariableName& variable) {
     const auto add = [&](std::string name) {
         if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     };
-    const std::string graph = variable.graph + ".";
+    const std::string graph = variable.graph.empty() ? "" : variable.graph + ".";
     for (const std::string& prefix : {variable.module + "." + graph, graph, std::string()}) {
         add(prefix + variable.path + ".dat");
         add(prefix + with_slashes(variable.path) + ".dat");
@@ -280,17 +305,19 @@ void DataCheck::check(const ir::Program& program) {
     if (mode_ == DataMode::Ignore) return;
     std::vector<Variable> missing;
     std::optional<Places> places;  // made for the first variable
+    std::set<std::string, std::less<>> roots;
     std::vector<bool> read;
     for (uint32_t i = 0; i < program.tensors.size(); ++i) {
         const ir::Tensor& tensor = program.tensors[make_id<ir::TensorId>(i)];
         if (tensor.role != ir::TensorRole::Variable) continue;
         if (!places) {
             places.emplace(package_, program);
+            roots = root_graphs(package_, program);
             read = read_tensors(program);
         }
         Variable variable = {.program = program,
                              .tensor = tensor,
-                             .name = {model_.name, program.name, tensor.name},
+                             .name = variable_name(model_.name, program.name, roots, tensor.name),
                              .place = places->of(tensor.name)};
         if (const auto file = find_data(*model_.source, variable.name)) {
             used_.insert(*file);
@@ -349,7 +376,11 @@ void DataCheck::report_missing(const Variable& variable) {
     if (variable.place.declaration.valid() && variable.place.call.valid()) {
         report.note(variable.place.call, "called here");
     }
-    report.note(fmt::format("`{}` or `{}` would do; `/` may stand for `.`", names[1], names[2]));
+    std::string others;
+    for (size_t i = 1; i < names.size(); ++i) {
+        others += fmt::format("{}`{}`", i == 1 ? "" : " or ", names[i]);
+    }
+    report.note(fmt::format("{} would do; `/` may stand for `.`", others));
 }
 
 void DataCheck::report_unused() {

@@ -24,9 +24,17 @@ enum class DataMode : uint8_t {
 
 struct VariableName {
     std::string module;  // the main module
-    std::string graph;
-    std::string path;  // of labels, and the name: `first.w`
+    std::string graph;   // empty where the path begins with the name of an invoked graph
+    std::string path;    // of labels, and the name: `first.w`
 };
+// The graphs that the program invokes without a label: the paths of their tensors begin there
+// (spec 2.10).
+std::set<std::string, std::less<>> root_graphs(const sknd::Package& package,
+                                               const ir::Program& program);
+VariableName variable_name(const std::string& module,
+                           const std::string& graph,
+                           const std::set<std::string, std::less<>>& roots,
+                           const std::string& tensor);
 // The names that a reader looks for, best first; a writer uses the first. With `/` too: all the
 // ways to write them, where folders stand for labels.
 std::vector<std::string> data_names(const VariableName& variable);

@@ -7,12 +7,12 @@ namespace lemma::driver {
 
 namespace {
 
-DataReader data_reader(const ModelFile& file,
-                       const std::string& graph,
-                       const tensor::SourceLimits& limits) {
-    return [source = file.source, module = file.name, graph, limits](
+using NameOf = std::function<VariableName(const ir::Tensor&)>;
+
+DataReader data_reader(const ModelFile& file, NameOf name_of, const tensor::SourceLimits& limits) {
+    return [source = file.source, name_of = std::move(name_of), limits](
                const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
-        const auto name = find_data(*source, {module, graph, variable.name});
+        const auto name = find_data(*source, name_of(variable));
         if (!name) return std::nullopt;
         return read_stored(*source, *name, variable, limits);
     };
@@ -34,10 +34,15 @@ Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
     if (options.data != DataMode::Ignore) data.check(*composed.program);
     if (finding.diag.has_errors()) return std::nullopt;
     LoadedModel model{.file = file, .source = checked.file};
-    model.data = data_reader(file, composed.program->name, options.source);
-    model.data_name = [module = file.name,
-                       graph = composed.program->name](const ir::Tensor& variable) {
-        return data_names({module, graph, variable.name})[0];
+    const NameOf name_of =
+        [module = file.name,
+         graph = composed.program->name,
+         roots = root_graphs(checked.package, *composed.program)](const ir::Tensor& variable) {
+            return variable_name(module, graph, roots, variable.name);
+        };
+    model.data = data_reader(file, name_of, options.source);
+    model.data_name = [name_of](const ir::Tensor& variable) {
+        return data_names(name_of(variable))[0];
     };
     model.quantizers = [text = std::string(finding.sources.text(checked.file)) + "\n",
                         check = options.check](const LoadedModel& loaded, Finding& found) {

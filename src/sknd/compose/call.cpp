@@ -67,6 +67,11 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     frame.call_span = args.span;
     frame.depth = caller.depth + 1;
     frame.scope = args.scope;
+    frame.root = caller.root;
+    if (args.is_root) {
+        frame.root = roots_.size();
+        roots_.push_back(args.callee);
+    }
     if (frame.depth > options_.max_call_depth) {
         give_up(frame,
                 DiagKind::TooDeep,
@@ -100,16 +105,18 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     pending_assertions_.clear();
     const bool compound = program_.operations[op].compound();
     auto results = compound ? compose_body(frame, op) : finish_primitive(frame, op);
-    if (frame.definition().is_public && results) expose(frame);
+    const Definition& definition = frame.definition();
+    if ((definition.is_public || definition.graph) && results) expose(frame);
     return results;
 }
 
-// The inputs and outputs of a public operator can be named from outside (spec 2.10).
+// The inputs and outputs of a public operator and of a graph can be named from outside (spec 2.10).
 void Composer::expose(const Frame& frame) {
     for (const auto* decls : {&frame.definition().inputs, &frame.definition().outputs}) {
         for (const ParamDecl& decl : *decls) {
             const Binding* binding = frame.find(decl.name.text);
-            if (binding) scoped_[join_scope(frame.scope, decl.name.text)] = binding->operand;
+            if (!binding) continue;
+            expose(frame, join_scope(frame.scope, decl.name.text), binding->operand);
         }
     }
 }

@@ -76,7 +76,7 @@ public:
     bool has_operator(const std::string& op) const override { return operators_.contains(op); }
 
     ir::TensorId add_tensor(ir::Tensor tensor) override {
-        if (tensor.role == ir::TensorRole::Variable) composer_.variable_names_.insert(tensor.name);
+        if (tensor.role == ir::TensorRole::Variable) composer_.variables_.try_emplace(tensor.name);
         return composer_.add_tensor(std::move(tensor));
     }
 

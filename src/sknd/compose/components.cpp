@@ -43,12 +43,13 @@ bool Composer::compose_components(Frame& frame, const std::vector<Component>& co
 }
 
 // Labels are explicit, or the name of a single result; an operator that is one call deep adds none
-// of its own (spec 2.10).
+// of its own (spec 2.10). Graphs name their tensors in the same way whether they are invoked or
+// not.
 std::string Composer::component_scope(const Frame& frame, const Component& component) const {
     const Region& region = frame.module().regions[component.body];
     if (region.label) return join_scope(frame.scope, region.label->text);
     const Definition& definition = frame.definition();
-    const bool wrapper = frame.caller && definition.composes.size() == 1 &&
+    const bool wrapper = frame.caller && !definition.graph && definition.composes.size() == 1 &&
                          definition.constants.empty() && definition.variables.empty();
     const std::string_view* name = single_name(component);
     const bool one_call = std::holds_alternative<Invocation>(region.node) ||
@@ -67,7 +68,7 @@ std::optional<Results> Composer::compose_region(Frame& frame,
     return match(
         region.node,
         [](const BadRegion&) -> std::optional<Results> { return std::nullopt; },
-        [&](const Invocation& call) { return compose_invocation(frame, call, region.span, scope); },
+        [&](const Invocation& call) { return compose_invocation(frame, call, region, scope); },
         [&](const Value& value) -> std::optional<Results> {
             auto binding = tensor_value(frame, value.expr);
             if (!binding) return std::nullopt;
@@ -80,14 +81,17 @@ std::optional<Results> Composer::compose_region(Frame& frame,
 
 std::optional<Results> Composer::compose_invocation(Frame& frame,
                                                     const Invocation& invocation,
-                                                    Span span,
+                                                    const Region& region,
                                                     const std::string& scope) {
     const auto callee = resolve(frame.ref().module, invocation.callee);
     if (!callee) return std::nullopt;
     CallArgs args;
     args.callee = *callee;
-    args.span = span;
-    args.scope = scope;
+    args.span = region.span;
+    // A graph has a scope of its own that begins at its name; only its own label changes that.
+    const Definition& definition = package_[callee->module].module.definitions[callee->definition];
+    args.is_root = definition.graph && !region.label;
+    args.scope = args.is_root ? std::string(definition.name.text) : scope;
     bool good = true;
     for (const Name& type : invocation.types) args.types.push_back(dtype_of(frame, type.text));
     for (const AttributeArg& attribute : invocation.attributes) {
@@ -404,7 +408,8 @@ void Composer::name_tensors(Frame& frame,
         if (!new_here || tensor.role != ir::TensorRole::Intermediate) continue;
         tensor.name = operand.packed ? fmt::format("{}.{}", path, i) : path;
     }
-    if (!frame.caller || frame.definition().is_public) scoped_[path] = operand;
+    const Definition& definition = frame.definition();
+    if (!frame.caller || definition.graph || definition.is_public) expose(frame, path, operand);
 }
 
 }  // namespace lemma::sknd

@@ -38,7 +38,7 @@ std::optional<ir::Program> Composer::run() {
 // The first tensor of a name keeps it, and variables always do: their data is found by it.
 void Composer::make_names_unique() {
     std::map<std::string, size_t> used;
-    for (const std::string& name : variable_names_) used.emplace(name, 1);
+    for (const auto& [name, variable] : variables_) used.emplace(name, 1);
     for (ir::Tensor& tensor : program_.tensors) {
         if (tensor.role == ir::TensorRole::Variable) continue;
         const std::string base = tensor.name;
@@ -191,7 +191,7 @@ bool Composer::declare_graph_input(Frame& frame, const ParamDecl& decl) {
     auto operand = declare_tensor(frame, decl, ir::TensorRole::Input);
     if (!operand) return false;
     frame.bind(decl.name.text, {*operand, false});
-    scoped_[std::string(decl.name.text)] = *operand;
+    expose(frame, std::string(decl.name.text), *operand);
     return true;
 }
 
@@ -233,12 +233,22 @@ bool Composer::fits_quantizer(Frame& frame,
     return good;
 }
 
+bool Composer::is_graph(const Frame& frame, const Name& name) const {
+    const auto& index = package_[frame.ref().module].definition_index;
+    const auto found = index.find(name.text);
+    return found != index.end() && frame.module().definitions[found->second].graph;
+}
+
 void Composer::compose_quantize(Frame& frame) {
     for (const QuantizeStmt& stmt : frame.definition().quantizes) {
         const std::string path = join_scope(frame.scope, stmt.tensor.text());
         const Binding* local =
             stmt.tensor.parts.size() == 1 ? frame.find(stmt.tensor.text()) : nullptr;
-        const auto scoped = scoped_.find(path);
+        auto scoped = scoped_.find(path);
+        if (scoped == scoped_.end() && is_graph(frame, stmt.tensor.parts.front())) {
+            // The path of an invoked graph begins at its name, wherever it is read.
+            scoped = scoped_.find(stmt.tensor.text());
+        }
         if (!local && scoped == scoped_.end()) {
             inner_error(frame,
                         stmt.tensor.span,

@@ -20,6 +20,7 @@ struct CallArgs {
     DefRef callee;
     Span span;
     std::string scope;             // label path of the callee
+    bool is_root = false;          // a graph whose label path begins at its own name
     std::vector<ir::DType> types;  // given explicitly, in order
     std::vector<ir::Attribute> attributes;
     std::vector<Binding> inputs;  // may be fewer than declared
@@ -49,6 +50,7 @@ private:
     bool declare_graph_input(Frame& frame, const ParamDecl& decl);
     void collect_ports(Frame& frame);
     void make_names_unique();
+    bool is_graph(const Frame& frame, const Name& name) const;
     void compose_quantize(Frame& frame);
     bool fits_quantizer(Frame& frame,
                         const QuantizeStmt& stmt,
@@ -156,6 +158,11 @@ private:
     bool is_dynamic(const Frame& frame, const ExtentSpec& extent) const;
     std::optional<std::vector<Scalar>> dynamic_extents(Frame& frame, const ExtentSpec& extent);
     ir::TensorId add_tensor(ir::Tensor tensor);
+    std::optional<ir::TensorId> add_variable(Frame& frame,
+                                             const ParamDecl& decl,
+                                             ir::Tensor tensor);
+    // Makes tensors known to @quantize by their path.
+    void expose(const Frame& frame, const std::string& path, const ir::Operand& operand);
     ir::TensorId add_scalar(Frame& frame, const Scalar& value);
     ir::DType dtype_of(const Frame& frame, std::string_view name) const;
     ir::DType dtype_of(const Scalar& value) const;
@@ -165,7 +172,7 @@ private:
     std::optional<Results> compose_region(Frame& frame, RegionId id, const std::string& scope);
     std::optional<Results> compose_invocation(Frame& frame,
                                               const Invocation& call,
-                                              Span span,
+                                              const Region& region,
                                               const std::string& scope);
     std::optional<Results> compose_block(Frame& frame,
                                          const Block& block,
@@ -297,6 +304,7 @@ private:
 
     // updates.cpp: @update
     void compose_update(Frame& frame);
+    bool check_updates(const Frame& frame, Span span);
     void merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op);
     void carry_updates(const std::vector<ir::Update>& updates,
                        ir::Loop& control,
@@ -360,7 +368,13 @@ private:
         op_lists_;  // where operations go: graphs and compounds, nested
     // Equalities of extents that only a run can decide; they go to the operation being made.
     std::vector<ir::Assertion> pending_assertions_;
-    std::set<std::string> variable_names_;
+    struct Variable {
+        ir::TensorId tensor;
+        const ParamDecl* decl = nullptr;
+        size_t root = 0;  // the last invocation that has it
+    };
+    std::map<std::string, Variable> variables_;  // by path
+    std::vector<DefRef> roots_ = {DefRef{}};     // graphs by the number of their invocation
     TensorsByIdentity tensor_by_identity_;
     std::map<std::string, ir::Operand> scoped_;  // tensors that @quantize can name, by path
 };

@@ -121,6 +121,7 @@ std::optional<Results> Composer::compose_dynamic_branch(Frame& frame,
         results.push_back(std::move(*merged));
     }
     merge_updates(arms, op);
+    if (!check_updates(frame, region.span)) return std::nullopt;
     op.control = std::move(control);
     op_lists_.back().push_back(program_.operations.add(std::move(op)));
     return results;

@@ -50,6 +50,7 @@ std::optional<Results> Composer::compose_dynamic_loop(Frame& frame,
         const ir::Operand& last = op.outputs[loop.carried.size() + i].operand;
         program_.updates.push_back({(*updates)[i].variable, last.items[0]});
     }
+    if (!check_updates(frame, region.span)) return std::nullopt;
     op.control = std::move(control);
     op_lists_.back().push_back(program_.operations.add(std::move(op)));
     return results;

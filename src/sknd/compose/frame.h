@@ -48,6 +48,7 @@ public:
     Span call_span;
     int depth = 0;
     std::string scope;  // label path of what is composed here, without a trailing dot
+    size_t root = 0;    // which invocation of a graph the path begins at; 0: the main graph
     bool standard() const { return package_[ref_.module].standard; }
 
     DefRef ref() const { return ref_; }

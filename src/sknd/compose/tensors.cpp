@@ -2,6 +2,7 @@
 // (spec 2.6, 2.7).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sknd/compose/composer.h"
@@ -34,19 +35,61 @@ bool Composer::declare_locals(Frame& frame) {
     for (const ParamDecl& decl : frame.definition().variables) {
         auto operand = declare_tensor(frame, decl, ir::TensorRole::Variable);
         if (!operand) return false;
-        for (const ir::TensorId id : operand->items) {
-            const std::string& name = program_.tensors[id].name;
-            if (variable_names_.insert(name).second) continue;
-            call_error(
-                frame, DiagKind::DuplicateLabel, fmt::format("two variables are named `{}`", name))
-                .note("give the calls different labels, as `label: op(…)`");
-            return false;
-        }
         frame.bind(decl.name.text, {*operand, false});
-        scoped_[program_.tensors[operand->items.empty() ? ir::TensorId{} : operand->items[0]]
-                    .name] = *operand;
+        expose(frame, join_scope(frame.scope, decl.name.text), *operand);
     }
     return true;
+}
+
+// Invocations of a graph without a label share its scope, and so its variables (spec 2.10).
+std::optional<ir::TensorId> Composer::add_variable(Frame& frame,
+                                                   const ParamDecl& decl,
+                                                   ir::Tensor tensor) {
+    const auto [found, fresh] = variables_.try_emplace(tensor.name);
+    Variable& variable = found->second;
+    if (fresh) {
+        variable = {add_tensor(std::move(tensor)), &decl, frame.root};
+        return variable.tensor;
+    }
+    const bool again = variable.decl == &decl && variable.root != frame.root &&
+                       variable.root != 0 && frame.root != 0 &&
+                       roots_[variable.root] == roots_[frame.root];
+    if (!again) {
+        call_error(frame,
+                   DiagKind::DuplicateLabel,
+                   fmt::format("two variables are named `{}`", tensor.name))
+            .note("give the calls different labels, as `label: op(…)`");
+        return std::nullopt;
+    }
+    const ir::Tensor& before = program_.tensors[variable.tensor];
+    if (before.dtype != tensor.dtype || before.shape != tensor.shape) {
+        call_error(frame,
+                   DiagKind::DuplicateLabel,
+                   fmt::format("the variable `{}` has the shape {} here, and {} in another "
+                               "invocation of the graph",
+                               tensor.name,
+                               shape_text(tensor.shape),
+                               shape_text(before.shape)))
+            .note(
+                "give one of the invocations a label, as `label: graph(…)`, for variables of its "
+                "own");
+        return std::nullopt;
+    }
+    variable.root = frame.root;
+    return variable.tensor;
+}
+
+void Composer::expose(const Frame& frame, const std::string& path, const ir::Operand& operand) {
+    const auto [found, fresh] = scoped_.try_emplace(path, operand);
+    if (fresh) return;
+    if (frame.root == 0) {
+        found->second = operand;
+        return;
+    }
+    auto& items = found->second.items;
+    for (const ir::TensorId id : operand.items) {
+        if (std::ranges::find(items, id) == items.end()) items.push_back(id);
+    }
 }
 
 bool Composer::declare_outputs(Frame& frame) {
@@ -158,7 +201,13 @@ std::optional<ir::Operand> Composer::declare_tensor(Frame& frame,
         tensor.dtype = dtype_of(frame, decl.type.base.text);
         tensor.shape = (*shapes)[i];
         tensor.role = role;
-        operand.items.push_back(add_tensor(std::move(tensor)));
+        if (role != ir::TensorRole::Variable) {
+            operand.items.push_back(add_tensor(std::move(tensor)));
+            continue;
+        }
+        const auto variable = add_variable(frame, decl, std::move(tensor));
+        if (!variable) return std::nullopt;
+        operand.items.push_back(*variable);
     }
     return operand;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/match.h"
 #include "sknd/compose/composer.h"
@@ -54,6 +55,26 @@ void Composer::compose_update(Frame& frame) {
     }
     program_.updates.insert(program_.updates.end(), updates.begin(), updates.end());
     frame.pop();
+    if (frame.caller) check_updates(*frame.caller, frame.call_span);
+}
+
+// A variable that several invocations of a graph share has one new value.
+bool Composer::check_updates(const Frame& frame, Span span) {
+    if (roots_.size() == 1) return true;
+    std::set<ir::TensorId> updated;
+    for (const ir::Update& update : program_.updates) {
+        if (updated.insert(update.variable).second) continue;
+        const std::string& name = program_.tensors[update.variable].name;
+        inner_error(frame,
+                    span,
+                    DiagKind::DuplicateLabel,
+                    fmt::format("the variable `{}` is updated twice in a run", name))
+            .note(
+                "give one of the invocations a label, as `label: graph(…)`, for variables of its "
+                "own");
+        return false;
+    }
+    return true;
 }
 
 // ---- Inside of sub-graphs -----------------------------------------------------------------------
@@ -63,7 +84,10 @@ void Composer::compose_update(Frame& frame) {
 void Composer::merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op) {
     std::vector<ir::TensorId> variables;
     for (const SubGraph& arm : arms) {
-        for (const ir::Update& update : arm.updates) variables.push_back(update.variable);
+        for (const ir::Update& update : arm.updates) {
+            const bool known = std::ranges::find(variables, update.variable) != variables.end();
+            if (!known) variables.push_back(update.variable);
+        }
     }
     for (const ir::TensorId variable : variables) {
         for (const SubGraph& arm : arms) {
