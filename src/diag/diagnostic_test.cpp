@@ -129,6 +129,12 @@ TEST(NearestName, FindsNothingThatIsFar) {
     EXPECT_EQ(nearest_name("abcdef", {}), "");
 }
 
+TEST(NearestName, FindsWhatBeginsTheSame) {
+    EXPECT_EQ(nearest_name("convolution", {"con", "conv", "copy"}), "conv");
+    EXPECT_EQ(nearest_name("out", {"input", "output"}), "output");
+    EXPECT_EQ(nearest_name("maximum", {"ma", "min"}), "") << "two letters say nothing";
+}
+
 TEST(NearestName, PassesOverTheNameItself) {
     EXPECT_EQ(nearest_name("conv", {"conv", "con"}), "con");
     EXPECT_EQ(nearest_name("conv", {"conv"}), "");

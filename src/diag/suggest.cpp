@@ -77,6 +77,26 @@ private:
 
 }  // namespace
 
+namespace {
+
+// `conv` for `convolution`, `output` for `out`: one begins with the other.
+std::string_view longest_beginning(std::string_view name,
+                                   const std::vector<std::string_view>& candidates) {
+    constexpr size_t kFewest = 3;  // letters that say something
+    std::string_view best;
+    size_t common = kFewest - 1;
+    for (const std::string_view candidate : candidates) {
+        const size_t shorter = std::min(name.size(), candidate.size());
+        const bool same = name.substr(0, shorter) == candidate.substr(0, shorter);
+        if (!same || shorter <= common || candidate == name) continue;
+        best = candidate;
+        common = shorter;
+    }
+    return best;
+}
+
+}  // namespace
+
 std::string_view nearest_name(std::string_view name,
                               const std::vector<std::string_view>& candidates) {
     if (name.empty() || name.size() > kMaxLength) return {};
@@ -90,7 +110,7 @@ std::string_view nearest_name(std::string_view name,
         nearest = candidate;
         limit = found - 1;  // a later one must be nearer
     }
-    return nearest;
+    return nearest.empty() ? longest_beginning(name, candidates) : nearest;
 }
 
 }  // namespace lemma::diag

@@ -56,15 +56,23 @@ ValueType Checker::type_for(ExprId target, ExprId value) {
     if (invocation->name == "external") check_external(target, value);
     const ValueType type = call_type(value, *invocation);
     if (fits_structure(target, type)) return type;
-    diag_
-        .error(expr(target).span,
-               DiagKind::ResultCount,
-               fmt::format(
-                   "`{}` gives `{}`, which does not fit these names", invocation->name, text(type)))
-        .note(
-            "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to the result "
-            "of the invocation");
-    return {};
+    const Span span = expr(target).span;
+    auto report = diag_.error(
+        span,
+        DiagKind::ResultCount,
+        fmt::format(
+            "`{}` gives `{}`, which does not fit these names", invocation->name, text(type)));
+    const bool bare_names = names && type.array() && !type.items.empty();
+    if (bare_names) {
+        report.note("write the names as an array, in `[` and `]`")
+            .fix({span.file, span.begin, span.begin}, "[")
+            .fix({span.file, span.end, span.end}, "]");
+    }
+    report.note(
+        "NNEF 1.0.4, 3.3.2: the left-hand side must be structurally equivalent to the result of "
+        "the invocation");
+    if (!bare_names) return {};
+    return ValueType::tuple(std::vector(names->items.size(), type.items[0]));
 }
 
 // An invocation's array or tuple is taken apart at once: `[a, b] = split(…)`.

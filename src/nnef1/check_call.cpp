@@ -1,5 +1,6 @@
 // Invocations: arguments, generic types, and operations that can stand in few places (3.3.2).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -327,7 +328,39 @@ bool has_open_item(const ValueType& type) {
     return open || std::ranges::any_of(type.items, has_open_item);
 }
 
+// `[1, 1, 1, 1]` where pairs are wanted.
+bool is_flat_list_of_pairs(const ValueType& found, const ValueType& wanted) {
+    const auto item = [](const ValueType& type) {
+        return type.array() && !type.items.empty() ? &type.items[0] : nullptr;
+    };
+    const ValueType* const one = item(found);
+    const ValueType* const pair = item(wanted);
+    return one && pair && pair->tuple() && pair->items.size() == 2 && one->name &&
+           one->name == pair->items[0].name;
+}
+
 }  // namespace
+
+// The pairs themselves, where it does not matter which numbers belong together.
+void Checker::hint_pairs(ExprId argument, diag::Report& report) {
+    std::vector<int64_t> numbers;
+    if (const auto* array = std::get_if<Array>(&expr(argument).node)) {
+        for (const ExprId item : document_.items(array->items)) {
+            const auto* literal = std::get_if<IntegerLiteral>(&expr(item).node);
+            if (literal) numbers.push_back(literal->value());
+        }
+    }
+    const bool same = numbers.size() % 2 == 0 && !numbers.empty() &&
+                      std::ranges::all_of(numbers, [&](int64_t n) { return n == numbers[0]; });
+    if (!same) {
+        report.note("write a pair for each axis, before and after it: `[(1, 1), (0, 2)]`");
+        return;
+    }
+    const std::vector<std::string> pairs(numbers.size() / 2, fmt::format("({0}, {0})", numbers[0]));
+    const std::string text = fmt::format("[{}]", fmt::join(pairs, ", "));
+    report.note(fmt::format("write a pair for each axis, before and after it: `{}`", text))
+        .fix(expr(argument).span, text);
+}
 
 void Checker::check_argument(const Call& call,
                              size_t param,
@@ -349,6 +382,7 @@ void Checker::check_argument(const Call& call,
         report.note("a scalar has a point or an exponent: `1.0`")
             .fix({span.file, span.end, span.end}, ".0");
     }
+    if (is_flat_list_of_pairs(found, wanted)) hint_pairs(argument, report);
     report.note(declared.span, "declared here")
         .note("NNEF 1.0.4, 3.3.1: there is no implicit cast between these types");
 }

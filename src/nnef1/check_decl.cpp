@@ -226,7 +226,9 @@ void Checker::check_graph(const Graph& graph) {
             .error(result.span,
                    DiagKind::MissingOutput,
                    fmt::format("the graph result `{}` is never assigned", result.text))
-            .did_you_mean(result.span, diag::nearest_name(result.text, names));
+            .did_you_mean(result.span, diag::nearest_name(result.text, names))
+            .note(fmt::format("write `{} = …;` in the body, or name another tensor here",
+                              result.text));
     }
 }
 

@@ -102,6 +102,7 @@ private:
     bool refuses_any(const Call& call,
                      const std::vector<ExprId>& arguments,
                      const std::vector<ValueType>& types);
+    void hint_pairs(ExprId argument, diag::Report& report);
     void check_argument(const Call& call,
                         size_t param,
                         ExprId argument,

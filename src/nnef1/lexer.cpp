@@ -245,11 +245,15 @@ void TokenStream::Lexer::check_integer() {
 
 void TokenStream::Lexer::bad_number() {
     const uint32_t end = skip(pos_, [](char c) { return is_word(c) || c == '.'; });
-    diag::Report report = diag_.error(span(pos_, end),
-                                      DiagKind::BadNumber,
-                                      fmt::format("`{}` is not a number", shown(pos_, end)));
-    if (last_kind() == TokenKind::KwVersion) {
+    const bool version = last_kind() == TokenKind::KwVersion;
+    diag::Report report = diag_.error(
+        span(pos_, end),
+        version ? DiagKind::BadVersion : DiagKind::BadNumber,
+        fmt::format("`{}` is not a {}", shown(pos_, end), version ? "version" : "number"));
+    if (version) {
         report.note("a version is two numbers with a dot between them: `version 1.0;`");
+        const bool patch = text_.substr(pos_, end - pos_).starts_with("1.0.");
+        if (patch) report.fix(span(pos_, end), "1.0");
     }
     emit(TokenKind::Bad, end);
 }
@@ -396,10 +400,18 @@ void TokenStream::Lexer::lex_string(TokenKind kind, uint32_t open) {
 }
 
 void TokenStream::Lexer::unclosed_string(uint32_t open, uint32_t line_end) {
-    diag_.error(span(open, open + 1),
-                DiagKind::UnclosedString,
-                dialect_ == Dialect::Strict ? "this string is not closed on its line"
-                                            : "this string is never closed");
+    auto report = diag_.error(span(open, open + 1),
+                              DiagKind::UnclosedString,
+                              dialect_ == Dialect::Strict ? "this string is not closed on its line"
+                                                          : "this string is never closed");
+    const char quote = text_[open];
+    report.note(fmt::format("it begins with `{0}`, so it ends with `{0}`", quote));
+    const char other = quote == '"' ? '\'' : '"';
+    const size_t wrong = text_.substr(open, line_end - open).find(other);
+    if (wrong != std::string_view::npos) {
+        const auto place = open + static_cast<uint32_t>(wrong);
+        report.fix(span(place, place + 1), std::string(1, quote));
+    }
     emit(TokenKind::Bad, line_end);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -129,7 +131,37 @@ const Signature* Operations::find(std::string_view name) const {
     return found == by_name_.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+// What other formats and frameworks call operations.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kForeignNames = {
+    {{"convolution", "conv"},
+     {"conv2d", "conv"},
+     {"conv_transpose", "deconv"},
+     {"depthwise_conv", "conv"},
+     {"maxpool", "max_pool"},
+     {"avgpool", "avg_pool"},
+     {"average_pool", "avg_pool"},
+     {"dense", "linear"},
+     {"fully_connected", "linear"},
+     {"gemm", "linear"},
+     {"dot", "matmul"},
+     {"batch_norm", "batch_normalization"},
+     {"lrn", "local_response_normalization"},
+     {"identity", "copy"},
+     {"placeholder", "external"},
+     {"concatenate", "concat"},
+     {"permute", "transpose"},
+     {"where", "select"},
+     {"clip", "clamp"},
+     {"subtract", "sub"}}};
+
+}  // namespace
+
 std::string_view Operations::nearest(std::string_view name) const {
+    for (const auto& [foreign, own] : kForeignNames) {
+        if (name == foreign && find(own)) return own;
+    }
     std::vector<std::string_view> names;
     for (const auto& [known, signature] : by_name_) names.push_back(known);
     return diag::nearest_name(name, names);

@@ -178,10 +178,13 @@ bool Parser::close(const Token& open, TokenKind closer, bool list) {
         fail_expected(list ? fmt::format("`,` or {}", describe(closer))
                            : std::string(describe(closer)));
     } else {
-        fail(span(open),
-             DiagKind::UnclosedBracket,
-             fmt::format("{} is never closed", describe(open.kind)))
-            .note(span(peek()), fmt::format("expected {}, found {}", describe(closer), found()));
+        const uint32_t place = previous().end;
+        const bool end = at(TokenKind::Semicolon);
+        diag::Report report = fail(span(open),
+                                   DiagKind::UnclosedBracket,
+                                   fmt::format("{} is never closed", describe(open.kind)));
+        report.note(span(peek()), fmt::format("expected {}, found {}", describe(closer), found()));
+        if (end) report.fix({file_, place, place}, std::string(describe(closer).substr(1, 1)));
     }
     return false;
 }

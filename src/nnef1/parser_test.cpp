@@ -219,10 +219,9 @@ TEST(Nnef1Parser, ChecksTheVersion) {
             .findings();
     };
     for (const char* good : {"1.0", "0.9", "1.00"}) EXPECT_EQ(findings(good), "") << good;
-    for (const char* bad : {"1", "1.1", "2.0", "1.", "1.0e0", "99999999999999999999.0"}) {
+    for (const char* bad : {"1", "1.1", "2.0", "1.", "1.0e0", "1.0.4", "99999999999999999999.0"}) {
         EXPECT_EQ(findings(bad), "1:9 bad-version") << bad;
     }
-    EXPECT_EQ(findings("1.0.4"), "1:9 bad-number");
     EXPECT_EQ(findings("'1.0'"), "1:9 unexpected-token");
 }
 
