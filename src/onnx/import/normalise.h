@@ -23,6 +23,9 @@ struct NormaliseRow {
 // that the first input had.
 void compute_in(Importer& importer, DType type, size_t count, NodeCall& call);
 
+// Tells the definition the limits of a quantised type.
+void set_limits(NodeCall& call, DType dtype);
+
 std::span<const NormaliseRow> elementwise_rows();
 std::span<const NormaliseRow> shape_rows();
 std::span<const NormaliseRow> network_rows();

@@ -1,4 +1,5 @@
 // Quantised operators: the definitions are told the limits of the quantised type.
+#include <algorithm>
 #include <array>
 
 #include "onnx/import/normalise.h"
@@ -7,12 +8,17 @@ namespace lemma::onnx {
 
 namespace {
 
-// By ONNX's codes, for types of 4 and 2 bits are kept in 8.
-void set_limits(NodeCall& call, DType dtype, int64_t bits) {
-    const bool is_signed = tensor::is_signed(dtype);
-    const int64_t one = 1;
-    call.attributes.set_int("lowest", is_signed ? -(one << (bits - 1)) : 0);
-    call.attributes.set_int("highest", (one << (is_signed ? bits - 1 : bits)) - 1);
+// ONNX Runtime's quantiser writes zero points without elements where there is none. Their type
+// still counts.
+bool has_nothing(Importer& importer, ValueId id) {
+    return std::ranges::any_of(importer.shape(id), [&](ir::SymId extent) {
+        return importer.symbols().as_int(extent) == 0;
+    });
+}
+
+bool dequantize_linear(Importer& importer, NodeCall& call) {
+    if (call.has_input(2) && has_nothing(importer, call.inputs[2])) call.inputs.resize(2);
+    return true;
 }
 
 bool quantize_linear(Importer& importer, NodeCall& call) {
@@ -26,6 +32,10 @@ bool quantize_linear(Importer& importer, NodeCall& call) {
     DType dtype = DType::U8;
     if (call.has_input(2)) {
         dtype = importer.dtype(call.inputs[2]);
+        if (has_nothing(importer, call.inputs[2])) {
+            call.inputs.resize(2);
+            call.types = {dtype};
+        }
     } else if (const auto code = call.attributes.integer("output_dtype"); code && *code != 0) {
         const auto given = tensor::dtype_of_onnx(*code);
         if (!given) {
@@ -36,7 +46,7 @@ bool quantize_linear(Importer& importer, NodeCall& call) {
         dtype = *given;
     }
     if (!tensor::is_integer(dtype)) return true;
-    set_limits(call, dtype, 8 * tensor::dtype_size(dtype));
+    set_limits(call, dtype);
     return true;
 }
 
@@ -44,17 +54,27 @@ template <size_t zero_point>
 bool limits_of_result(Importer& importer, NodeCall& call) {
     if (!call.has_input(zero_point)) return true;
     const DType dtype = importer.dtype(call.inputs[zero_point]);
-    if (tensor::is_integer(dtype)) set_limits(call, dtype, 8 * tensor::dtype_size(dtype));
+    if (tensor::is_integer(dtype)) set_limits(call, dtype);
     return true;
 }
 
 constexpr std::array kRows = {
     NormaliseRow{"QuantizeLinear", kAnyOpset, quantize_linear},
+    NormaliseRow{"DequantizeLinear", kAnyOpset, dequantize_linear},
     NormaliseRow{"QLinearMatMul", kAnyOpset, limits_of_result<7>},
     NormaliseRow{"QLinearConv", kAnyOpset, limits_of_result<7>},
 };
 
 }  // namespace
+
+// Types of 4 and 2 bits are kept in 8.
+void set_limits(NodeCall& call, DType dtype) {
+    const auto bits = static_cast<int>(8 * tensor::dtype_size(dtype));
+    const bool is_signed = tensor::is_signed(dtype);
+    const int64_t one = 1;
+    call.attributes.set_int("lowest", is_signed ? -(one << (bits - 1)) : 0);
+    call.attributes.set_int("highest", (one << (is_signed ? bits - 1 : bits)) - 1);
+}
 
 std::span<const NormaliseRow> quantized_rows() { return kRows; }
 

@@ -4,7 +4,7 @@ import pathlib
 import struct
 
 HERE = pathlib.Path(__file__).parent / "inputs"
-FLOAT, UINT8, INT32, INT64, BOOL, FLOAT16, INT4 = 1, 2, 6, 7, 9, 10, 22
+FLOAT, UINT8, INT8, INT32, INT64, BOOL, FLOAT16, INT4 = 1, 2, 3, 6, 7, 9, 10, 22
 
 
 def varint(value: int) -> bytes:
@@ -234,6 +234,25 @@ def converted_models() -> None:
                                  [node("MaxPool", "x", "y", kernel_shape=[2, 2])]))
 
 
+def zero_point_models() -> None:
+    """Zero points of other shapes than the scales."""
+    x = value("x", [2, 3])
+    scales = [tensor("one", [1], [0.5]), tensor("three", [3], [0.5, 0.25, 1.0]), tensor("scalar", [], [0.5])]
+    zeros = [tensor("ten", [], [10], UINT8), tensor("minus", [], [253], INT8), tensor("none", [0], [], INT8),
+             tensor("list", [1], [10], UINT8)]
+    nodes = [node("QuantizeLinear", "x one ten", "q1"), node("QuantizeLinear", "x three minus", "q3", axis=1),
+             node("QuantizeLinear", "x scalar none", "q0"), node("QuantizeLinear", "x scalar list", "q2"),
+             node("DequantizeLinear", "q1 one ten", "d1"), node("DequantizeLinear", "q3 three minus", "d3", axis=1),
+             node("DequantizeLinear", "q0 scalar none", "d0"), node("DequantizeLinear", "q2 scalar list", "d2"),
+             node("DequantizeLinear", "q3 three _", "d4", axis=1)]
+    outputs = [value("q1", [2, 3], UINT8), value("q3", [2, 3], INT8), value("q0", [2, 3], INT8), value("q2", [2, 3], UINT8)]
+    outputs += [value(f"d{i}", [2, 3]) for i in range(5)]
+    model("zero_points.onnx", graph([x], outputs, nodes, scales + zeros))
+    zeros = [tensor("two", [2], [1, 2], UINT8), tensor("square", [3, 1], [1, 2, 3], UINT8)]
+    nodes = [node("QuantizeLinear", "x three two", "q", axis=1), node("QuantizeLinear", "x three square", "r", axis=1)]
+    model("zero_point_shapes.onnx", graph([x], [value("q", [2, 3], UINT8), value("r", [2, 3], UINT8)], nodes, scales + zeros))
+
+
 def bad_models() -> None:
     x, y = value("x", [2, 3]), value("y", [2, 3])
     model("cycle.onnx", graph([x], [y], [node("Add", "x y", "a"), node("Relu", "a", "y")]))
@@ -312,6 +331,7 @@ if __name__ == "__main__":
     good_models()
     newer_models()
     converted_models()
+    zero_point_models()
     bad_models()
     (HERE / "x.json").write_text("[[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]]\n")
     (HERE / "x4.json").write_text("[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]]\n")
