@@ -160,6 +160,8 @@ struct Model {
 
 // The names of the default domain, which are two.
 bool is_default_domain(std::string_view domain);
+// The domain of ONNX Runtime's own operators.
+inline constexpr std::string_view kMicrosoftDomain = "com.microsoft";
 const Attribute* find_attribute(const Node& node, std::string_view name);
 
 }  // namespace lemma::onnx

@@ -232,7 +232,8 @@ void Rewriter::translate(ir::OpId id,
 void Rewriter::stay(const ir::Operation& op) {
     ir::Call call;
     const size_t dot = op.op.rfind('.');
-    call.op = op.op.substr(0, op.op.find('.')) + op.op.substr(dot);
+    const std::string module = op.op.substr(0, dot);
+    call.op = module.substr(0, module.rfind('.')) + op.op.substr(dot);
     for (const auto& [name, dtype] : op.dtypes) call.types.push_back(dtype);
     for (const ir::Port& port : op.inputs) call.inputs.push_back(transfer_.operand(port.operand));
     const size_t before = trouble_.items().size();

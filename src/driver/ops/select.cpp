@@ -90,12 +90,12 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library,
     }
     // `onnx.Conv` is in one of the modules below `onnx`; without a dot, a standard operator is
     // meant.
-    const size_t dot = word.find('.');
+    const size_t dot = word.rfind('.');
     Selection unqualified = filtered(library, [&](const OperatorText& op) {
-        if (dot == std::string::npos) {
-            return op.name == word && op.module.find('.') == std::string::npos;
-        }
-        return op.name == word.substr(dot + 1) && op.module.starts_with(word.substr(0, dot + 1));
+        const size_t below = op.module.rfind('.');
+        if (dot == std::string::npos) return op.name == word && below == std::string::npos;
+        return below != std::string::npos && op.name == word.substr(dot + 1) &&
+               op.module.substr(0, below) == word.substr(0, dot);
     });
     if (unqualified.one) return unqualified;
     if (!unqualified.modules.empty()) return std::unexpected(ambiguous(unqualified, word));

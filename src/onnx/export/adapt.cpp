@@ -6,6 +6,7 @@
 #include <array>
 
 #include "onnx/export/exporter.h"
+#include "onnx/import/steering.h"
 #include "onnx/validate.h"
 
 namespace lemma::onnx {
@@ -363,6 +364,24 @@ bool labels(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
+// The packs of the definition take turns in the node.
+bool take_turns(Exporter&, NodeDraft& node) {
+    const auto variadic = variadic_of(node.op);
+    if (!variadic || node.inputs.size() < variadic->first) return true;
+    const std::vector<std::string> given(
+        node.inputs.begin() + static_cast<std::ptrdiff_t>(variadic->first), node.inputs.end());
+    const size_t parts = given.size() / variadic->packs;
+    for (size_t i = 0; i < parts * variadic->packs; ++i)
+        node.inputs[variadic->first + i] = given[i % variadic->packs * parts + i / variadic->packs];
+    return true;
+}
+
+// A deprecated input is between the zero points and the bias.
+bool matmul_bits(Exporter&, NodeDraft& node) {
+    if (node.inputs.size() > 4) node.inputs.insert(node.inputs.begin() + 4, "");
+    return true;
+}
+
 struct Row {
     std::string_view op;
     bool (*adapt)(Exporter&, NodeDraft&);
@@ -410,6 +429,10 @@ constexpr std::array kRows = {
     Row{"Split", split},
     Row{"Sub", small_integers},
     Row{"TreeEnsemble", trees},
+    Row{"com.microsoft.FusedConv", window},
+    Row{"com.microsoft.MatMulNBits", matmul_bits},
+    Row{"com.microsoft.QLinearAveragePool", window},
+    Row{"com.microsoft.QLinearConcat", take_turns},
 };
 
 }  // namespace

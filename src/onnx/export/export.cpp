@@ -83,6 +83,7 @@ Result<Model> Exporter::finish(const ExportOptions& options) {
     model_.producer = "lemma";
     model_.opsets.push_back({"", opset_});
     if (ml_opset_ > 0) model_.opsets.push_back({"ai.onnx.ml", ml_opset_});
+    if (microsoft_) model_.opsets.push_back({std::string(kMicrosoftDomain), 1});
     return std::move(model_);
 }
 

@@ -150,7 +150,8 @@ private:
     const bool has_data_;
     Diagnostics& diag_;
     int64_t needed_;
-    int64_t ml_opset_ = 0;  // 0: nothing of that domain
+    int64_t ml_opset_ = 0;    // 0: nothing of that domain
+    bool microsoft_ = false;  // something of the domain com.microsoft
     Model model_;
     std::vector<Scope> scopes_;
     UniqueNames used_names_;

@@ -28,6 +28,7 @@ int64_t axis_of(const ir::Operation& op) {
 // The elements of inputs that are attributes of the definition.
 DType steering_type(const NodeDraft& draft, const ir::Scalar& item) {
     if (draft.op == "Range" && !draft.source.dtypes.empty()) return draft.source.dtypes[0].second;
+    if (draft.op == "com.microsoft.GroupQueryAttention") return DType::I32;
     if (std::holds_alternative<double>(item)) return DType::F32;
     if (std::holds_alternative<bool>(item)) return DType::Bool;
     return DType::I64;
@@ -160,19 +161,22 @@ void Exporter::node(const ir::Operation& op, const std::string& name) {
     node.domain = domain_of(name);
     if (node.domain.empty()) {
         require(op, since_of(name), fmt::format("`{}`", name));
+    } else if (node.domain == kMicrosoftDomain) {
+        microsoft_ = true;
     } else {
         ml_opset_ = std::max(ml_opset_, since_of(name));
     }
     if (!adapt(*this, draft) || !steer(draft)) return;
     choose_types(draft);
-    node.op = draft.op;
+    node.op = node_name(draft.op);
     node.name = op.label;
     node.inputs = draft.inputs;
     if (!add_attributes(draft, node)) return;
     node.outputs = outputs(op);
     if (std::ranges::all_of(node.outputs, [](const std::string& each) { return each.empty(); }))
         return;  // nobody needs what it makes
-    if (node.outputs[0].empty()) node.outputs[0] = unique(fmt::format("{}_unused", name));
+    if (node.outputs[0].empty())
+        node.outputs[0] = unique(fmt::format("{}_unused", node_name(name)));
     add_node(std::move(node));
 }
 

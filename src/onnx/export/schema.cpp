@@ -1,10 +1,13 @@
 #include "onnx/export/schema.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "onnx/export.h"
+#include "onnx/model.h"
 #include "onnx/validate.h"
 
 namespace lemma::onnx {
@@ -88,6 +91,15 @@ constexpr std::array kAttributes = {
     AttributeRow{"AveragePool", "dilations", 19, "1"},
     AttributeRow{"QuantizeLinear", "block_size", 21, "0"},
     AttributeRow{"DequantizeLinear", "block_size", 21, "0"},
+    // Of the domain com.microsoft, which has one version.
+    AttributeRow{"com.microsoft.FusedConv", "activation", 1, ""},
+    AttributeRow{"com.microsoft.FusedGemm", "activation", 1, ""},
+    AttributeRow{"com.microsoft.GroupQueryAttention", "causal", 1, "1"},
+    AttributeRow{"com.microsoft.GroupQueryAttention", "kv_cache_bit_width", 1, "0"},
+    AttributeRow{"com.microsoft.GroupQueryAttention", "qk_output", 1, "0"},
+    AttributeRow{"com.microsoft.GroupQueryAttention", "sliding_window_cache", 1, "0"},
+    AttributeRow{"com.microsoft.GroupQueryAttention", "smooth_softmax", 1, "0"},
+    AttributeRow{"com.microsoft.MatMulNBits", "weight_prepacked", 1, "0"},
 };
 
 // Those about numbers that tensors do not have in memory are here, too.
@@ -121,10 +133,15 @@ std::string operator_name(std::string_view op) {
     if (name == "max_of_two") return "Max";
     if (name == "min_of_two") return "Min";
     if (name[0] < 'A' || name[0] > 'Z' || name == "FlexAttention") return "";
-    return name.substr(0, name.find('_'));
+    name.resize(std::min(name.size(), name.find('_')));
+    const bool of_runtime = op.substr(5).starts_with(kMicrosoftDomain);
+    return of_runtime ? fmt::format("{}.{}", kMicrosoftDomain, name) : name;
 }
 
+std::string node_name(std::string_view op) { return std::string(op.substr(op.rfind('.') + 1)); }
+
 std::string_view domain_of(std::string_view op) {
+    if (op.starts_with(kMicrosoftDomain)) return kMicrosoftDomain;
     return std::ranges::find(kMlOperators, op) != kMlOperators.end() ? kMlDomain : "";
 }
 
@@ -150,6 +167,8 @@ bool has_usual_value(const AttributeRow& row, const ir::Value& value) {
 }
 
 bool is_own_attribute(std::string_view op, std::string_view name) {
+    if (op.starts_with(kMicrosoftDomain))
+        return name == "lowest" || name == "highest" || name == "packed_zeros";
     return std::ranges::find(kOwn, std::pair(op, name)) != kOwn.end();
 }
 

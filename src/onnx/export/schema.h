@@ -11,8 +11,11 @@
 namespace lemma::onnx {
 
 // The operator of ONNX that an operator of the library stands for; empty for helpers of the
-// library: `onnx.pool.MaxPool` is MaxPool, `onnx.indexing.TopK_int` is TopK.
+// library: `onnx.pool.MaxPool` is MaxPool, `onnx.indexing.TopK_int` is TopK. Those of ONNX Runtime
+// keep their domain: `com.microsoft.Attention`.
 std::string operator_name(std::string_view op);
+// The name without that domain, as a node has it.
+std::string node_name(std::string_view op);
 // Empty for the default domain.
 std::string_view domain_of(std::string_view op);
 // The operator set (of its domain) that has the operator in the form that is written.

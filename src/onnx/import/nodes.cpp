@@ -14,6 +14,13 @@ constexpr const char* kMlDomain = "ai.onnx.ml";
 constexpr const char* kPreviewDomain = "ai.onnx.preview";
 constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
 
+// Operators of ONNX Runtime have names of their own, for some of them are in the default domain,
+// too.
+std::string operator_of(const Node& node) {
+    if (node.domain != kMicrosoftDomain) return node.op;
+    return fmt::format("{}.{}", kMicrosoftDomain, node.op);
+}
+
 // Elements of folded nodes together; then nodes are left to the run.
 constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
 
@@ -113,7 +120,7 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
 std::optional<NodeCall> Importer::resolve(const Node& node, const Scope& scope) {
     NodeCall call;
     call.node = &node;
-    call.op = node.op;
+    call.op = operator_of(node);
     call.opset = opset_of(scope, node.domain);
     call.span = span(node.place);
     call.outputs = node.outputs;
@@ -137,7 +144,8 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     if (node.domain == kPreviewDomain && call.op == "FlexAttention")
         return import_flex_attention(call, scope);
     if (node.domain == kTrainingDomain && is_optimizer(call.op)) return import_optimizer(call);
-    if (!is_default_domain(node.domain) && node.domain != kMlDomain) {
+    if (!is_default_domain(node.domain) && node.domain != kMlDomain &&
+        node.domain != kMicrosoftDomain) {
         not_supported(call,
                       fmt::format("operators of the domain `{}` are not supported", node.domain));
         return std::nullopt;
@@ -294,7 +302,7 @@ Importer::Results Importer::fold_call(const NodeCall& call) {
 
 std::string Importer::label_of(const NodeCall& call) const {
     if (!call.node->name.empty()) return call.node->name;
-    return fmt::format("{}_{}", call.op, calls_);
+    return fmt::format("{}_{}", call.op.substr(call.op.rfind('.') + 1), calls_);
 }
 
 // The library has definitions of their own for integers, for bools, and for what is no number,
@@ -321,23 +329,23 @@ std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
     result.span = call.span;
     for (const auto& [name, value] : call.attributes.all())
         result.attributes.push_back({name, value});
-    const auto pack_begin = variadic_from(call.op);
-    for (size_t i = 0; i < call.inputs.size() && i < pack_begin.value_or(SIZE_MAX); ++i) {
+    const auto variadic = variadic_of(call.op);
+    for (size_t i = 0; i < call.inputs.size() && (!variadic || i < variadic->first); ++i) {
         ir::Operand operand;
         if (call.inputs[i].valid()) operand = ir::Operand::single(tensor(call.inputs[i]));
         result.inputs.push_back(std::move(operand));
     }
-    if (!pack_begin) return result;
-    ir::Operand pack;
-    pack.packed = true;
-    for (size_t i = *pack_begin; i < call.inputs.size(); ++i) {
+    if (!variadic) return result;
+    std::vector<ir::Operand> packs(variadic->packs);
+    for (ir::Operand& pack : packs) pack.packed = true;
+    for (size_t i = variadic->first; i < call.inputs.size(); ++i) {
         if (!call.inputs[i].valid()) {
             fail(call, DiagKind::ArgumentCount, fmt::format("input {} is left out", i));
             return std::nullopt;
         }
-        pack.items.push_back(tensor(call.inputs[i]));
+        packs[(i - variadic->first) % packs.size()].items.push_back(tensor(call.inputs[i]));
     }
-    result.inputs.push_back(std::move(pack));
+    for (ir::Operand& pack : packs) result.inputs.push_back(std::move(pack));
     return result;
 }
 

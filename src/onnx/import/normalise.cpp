@@ -16,7 +16,9 @@ void compute_in(Importer& importer, DType type, size_t count, NodeCall& call) {
 bool normalise(Importer& importer, NodeCall& call) {
     // A hint about memory of the first opset.
     call.attributes.erase("consumed_inputs");
-    for (const auto rows : {elementwise_rows(),
+    // Those of ONNX Runtime come first, for some become operators of ONNX.
+    for (const auto rows : {microsoft_rows(),
+                            elementwise_rows(),
                             shape_rows(),
                             network_rows(),
                             quantized_rows(),

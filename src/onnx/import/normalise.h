@@ -26,6 +26,7 @@ void compute_in(Importer& importer, DType type, size_t count, NodeCall& call);
 // Tells the definition the limits of a quantised type.
 void set_limits(NodeCall& call, DType dtype);
 
+std::span<const NormaliseRow> microsoft_rows();
 std::span<const NormaliseRow> elementwise_rows();
 std::span<const NormaliseRow> shape_rows();
 std::span<const NormaliseRow> network_rows();

@@ -133,6 +133,7 @@ constexpr std::array kRows = {
     NormaliseRow{"GroupNormalization", 21, group_normalization},
     NormaliseRow{"LayerNormalization", kAnyOpset, layer_normalization},
     NormaliseRow{"RMSNormalization", kAnyOpset, rms_normalization},
+    NormaliseRow{"SimplifiedLayerNormalization", kAnyOpset, rms_normalization},
     NormaliseRow{"LpPool", 2, whole_exponent},
     NormaliseRow{"GlobalLpPool", 2, whole_exponent},
     NormaliseRow{"RoiAlign", 16, roi_align},

@@ -55,6 +55,7 @@ const Table& table() {
               {3, "iou_threshold", kOne},
               {4, "score_threshold", kOne}}},
             {"Dropout", {{1, "ratio", kOne}, {2, "training_mode", kOne}}},
+            {"com.microsoft.GroupQueryAttention", {{6, "total_sequence_length", kOne}}},
         };
         for (const char* const op : {"ReduceL1",
                                      "ReduceL2",
@@ -100,6 +101,7 @@ const std::unordered_map<std::string, TypeRow>& type_rows() {
         {"MatMulInteger", {"", -1, DType::I32}},
         {"ConvInteger", {"", -1, DType::I32}},
         {"Range", {"", 0, DType::F32}},
+        {"com.microsoft.EmbedLayerNormalization", {"", -1, DType::I32}},
     };
     return kRows;
 }
@@ -115,11 +117,17 @@ const std::vector<Steering>& steering_of(const std::string& op) {
     return found == table().end() ? kNone : found->second;
 }
 
-std::optional<size_t> variadic_from(const std::string& op) {
-    static const std::unordered_map<std::string, size_t> kFirst = {
-        {"Concat", 0}, {"Sum", 0}, {"Max", 0}, {"Min", 0}, {"Mean", 0}};
-    const auto found = kFirst.find(op);
-    return found == kFirst.end() ? std::nullopt : std::optional(found->second);
+std::optional<Variadic> variadic_of(const std::string& op) {
+    static const std::unordered_map<std::string, Variadic> kRows = {
+        {"Concat", {0, 1}},
+        {"Sum", {0, 1}},
+        {"Max", {0, 1}},
+        {"Min", {0, 1}},
+        {"Mean", {0, 1}},
+        {"com.microsoft.QLinearConcat", {2, 3}},
+    };
+    const auto found = kRows.find(op);
+    return found == kRows.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string type_attribute_of(const std::string& op) {

@@ -19,8 +19,13 @@ struct Steering {
 };
 // By operator; empty for most of them.
 const std::vector<Steering>& steering_of(const std::string& op);
-// The first of the inputs that are one pack; empty for operators without.
-std::optional<size_t> variadic_from(const std::string& op);
+// Inputs that are packs: which is the first of them, and how many packs take turns from there on.
+struct Variadic {
+    size_t first;
+    size_t packs;
+};
+// Empty for operators without.
+std::optional<Variadic> variadic_of(const std::string& op);
 // The attribute that holds ONNX's code of the type of the result; empty for most operators.
 std::string type_attribute_of(const std::string& op);
 

@@ -14,9 +14,11 @@ namespace lemma::sknd {
 
 namespace {
 
-// `nnef1.conv` for the definition `conv` in the module `nnef1.filter`.
+// `nnef1.conv` for the definition `conv` in the module `nnef1.filter`, `onnx.com.microsoft.Gelu`
+// for `Gelu` in `onnx.com.microsoft.activation`.
 std::string call_name(const LoadedModule& module, const Definition& definition) {
-    return fmt::format("{}.{}", module.name.substr(0, module.name.find('.')), definition.name.text);
+    return fmt::format(
+        "{}.{}", module.name.substr(0, module.name.rfind('.')), definition.name.text);
 }
 
 bool fits(std::string_view type, const Definition& definition, ir::DType dtype) {

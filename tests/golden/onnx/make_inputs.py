@@ -253,6 +253,53 @@ def zero_point_models() -> None:
     model("zero_point_shapes.onnx", graph([x], [value("q", [2, 3], UINT8), value("r", [2, 3], UINT8)], nodes, scales + zeros))
 
 
+def refused_runtime_models() -> None:
+    """What operators of ONNX Runtime can do and Lemma cannot, one node for each."""
+    own = "com.microsoft"
+    x = value("x", [2, 3, 16])
+    tensors = [tensor("w", [16, 48], [0.0] * 768), tensor("b", [48], [0.0] * 48), tensor("one", [], [1], INT64),
+               tensor("square", [2, 1, 3, 3], [1, 0, 0, 0] * 18, INT32), tensor("count", [2], [2, 0, 0, 0] * 2, INT32),
+               tensor("three", [1], [3, 0, 0, 0], INT32), tensor("scale", [1], [1.0]), tensor("cache", [8, 8], [1.0] * 64),
+               tensor("bits", [4, 1, 8], [0] * 32, UINT8), tensor("scales", [4, 1], [1.0] * 4),
+               tensor("columns", [16], [0, 0, 0, 0] * 16, INT32), tensor("gamma", [16], [1.0] * 16),
+               tensor("places", [1], [0], INT64)]
+    group = {"num_heads": 4, "kv_num_heads": 4}
+    nodes = [
+        node("Attention", "x w b", "a0", own, num_heads=4, do_rotary=1),
+        node("Attention", "x w b", "a1", own, num_heads=4, past_present_share_buffer=1),
+        node("Attention", "x w b square", "a2", own, num_heads=4),
+        node("Attention", "x w b _ _ _ three", "a3", own, num_heads=4),
+        node("MultiHeadAttention", "x x x _ _ _ _ _ three", "m0", own, num_heads=4),
+        node("MultiHeadAttention", "x x x", "m1 m2 m3 m4", own, num_heads=4),
+        node("GroupQueryAttention", "x x x _ _ count three", "g0 g1 g2 g3", own, **group),
+        node("GroupQueryAttention", "x x x _ _ count three", "g4", own, qk_output=1, **group),
+        node("GroupQueryAttention", "x x x _ _ count three", "g5", own, sliding_window_cache=1, **group),
+        node("GroupQueryAttention", "x x x _ _ count three", "g6", own, k_quant_type="PER_TENSOR", **group),
+        node("GroupQueryAttention", "x x x _ _ count three _ _ _ _ _ scale", "g7", own, **group),
+        node("GroupQueryAttention", "x x x _ _ count three _ _ _ _ _ _ _ scale scale", "g8", own, **group),
+        node("RotaryEmbedding", "x places cache cache", "r0", own, scale=2.0),
+        node("RotaryEmbedding", "x places cache cache", "r1", own, is_packed_batching=1),
+        node("MatMulNBits", "x bits scales _ columns", "n0", own, K=16, N=4, block_size=16),
+        node("MatMulNBits", "x bits scales", "n1", own, K=16, N=4, block_size=16, weight_prepacked=1),
+        node("MatMulNBits", "x bits scales", "n2", own, K=16, N=4, block_size=16, bits=3),
+        node("FusedConv", "x w", "f0", own, activation="Gelu"),
+        node("QGemm", "x scale one w scale one _ scale", "q0", own),
+        node("QLinearConcat", "scale one x scale", "q1", own, axis=0),
+        node("BeamSearch", "x", "s0", own),
+    ]
+    model("refused_runtime.onnx", graph([x], [value("a0", [2, 3, 16])], nodes, tensors), domain=own)
+
+
+def unfinished_case() -> None:
+    """A case without what it expects."""
+    folder = HERE.parent / "no_outputs"
+    inputs = folder / "test_data_set_0"
+    inputs.mkdir(parents=True, exist_ok=True)
+    body = graph([value("x", [2])], [value("y", [2])], [node("Relu", "x", "y")])
+    (folder / "model.onnx").write_bytes(integer(1, 10) + data(7, body) + data(8, integer(2, 21)))
+    (inputs / "input_0.pb").write_bytes(tensor("x", [2], [1.0, -1.0]))
+
+
 def bad_models() -> None:
     x, y = value("x", [2, 3]), value("y", [2, 3])
     model("cycle.onnx", graph([x], [y], [node("Add", "x y", "a"), node("Relu", "a", "y")]))
@@ -332,6 +379,8 @@ if __name__ == "__main__":
     newer_models()
     converted_models()
     zero_point_models()
+    refused_runtime_models()
+    unfinished_case()
     bad_models()
     (HERE / "x.json").write_text("[[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]]\n")
     (HERE / "x4.json").write_text("[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]]\n")

@@ -1,0 +1,1 @@
+Buint8_positive_y0J0&Ù8B¬Ø8BÝ/iBÑ0(BÒóLB±ÅEB`¡iB_Bÿv‚BåiBz’BBMGB

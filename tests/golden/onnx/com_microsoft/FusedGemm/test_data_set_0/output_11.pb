@@ -1,0 +1,1 @@
+BParametricSoftplus_y0J0\ž-?¬p„?‰ÓË<µó˜>¶#E@¨+?Ml´=îô>6=¤Zf>P0?w¨ò=

@@ -1,0 +1,1 @@
+Buint8_uint8_zeros_y0J`¬µB;ß"B×†B}¼^B‚_B—ÛAÅ^\BùĞB[]BĞD-B‰ÿIB·_B¬;*BIÊA9Beè¹AìÇÎBšfEBıºB@!zB’ÄBgkBĞc®Bñ‚eB

@@ -1,0 +1,1 @@
+Buint8_uint8_batch_y0J`d*B¼cB¸|FB¢#=B{òWB‘ËâAŒ(öA°ĞBs8BØß,BF%‰Aù~˜A«­òAĞ³›AŞ B#(JAe•BVı8B©B™BN@ÎABÒ1BÉƒBƒ/ÜA

@@ -1,0 +1,1 @@
+Bbits8_32_16_zeros_y0J0DnB54NAÈ©•Aî ·A#ÛA:*Bä”ZÂïcÁS\ÍÀµIQÂ4™šAR<lÂ

@@ -1,0 +1,1 @@
+Buint8_uint8_plain_y0Jdkhaix_x‰¥vž

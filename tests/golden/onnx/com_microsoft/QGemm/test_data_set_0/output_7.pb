@@ -1,0 +1,1 @@
+Buint8_uint8_term_y0Jcjgaiw^x‰¤už

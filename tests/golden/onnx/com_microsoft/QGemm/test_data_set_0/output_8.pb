@@ -1,0 +1,1 @@
+Buint8_uint8_turned_y0Jº—b‘}kF‰»§h

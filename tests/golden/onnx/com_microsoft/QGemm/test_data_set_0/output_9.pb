@@ -1,0 +1,1 @@
+Buint8_uint8_columns_y0J&Jg~(S^3quÏ

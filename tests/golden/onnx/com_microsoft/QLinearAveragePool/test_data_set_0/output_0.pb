@@ -1,0 +1,1 @@
+Buint8_plain_y0J2@?ZIx[{†‡‡oª¢®vqŒwY‘a>>k††xC:ƒb‰pT`Ejª01?awehemL

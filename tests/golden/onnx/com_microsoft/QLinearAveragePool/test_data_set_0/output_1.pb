@@ -1,0 +1,1 @@
+Buint8_pads_y0J@Zx¶h”x?ŒdeŒ†x:afy8R`y5

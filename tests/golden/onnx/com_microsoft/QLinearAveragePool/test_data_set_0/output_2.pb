@@ -1,0 +1,1 @@
+Buint8_count_y0JTKHHZOnaRI_mqdQh”xbZj“›l^yŒ|d]ew~^HGesgwwnKDHk‹}yYPS_fLy~ZTQDTmy`lRP`|yOpacagP=

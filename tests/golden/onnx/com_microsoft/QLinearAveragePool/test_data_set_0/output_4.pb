@@ -1,0 +1,1 @@
+Buint8_same_y0JN_qhZ“a¬a>“s}YPQDmc‹hm
