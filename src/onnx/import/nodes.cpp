@@ -353,7 +353,15 @@ Importer::Results Importer::call_operator(std::shared_ptr<const NodeCall> call) 
     NodeCall steered = *call;
     const bool there = builder_.has_operator("onnx." + call->op);
     if (!there && is_left_out(*call->node)) {
-        not_supported(*call, fmt::format("the operator `{}` is not supported", call->op));
+        auto report = diag_.error(call->span,
+                                  DiagKind::NotSupported,
+                                  fmt::format("the operator `{}` is not supported", call->op));
+        failed_ = true;
+        if (call->op == "ImageDecoder") {
+            report.note(
+                "decode the image before the run, and make the pixels an input of the "
+                "model (docs/decisions/image-decoder.md)");
+        }
         return std::nullopt;
     }
     if (there && !steer(steered)) return std::nullopt;
