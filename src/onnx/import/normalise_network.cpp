@@ -107,6 +107,16 @@ bool layer_normalization(Importer& importer, NodeCall& call) {
     return true;
 }
 
+// The same, and the result has the type of the scale.
+bool simplified_layer_normalization(Importer& importer, NodeCall& call) {
+    if (!call.has_input(0) || !call.has_input(1)) return true;
+    const DType own = importer.dtype(call.inputs[0]);
+    const DType wanted = importer.dtype(call.inputs[1]);
+    if (!layer_normalization(importer, call)) return false;
+    if (own != wanted || call.result_type) call.result_type = wanted;
+    return true;
+}
+
 // The exponent was a float.
 bool whole_exponent(Importer&, NodeCall& call) {
     const auto p = call.attributes.real("p");
@@ -133,7 +143,7 @@ constexpr std::array kRows = {
     NormaliseRow{"GroupNormalization", 21, group_normalization},
     NormaliseRow{"LayerNormalization", kAnyOpset, layer_normalization},
     NormaliseRow{"RMSNormalization", kAnyOpset, rms_normalization},
-    NormaliseRow{"SimplifiedLayerNormalization", kAnyOpset, rms_normalization},
+    NormaliseRow{"SimplifiedLayerNormalization", kAnyOpset, simplified_layer_normalization},
     NormaliseRow{"LpPool", 2, whole_exponent},
     NormaliseRow{"GlobalLpPool", 2, whole_exponent},
     NormaliseRow{"RoiAlign", 16, roi_align},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes cases of the operators in the domain com.microsoft: a folder for each operator, with a model that
-calls it once for each variant, and its inputs. `record.js` adds what ONNX Runtime makes of them.
+calls it once for each variant, and its inputs. Some are in half precision, in com_microsoft_half. `record.js`
+adds what ONNX Runtime makes of them.
 
     make_cases.py           writes the folders
     make_cases.py --print   tells record.js of their inputs and outputs, as JSON"""
@@ -23,6 +24,13 @@ class Array:
     def __init__(self, dtype: str, shape: list, values: list):
         assert len(values) == math.prod(shape), (shape, len(values))
         self.dtype, self.shape, self.values = dtype, shape, list(values)
+
+    def half(self) -> "Array":
+        """Reals in half precision."""
+        if self.dtype != "float32":
+            return self
+        bits = [struct.unpack("<H", struct.pack("<e", v))[0] for v in self.values]
+        return Array("float16", self.shape, bits)
 
     def proto(self, name: str) -> bytes:
         code, letter = CODES[self.dtype]
@@ -74,7 +82,7 @@ class Case:
         self.name, self.folder, self.domain = name, name, domain
         self.twin = None  # computes the same; ONNX Runtime is given that
         self.numbers = Numbers(sum(ord(c) for c in name))
-        self.fed, self.tensors, self.nodes, self.outputs = [], [], [], []
+        self.calls, self.fed, self.tensors, self.nodes, self.outputs = [], [], [], [], []
 
     def feed(self, array: Array) -> str:
         """An input of the model, by whose name variants use it."""
@@ -85,13 +93,14 @@ class Case:
     def call(self, variant: str, inputs: list, results: list | str = "float32", **attributes) -> None:
         """One node. Inputs are names, arrays that become initialisers, or None; results are their types, None
         for those that are left out."""
+        results = [results] if isinstance(results, str) else results
+        self.calls.append((variant, inputs, results, attributes))
         names = []
         for i, given in enumerate(inputs):
             if isinstance(given, Array):
                 self.tensors.append(given.proto(f"{variant}_{i}"))
                 given = f"{variant}_{i}"
             names.append(given or "")
-        results = [results] if isinstance(results, str) else results
         made = [f"{variant}_y{i}" if dtype else "" for i, dtype in enumerate(results)]
         node = b"".join(data(1, n) for n in names) + b"".join(data(2, n) for n in made)
         node += data(3, variant) + data(4, self.name)
@@ -609,6 +618,20 @@ def group_query_attention() -> Case:
     return case
 
 
+def in_half(whole: Case, *variants: str) -> Case:
+    """Some variants of a case in half precision. What normalisations divided by stays in f32."""
+    case = Case(whole.name, whole.domain)
+    case.folder = f"../com_microsoft_half/{whole.name}"
+    fed = {name: case.feed(array.half()) for name, array in whole.fed}
+    for variant, inputs, results, attributes in whole.calls:
+        if variant in variants:
+            given = [i.half() if isinstance(i, Array) else fed.get(i) for i in inputs]
+            keep = "float32" if whole.name == "SimplifiedLayerNormalization" else "float16"
+            types = ["float16", *(keep for _ in results[1:])]
+            case.call(variant, given, types, **attributes)
+    return case
+
+
 CASES = [
     lambda: two_operands("QLinearAdd"), lambda: two_operands("QLinearMul"), qlinear_concat,
     lambda: one_operand("QLinearSigmoid", 1 / 256), qlinear_leaky_relu, qlinear_softmax, qlinear_average_pool,
@@ -619,6 +642,12 @@ CASES = [
     lambda: skip_layer_normalization("SkipSimplifiedLayerNormalization"),
     simplified_layer_normalization, embed_layer_normalization, attention, multi_head_attention,
     packed_multi_head_attention, rotary_embedding, group_query_attention,
+    lambda: in_half(matmul_nbits(), "bits4_32_16_bias", "bits4_40_32_zeros"),
+    lambda: in_half(simplified_layer_normalization(), "plain", "deviation"),
+    lambda: in_half(skip_layer_normalization("SkipSimplifiedLayerNormalization"), "plain", "bias"),
+    lambda: in_half(group_query_attention(), "packed", "step_rotary", "chunk_window"),
+    lambda: in_half(multi_head_attention(), "keys", "past_causal"),
+    lambda: in_half(rotary_embedding(), "halves_flat", "interleaved_heads"),
 ]
 
 if __name__ == "__main__":

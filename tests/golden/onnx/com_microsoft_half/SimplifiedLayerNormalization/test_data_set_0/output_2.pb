@@ -1,0 +1,1 @@
+Bdeviation_y1J}GŠ?‰X„?lÃE?h‰Q?oÊW?Å~+?
