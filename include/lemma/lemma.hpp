@@ -35,7 +35,8 @@ struct Problem {
     std::string text;  // all of it for people, with excerpt and notes; ends its last line
 };
 
-// What every call that can fail gives back. A good one may have warnings.
+// What every call that can fail gives back. A good one may have warnings, such as why a model
+// runs in the interpreter instead of compiled.
 struct Outcome {
     Status status = Status::Good;
     std::vector<Problem> problems;

@@ -29,6 +29,7 @@ void clear(driver::Finding& finding) {
     finding.status = driver::kGood;
     finding.diag = Diagnostics();
     finding.unusable.reset();
+    finding.remarks.clear();
 }
 
 Result<driver::SessionOptions> session_options(const LoadOptions& options) {
@@ -179,7 +180,8 @@ RunResult Model::run(const Tensors& inputs) {
         if (!given) return api::report_unusable(given.error(), result);
         clear(finding);
         const auto outputs = session.step(*given, finding);
-        if (!outputs) return api::report(finding, result);
+        api::report(finding, result);
+        if (!outputs) return;
         auto tensors = public_outputs(session.program(), *outputs);
         if (!tensors) return api::report_unusable(tensors.error(), result);
         result.outputs = std::move(*tensors);

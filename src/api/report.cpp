@@ -35,6 +35,13 @@ void report(driver::Finding& finding, Outcome& outcome) {
     for (const diag::Diagnostic& diagnostic : finding.diag.items()) {
         outcome.problems.push_back(problem_of(finding.sources, diagnostic));
     }
+    for (const diag::Note& remark : finding.remarks) {
+        Problem problem;
+        problem.severity = Severity::Warning;
+        problem.message = remark.message;
+        problem.text = driver::remark_text(finding, remark);
+        outcome.problems.push_back(std::move(problem));
+    }
     if (finding.unusable) report_unusable(*finding.unusable, outcome);
 }
 

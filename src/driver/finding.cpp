@@ -46,23 +46,23 @@ Json remarks_of(const Finding& finding) {
 
 }  // namespace
 
+std::string remark_text(const Finding& finding, const diag::Note& remark) {
+    const std::string message = diag::printable(remark.message);
+    if (!remark.span.valid()) return fmt::format("note: {}\n", message);
+    const diag::SourceMap& sources = finding.sources;
+    const diag::Place place = sources.place(remark.span.file, remark.span.begin);
+    std::string text = diag::printable(sources.name(remark.span.file));
+    if (!sources.is_binary(remark.span.file)) {
+        text += fmt::format(":{}:{}", place.line, place.column);
+    } else if (remark.span.end > remark.span.begin) {
+        text += ":" + diag::printable(sources.line(remark.span.file, place.line));
+    }
+    return fmt::format("{}: note: {}\n", text, message);
+}
+
 std::string remarks_text(const Finding& finding) {
     std::string text;
-    for (const diag::Note& remark : finding.remarks) {
-        if (!remark.span.valid()) {
-            text += fmt::format("note: {}\n", remark.message);
-            continue;
-        }
-        const diag::SourceMap& sources = finding.sources;
-        const diag::Place place = sources.place(remark.span.file, remark.span.begin);
-        text += diag::printable(sources.name(remark.span.file));
-        if (!sources.is_binary(remark.span.file)) {
-            text += fmt::format(":{}:{}", place.line, place.column);
-        } else if (remark.span.end > remark.span.begin) {
-            text += ":" + diag::printable(sources.line(remark.span.file, place.line));
-        }
-        text += fmt::format(": note: {}\n", diag::printable(remark.message));
-    }
+    for (const diag::Note& remark : finding.remarks) text += remark_text(finding, remark);
     return text;
 }
 

@@ -23,7 +23,9 @@ struct Finding {
     std::string conformity;  // what a profile says, as a JSON document
 };
 
-// `file:line:column: note: …`, a line each; `file:path: note: …` for binary files.
+// `file:line:column: note: …`, with an end of line; `file:path: note: …` for binary files.
+std::string remark_text(const Finding& finding, const diag::Note& remark);
+// All of them.
 std::string remarks_text(const Finding& finding);
 
 // The document of diag/render.h for all models together; `model` says whose each diagnostic is, and
