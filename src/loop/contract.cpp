@@ -303,7 +303,9 @@ public:
             return std::nullopt;
         }
         find(stage.finish);
-        if (!part_.valid() || part_ == stage.total || several_) return std::nullopt;
+        if (!part_.valid() || part_ == stage.total || several_ || rounded_) {
+            return std::nullopt;
+        }
         const Linear linear = *linear_of(part_);
         unit_.weight_factor = linear.factor;
         const ExprId start = build_.make(
@@ -363,7 +365,8 @@ private:
         }
         return std::nullopt;
     }
-    // The largest parts that are linear; several_: there is more than one.
+    // The largest parts that are linear; several_: there is more than one; rounded_: to a whole
+    // number.
     void find(ExprId id) {
         if (!id.valid() || !pool_.has_part(id, unit_.stages[0].total)) return;
         if (linear_of(id)) {
@@ -372,6 +375,13 @@ private:
             return;
         }
         const Expr e = pool_[id];
+        // The last place of a scale decides about halves: what is rounded is computed as written.
+        const bool to_int = e.op == Op::Cast && e.type.kind == Kind::Int;
+        if (to_int || e.op == Op::Rint || e.op == Op::Round || e.op == Op::Floor ||
+            e.op == Op::Ceil || e.op == Op::Trunc) {
+            rounded_ = true;
+            return;
+        }
         for (const ExprId arg : e.args) find(arg);
     }
 
@@ -382,6 +392,7 @@ private:
     std::vector<VarId> channel_;  // the variables of the weights that are not summed
     ExprId part_;
     bool several_ = false;
+    bool rounded_ = false;
 };
 
 }  // namespace

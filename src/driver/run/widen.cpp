@@ -1,7 +1,6 @@
 #include "driver/run/widen.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -27,12 +26,11 @@ public:
             keep(op.inputs);  // intrinsics and control flow are given what they ask for
             keep(op.outputs);
         }
-        for (const ir::Operation& op : program_.operations) keep_rounded(op);
         for (const ir::Update& update : program_.updates) kept_[update.value.value] = true;
         for (const ir::Graph& graph : program_.graphs) {
             for (const ir::OpId id : graph.operations) {
                 const ir::Operation& op = program_.operations[id];
-                if (op.compound()) widen_parts(op);
+                if (op.compound() && !rounds(op)) widen_parts(op);
             }
         }
     }
@@ -44,38 +42,38 @@ private:
         }
     }
 
-    // What a formula rounds to whole numbers: a quotient that is a half in f32 counts as one.
-    void keep_rounded(const ir::Operation& op) {
+    // To whole numbers, as a quantiser does. A quotient that is a half in f32 counts as one, so
+    // that such an operation computes in f32 throughout.
+    bool rounds(const ir::Operation& op) const {
+        for (const ir::OpId id : op.parts) {
+            if (rounds(program_.operations[id])) return true;
+        }
+        std::unordered_set<ir::SymId, IdHash> seen;
         for (const ir::Formula& formula : op.formulas) {
-            std::unordered_map<ir::SymId, ir::TensorId, IdHash> elements;
-            for (const ir::Access& access : formula.accesses) {
-                elements[access.symbol] = access.tensor;
-            }
-            std::unordered_set<ir::SymId, IdHash> seen;
             for (const ir::Write& write : formula.writes) {
-                keep_rounded(write.value, elements, seen);
+                if (rounds(write.value, seen)) return true;
             }
         }
+        return false;
     }
-    void keep_rounded(ir::SymId id,
-                      const std::unordered_map<ir::SymId, ir::TensorId, IdHash>& elements,
-                      std::unordered_set<ir::SymId, IdHash>& seen) {
-        if (!seen.insert(id).second) return;
+    bool rounds(ir::SymId id, std::unordered_set<ir::SymId, IdHash>& seen) const {
+        if (!seen.insert(id).second) return false;
         const ir::SymNode node = program_.symbols.node(id);
-        const bool function = node.kind == ir::SymKind::Operation &&
-                              node.op == ir::SymOp::Function && node.operands.size() == 1;
-        if (function && (node.name == "round" || node.name == "floor" || node.name == "ceil")) {
-            for (const ir::SymId symbol : program_.symbols.symbols_of(node.operands[0])) {
-                const auto found = elements.find(symbol);
-                if (found != elements.end()) kept_[found->second.value] = true;
-            }
+        const bool operation = node.kind == ir::SymKind::Operation;
+        if (operation && node.op == ir::SymOp::ToInt) return true;
+        if (operation && node.op == ir::SymOp::Function &&
+            (node.name == "round" || node.name == "floor" || node.name == "ceil")) {
+            return true;
         }
-        for (const ir::SymId operand : node.operands) keep_rounded(operand, elements, seen);
+        for (const ir::SymId operand : node.operands) {
+            if (rounds(operand, seen)) return true;
+        }
         for (const ir::SymTerm& term : node.terms) {
             for (const ir::SymFactor& factor : term.factors) {
-                keep_rounded(factor.atom, elements, seen);
+                if (rounds(factor.atom, seen)) return true;
             }
         }
+        return false;
     }
 
     void widen_parts(const ir::Operation& compound) {
