@@ -213,6 +213,18 @@ def good_models() -> None:
                                  [external("w", [2, 3], "weights.bin", offset=0, length=24)]))
 
 
+def running_models() -> None:
+    """Running sums and products, from either end, with or without the item itself."""
+    nodes, outputs = [], []
+    for op in ("CumSum", "CumProd"):
+        for exclusive in (0, 1):
+            for reverse in (0, 1):
+                name = f"{op.lower()}{exclusive}{reverse}"
+                nodes.append(node(op, "x axis", name, exclusive=exclusive, reverse=reverse))
+                outputs.append(value(name, [2, 3]))
+    model("running.onnx", graph([value("x", [2, 3])], outputs, nodes, [tensor("axis", [], [1], INT64)]), 26)
+
+
 def newer_models() -> None:
     body = graph([value("x", [2, 3])], [value("y", [2, 3])], [node("Relu", "x", "y")])
     (HERE / "newer_format.onnx").write_bytes(integer(1, 99) + data(7, body) + data(8, integer(2, 21)))
@@ -376,6 +388,7 @@ def hostile_models() -> None:
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     good_models()
+    running_models()
     newer_models()
     converted_models()
     zero_point_models()
