@@ -98,8 +98,8 @@ TEST_F(Convert, KeepsFilesUnlessForced) {
 TEST_F(Convert, WritesIntoFoldersThatAreEmpty) {
     write("m.sknd", kGoodModel);
     fs::create_directories(path("out"));
-    EXPECT_EQ(convert({path("m.sknd"), path("out"), "--to=nnef1"}).status, kGood);
-    EXPECT_TRUE(fs::exists(path("out/graph.nnef")));
+    EXPECT_EQ(convert({path("m.sknd"), path("out/"), "--to=nnef1"}).status, kGood);
+    EXPECT_EQ(files(), (std::set<std::string>{"m.sknd", "out", "out/graph.nnef"}));
 }
 
 TEST_F(Convert, ReplacesWhatLinksLeadTo) {

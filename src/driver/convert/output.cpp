@@ -23,15 +23,14 @@ std::unexpected<Error> cannot_write(const std::string& path, std::string_view re
     return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, reason)});
 }
 
-// A folder that nobody else uses, on the file system of the target: beside it, or above as far as
-// folders exist.
+// A folder that nobody else uses, on the file system of the target: inside of it, beside it, or
+// above as far as folders exist.
 Result<std::string> make_staging(const fs::path& target) {
     std::error_code failed;
     fs::path above = fs::absolute(target, failed).lexically_normal();
     if (!above.has_filename()) above = above.parent_path();  // `folder/`
-    do {
+    while (above.has_relative_path() && !fs::is_directory(above, failed))
         above = above.parent_path();
-    } while (above.has_relative_path() && !fs::is_directory(above, failed));
     std::string name = (above / ".lemma-XXXXXX").string();
     if (!mkdtemp(name.data())) return cannot_write(target.string(), std::strerror(errno));
     return name;
