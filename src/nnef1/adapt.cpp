@@ -37,20 +37,7 @@ std::string Expander::operator_name(const Call& call) const {
     const std::string_view name = call.signature.name();
     const bool khronos = options_.dialect == Dialect::Khronos;
     if (name == "cast" && khronos) return "nnef1.cast_by_cutting";
-    // Operations of tract that take masks of numbers or logicals, and integers that are rounded.
-    const auto dtype_at = [&](size_t i) -> std::optional<ir::DType> {
-        const auto* id = i < call.arguments.size()
-                             ? std::get_if<ir::TensorId>(&call.arguments[i].node)
-                             : nullptr;
-        return id ? std::optional(builder_.program().tensors[*id].dtype) : std::nullopt;
-    };
-    if (options_.dialect == Dialect::Tract) {
-        if (name == "tract_transformers_scaled_masked_softmax" && dtype_at(1) == ir::DType::Bool) {
-            return "nnef1.tract_scaled_selected_softmax";
-        }
-        const auto dtype = dtype_at(0);
-        if (rounds(name) && dtype && tensor::is_integer(*dtype)) return "nnef1.copy";
-    }
+    if (const char* const other = tract_operator(call)) return other;
     if (name == "round" && options_.dialect != Dialect::Strict) return "nnef1.round_half_away";
     return fmt::format("nnef1.{}", name);
 }

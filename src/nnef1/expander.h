@@ -152,6 +152,7 @@ private:
                                          std::vector<ir::Attribute> attributes,
                                          ir::TensorId input,
                                          const Frame& frame);
+    const char* tract_operator(const Call& call) const;
     std::optional<Value> call_tract(const Call& call, const Frame& frame);
     Value call_cast(const Call& call, const Frame& frame);
     Value call_einsum(const Call& call, const Frame& frame);
@@ -177,6 +178,9 @@ private:
     bool add_scan_outputs(Scan& scan, const Value& list);
     bool count_steps(Scan& scan);
     Value build_scan(const Scan& scan, Frame& frame);
+    std::map<std::string_view, Value> scan_arguments(const Invocation& invocation, Frame& frame);
+    ir::TensorId scan_result(const Scan& scan, const Values& results, std::string_view name);
+    bool add_scan_step(const Scan& scan, ir::TensorId step, LoopParts& parts, Frame& frame);
     std::optional<LoopParts> scan_body(const Scan& scan, ir::TensorId step, Frame& frame);
     std::optional<Values> scan_step(const Scan& scan,
                                     ir::TensorId step,

@@ -231,6 +231,21 @@ std::optional<Value> Expander::call_tract(const Call& call, const Frame& frame) 
     return std::nullopt;
 }
 
+// Operations that take masks of numbers or logicals, or round integers; else null.
+const char* Expander::tract_operator(const Call& call) const {
+    if (options_.dialect != Dialect::Tract) return nullptr;
+    const auto dtype_at = [&](size_t i) -> std::optional<ir::DType> {
+        if (i >= call.arguments.size()) return std::nullopt;
+        const auto* id = std::get_if<ir::TensorId>(&call.arguments[i].node);
+        return id ? std::optional(builder_.program().tensors[*id].dtype) : std::nullopt;
+    };
+    const std::string_view name = call.signature.name();
+    const bool softmax = name == "tract_transformers_scaled_masked_softmax";
+    if (softmax && dtype_at(1) == ir::DType::Bool) return "nnef1.tract_scaled_selected_softmax";
+    const auto dtype = dtype_at(0);
+    return rounds(name) && dtype && tensor::is_integer(*dtype) ? "nnef1.copy" : nullptr;
+}
+
 // ---- Arguments in another form ------------------------------------------------------------------
 
 std::optional<ir::TensorId> Expander::call_one(const Call& call,

@@ -79,30 +79,25 @@ bool Expander::add_scan_inputs(Scan& scan, const Value& list, std::string_view k
         const Values& items = entry.items() ? *entry.items() : none;
         const std::string* const name = text_at(items, 0);
         const std::string* const result = text_at(items, 2);
-        ScanInput input{.param = name ? identifier(*name) : "", .tensor = {}, .result = ""};
-        bool good = name && items.size() > 1;
-        if (good) {
-            const Value tensor = cast(items[1],
-                                      ValueType::tensor(std::nullopt),
-                                      fmt::format("{}.{}", scan.label, input.param),
-                                      scan.span);
-            const auto* id = std::get_if<ir::TensorId>(&tensor.node);
-            if (!id) return tensor.unknown() ? false : refuse_scan(scan, "a tensor is wanted");
-            input.tensor = *id;
-        }
+        const auto unclear = [&] {
+            return refuse_scan(scan, fmt::format("an item of `{}` is not understood", kind));
+        };
+        if (!name || items.size() < 2 || (kind == "state" && !result)) return unclear();
+        ScanInput input{.param = identifier(*name), .tensor = {}, .result = ""};
+        const std::string label = fmt::format("{}.{}", scan.label, input.param);
+        const Value tensor = cast(items[1], ValueType::tensor(std::nullopt), label, scan.span);
+        if (tensor.unknown()) return false;  // it was reported
+        const auto* id = std::get_if<ir::TensorId>(&tensor.node);
+        if (!id) return unclear();
+        input.tensor = *id;
+        if (kind == "state") input.result = identifier(*result);
         if (kind == "scan") {
+            const auto rank = builder_.program().tensors[*id].shape.size();
             input.axis = number_at(items, 2).value_or(-1);
             input.chunk = number_at(items, 3).value_or(0);
-            const auto rank =
-                good ? builder_.program().tensors[input.tensor].shape.size() : size_t{0};
-            good = good && input.axis >= 0 && input.axis < static_cast<int64_t>(rank) &&
-                   input.chunk != 0 && input.chunk != INT64_MIN;
+            const bool axis = input.axis >= 0 && input.axis < static_cast<int64_t>(rank);
+            if (!axis || input.chunk == 0 || input.chunk == INT64_MIN) return unclear();
         }
-        if (kind == "state") {
-            good = good && result;
-            if (good) input.result = identifier(*result);
-        }
-        if (!good) return refuse_scan(scan, fmt::format("an item of `{}` is not understood", kind));
         scan.inputs.push_back(std::move(input));
     }
     return true;
@@ -271,12 +266,13 @@ bool Expander::carry_output(const Scan& scan,
     if (output.axis >= static_cast<int64_t>(shape.size())) {
         return refuse_scan(scan, fmt::format("`{}` has no axis {}", output.result, output.axis));
     }
-    const ir::SymId extent = shape[static_cast<size_t>(output.axis)];
-    if (extent != builder_.symbols().integer(chunk)) {
+    // An extent that only a run tells is checked there.
+    const auto extent = builder_.program().symbols.as_int(shape[static_cast<size_t>(output.axis)]);
+    if (extent && *extent != chunk) {
         return refuse_scan(scan,
                            fmt::format("`{}` has the extent {} at axis {}, expected chunks of {}",
                                        output.result,
-                                       builder_.program().symbols.text(extent),
+                                       *extent,
                                        output.axis,
                                        chunk));
     }
@@ -298,11 +294,20 @@ bool Expander::carry_output(const Scan& scan,
     return true;
 }
 
-// The body as a graph. States come first, then the outputs.
-std::optional<Expander::LoopParts> Expander::scan_body(const Scan& scan,
-                                                       ir::TensorId step,
-                                                       Frame& frame) {
-    LoopParts parts;
+// What a step makes of a name.
+ir::TensorId Expander::scan_result(const Scan& scan, const Values& results, std::string_view name) {
+    const auto& declared = scan.body->fragment->results;
+    for (size_t i = 0; i < declared.size() && i < results.size(); ++i) {
+        if (declared[i].name.text != name) continue;
+        const auto* id = std::get_if<ir::TensorId>(&results[i].node);
+        return id ? *id : ir::TensorId{};
+    }
+    refuse_scan(scan, fmt::format("the body has no result `{}`", name));
+    return {};
+}
+
+// The calls of a step, and what it hands on. States come first, then the outputs.
+bool Expander::add_scan_step(const Scan& scan, ir::TensorId step, LoopParts& parts, Frame& frame) {
     std::map<std::string, ir::TensorId> states;
     for (const ScanInput& input : scan.inputs) {
         if (input.result.empty()) continue;
@@ -310,31 +315,28 @@ std::optional<Expander::LoopParts> Expander::scan_body(const Scan& scan,
         parts.carried.push_back(like_tensor(scan.label + "." + input.param, input.tensor));
         states[input.param] = parts.carried.back();
     }
-    builder_.begin_graph();
     const auto results = scan_step(scan, step, states, frame);
-    const auto result_of = [&](const std::string& name) {
-        const auto& declared = scan.body->fragment->results;
-        for (size_t i = 0; i < declared.size(); ++i) {
-            if (declared[i].name.text != name) continue;
-            const auto* id = std::get_if<ir::TensorId>(&(*results)[i].node);
-            return id ? *id : ir::TensorId{};
-        }
-        refuse_scan(scan, fmt::format("the body has no result `{}`", name));
-        return ir::TensorId{};
-    };
-    bool good = results.has_value();
-    for (size_t i = 0; good && i < scan.inputs.size(); ++i) {
-        if (scan.inputs[i].result.empty()) continue;
-        const ir::TensorId next = result_of(scan.inputs[i].result);
-        good = next.valid();
-        if (good) parts.next.push_back(next);
+    if (!results) return false;
+    for (const ScanInput& input : scan.inputs) {
+        if (input.result.empty()) continue;
+        parts.next.push_back(scan_result(scan, *results, input.result));
+        if (!parts.next.back().valid()) return false;
     }
-    for (size_t i = 0; good && i < scan.outputs.size(); ++i) {
-        const ir::TensorId made = result_of(scan.outputs[i].result);
-        good = made.valid() && carry_output(scan, scan.outputs[i], made, step, parts);
-    }
+    return std::ranges::all_of(scan.outputs, [&](const ScanOutput& output) {
+        const ir::TensorId made = scan_result(scan, *results, output.result);
+        return made.valid() && carry_output(scan, output, made, step, parts);
+    });
+}
+
+// The body as a graph.
+std::optional<Expander::LoopParts> Expander::scan_body(const Scan& scan,
+                                                       ir::TensorId step,
+                                                       Frame& frame) {
+    LoopParts parts;
+    builder_.begin_graph();
+    const bool good = add_scan_step(scan, step, parts, frame);
     ir::Graph graph;
-    for (size_t i = 0; i < parts.next.size(); ++i) {
+    for (size_t i = 0; good && i < parts.next.size(); ++i) {
         graph.outputs.push_back({fmt::format("y{}", i), ir::Operand::single(parts.next[i])});
     }
     parts.body = builder_.end_graph(std::move(graph));
@@ -383,6 +385,21 @@ Value Expander::build_scan(const Scan& scan, Frame& frame) {
     return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 
+// Arguments by their names; the first ones may go without.
+std::map<std::string_view, Value> Expander::scan_arguments(const Invocation& invocation,
+                                                           Frame& frame) {
+    constexpr std::array<std::string_view, 5> kOrder = {"body", "scan", "full", "state", "output"};
+    std::map<std::string_view, Value> given;
+    size_t position = 0;
+    for (const Argument& argument : document_.items(invocation.args)) {
+        const std::string_view usual = position < kOrder.size() ? kOrder[position] : "";
+        ++position;
+        const std::string_view name = argument.name.empty() ? usual : argument.name.view();
+        given[name] = eval(argument.value, frame);
+    }
+    return given;
+}
+
 Value Expander::call_scan(ExprId id, const Invocation& invocation, ExprId target, Frame& frame) {
     Scan scan{.expr = id,
               .span = name_span(expr(id), invocation),
@@ -391,16 +408,7 @@ Value Expander::call_scan(ExprId id, const Invocation& invocation, ExprId target
     if (!frame.label.empty()) scan.label = fmt::format("{}.{}", frame.label, scan.label);
     if (scan.label.empty()) scan.label = "scan";
     if (!spend(kCallWork, scan.span, frame)) return {};
-    constexpr std::array<std::string_view, 5> kOrder = {"body", "scan", "full", "state", "output"};
-    std::map<std::string_view, Value> given;
-    size_t position = 0;
-    for (const Argument& argument : document_.items(invocation.args)) {
-        const std::string_view name = !argument.name.empty()     ? argument.name.view()
-                                      : position < kOrder.size() ? kOrder[position]
-                                                                 : "";
-        given[name] = eval(argument.value, frame);
-        ++position;
-    }
+    auto given = scan_arguments(invocation, frame);
     const auto* body = std::get_if<std::string>(&given["body"].node);
     scan.body = body ? model_.operations.find(*body) : nullptr;
     if (!scan.body || scan.body->standard || scan.body->custom()) {
