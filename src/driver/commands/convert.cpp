@@ -54,10 +54,10 @@ private:
 
 void Convert::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.word(
-        "OUT",
-        out_,
-        "a folder, made where it is missing, or an archive (.tar, .tgz, .tar.bz2, .tar.xz, .zip); ONNX: a file");
+    arguments.word("OUT",
+                   out_,
+                   "a folder, made where it is missing, or an archive (.tar, .tgz, .tar.bz2, "
+                   ".tar.xz, .zip); ONNX: a file");
     const Choices<Target> targets = {
         {"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}, {"onnx", Target::Onnx}};
     arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
