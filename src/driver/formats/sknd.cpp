@@ -2,6 +2,7 @@
 #include "driver/dump.h"
 #include "driver/formats/sknd_quantizers.h"
 #include "driver/formats/stored_data.h"
+#include "sknd/types/unused.h"
 
 namespace lemma::driver {
 
@@ -61,6 +62,8 @@ Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options,
         finding.remarks = std::move(result.remarks);
         if (result.bad_usage) finding.status = kUnusable;
     }
+    if (!check.syntax_only && !finding.diag.has_errors())
+        sknd::report_unused(checked.package, finding.diag);
     finding.dump = dump(check.dump, finding.sources, checked);
     return {};
 }
