@@ -42,6 +42,7 @@ void Show::declare(Arguments& arguments) {
     arguments.flag("--json", json_, "one JSON document instead of the table");
     arguments.flag("--dot", dot_, "a Graphviz graph instead of the table");
     arguments.flag("--text", text_, "the composed program with its formulas instead of the table");
+    arguments.texts("-i", load_.inputs, "[NAME=]FILE", "ONNX: values of inputs that decide shapes");
     declare_graph_options(arguments, load_.check.graph);
     arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
     declare_colour(arguments, colour_);

@@ -14,7 +14,7 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
     if (finding.diag.has_errors()) return std::nullopt;
     if (!read.imported.program) {
         return std::unexpected(
-            Error{undecided_text(read.imported) + ": give them when the model is loaded"});
+            Error{undecided_text(read.imported) + ": give them with `-i NAME=FILE`"});
     }
     LoadedModel model{.file = file, .source = read.file};
     model.package = std::move(read.package);

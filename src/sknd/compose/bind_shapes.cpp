@@ -297,16 +297,56 @@ bool Composer::require_equal(
         }
         return true;
     }
-    call_error(frame,
-               DiagKind::ExtentMismatch,
-               fmt::format("`{}` of `{}` is {}, expected {}",
-                           print(frame.module(), expr),
-                           decl.name.text,
-                           program_.symbols.text(got),
-                           program_.symbols.text(want)))
-        .note(frame.module().exprs[expr].span,
-              fmt::format("declared by `{}` here", frame.definition().name.text));
+    const bool items = decl.type.pack && decl.type.pack->length == expr;
+    const std::string found = program_.symbols.text(got), wanted = program_.symbols.text(want);
+    auto report = call_error(
+        frame,
+        DiagKind::ExtentMismatch,
+        items ? fmt::format("`{}` has {} items, expected {}", decl.name.text, found, wanted)
+              : fmt::format("`{}` of `{}` is {}, expected {}",
+                            print(frame.module(), expr),
+                            decl.name.text,
+                            found,
+                            wanted));
+    note_sources(frame, decl, expr, report);
+    report.note(frame.module().exprs[expr].span,
+                fmt::format("declared by `{}` here", frame.definition().name.text));
     return false;
+}
+
+// What the parameters of the call have that say something about the names of the expression.
+void Composer::note_sources(const Frame& frame,
+                            const ParamDecl& decl,
+                            ExprId expr,
+                            diag::Report& report) const {
+    const ReadNames::List& names = frame.names_in(expr);
+    const auto speaks_of = [&](ExprId other) {
+        return other.valid() && std::ranges::any_of(frame.names_in(other), [&](std::string_view n) {
+                   return std::ranges::find(names, n) != names.end();
+               });
+    };
+    constexpr size_t kMostNotes = 4;
+    size_t notes = 0;
+    for (const ParamDecl& other : frame.definition().attribs) {
+        const CompileValue* const value = frame.value(other.name.text);
+        const auto* pack = value ? std::get_if<Pack>(value) : nullptr;
+        if (&other == &decl || !pack || !other.type.pack || !speaks_of(other.type.pack->length) ||
+            notes++ >= kMostNotes) {
+            continue;
+        }
+        report.note(fmt::format("`{}` has {} items", other.name.text, pack->items.size()));
+    }
+    for (const ParamDecl& other : frame.definition().inputs) {
+        const Binding* const binding = frame.find(other.name.text);
+        if (!binding || binding->operand.items.empty() || !other.type.shape) continue;
+        const bool speaks = std::ranges::any_of(*other.type.shape, [&](const ExtentSpec& extent) {
+            return speaks_of(extent.extent) || (extent.pack && speaks_of(extent.pack->length));
+        });
+        if ((&other != &decl && !speaks) || notes++ >= kMostNotes) continue;
+        report.note(fmt::format("`{}` has the shape {}",
+                                other.name.text,
+                                shape_text(program_.tensors[binding->operand.items[0]].shape)));
+    }
 }
 
 // The value of `name` for which the affine expression has the given value.

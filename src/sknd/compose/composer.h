@@ -126,6 +126,10 @@ private:
         Frame& frame, const ParamDecl& decl, ExprId expr, std::string_view name, ir::SymId value);
     bool require_equal(
         Frame& frame, const ParamDecl& decl, ExprId expr, ir::SymId got, ir::SymId want);
+    void note_sources(const Frame& frame,
+                      const ParamDecl& decl,
+                      ExprId expr,
+                      diag::Report& report) const;
     std::optional<std::string_view> unknown_name(const Frame& frame, ExprId expr) const;
 
     // asserts.cpp: helpers and conditions, interleaved (spec 2.9)

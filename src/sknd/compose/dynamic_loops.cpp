@@ -194,7 +194,11 @@ bool Composer::check_carried(Frame& frame,
                                       shape_text(want),
                                       shape_text(got));
     if (!may_be_equal(want, got)) {
-        inner_error(frame, region.span, DiagKind::ExtentMismatch, std::move(message));
+        inner_error(frame, region.span, DiagKind::ExtentMismatch, std::move(message))
+            .note(fmt::format("declare the shape to begin with: `with {}: {}{} = …`",
+                              variable.name.text,
+                              tensor::is_real(program_.tensors[value].dtype) ? "real" : "int",
+                              shape_text(got)));
         return false;
     }
     const auto open = open_equalities(got, want, message);

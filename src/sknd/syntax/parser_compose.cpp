@@ -92,7 +92,7 @@ Parser::RegionNode Parser::parse_region_node() {
     if (!at_invocation()) return Value{parse_expr()};
     Invocation invocation = parse_invocation();
     if (!panic_ && (continues_expr(peek().kind) || at_contextual_keyword())) {
-        report_nested_call(invocation.callee);
+        report_nested_call(invocation, span_from(invocation.callee.span.begin));
         panic_ = true;
     }
     return invocation;
@@ -269,10 +269,27 @@ Invocation Parser::parse_invocation() {
     if (at(TokenKind::LBrace) && !panic_) parse_attributes(call.attributes);
     const Token open = peek();
     if (!expect(TokenKind::LParen)) return call;
-    parse_list(
-        open, TokenKind::RParen, Trailing::No, [&] { call.arguments.push_back(parse_argument()); });
+    parse_list(open, TokenKind::RParen, Trailing::No, [&] {
+        if (at(TokenKind::Identifier) && at(TokenKind::Assign, 1)) {
+            call.attributes.push_back(parse_late_attribute(call.callee));
+        } else {
+            call.arguments.push_back(parse_argument());
+        }
+    });
     call.arguments_span = span_from(open.begin);
     return call;
+}
+
+// `op(x, k=3)` as in other languages: reported, and taken as `op{k=3}(x)`.
+AttributeArg Parser::parse_late_attribute(const QualifiedName& callee) {
+    AttributeArg attribute = parse_attribute();
+    report(attribute.name.span,
+           DiagKind::UnexpectedToken,
+           fmt::format("the attribute `{}` stands among the inputs", attribute.name.text))
+        .note(fmt::format("attributes are given in braces, before the inputs: `{}{{{}}}(…)`",
+                          callee.text(),
+                          shown(attribute.span)));
+    return attribute;
 }
 
 // argument ::= rvalue-expr | "~"

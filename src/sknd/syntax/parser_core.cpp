@@ -81,6 +81,11 @@ diag::Report Parser::fail_expected(std::string_view wanted) {
                 fmt::format("expected {}, found {}", wanted, found()));
 }
 
+std::string Parser::shown(Span span) const {
+    const std::string_view whole = text(span);
+    return diag::shortened(diag::printable(whole.substr(0, whole.find('\n'))), kMaxShownBytes);
+}
+
 // The token at hand in the words of a message.
 std::string Parser::found() const {
     switch (peek().kind) {

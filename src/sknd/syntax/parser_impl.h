@@ -138,6 +138,10 @@ private:
     std::string_view text(const Token& token) const {
         return {text_.data() + token.begin, token.end - token.begin};
     }
+    std::string_view text(Span span) const {
+        return {text_.data() + span.begin, span.end - span.begin};
+    }
+    std::string shown(Span span) const;  // for a message: not too much of it
     Span span(const Token& token) const { return {module_.file, token.begin, token.end}; }
     // From there to the end of the last token taken.
     Span span_from(uint32_t begin) const {
@@ -208,6 +212,7 @@ private:
     void parse_item_of_module();
     void parse_import();
     void parse_definition();
+    void skip_parameters();
     void parse_block(Definition& def);
     void parse_statements(BlockKind kind, const Token& open, Definition& def);
     void parse_unknown_block(const Token& keyword);
@@ -266,6 +271,7 @@ private:
     void parse_type_arguments(std::vector<Name>& types);
     void parse_attributes(std::vector<AttributeArg>& attributes);
     AttributeArg parse_attribute();
+    AttributeArg parse_late_attribute(const QualifiedName& callee);
     ExprId parse_argument();
     QuantizeStmt parse_quantize();
 
@@ -305,7 +311,7 @@ private:
     ExprId parse_builtin_call(Name function);
     bool at_call() const;
     ExprId parse_nested_call();
-    void report_nested_call(const QualifiedName& callee);
+    void report_nested_call(const Invocation& call, Span span);
 
     // ---- Strings ------------------------------------------------------------------------------
     // A text that is a view of the source until something is appended that does not stand there.

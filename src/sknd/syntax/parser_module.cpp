@@ -117,6 +117,18 @@ void Parser::parse_import() {
     module_.imports.push_back(std::move(import));
 }
 
+// `graph G(x) -> (y)` as in other languages: reported, and left out.
+void Parser::skip_parameters() {
+    report(span(peek()), DiagKind::UnexpectedToken, "expected `{`, found `(`")
+        .note(
+            "inputs and outputs are declared in blocks: `@input { x: real[3]; }` and "
+            "`@output { y: real[3]; }`");
+    while (!at(TokenKind::LBrace) && !at(TokenKind::Block) && !at(TokenKind::EndOfFile) &&
+           !at_definition()) {
+        advance();
+    }
+}
+
 // definition ::= ["public"] ("operator" | "graph") IDENTIFIER "{" block* "}"
 void Parser::parse_definition() {
     Definition def;
@@ -128,6 +140,7 @@ void Parser::parse_definition() {
     }
     def.graph = advance().kind == TokenKind::KwGraph;
     def.name = parse_name("a name");
+    if (at(TokenKind::LParen) && !panic_) skip_parameters();
     if (at(TokenKind::LBrace)) panic_ = false;
     const Token open = open_body(at(TokenKind::Block) || at(TokenKind::RBrace));
     collect_generics();

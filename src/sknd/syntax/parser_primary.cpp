@@ -352,16 +352,38 @@ ExprId Parser::parse_nested_call() {
     const Invocation call = parse_invocation();
     in_nested_call_ = outer;
     const bool maybe_cast = generics_broken_ && call.callee.parts.size() == 1;
-    if (!outer && !maybe_cast) report_nested_call(call.callee);
+    if (!outer && !maybe_cast) report_nested_call(call, span_from(first.begin));
     return add(span_from(first.begin), BadExpr{});
 }
 
-void Parser::report_nested_call(const QualifiedName& callee) {
+namespace {
+
+// What other languages write as a call of two numbers; may be empty.
+std::string_view operator_for(std::string_view function) {
+    if (function == "max" || function == "maximum" || function == "fmax") return ">>";
+    if (function == "min" || function == "minimum" || function == "fmin") return "<<";
+    if (function == "pow" || function == "power") return "**";
+    if (function == "mod" || function == "fmod") return "%";
+    return {};
+}
+
+}  // namespace
+
+void Parser::report_nested_call(const Invocation& call, Span span) {
+    const std::string name = call.callee.text();
+    const std::string_view op = operator_for(name);
+    if (!op.empty() && call.arguments.size() == 2) {
+        const auto argument = [&](size_t i) { return module_.exprs[call.arguments[i]].span; };
+        report(call.callee.span, DiagKind::NestedCall, fmt::format("no function `{}`", name))
+            .note(fmt::format("write `({} {} {})`", shown(argument(0)), op, shown(argument(1))))
+            .fix(span, fmt::format("({} {} {})", text(argument(0)), op, text(argument(1))));
+        return;
+    }
     diag::Report result = report(
-        callee.span, DiagKind::NestedCall, "operator calls cannot stand inside an expression");
+        call.callee.span, DiagKind::NestedCall, "operator calls cannot stand inside an expression");
     result.note("assign the result to a name first");
-    if (callee.parts.size() == 1) {
-        result.did_you_mean(callee.span, diag::nearest_name(callee.text(), builtin_functions()));
+    if (call.callee.parts.size() == 1) {
+        result.did_you_mean(call.callee.span, diag::nearest_name(name, builtin_functions()));
     }
 }
 

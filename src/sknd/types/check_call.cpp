@@ -132,7 +132,8 @@ void DefinitionChecker::match_type(Span span,
                                    const Type& got,
                                    const Parameter& parameter,
                                    const Signature& callee,
-                                   std::vector<Type>& generics) {
+                                   std::vector<Type>& generics,
+                                   ExprId value) {
     if (got.bad() || got.base == BaseType::Any) return;
     Type want = parameter.type;
     if (want.base != BaseType::Generic) {
@@ -143,13 +144,7 @@ void DefinitionChecker::match_type(Span span,
                                         parameter.name,
                                         text(got),
                                         base_text(want, callee.generics)));
-        if (got.tensor && got.base != BaseType::Str) {
-            report.note(fmt::format("there is no implicit conversion; `layout.cast<{}>` converts",
-                                    base_text(want, callee.generics)));
-        } else if (want.base == BaseType::Real && got.base == BaseType::Int) {
-            report.note(
-                "there is no implicit conversion; write the number with a point, or `real(…)`");
-        }
+        suggest_conversion(value, got, want.base, report);
         report.note(parameter.span, "declared here");
         return;
     }
@@ -167,15 +162,44 @@ void DefinitionChecker::match_type(Span span,
         bound = scalar_type(got.base);
         bound.generic = got.generic;
     } else if (!same_base(bound, got)) {
-        error(span,
-              DiagKind::TypeMismatch,
-              fmt::format("`{}` is {}, but `{}` is {} already",
-                          parameter.name,
-                          text(got),
-                          generic.name,
-                          base_text(bound, signature_.generics)))
-            .note(parameter.span, "declared here");
+        auto report = error(span,
+                            DiagKind::TypeMismatch,
+                            fmt::format("`{}` is {}, but `{}` is {} already",
+                                        parameter.name,
+                                        text(got),
+                                        generic.name,
+                                        base_text(bound, signature_.generics)));
+        suggest_conversion(value, got, bound.base, report);
+        report.note(parameter.span, "declared here");
     }
+}
+
+void DefinitionChecker::suggest_conversion(ExprId value,
+                                           const Type& got,
+                                           BaseType want,
+                                           diag::Report& report) {
+    if (got.base == BaseType::Str || want == BaseType::Str) return;
+    const std::string wanted = base_text(scalar_type(want), {});
+    if (got.tensor) {
+        const std::string name = value.valid() ? fmt::format("({})", source(value)) : "";
+        report.note(fmt::format(
+            "there is no implicit conversion; `layout.cast<{}>{}` converts", wanted, name));
+        return;
+    }
+    if (want != BaseType::Real || got.base != BaseType::Int || !value.valid()) return;
+    const auto is_number = [&](ExprId id) {
+        const auto* unary = std::get_if<Unary>(&expr(id).node);
+        return std::holds_alternative<IntLiteral>(expr(unary ? unary->operand : id).node);
+    };
+    const auto* list = std::get_if<List>(&expr(value).node);
+    const std::vector<ExprId> numbers = list ? list->items : std::vector<ExprId>{value};
+    if (!std::ranges::all_of(numbers, is_number)) {
+        report.note("there is no implicit conversion; write the number with a point, or `real(…)`");
+        return;
+    }
+    report.note(fmt::format("there is no implicit conversion; write `{}.0`", source(numbers[0])));
+    for (const ExprId number : numbers)
+        report.fix(expr(number).span, fmt::format("{}.0", source(number)));
 }
 
 void DefinitionChecker::finish_generics(const CallSite& call, std::vector<Type>& generics) {
@@ -242,7 +266,7 @@ void DefinitionChecker::check_attribute(const AttributeArg& arg,
                                         std::vector<Type>& generics) {
     const Type value = compile_value(arg.value);
     if (value.bad()) return;
-    match_type(expr(arg.value).span, value, parameter, callee, generics);
+    match_type(expr(arg.value).span, value, parameter, callee, generics, arg.value);
     if (value.packed && !parameter.type.packed) {
         error(arg.value,
               DiagKind::PackMismatch,
@@ -344,7 +368,7 @@ void DefinitionChecker::check_argument(ExprId id,
     }
     const Type type = type_expr(id);
     if (type.bad()) return;
-    match_type(expr(id).span, type, parameter, callee, generics);
+    match_type(expr(id).span, type, parameter, callee, generics, id);
     if (type.packed != parameter.type.packed) {
         auto report =
             error(id,

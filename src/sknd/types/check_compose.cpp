@@ -74,6 +74,7 @@ void DefinitionChecker::bind_results(const Component& component,
                                      const Results& results,
                                      BlockKind block,
                                      bool nested) {
+    if (bind_single_pack(component, results, block, nested)) return;
     if (component.results.size() != results.size()) {
         error(component.span,
               DiagKind::ResultCount,
@@ -87,6 +88,33 @@ void DefinitionChecker::bind_results(const Component& component,
         if (called && i < results.size()) check_stated_length(component.results[i], results[i]);
         bind_result(component.results[i], i < results.size() ? results[i] : Type{}, block, nested);
     }
+}
+
+// `a, b = split(x)`: one result, which is a pack, where `[a, b]` was meant.
+bool DefinitionChecker::bind_single_pack(const Component& component,
+                                         const Results& results,
+                                         BlockKind block,
+                                         bool nested) {
+    const auto is_name = [](const LValue& lhs) {
+        return !lhs.list && lhs.items.size() == 1 && !lhs.items[0].pack && !lhs.items[0].omitted;
+    };
+    if (component.results.size() < 2 || results.size() != 1 || !results[0].packed ||
+        !std::ranges::all_of(component.results, is_name)) {
+        return false;
+    }
+    const Span all = cover(component.results.front().span, component.results.back().span);
+    error(all,
+          DiagKind::ResultCount,
+          fmt::format("{} on the left, found one on the right, which is a pack",
+                      plural(component.results.size(), "result")))
+        .note("a list takes a pack apart: `[a, b] = …`")
+        .fix({all.file, all.begin, all.begin}, "[")
+        .fix({all.file, all.end, all.end}, "]");
+    Type each = results[0];
+    each.packed = false;
+    each.length = {};
+    for (const LValue& lhs : component.results) bind_result(lhs, each, block, nested);
+    return true;
 }
 
 // The pack that a call returns has a length that the definition does not tell, so that it is

@@ -155,12 +155,13 @@ void DefinitionChecker::check_default_value(const ParamDecl& decl,
                                             const Type& value) {
     if (value.bad() || declared.bad()) return;
     if (!same_base(declared, value)) {
-        error(decl.value,
-              DiagKind::TypeMismatch,
-              fmt::format("the default of `{}` is {}, expected {}",
-                          decl.name.text,
-                          text(value),
-                          base_text(declared, signature_.generics)));
+        auto report = error(decl.value,
+                            DiagKind::TypeMismatch,
+                            fmt::format("the default of `{}` is {}, expected {}",
+                                        decl.name.text,
+                                        text(value),
+                                        base_text(declared, signature_.generics)));
+        suggest_conversion(decl.value, value, declared.base, report);
         return;
     }
     if (value.packed && !declared.packed) {

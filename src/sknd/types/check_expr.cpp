@@ -104,6 +104,48 @@ bool passes_guard(const decltype(Expr::node)& node) {
            std::holds_alternative<Substitution>(node) || std::holds_alternative<Paren>(node);
 }
 
+// The operator of the module `math` that does the same with tensors; may be missing.
+std::string_view tensor_operator(BinaryOp op) {
+    switch (op) {
+        case BinaryOp::Add:
+            return "add";
+        case BinaryOp::Sub:
+            return "sub";
+        case BinaryOp::Mul:
+            return "mul";
+        case BinaryOp::Div:
+            return "div";
+        case BinaryOp::Mod:
+            return "mod";
+        case BinaryOp::Pow:
+            return "pow";
+        case BinaryOp::Min:
+            return "min";
+        case BinaryOp::Max:
+            return "max";
+        case BinaryOp::Less:
+            return "lt";
+        case BinaryOp::LessEqual:
+            return "le";
+        case BinaryOp::Greater:
+            return "gt";
+        case BinaryOp::GreaterEqual:
+            return "ge";
+        case BinaryOp::Equal:
+            return "eq";
+        case BinaryOp::NotEqual:
+            return "ne";
+        case BinaryOp::And:
+            return "and";
+        case BinaryOp::Or:
+            return "or";
+        case BinaryOp::Xor:
+            return "xor";
+        default:
+            return {};
+    }
+}
+
 bool takes_bools(const Type& type) {
     return type.base == BaseType::Bool || type.base == BaseType::Any || type.bad();
 }
@@ -214,6 +256,10 @@ void DefinitionChecker::report_undeclared(ExprId id, std::string_view name) {
     } else if (!diag_.full()) {
         report.did_you_mean(expr(id).span, diag::nearest_name(name, scopes_.visible_names()));
     }
+    if (context_ == Context::Lower) {
+        report.note(
+            fmt::format("an index is declared by its bound, behind the formula: `, {} < n`", name));
+    }
     if (declaring_) report.note("an extent declares a new name only alone or as `2 * n + 1`");
     // Once is enough: from here on the name agrees with everything.
     Symbol placeholder = make_symbol(name, expr(id).span, SymbolKind::Extent, Type{});
@@ -265,7 +311,11 @@ void DefinitionChecker::reject_tensor(ExprId id, Type& type) {
             error(id,
                   DiagKind::TensorMismatch,
                   fmt::format("`{}` is {}, expected a compile-time value", name, found))
-                .note("arithmetic on tensors is done by operators, such as `math.add(x, y)`");
+                .note(tensor_call_.empty()
+                          ? "arithmetic on tensors is done by operators, such as `math.add(x, y)`"
+                          : fmt::format("arithmetic on tensors is done by operators; assign `{}` "
+                                        "to a name first",
+                                        tensor_call_));
             break;
     }
     type = Type{};
@@ -352,6 +402,12 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     if (node.op == BinaryOp::Is) return type_is(id, node);
     if (node.op == BinaryOp::In) return type_in(id, node);
     const OperatorRule rule = rule_of(node.op);
+    const std::string_view operator_name = tensor_operator(node.op);
+    const std::string outer = std::exchange(tensor_call_, {});
+    if (context_ == Context::Compose && !operator_name.empty()) {
+        tensor_call_ =
+            fmt::format("math.{}({}, {})", operator_name, source(node.lhs), source(node.rhs));
+    }
     const Type lhs = scalar_operand(node.lhs);
     // Of `x + y` with two tensors, the first is enough to tell.
     const bool of_tensors = tables_.types[node.lhs].tensor && context_ == Context::Compose;
@@ -359,6 +415,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     const Names tested = node.op == BinaryOp::And ? null_tested_names(node.lhs) : Names{};
     if (!tested.empty()) push_promoted(tested);
     const Type rhs = of_tensors ? type_expr(node.rhs) : scalar_operand(node.rhs);
+    tensor_call_ = outer;
     if (!tested.empty()) scopes_.pop();
     if (lhs.bad() || rhs.bad()) return Type{};
     const auto fits = [&](const Type& type) {

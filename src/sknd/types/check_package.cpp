@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sknd/types/checker.h"
+#include "sknd/types/suggest.h"
 
 namespace lemma::sknd {
 
@@ -200,15 +201,25 @@ void PackageChecker::report_unknown(ModuleId module, const QualifiedName& name, 
     for (const auto& [candidate, index] : package_[module].definition_index) {
         if (name.parts.size() == 1 || !is_private(candidate)) names.push_back(candidate);
     }
-    if (const auto nearest = diag::nearest_name(last.text, names); !nearest.empty()) {
-        report.did_you_mean(last.span, nearest);
+    const bool qualified = name.parts.size() > 1;
+    const auto likely =
+        qualified ? likely_name(last.text, names) : diag::nearest_name(last.text, names);
+    if (!likely.empty()) {
+        report.did_you_mean(last.span, likely);
         return;
     }
-    if (name.parts.size() > 1) return;
+    if (qualified) return;
     for (const auto& [imported, id] : package_[module].imports) {
         if (!id.valid() || !package_[id].definition_index.contains(last.text)) continue;
         report.did_you_mean(last.span, fmt::format("{}.{}", imported, last.text));
         return;
+    }
+    const std::string standard = standard_operator(last.text);
+    if (standard.empty()) return;
+    report.did_you_mean(last.span, standard);
+    const std::string of = standard.substr(0, standard.find('.'));
+    if (!package_[module].imports.contains(of)) {
+        report.note(fmt::format("write `import {};` at the top of the file, too", of));
     }
 }
 

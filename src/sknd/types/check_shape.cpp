@@ -5,6 +5,7 @@
 
 #include "sknd/types/checker.h"
 #include "sknd/types/identifiers.h"
+#include "sknd/types/suggest.h"
 
 namespace lemma::sknd {
 
@@ -30,8 +31,13 @@ Type DefinitionChecker::resolve_base(const Name& name, bool allow_abstract) {
     }
     std::vector<std::string_view> names = {"int", "real", "bool", "str"};
     for (const GenericType& generic : signature_.generics) names.push_back(generic.name);
-    error(name.span, DiagKind::NoType, fmt::format("no type `{}`", name.text))
-        .did_you_mean(name.span, diag::nearest_name(name.text, names));
+    auto report = error(name.span, DiagKind::NoType, fmt::format("no type `{}`", name.text));
+    const std::string_view usual = usual_type(name.text);
+    report.did_you_mean(name.span, usual.empty() ? diag::nearest_name(name.text, names) : usual);
+    if (usual == "real" || usual == "int") {
+        report.note(
+            fmt::format("`{}` has no width in the text; whoever runs the model chooses it", usual));
+    }
     return Type{};
 }
 

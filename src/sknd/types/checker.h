@@ -199,6 +199,10 @@ private:
                       const Results& results,
                       BlockKind block,
                       bool nested);
+    bool bind_single_pack(const Component& component,
+                          const Results& results,
+                          BlockKind block,
+                          bool nested);
     void check_stated_length(const LValue& lhs, const Type& type);
     void bind_result(const LValue& lhs, const Type& type, BlockKind block, bool nested);
     void bind_list(const LValue& lhs, const Type& type, BlockKind block, bool nested);
@@ -242,11 +246,15 @@ private:
                         const Parameter& parameter,
                         const Signature& callee,
                         std::vector<Type>& generics);
+    // `value` is the argument, if it is one.
     void match_type(Span span,
                     const Type& got,
                     const Parameter& parameter,
                     const Signature& callee,
-                    std::vector<Type>& generics);
+                    std::vector<Type>& generics,
+                    ExprId value = {});
+    // How a value becomes what is wanted, which it is not by itself.
+    void suggest_conversion(ExprId value, const Type& got, BaseType want, diag::Report& report);
     bool generic_fits(const Type& type, Bound bound) const;
     void finish_generics(const CallSite& call, std::vector<Type>& generics);
     void check_quantizes();
@@ -301,6 +309,7 @@ private:
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
     bool declaring_ = false;        // in the shapes of inputs, whose extents can be new names
+    std::string tensor_call_;       // in an operator of @compose: the call that would do it
     std::string_view static_part_;  // in a part of a formula that cannot read tensors: which
     mutable CompileValue member_value_;
     // Names that blocks further down declare, for messages.
