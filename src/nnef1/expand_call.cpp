@@ -303,6 +303,7 @@ Value Expander::call_operator(Call& call, Frame& frame) {
     const auto outputs = builder_.call(built);
     if (!calls_.items().empty()) hand_on_reports(call, frame);
     if (!outputs) return {};
+    warn_of_broadcast(call, built.inputs, frame);
     for (const ir::Operand& output : *outputs) {
         if (!fits_files(call, output, frame)) return {};
     }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "nnef1/expander.h"
 
@@ -109,6 +110,65 @@ bool Expander::fits_files(const Call& call, const ir::Operand& output, const Fra
         return false;
     }
     return true;
+}
+
+namespace {
+
+// Operations that are applied item by item, with two operands.
+constexpr std::array<std::string_view, 15> kElementwise = {"add",
+                                                           "sub",
+                                                           "mul",
+                                                           "div",
+                                                           "pow",
+                                                           "lt",
+                                                           "le",
+                                                           "gt",
+                                                           "ge",
+                                                           "eq",
+                                                           "ne",
+                                                           "and",
+                                                           "or",
+                                                           "min",
+                                                           "max"};
+
+}  // namespace
+
+// Axes are matched from the first one on. Where that makes the larger operand grow, and matching
+// from the last one on, as others do it, would not, somebody may have meant the latter.
+void Expander::warn_of_broadcast(const Call& call,
+                                 const std::vector<ir::Operand>& inputs,
+                                 const Frame& frame) {
+    const bool elementwise =
+        std::ranges::find(kElementwise, call.signature.name()) != kElementwise.end();
+    if (!elementwise || inputs.size() != 2 || options_.dialect == Dialect::Tract) return;
+    const auto shape_of = [&](size_t input) {
+        return builder_.program().tensors[inputs[input].items.at(0)].shape;
+    };
+    const size_t smaller = shape_of(0).size() < shape_of(1).size() ? 0 : 1;
+    const std::vector<ir::SymId> few = shape_of(smaller);
+    const std::vector<ir::SymId> many = shape_of(1 - smaller);
+    const ir::SymId one = builder_.symbols().integer(1);
+    const size_t missing = many.size() - few.size();
+    std::vector<ir::SymId> result = many;
+    std::vector<ir::SymId> behind(missing, one);
+    for (size_t i = 0; i < few.size(); ++i) {
+        if (few[i] != one && few[i] != many[missing + i]) return;
+        if (result[i] == one) result[i] = few[i];
+        behind.push_back(few[i]);
+    }
+    if (missing == 0 || result == many) return;
+    diag::Diagnostic item{.severity = diag::Severity::Warning,
+                          .kind = DiagKind::ExtentMismatch,
+                          .span = call.spans[smaller],
+                          .path = "",
+                          .message = fmt::format(
+                              "shapes {} and {} are matched from the first axis on, which gives {}",
+                              shape_text(many),
+                              shape_text(few),
+                              shape_text(result))};
+    item.notes = chain(frame);
+    diag_.add(std::move(item))
+        .note(fmt::format("to match the last axes, give it the shape {}", shape_text(behind)));
 }
 
 }  // namespace lemma::nnef1

@@ -82,6 +82,9 @@ private:
     void hand_on_reports(const Frame& frame);
     void hand_on_reports(const Call& call, const Frame& frame);
     std::string shapes_text(const Value& value) const;
+    void warn_of_broadcast(const Call& call,
+                           const std::vector<ir::Operand>& inputs,
+                           const Frame& frame);
     bool fits_files(const Call& call, const ir::Operand& output, const Frame& frame);
     std::string path_of(const Frame& frame, std::string_view name) const;
     std::vector<std::string> names_of_results(const Call& call, const Frame& frame) const;
