@@ -85,6 +85,13 @@ Result<void> Interpreter::update_variables() {
     std::vector<std::pair<ir::TensorId, std::shared_ptr<Array>>> updated;
     for (const ir::Update& update : program_.updates) {
         LEMMA_TRY(auto value, value_of(update.value));
+        LEMMA_TRY(const tensor::Shape shape, shape_of(update.variable, false));
+        if (value->shape != shape) {
+            return bad(fmt::format("the variable `{}` has the shape {}, its new value {}",
+                                   program_.tensors[update.variable].name,
+                                   tensor::shape_text(shape),
+                                   tensor::shape_text(value->shape)));
+        }
         updated.emplace_back(update.variable, std::move(value));
     }
     for (auto& [id, value] : updated) variables_[id] = std::move(value);

@@ -306,6 +306,9 @@ Result<void> Engine::update_variables(Loaded& loaded) {
     for (auto& [id, value] : updated) {
         const auto place = loaded.plan.places.find(id);
         if (place != loaded.plan.places.end()) {
+            if (value.shape != place->second.shape) {
+                return std::unexpected(Error{"a variable gets a value of another shape"});
+            }
             to_memory(value, place->second, loaded.data(place->second));
         }
         interpreter_.keep_variable(id, std::move(value));

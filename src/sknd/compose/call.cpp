@@ -185,7 +185,8 @@ std::optional<Results> Composer::finish_primitive(Frame& frame, ir::OpId op) {
 std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {
     op_lists_.emplace_back();
     const bool good = compose_components(frame, frame.definition().composes);
-    compose_update(frame);
+    std::vector<OpenCheck> open;
+    compose_update(frame, open);
     compose_quantize(frame);
     program_.operations[op].parts = std::move(op_lists_.back());
     op_lists_.pop_back();
@@ -193,7 +194,6 @@ std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {
     auto results = take_outputs(frame);
     if (!results) return std::nullopt;
     const Definition& definition = frame.definition();
-    std::vector<OpenCheck> open;
     if (!check_outputs(frame, *results, open)) return std::nullopt;
     ir::Operation& operation = program_.operations[op];
     for (OpenCheck& check : open) operation.assertions.push_back(std::move(check.assertion));

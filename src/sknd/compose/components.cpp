@@ -382,18 +382,26 @@ void Composer::bind_result(Frame& frame,
 }
 
 bool Composer::check_result_length(Frame& frame, const LValueItem& item, const Binding& result) {
-    if (!item.pack || !item.pack->length.valid() || result.operand.length.valid()) return true;
+    if (!item.pack || !item.pack->length.valid()) return true;
     const auto length = evaluate_extent(frame, item.pack->length);
     if (!length) return false;
-    const auto count = program_.symbols.integer(static_cast<int64_t>(result.operand.items.size()));
-    if (!surely_differ(*length, count)) return true;
-    inner_error(frame,
-                item.span,
-                DiagKind::LengthMismatch,
-                fmt::format("a result of {} tensors, expected {}",
-                            result.operand.items.size(),
-                            program_.symbols.text(*length)));
-    return false;
+    const ir::SymId count = length_of(result.operand);
+    std::string message = fmt::format("a result of {} tensors, expected {}",
+                                      program_.symbols.text(count),
+                                      program_.symbols.text(*length));
+    if (surely_differ(*length, count)) {
+        inner_error(frame, item.span, DiagKind::LengthMismatch, std::move(message));
+        return false;
+    }
+    const auto equal = program_.symbols.apply(ir::SymOp::Equal, *length, count);
+    if (count == *length || !equal || result.operand.items.empty()) return true;
+    const ir::OpId maker = maker_of(result.operand.items[0], op_lists_.back());
+    if (maker.valid()) {
+        program_.operations[maker].assertions.push_back({*equal, std::move(message)});
+    } else if (op_lists_.size() == 1) {  // an input of the main graph
+        program_.assertions.push_back({*equal, std::move(message)});
+    }
+    return true;
 }
 
 // Tensors that the component made are called what the outermost call calls them.

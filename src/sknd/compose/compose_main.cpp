@@ -84,13 +84,13 @@ bool Composer::compose_main(DefRef graph) {
     program_.assertions = std::move(pending_assertions_);
     pending_assertions_.clear();
     bool good = compose_components(frame, definition.composes);
+    std::vector<OpenCheck> open;
     if (good) {
         const auto results = take_outputs(frame);
-        std::vector<OpenCheck> open;
         good = results && check_outputs(frame, *results, open);
-        if (good) require_of_main(frame, std::move(open));
     }
-    compose_update(frame);
+    compose_update(frame, open);
+    if (good) require_of_main(frame, std::move(open));
     compose_quantize(frame);
     if (good) collect_ports(frame);
     return good && !diag_.has_errors();

@@ -307,7 +307,7 @@ private:
                                        size_t told_before);
 
     // updates.cpp: @update
-    void compose_update(Frame& frame);
+    void compose_update(Frame& frame, std::vector<OpenCheck>& open);
     bool check_updates(const Frame& frame, Span span);
     void merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op);
     void carry_updates(const std::vector<ir::Update>& updates,

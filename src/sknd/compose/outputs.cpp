@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sknd/compose/composer.h"
 
@@ -76,6 +77,7 @@ private:
     const ParamDecl& decl_;
     const ir::Operand& operand_;
     std::vector<OpenCheck>& open_;
+    std::set<ir::SymId> asked_;
 };
 
 void Composer::OutputCheck::report(DiagKind kind, std::string message) {
@@ -230,6 +232,8 @@ bool Composer::OutputCheck::check_item(size_t item, const Axes& want) {
             if (!condition) return true;
             const auto holds = symbols().prove(*condition);
             if (holds) return *holds;
+            // What holds for an item of a pack holds for all that are behind it.
+            if (!asked_.insert(*fits).second || !composer_.spend(frame_, 1)) return true;
             const std::string where = operand_.packed ? fmt::format("item {} of ", item) : "";
             std::string message = fmt::format("axis {} of {}{} has extent {}, declared as {}{}",
                                               axis,

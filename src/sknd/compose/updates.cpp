@@ -11,7 +11,7 @@ namespace lemma::sknd {
 
 // @update runs after @compose. Everything in it reads the variables as they were before the step,
 // whatever the order of the assignments; all variables take their new values when the step is over.
-void Composer::compose_update(Frame& frame) {
+void Composer::compose_update(Frame& frame, std::vector<OpenCheck>& open) {
     const Definition& definition = frame.definition();
     if (definition.updates.empty()) return;
     frame.push();
@@ -38,15 +38,17 @@ void Composer::compose_update(Frame& frame) {
         for (size_t i = 0; i < before.operand.items.size(); ++i) {
             const ir::Tensor& variable = program_.tensors[before.operand.items[i]];
             const ir::Tensor& value = program_.tensors[after->operand.items[i]];
+            const std::string message =
+                fmt::format("the variable `{}` has the shape {}, its new value {}",
+                            decl.name.text,
+                            shape_text(variable.shape),
+                            shape_text(value.shape));
             if (!may_be_equal(variable.shape, value.shape)) {
-                inner_error(frame,
-                            decl.span,
-                            DiagKind::ExtentMismatch,
-                            fmt::format("the variable `{}` has the shape {}, its new value {}",
-                                        decl.name.text,
-                                        shape_text(variable.shape),
-                                        shape_text(value.shape)));
+                inner_error(frame, decl.span, DiagKind::ExtentMismatch, message);
                 continue;
+            }
+            for (ir::Assertion& assertion : open_equalities(value.shape, variable.shape, message)) {
+                open.push_back({std::move(assertion), after->operand.items[i]});
             }
             // `w = w` changes nothing.
             if (before.operand.items[i] == after->operand.items[i]) continue;
