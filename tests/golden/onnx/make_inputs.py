@@ -53,7 +53,9 @@ def node(op: str, inputs: str, outputs: str, domain: str = "", refs: dict | None
     return out + (data(7, domain) if domain else b"")
 
 
-def value(name: str, shape: list, dtype: int = FLOAT) -> bytes:
+def value(name: str, shape: list | None, dtype: int = FLOAT) -> bytes:
+    if shape is None:
+        return data(1, name) + data(2, data(1, integer(1, dtype)))
     dims = b"".join(data(1, data(2, d) if isinstance(d, str) else integer(1, d)) for d in shape)
     return data(1, name) + data(2, data(1, integer(1, dtype) + data(2, dims)))
 
@@ -265,6 +267,20 @@ def zero_point_models() -> None:
     model("zero_point_shapes.onnx", graph([x], [value("q", [2, 3], UINT8), value("r", [2, 3], UINT8)], nodes, scales + zeros))
 
 
+def halves_model() -> None:
+    """Values in the middle of two steps, and an odd zero point: they are rounded before it is added."""
+    scales = [tensor("half", [], [0.5]), tensor("one", [], [1.0])]
+    zeros = [tensor("z0", [], [0], UINT8), tensor("z1", [], [1], UINT8)]
+    weights = [tensor("m", [1, 1], [1], UINT8), tensor("w", [1, 1, 1, 1], [1], UINT8)]
+    nodes = [node("QuantizeLinear", "x half z0", "a"), node("QLinearMatMul", "a half z0 m one z0 one z1", "y"),
+             node("Unsqueeze", "a axes", "b"), node("QLinearConv", "b half z0 w one z0 one z1", "z"),
+             node("QuantizeLinear", "x one z1", "q")]
+    outputs = [value(n, None, UINT8) for n in "yzq"]
+    model("halves.onnx", graph([value("x", [4, 1])], outputs, nodes,
+                               scales + zeros + weights + [tensor("axes", [2], [0, 1], INT64)]))
+    (HERE / "halves.json").write_text("[[0.5], [1.5], [2.5], [3.5]]\n")
+
+
 def refused_runtime_models() -> None:
     """What operators of ONNX Runtime can do and Lemma cannot, one node for each."""
     own = "com.microsoft"
@@ -392,6 +408,7 @@ if __name__ == "__main__":
     newer_models()
     converted_models()
     zero_point_models()
+    halves_model()
     refused_runtime_models()
     unfinished_case()
     bad_models()

@@ -150,6 +150,9 @@ def two_operands(name: str) -> Case:
         case.call(f"{dtype}_same", [a, scale(0.02), point[0], b, scale(0.031), point[1], scale(0.05), point[2]], dtype)
         case.call(f"{dtype}_row", [a, scale(0.02), point[0], row, scale(0.031), point[1], scale(0.043), point[2]], dtype)
         case.call(f"{dtype}_one", [one, scale(0.02), point[0], a, scale(0.031), point[1], scale(0.043), point[2]], dtype)
+        ones = Array(dtype, [1], [0 if name == "QLinearAdd" else 1])
+        case.call(f"{dtype}_halves", [a, scale(0.5), zero(dtype, 0), ones, scale(1.0), zero(dtype, 0), scale(1.0),
+                                      zero(dtype, 1)], dtype)
         case.call(f"{dtype}_saturates", [a, scale(0.2), point[0], b, scale(0.3), point[1], scale(0.01), point[2]], dtype)
     return case
 
@@ -165,6 +168,7 @@ def qlinear_concat() -> Case:
         case.call(f"{dtype}_negative", [scale(0.031), zeros[3], *triples], dtype, axis=-2)
         pair = [parts[0], f32(0.05), Array(dtype, [1], [points[0]]), parts[0], scales[1], zeros[1]]
         case.call(f"{dtype}_last", [f32(0.05), zeros[0], *pair], dtype, axis=2)
+        case.call(f"{dtype}_halves", [scale(1.0), zero(dtype, 1), parts[0], scale(0.5), zero(dtype, 0)], dtype, axis=0)
         case.call(f"{dtype}_alone", [scale(0.05), zeros[0], parts[2], scales[2], zeros[2]], dtype, axis=0)
     return case
 
@@ -207,6 +211,8 @@ def qlinear_average_pool() -> Case:
         line = case.feed(case.numbers.ints(dtype, 2, 3, 9))
         given = [x, scale(0.03), zero(dtype, zx), scale(0.0207), zero(dtype, zy)]
         case.call(f"{dtype}_plain", given, dtype, kernel_shape=[2, 3])
+        case.call(f"{dtype}_halves", [x, scale(0.5), zero(dtype, 0), scale(1.0), zero(dtype, 1)], dtype,
+                  kernel_shape=[1, 2])
         case.call(f"{dtype}_pads", given, dtype, kernel_shape=[3, 3], pads=[1, 0, 1, 2], strides=[2, 2])
         case.call(f"{dtype}_count", given, dtype, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
         case.call(f"{dtype}_ceil", given, dtype, kernel_shape=[2, 2], strides=[2, 3], ceil_mode=1)
@@ -223,6 +229,8 @@ def qlinear_global_average_pool() -> Case:
         given = [x, scale(0.03), zero(dtype, zx), scale(0.0107), zero(dtype, zy)]
         case.call(f"{dtype}_first", given, dtype)
         case.call(f"{dtype}_last", given, dtype, channels_last=1)
+        column = case.feed(case.numbers.ints(dtype, 1, 9, 2, 1))
+        case.call(f"{dtype}_halves", [column, scale(1.0), zero(dtype, 0), scale(1.0), zero(dtype, 1)], dtype)
     return case
 
 

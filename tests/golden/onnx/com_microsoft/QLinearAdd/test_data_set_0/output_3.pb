@@ -1,1 +1,1 @@
-Buint8_saturates_y0Jÿÿ¾ÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿÿ
+Buint8_halves_y0J\)"PzV#zJh2vP2H]~@\9@

@@ -1,1 +1,1 @@
-Buint8_count_y0JTKHHZOnaRI_mqdQh”xbZj“›l^yŒ|d]ew~^HGesgwwnKDHk‹}yYPS_fLy~ZTQDTmy`lRP`|yOpacagP=
+Buint8_pads_y0J@Zx¶h”x?ŒdeŒ†x:afy8R`y5

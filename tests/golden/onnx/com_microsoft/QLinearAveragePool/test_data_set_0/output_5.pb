@@ -1,1 +1,1 @@
-Buint8_channels_last_y0J#T[zSn‹ZgV´h-7~g­È;2[e]Š]O˜ž;SgFe
+Buint8_same_y0JN_qhZ“a¬a>“s}YPQDmc‹hm

@@ -1,1 +1,1 @@
-Buint8_line_y0JzU‰&8Q+j»¥¤ì6†·&
+Buint8_channels_last_y0J#T[zSn‹ZgV´h-7~g­È;2[e]Š]O˜;SgFe

@@ -1,1 +1,1 @@
-Bint8_first_y0Jº†.+Ğ
+	Buint8_halves_y0J	´PRns0
