@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -144,6 +145,31 @@ TEST_F(CodeMemoryTest, TakesNoObjectOfAnotherProcessor) {
     const auto done = link(memory, object_);
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().message, "a compiled object is damaged: it is for another processor");
+}
+
+// A small file that claims its bytes many times over.
+TEST_F(CodeMemoryTest, TakesEachByteOnce) {
+    Elf64_Ehdr header{};
+    std::memcpy(&header, object_.data(), sizeof(header));
+    std::vector<Elf64_Shdr> sections(header.e_shnum);
+    std::memcpy(
+        sections.data(), object_.data() + header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
+    const auto loaded = std::ranges::find_if(
+        sections, [](const Elf64_Shdr& s) { return (s.sh_flags & SHF_EXECINSTR) != 0; });
+    ASSERT_NE(loaded, sections.end());
+    Elf64_Shdr whole = *loaded;
+    whole.sh_offset = 0;
+    whole.sh_size = object_.size();
+    sections.insert(sections.end(), 1000, whole);
+    header.e_shoff = object_.size();
+    header.e_shnum = static_cast<uint16_t>(sections.size());
+    std::memcpy(object_.data(), &header, sizeof(header));
+    object_.append(reinterpret_cast<const char*>(sections.data()),
+                   sections.size() * sizeof(Elf64_Shdr));
+    CodeMemory memory;
+    const auto done = link(memory, object_);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "a compiled object is damaged: section `.text`");
 }
 
 // Every length, and changes at every byte of the headers and tables: an error or code, which may be

@@ -12,6 +12,7 @@ namespace lemma::codegen {
 namespace {
 
 constexpr uint64_t kMostAlign = 4096;
+constexpr size_t kMostName = 4096;
 
 std::unexpected<Error> bad(std::string_view what) {
     return std::unexpected(Error{fmt::format("a compiled object is damaged: {}", what)});
@@ -33,9 +34,11 @@ std::optional<std::vector<T>> records(std::optional<std::string_view> bytes) {
 
 std::optional<std::string_view> text_at(std::string_view table, uint64_t offset) {
     if (offset >= table.size()) return std::nullopt;
-    const size_t end = table.find('\0', offset);
+    // Many names may begin in one that is long: it is not walked through for each.
+    const std::string_view rest = table.substr(offset, kMostName);
+    const size_t end = rest.find('\0');
     if (end == std::string_view::npos) return std::nullopt;
-    return table.substr(offset, end - offset);
+    return rest.substr(0, end);
 }
 
 class ElfReader {
@@ -53,10 +56,17 @@ private:
     std::optional<std::string_view> bytes_of(const Elf64_Shdr& header) const {
         return part(file_, header.sh_offset, header.sh_size);
     }
+    // Parts that are kept do not overlap, so that a small file cannot claim much memory.
+    bool take(uint64_t bytes) {
+        taken_ += bytes;
+        return taken_ <= file_.size();
+    }
 
     std::string_view file_;
     std::vector<Elf64_Shdr> headers_;
     std::string_view section_names_;
+    uint64_t taken_ = 0;
+    bool has_symbols_ = false;
     ElfObject object_;
 };
 
@@ -94,7 +104,7 @@ Result<void> ElfReader::read_section(const Elf64_Shdr& header) {
         section.align = std::max<uint64_t>(header.sh_addralign, 1);
         const auto bytes = bytes_of(header);
         const bool power = (section.align & (section.align - 1)) == 0;
-        if (!bytes || !power || section.align > kMostAlign) {
+        if (!bytes || !power || section.align > kMostAlign || !take(bytes->size())) {
             return bad(fmt::format("section `{}`", *name));
         }
         section.bytes = *bytes;
@@ -104,7 +114,8 @@ Result<void> ElfReader::read_section(const Elf64_Shdr& header) {
 }
 
 Result<void> ElfReader::read_symbols(const Elf64_Shdr& header) {
-    if (!object_.symbols.empty()) return bad("two tables of symbols");
+    if (has_symbols_) return bad("two tables of symbols");
+    has_symbols_ = true;
     auto symbols = records<Elf64_Sym>(bytes_of(header));
     if (!symbols || header.sh_link >= headers_.size()) return bad("its symbols");
     const auto names = bytes_of(headers_[header.sh_link]);
@@ -141,7 +152,9 @@ Result<void> ElfReader::read_relocations(const Elf64_Shdr& header) {
     if (header.sh_info >= object_.sections.size()) return bad("what relocations are for");
     const ElfSection& section = object_.sections[header.sh_info];
     if (!section.loaded) return {};
-    auto items = records<Elf64_Rela>(bytes_of(header));
+    const auto bytes = bytes_of(header);
+    if (!bytes || !take(bytes->size())) return bad("its relocations");
+    auto items = records<Elf64_Rela>(bytes);
     if (!items) return bad("its relocations");
     for (const Elf64_Rela& item : *items) {
         if (auto good = check_relocation(item, section); !good) return good;

@@ -91,6 +91,27 @@ ObjectKey object_key(std::string_view kernel_text, std::string_view compiler) {
     return key;
 }
 
+std::string encode_entry(const ObjectKey& key, std::string_view object) {
+    Header header;
+    std::ranges::copy(kMagic, header.magic.begin());
+    header.key = sum_of(key.digest);
+    header.bytes = object.size();
+    header.checksum = sum_of(object);
+    std::string entry(reinterpret_cast<const char*>(&header), sizeof(Header));
+    return entry.append(object);
+}
+
+std::optional<std::string_view> decode_entry(const ObjectKey& key, std::string_view entry) {
+    Header header;
+    if (entry.size() < sizeof(Header)) return std::nullopt;
+    std::memcpy(&header, entry.data(), sizeof(Header));
+    const std::string_view object = entry.substr(sizeof(Header));
+    if (std::string_view(header.magic.data(), header.magic.size()) != kMagic) return std::nullopt;
+    if (header.key != sum_of(key.digest) || header.bytes != object.size()) return std::nullopt;
+    if (header.checksum != sum_of(object)) return std::nullopt;
+    return object;
+}
+
 ObjectCache::ObjectCache(std::string folder, int64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes), trouble_(open_folder()) {}
 
@@ -134,37 +155,28 @@ std::optional<std::string> ObjectCache::find(const ObjectKey& key) {
         return std::nullopt;
     }
     struct stat info{};
-    Header header;
-    std::string object;
-    const auto good = [&] {
-        if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-        if (!is_private(info)) return false;
-        const auto size = static_cast<int64_t>(info.st_size) - int64_t{sizeof(Header)};
-        if (size < 0 || size > kMostObject) return false;
-        if (!file.read(reinterpret_cast<char*>(&header), sizeof(Header))) return false;
-        if (std::string_view(header.magic.data(), header.magic.size()) != kMagic) return false;
-        if (header.key != sum_of(key.digest)) return false;
-        if (header.bytes != static_cast<uint64_t>(size)) return false;
-        object.resize(static_cast<size_t>(size));
-        return file.read(object.data(), object.size()) && header.checksum == sum_of(object);
+    std::string entry;
+    const auto read = [&]() -> std::optional<std::string_view> {
+        if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+        if (!is_private(info)) return std::nullopt;
+        if (info.st_size > kMostObject + int64_t{sizeof(Header)}) return std::nullopt;
+        entry.resize(static_cast<size_t>(info.st_size));
+        if (!file.read(entry.data(), entry.size())) return std::nullopt;
+        return decode_entry(key, entry);
     };
-    if (!good()) {
+    const auto object = read();
+    if (!object) {
         ::unlinkat(handle_, name.c_str(), 0);
         return std::nullopt;
     }
     // What was used last stays longest.
     if (::time(nullptr) - info.st_mtime > kFresh) ::futimens(file.get(), nullptr);
-    return object;
+    return std::string(*object);
 }
 
 void ObjectCache::add(const ObjectKey& key, std::string_view object) {
     const auto size = static_cast<int64_t>(object.size() + sizeof(Header));
     if (!trouble_.empty() || size > most_bytes_ || std::ssize(object) > kMostObject) return;
-    Header header;
-    std::ranges::copy(kMagic, header.magic.begin());
-    header.key = sum_of(key.digest);
-    header.bytes = object.size();
-    header.checksum = sum_of(object);
     const std::string part = fmt::format("{}.{}-{}-{}{}",
                                          key.digest,
                                          ::getpid(),
@@ -176,8 +188,7 @@ void ObjectCache::add(const ObjectKey& key, std::string_view object) {
         const File file(
             ::openat(handle_, part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (!file.open()) return;
-        const std::string_view head(reinterpret_cast<const char*>(&header), sizeof(Header));
-        whole = file.write(head) && file.write(object);
+        whole = file.write(encode_entry(key, object));
     }
     if (!whole || ::renameat(handle_, part.c_str(), handle_, name_of(key).c_str()) != 0) {
         ::unlinkat(handle_, part.c_str(), 0);

@@ -17,6 +17,11 @@ struct ObjectKey {
 };
 ObjectKey object_key(std::string_view kernel_text, std::string_view compiler);
 
+// An object as its file has it: with a header that tells damage and other keys.
+std::string encode_entry(const ObjectKey& key, std::string_view object);
+// Empty if the bytes are no entry of that key. The view is into them.
+std::optional<std::string_view> decode_entry(const ObjectKey& key, std::string_view entry);
+
 // Several processes, and several threads of each, may use one folder at the same time: a file
 // appears whole or not at all, and one that is damaged is as good as none.
 class ObjectCache {
