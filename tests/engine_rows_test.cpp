@@ -199,6 +199,24 @@ TEST(EngineRows, NumbersOfNumbers) {
     }
 }
 
+// What lies in the memory of a row's number has another name: who reads it waits all the same.
+TEST(EngineRows, ViewsOfNumbersWait) {
+    compare(R"(import math; import layout;
+graph G {
+    @input { x: real[6, 33]; }
+    @output { m: real[6, 1]; v: real[6]; y: real[6, 1]; n: real[6]; z: real[6, 33]; }
+    @compose {
+        m = math.max_reduce{axes = [1]}(x);
+        v = layout.squeeze{axes = [1]}(m);
+        w = layout.unsqueeze{axes = [1]}(v);
+        y = math.add(m, w);
+        n = math.neg(v);
+        z = math.sub(x, m);
+    }
+})",
+            4);
+}
+
 // Numbers of one row are not those of another that stands at the same place.
 TEST(EngineRows, ReadsOfOtherRowsStayApart) {
     compare(R"(import math; import layout;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "driver/run/engine.h"
 #include "driver/run/tensors.h"
 #include "runtime/memory.h"
@@ -318,6 +320,38 @@ graph G {
         y = nn.conv{stride = [1073741824], dilation = [1000000], padding = [1073741824, 1073741824]}(x, w);
     }
 })");
+}
+
+// Zeros behind the last element need memory, though they change no stride: what is convolved is not
+// the tensor that it is a view of.
+TEST(EngineSizes, PaddingBehindAView) {
+    outputs(R"(import nn; import layout;
+graph G {
+    @input { x: real[5, 2, 5]; w: real[16, 1, 3]; }
+    @output { y: real[1, 16, 32]; }
+    @compose {
+        flat = layout.flatten(x);
+        row = layout.unsqueeze{axes = [0, 1]}(flat);
+        y = nn.conv{stride = [3], dilation = [3], padding = [0, 52]}(row, w);
+    }
+})");
+}
+
+// ---- Regions
+// --------------------------------------------------------------------------------------
+
+TEST(EngineSizes, RegionsThatAreNoNumbers) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto ran = run(R"(import image;
+graph G {
+    @input { x: real[1, 1, 4, 4]; rois: real[1, 4]; index: int[1]; }
+    @output { y: real[1, 1, 2, 2]; }
+    @compose { y = image.roi_align{output_size = [2, 2], sampling_rate = [1, 1]}(x, rois, index); }
+})",
+                         {{"rois", reals({1, 4}, {nan, 0, nan, 3})}, {"index", ints({1}, {0})}},
+                         true);
+    ASSERT_TRUE(ran && ran->interpreted && ran->compiled);
+    for (const double value : ran->compiled->at("y")[0].reals) EXPECT_TRUE(std::isnan(value));
 }
 
 // ---- Comparisons --------------------------------------------------------------------------------

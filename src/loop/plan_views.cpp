@@ -88,6 +88,8 @@ std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph)
 
 bool Planner::is_row_major(const Scope& scope, ir::TensorId id) const {
     if (scope.inside.contains(id)) return false;
+    // Zeros behind the last element change no stride, but need memory.
+    if (scope.layouts.halos.contains(id)) return false;
     if (const auto place = plan_.places.find(id); place != plan_.places.end()) {
         return in_order(place->second.layout, place->second.shape);
     }

@@ -139,6 +139,13 @@ bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& r
 // Whether the unit is of the group: of what is made there it reads its own row alone.
 bool RowSharer::extend(Group& group, size_t at) const {
     const Unit& unit = graph_.units[at];
+    // The group runs where its last unit would have. Who reads what the others write under the name
+    // of another tensor, which lies in the same memory, would not wait for it.
+    for (const size_t member : group.units) {
+        for (const ir::TensorId id : graph_.units[member].writes) {
+            if (shared_.contains(id)) return false;
+        }
+    }
     if (!is_one_stage(unit) || is_before(unit) != is_before(graph_.units[group.units[0]]) ||
         !fits(group, unit)) {
         return false;
