@@ -230,7 +230,8 @@ std::vector<std::string> missing_inputs(const ir::Program& program,
                                         const loop::NamedArrays& inputs) {
     std::vector<std::string> missing;
     for (const ir::Port& port : inputs_of(program)) {
-        if (!inputs.contains(port.name)) missing.push_back(port.name);
+        // Of a pack the first item is missing, too.
+        if (!inputs.contains(port.name)) missing.push_back(item_names(port, 1).front());
     }
     return missing;
 }
