@@ -273,6 +273,9 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
         const auto place = loaded.plan.places.find(id);
         if (place == loaded.plan.places.end()) continue;
         LEMMA_TRY(const auto value, interpreter_.take_value(id));
+        if (value->shape != place->second.shape) {
+            return std::unexpected(Error{"a result has another shape than its tensor"});
+        }
         to_memory(*value, place->second, loaded.data(place->second));
     }
     return {};
