@@ -187,6 +187,7 @@ ComposeCheck check_graphs(const CheckedModel& model,
         // The graph that a run would take needs its values; the others may be meant for later.
         if (i == 0) {
             report_missing(graph, missing, diag);
+            result.bad_usage = true;
             continue;
         }
         const char* verb = missing.size() == 1 ? "has" : "have";

@@ -31,6 +31,16 @@ def unpack(archive: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
     return work / archive.name.split("-")[0]
 
 
+def graph_attributes(model: pathlib.Path) -> list[str]:
+    """The options that give a case its graph attributes."""
+    for folder in (model.parent, model.parent.parent):
+        if (case := folder / "case.json").exists():
+            attribs = json.loads(case.read_text()).get("attribs", {})
+            return [word for name, value in attribs.items()
+                    for word in ("-a", f"{name}={json.dumps(value)}")]
+    return []
+
+
 class Lemma:
     """`lemma check --json` on many files: which are refused, and which lines are named."""
 
@@ -39,6 +49,10 @@ class Lemma:
 
     def check(self, files: list[pathlib.Path]) -> dict[pathlib.Path, "Answer"]:
         answers: dict[pathlib.Path, Answer] = {}
+        needy = {f: given for f in files if (given := graph_attributes(f))}
+        for file, given in needy.items():
+            answers |= self.run([file], given) or {file: Answer.crash(file)}
+        files = [f for f in files if f not in needy]
         for begin in range(0, len(files), BATCH):
             batch = files[begin:begin + BATCH]
             if (found := self.run(batch)) is not None:
@@ -48,8 +62,9 @@ class Lemma:
                 answers |= self.run([file]) or {file: Answer.crash(file)}
         return answers
 
-    def run(self, files: list[pathlib.Path]) -> dict[pathlib.Path, "Answer"] | None:
-        command = [self.program, "check", "--json", *map(str, files)]
+    def run(self, files: list[pathlib.Path],
+            options: list[str] | None = None) -> dict[pathlib.Path, "Answer"] | None:
+        command = [self.program, "check", "--json", *(options or []), *map(str, files)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=120, check=False)
             document = json.loads(done.stdout)
