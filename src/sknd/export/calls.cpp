@@ -85,10 +85,23 @@ bool Writer::is_called(const ir::Operation& op, const Callee& callee) const {
     return !is_foreign(callee.module->name) || !can_take_apart(op);
 }
 
-bool Writer::can_take_apart(const ir::Operation& op) const {
-    return std::ranges::all_of(op.parts, [&](ir::OpId id) {
+bool Writer::can_take_apart(const ir::Operation& op) const { return can_write(op.parts); }
+
+bool Writer::can_write(const std::vector<ir::OpId>& list) const {
+    const auto graph = [&](ir::GraphId id) {
+        return !id.valid() || can_write(program_.graphs[id].operations);
+    };
+    return std::ranges::all_of(list, [&](ir::OpId id) {
         const ir::Operation& part = program_.operations[id];
-        if (part.kind == ir::OperationKind::Control) return true;
+        if (const auto* const branch = std::get_if<ir::Branch>(&part.control)) {
+            return graph(branch->alternative) &&
+                   std::ranges::all_of(branch->arms, [&](const ir::Branch::Arm& arm) {
+                       return graph(arm.condition) && graph(arm.consequent);
+                   });
+        }
+        if (const auto* const loop = std::get_if<ir::Loop>(&part.control)) {
+            return graph(loop->pre_condition) && graph(loop->body) && graph(loop->post_condition);
+        }
         const Callee callee = find_callee(part.op);
         if (!callee.definition) return false;
         const bool is_private = callee.definition->name.text.starts_with("_");
@@ -163,6 +176,8 @@ std::string Writer::take_variables(const ir::Operation& op) {
 }
 
 void Writer::call(const ir::Operation& op, const Callee& callee) {
+    if (op.op == "onnx.elementwise.BitCast")
+        cannot(&op, "`BitCast` depends on the widths of numbers, which SkriptND does not say");
     if (callee.module->standard) imports_.insert(callee.module->name);
     const std::string result = results(op);
     const std::string label = take_variables(op);

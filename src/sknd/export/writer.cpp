@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "diag/source.h"
 #include "sknd/syntax/parser.h"
 #include "sknd/syntax/printer.h"
@@ -120,6 +122,8 @@ std::string Writer::scalar_text(const ir::Scalar& scalar) {
     if (const auto* number = std::get_if<int64_t>(&scalar)) return std::to_string(*number);
     if (const auto* flag = std::get_if<bool>(&scalar)) return *flag ? "true" : "false";
     if (const auto* text = std::get_if<std::string>(&scalar)) return ir::quoted_text(*text);
+    if (std::isnan(std::get<double>(scalar)))
+        cannot(nullptr, "SkriptND has no literal for what is not a number");
     return ir::real_text(std::get<double>(scalar));
 }
 

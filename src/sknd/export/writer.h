@@ -50,6 +50,7 @@ private:
     Callee find_callee(const QualifiedName& name, const LoadedModule& from) const;
     bool is_called(const ir::Operation& op, const Callee& callee) const;
     bool can_take_apart(const ir::Operation& op) const;
+    bool can_write(const std::vector<ir::OpId>& list) const;
     bool quantizes_inside(const ir::Operation& op) const;
     bool has_quantized_part(const ir::Operation& op, const std::set<ir::TensorId>& outside) const;
     std::string take_variables(const ir::Operation& op);
