@@ -11,6 +11,7 @@ namespace lemma::loop {
 namespace {
 
 using Range = StagePool::Range;
+constexpr Range kAny = {INT64_MIN, INT64_MAX};
 constexpr int64_t kSmall = int64_t{1} << 61;  // what may be added to any number of the run
 
 int64_t furthest(Range range) {
@@ -20,12 +21,11 @@ int64_t furthest(Range range) {
 
 bool compares(Op op) { return op >= Op::Less && op <= Op::NotEqual; }
 
-// The ranges of all numbers that an index is computed from, where those that the run tells are at
-// most `most`.
+// The ranges of all numbers that an index is computed from, where those that the run tells are in
+// the range of leaves.
 class Ranges {
 public:
-    Ranges(const StagePool& pool, int64_t most)
-        : pool_(pool), leaf_{most == INT64_MAX ? INT64_MIN : -most, most} {}
+    Ranges(const StagePool& pool, Range leaf) : pool_(pool), leaf_(leaf) {}
 
     // Nothing, if one may not fit.
     std::optional<Range> of(ExprId id) {
@@ -139,15 +139,23 @@ public:
             add_size(index);
             return {};
         }
-        for (int bits = 62; bits >= 16 && !leaves.empty(); --bits) {
-            const int64_t most = int64_t{1} << bits;
-            if (Ranges(pool_, most).of(index)) return {When::Sometimes, all_within(leaves, most)};
+        constexpr int64_t kLeast = 1 << 16;
+        const auto good = [&](Range range) { return Ranges(pool_, range).of(index).has_value(); };
+        if (leaves.empty() || !good({-kLeast, kLeast})) return {When::Unknown, {}};
+        // The largest numbers that are good: half of what is left, again and again.
+        int64_t most = kLeast;
+        for (int64_t step = int64_t{1} << 62; step > 0; step /= 2) {
+            const int64_t more = most < INT64_MAX - step ? most + step : most;
+            if (good({-more, more})) most = more;
         }
-        return {When::Unknown, {}};
+        Range range{-most, most};
+        if (good({INT64_MIN, most})) range.low = INT64_MIN;
+        if (range.low == -most && good({-most, INT64_MAX})) range.high = INT64_MAX;
+        return {When::Sometimes, all_within(leaves, range)};
     }
 
 private:
-    bool fits(ExprId id) const { return Ranges(pool_, INT64_MAX).of(id).has_value(); }
+    bool fits(ExprId id) const { return Ranges(pool_, kAny).of(id).has_value(); }
     bool is_leaf(const Expr& e) const {
         const bool told =
             e.op == Op::Read || (e.op == Op::Cast && pool_[e.args[0]].type.kind != Kind::Bool);
@@ -165,7 +173,7 @@ private:
         }
         if (e.op != Op::Add && e.op != Op::Sub) return false;
         for (size_t i = 0; i < 2; ++i) {
-            const auto other = Ranges(pool_, INT64_MAX).of(e.args[1 - i]);
+            const auto other = Ranges(pool_, kAny).of(e.args[1 - i]);
             const int64_t far = other ? furthest(*other) : INT64_MAX;
             if (far <= room && is_near_leaf(e.args[i], room - far)) return true;
         }
@@ -187,13 +195,18 @@ private:
         }
         return leaves;
     }
-    ExprId all_within(const std::vector<ExprId>& leaves, int64_t most) {
+    ExprId all_within(const std::vector<ExprId>& leaves, Range range) {
         Builder& build = pool_.build;
         ExprId good = build.boolean(true);
         for (const ExprId leaf : leaves) {
-            const ExprId low = build.make(Op::LessEqual, {build.integer(-most), leaf});
-            const ExprId high = build.make(Op::LessEqual, {leaf, build.integer(most)});
-            good = build.make(Op::And, {good, build.make(Op::And, {low, high})});
+            if (range.low != kAny.low) {
+                const ExprId low = build.make(Op::LessEqual, {build.integer(range.low), leaf});
+                good = build.make(Op::And, {good, low});
+            }
+            if (range.high != kAny.high) {
+                const ExprId high = build.make(Op::LessEqual, {leaf, build.integer(range.high)});
+                good = build.make(Op::And, {good, high});
+            }
         }
         return good;
     }
