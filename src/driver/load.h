@@ -36,8 +36,8 @@ struct ProfileOptions {
     bool sonnx = false;
     bool relax_broadcast = false;
     std::optional<int64_t> max_concat_inputs;  // empty: as many as the document of Concat allows
-    std::string report;  // the file to write, .md or .html
-    std::string fix;     // the model to write in the explicit form
+    std::string report;                        // the file to write, .md or .html
+    std::string fix;                           // the model to write in the explicit form
 };
 
 struct LoadOptions {

@@ -102,11 +102,10 @@ void check_unused(Inspection& inspection) {
         if (!view.is_used(input.name)) inspection.fail(input.place, "nothing uses the input");
     }
     for (const onnx::ValueInfo& value : inspection.graph().values) {
-        const bool exists = view.maker(value.name) || view.initializer(value.name) ||
-                            std::ranges::find(inspection.graph().inputs,
-                                              value.name,
-                                              &onnx::ValueInfo::name) !=
-                                inspection.graph().inputs.end();
+        const bool exists =
+            view.maker(value.name) || view.initializer(value.name) ||
+            std::ranges::find(inspection.graph().inputs, value.name, &onnx::ValueInfo::name) !=
+                inspection.graph().inputs.end();
         if (!exists)
             inspection.fail(value.place, "a type is declared for a tensor that is not there");
     }
