@@ -61,13 +61,14 @@ def difference(want: bytes, got: bytes) -> str:
 
 
 def compare_runs(lemma: str, case: pathlib.Path, converted: pathlib.Path, options: list[str],
-                 work: pathlib.Path) -> dict:
-    """A model of the ONNX layout in another format, run on the recorded inputs beside the original."""
+                 precision: list[str], work: pathlib.Path) -> dict:
+    """A model of the ONNX layout in another format, run on the recorded inputs beside the original; `precision` is
+    the option that the conversion asked for."""
     inputs = arguments_of(case)[1:]
     failures = []
     try:
         want = outputs_of(lemma, case / "model.onnx", inputs, options, work / "want" / case.name)
-        got = outputs_of(lemma, converted, inputs, options, work / "got" / case.name)
+        got = outputs_of(lemma, converted, inputs, options + precision, work / "got" / case.name)
         if len(want) != len(got):
             failures.append(f"{len(got)} outputs, expected {len(want)}")
         failures += [d for d in map(difference, want, got) if d]
@@ -185,6 +186,7 @@ def main() -> int:
     known = set(args.known.read_text().split()) if args.known else set()
     shutil.rmtree(args.work, ignore_errors=True)
     refused: collections.Counter[str] = collections.Counter()
+    precision: dict[str, list[str]] = {}
     total = 0
     cases = [c for folder in args.folders for c in cases_below(folder) if c.name not in known]
     for case in cases[::args.every]:
@@ -193,6 +195,8 @@ def main() -> int:
         out = copy_case(case, copy, args.to)
         done = subprocess.run([lemma, "convert", *arguments_of(case), str(out), "--brief", "--force", f"--to={args.to}"],
                               capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        asked = re.search(r"run it with `(--real=\w+)`", done.stderr)
+        precision[case.name] = [asked.group(1)] if asked else []
         if done.returncode == 0:
             continue
         reason = reason_of(done.stderr)
@@ -204,7 +208,8 @@ def main() -> int:
         shutil.rmtree(copy)
 
     foreign = [c for c in cases[::args.every] if not (c / "case.json").exists() and args.to != "onnx"]
-    results = [compare_runs(lemma, c, args.work / c.name / "model", args.option, args.work.with_suffix(".runs"))
+    results = [compare_runs(lemma, c, args.work / c.name / "model", args.option, precision[c.name],
+                            args.work.with_suffix(".runs"))
                for c in foreign if (args.work / c.name).exists()]
     if len(foreign) < total:
         results += verify(lemma, args.work, args.option)

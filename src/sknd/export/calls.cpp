@@ -175,9 +175,26 @@ std::string Writer::take_variables(const ir::Operation& op) {
     return single ? "" : label + ": ";
 }
 
+namespace {
+
+// Integers of SkriptND have a sign and 64 bits.
+bool depends_on_width(const ir::Program& program, const ir::Operation& op) {
+    if (op.op == "onnx.elementwise.BitCast") return true;
+    if (op.op != "onnx.elementwise.BitwiseNot") return false;
+    const ir::DType dtype = program.tensors[op.outputs.at(0).operand.items.at(0)].dtype;
+    return dtype == ir::DType::U8 || dtype == ir::DType::U16 || dtype == ir::DType::U32 ||
+           dtype == ir::DType::U64;
+}
+
+}  // namespace
+
 void Writer::call(const ir::Operation& op, const Callee& callee) {
-    if (op.op == "onnx.elementwise.BitCast")
-        cannot(&op, "`BitCast` depends on the widths of numbers, which SkriptND does not say");
+    if (depends_on_width(program_, op)) {
+        const std::string_view name = std::string_view(op.op).substr(op.op.rfind('.') + 1);
+        cannot(&op,
+               fmt::format("`{}` depends on the widths of numbers, which SkriptND does not say",
+                           name));
+    }
     if (callee.module->standard) imports_.insert(callee.module->name);
     const std::string result = results(op);
     const std::string label = take_variables(op);

@@ -245,8 +245,10 @@ def converted_models() -> None:
     half = [value("x", [2, 3], FLOAT16), value("y", [2, 3], FLOAT16)]
     model("half_precision.onnx", graph(half[:1], half[1:], [node("Exp", "x", "t"), node("Mul", "t t", "y")]))
     model("det.onnx", graph([value("x", [2, 2])], [value("y", [])], [node("Det", "x", "y")]))
-    model("no_words.onnx", graph([value("x", [2])], [value("y", [2]), value("z", [2], INT32)],
-                                 [node("LeakyRelu", "x", "y", alpha=float("nan")), node("BitCast", "x", "z", to=INT32)]), 26)
+    model("no_words.onnx", graph([value("x", [2]), value("u", [2], UINT8)],
+                                 [value("y", [2]), value("z", [2], INT32), value("v", [2], UINT8)],
+                                 [node("LeakyRelu", "x", "y", alpha=float("nan")), node("BitCast", "x", "z", to=INT32),
+                                  node("BitwiseNot", "u", "v")]), 26)
     model("max_pool.onnx", graph([value("x", [1, 1, 2, 3])], [value("y", [1, 1, 1, 2])],
                                  [node("MaxPool", "x", "y", kernel_shape=[2, 2])]))
 
