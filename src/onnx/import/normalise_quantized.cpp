@@ -1,6 +1,7 @@
 // Quantised operators: the definitions are told the limits of the quantised type.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "onnx/import/normalise.h"
 
@@ -71,9 +72,10 @@ constexpr std::array kRows = {
 void set_limits(NodeCall& call, DType dtype) {
     const auto bits = static_cast<int>(8 * tensor::dtype_size(dtype));
     const bool is_signed = tensor::is_signed(dtype);
-    const int64_t one = 1;
-    call.attributes.set_int("lowest", is_signed ? -(one << (bits - 1)) : 0);
-    call.attributes.set_int("highest", (one << (is_signed ? bits - 1 : bits)) - 1);
+    const int numeric = is_signed ? bits - 1 : bits;
+    const int64_t highest = numeric < 63 ? (int64_t{1} << numeric) - 1 : INT64_MAX;
+    call.attributes.set_int("lowest", is_signed ? -highest - 1 : 0);
+    call.attributes.set_int("highest", highest);
 }
 
 std::span<const NormaliseRow> quantized_rows() { return kRows; }

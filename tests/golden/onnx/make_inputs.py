@@ -269,6 +269,9 @@ def zero_point_models() -> None:
     model("zero_points.onnx", graph([x], outputs, nodes, scales + zeros))
     zeros = [tensor("two", [2], [1, 2], UINT8), tensor("square", [3, 1], [1, 2, 3], UINT8)]
     nodes = [node("QuantizeLinear", "x three two", "q", axis=1), node("QuantizeLinear", "x three square", "r", axis=1)]
+    # Of 64 bits, which no quantised type has.
+    model("wide_zero_point.onnx", graph([x], [value("q", [2, 3], INT64)], [node("QuantizeLinear", "x scalar wide", "q")],
+                                        scales + [tensor("wide", [], [1], INT64)]))
     model("zero_point_shapes.onnx", graph([x], [value("q", [2, 3], UINT8), value("r", [2, 3], UINT8)], nodes, scales + zeros))
 
 
