@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "base/match.h"
-#include "ir/scalar_math.h"
 
 namespace lemma::testing {
 
