@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "loop/interpret.h"
+#include "interpret/interpret.h"
 #include "sknd/compose/compose.h"
 #include "sknd/modules/modules.h"
 
@@ -40,15 +40,15 @@ int64_t iterations(const ir::Program& program) {
     return sum;
 }
 
-loop::NamedArrays ones(const ir::Program& program) {
-    loop::NamedArrays inputs;
+interpret::NamedArrays ones(const ir::Program& program) {
+    interpret::NamedArrays inputs;
     for (const ir::Port& port : program.graphs[program.main].inputs) {
         for (const ir::TensorId id : port.operand.items) {
             tensor::Shape shape;
             for (const ir::SymId part : program.tensors[id].shape) {
                 shape.push_back(program.symbols.as_int(part).value_or(1));
             }
-            loop::Array array = *loop::Array::zeros(program.tensors[id].dtype, shape);
+            interpret::Array array = *interpret::Array::zeros(program.tensors[id].dtype, shape);
             array.reals.assign(array.reals.size(), 1.0);
             inputs[port.name].push_back(std::move(array));
         }
@@ -59,8 +59,8 @@ loop::NamedArrays ones(const ir::Program& program) {
 void run(benchmark::State& state, const std::string& text) {
     ir::Program program = compose(text);
     const int64_t count = iterations(program);
-    const loop::NamedArrays inputs = ones(program);
-    loop::Interpreter interpreter(std::move(program));
+    const interpret::NamedArrays inputs = ones(program);
+    interpret::Interpreter interpreter(std::move(program));
     for (auto _ : state) {
         auto outputs = interpreter.run(inputs);
         LEMMA_CHECK(outputs.has_value());

@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 #include "diag/source.h"
-#include "nnef1/import.h"
-#include "nnef1/lexer.h"
-#include "nnef1/parser.h"
+#include "nnef1/import/import.h"
+#include "nnef1/syntax/lexer.h"
+#include "nnef1/syntax/parser.h"
 #include "sknd/compose/calls.h"
 #include "sknd/modules/embedded.h"
 #include "sknd/modules/modules.h"

@@ -1,7 +1,8 @@
-# lemma_library(sknd/eval USES ir LINKS …): the static library lemma_sknd_eval from the sources in
-# src/sknd/eval, and the test program sknd_eval_test from the *_test.cpp beside them.
+# lemma_library(sknd/eval USES ir LINKS … TEST sknd_test): the static library lemma_sknd_eval from the
+# sources in src/sknd/eval. The *_test.cpp beside them go into the test program, which lemma_tests
+# makes; without TEST it is sknd_eval_test.
 function(lemma_library folder)
-  cmake_parse_arguments(ARG "SOURCES_BELOW" "" "USES;LINKS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "SOURCES_BELOW" "TEST" "USES;LINKS;EXCEPT" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(dir ${CMAKE_SOURCE_DIR}/src/${folder})
   if(ARG_SOURCES_BELOW)
@@ -29,8 +30,24 @@ function(lemma_library folder)
   target_link_libraries(lemma_${name} PRIVATE ${ARG_LINKS})
 
   if(LEMMA_TESTS AND tests)
-    lemma_test(${name}_test SOURCES ${tests} USES ${name})
+    if(NOT ARG_TEST)
+      set(ARG_TEST ${name}_test)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY lemma_test_programs ${ARG_TEST})
+    set_property(GLOBAL APPEND PROPERTY ${ARG_TEST}_sources ${tests})
+    set_property(GLOBAL APPEND PROPERTY ${ARG_TEST}_uses ${name})
   endif()
+endfunction()
+
+# lemma_tests(): the test programs of all libraries so far.
+function(lemma_tests)
+  get_property(programs GLOBAL PROPERTY lemma_test_programs)
+  list(REMOVE_DUPLICATES programs)
+  foreach(program ${programs})
+    get_property(sources GLOBAL PROPERTY ${program}_sources)
+    get_property(uses GLOBAL PROPERTY ${program}_uses)
+    lemma_test(${program} SOURCES ${sources} USES ${uses})
+  endforeach()
 endfunction()
 
 # lemma_test(name SOURCES … USES …): one GoogleTest program, known to ctest under its name.
@@ -70,7 +87,7 @@ function(lemma_engine_version target)
        ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.h)
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
   list(APPEND files ${CMAKE_SOURCE_DIR}/src/codegen/machine_target.cpp
-       ${CMAKE_SOURCE_DIR}/src/loop/node.h ${CMAKE_SOURCE_DIR}/src/loop/text.cpp)
+       ${CMAKE_SOURCE_DIR}/src/loop/ir/node.h ${CMAKE_SOURCE_DIR}/src/loop/ir/text.cpp)
   set(output ${CMAKE_BINARY_DIR}/generated/engine_version.cpp)
   add_custom_command(
     OUTPUT ${output}

@@ -1,6 +1,6 @@
 // Bytes as an archive: opening, listing and reading every file must end without a fault, and the
 // parts of a file must agree with one another.
-#include "tensor/archive.h"
+#include "tensor/archive/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>

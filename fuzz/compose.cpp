@@ -6,9 +6,9 @@
 
 #include "base/check.h"
 #include "diag/render.h"
-#include "ir/print.h"
-#include "ir/read.h"
-#include "ir/verify.h"
+#include "ir/text/print.h"
+#include "ir/text/read.h"
+#include "ir/verify/verify.h"
 #include "sknd/compose/compose.h"
 
 namespace {

@@ -10,12 +10,12 @@
 #include <memory>
 
 #include "base/check.h"
+#include "convert/convert.h"
 #include "diag/render.h"
-#include "driver/convert/convert.h"
-#include "driver/run/session.h"
-#include "driver/run/tensors.h"
-#include "loop/plan.h"
-#include "tensor/file_io.h"
+#include "loop/plan/plan.h"
+#include "session/session.h"
+#include "session/tensors.h"
+#include "tensor/files/file_io.h"
 
 namespace {
 
@@ -34,9 +34,9 @@ struct Work {
     ~Work() { fs::remove_all(folder); }
 };
 
-driver::SessionOptions session_options() {
-    driver::SessionOptions options;
-    options.engine = driver::EngineKind::Interpret;
+session::SessionOptions session_options() {
+    session::SessionOptions options;
+    options.engine = session::EngineKind::Interpret;
     options.run.max_loop_steps = 1000;
     sknd::ComposeOptions& compose = options.check.graph.compose;
     compose.max_operations = 500;
@@ -58,9 +58,9 @@ bool is_half(const ir::Program& program) {
     });
 }
 
-std::vector<loop::Array> in_order(std::span<const ir::Port> ports,
-                                  const loop::NamedArrays& arrays) {
-    std::vector<loop::Array> result;
+std::vector<interpret::Array> in_order(std::span<const ir::Port> ports,
+                                       const interpret::NamedArrays& arrays) {
+    std::vector<interpret::Array> result;
     for (const ir::Port& port : ports) {
         const auto& items = arrays.at(port.name);
         result.insert(result.end(), items.begin(), items.end());
@@ -69,9 +69,9 @@ std::vector<loop::Array> in_order(std::span<const ir::Port> ports,
 }
 
 // The arrays under the names of another program's inputs; empty if the two do not fit.
-std::optional<loop::NamedArrays> renamed(const std::vector<loop::Array>& arrays,
-                                         const ir::Program& program) {
-    loop::NamedArrays result;
+std::optional<interpret::NamedArrays> renamed(const std::vector<interpret::Array>& arrays,
+                                              const ir::Program& program) {
+    interpret::NamedArrays result;
     size_t next = 0;
     for (const ir::Port& port : program.graphs[program.main].inputs) {
         auto& items = result[port.name];
@@ -90,7 +90,7 @@ bool is_near(double want, double got, double scale) {
     return std::abs(want - got) <= 1e-3 * std::abs(want) + 1e-5 * std::max(scale, 1.0);
 }
 
-bool are_same(const loop::Array& want, const loop::Array& got) {
+bool are_same(const interpret::Array& want, const interpret::Array& got) {
     if (want.shape != got.shape || want.strings != got.strings) return false;
     if (want.reals.size() != got.reals.size() || want.integers != got.integers) return false;
     double scale = 0;
@@ -103,7 +103,7 @@ bool are_same(const loop::Array& want, const loop::Array& got) {
     return true;
 }
 
-[[noreturn]] void fail(const driver::Finding& finding, const std::string& what) {
+[[noreturn]] void fail(const model::Finding& finding, const std::string& what) {
     const std::string why = finding.unusable ? finding.unusable->message
                                              : diag::render(finding.sources, finding.diag, {});
     std::fprintf(stderr, "%s\n%s\n", what.c_str(), why.c_str());
@@ -112,17 +112,17 @@ bool are_same(const loop::Array& want, const loop::Array& got) {
 
 struct Original {
     std::string path;
-    std::vector<loop::Array> inputs, outputs;
+    std::vector<interpret::Array> inputs, outputs;
 };
 
 // Whether it can be run, and what it computes.
 std::optional<Original> run_original(const std::string& path) {
-    driver::Finding finding;
-    const auto session = driver::Session::open(path, session_options(), finding);
+    model::Finding finding;
+    const auto session = session::Session::open(path, session_options(), finding);
     if (!session || is_random(session->program())) return std::nullopt;
     if (loop::steps_of(session->program(), kMostSteps) >= kMostSteps) return std::nullopt;
-    loop::NamedArrays inputs;
-    if (!driver::add_random_inputs(session->program(), 1, inputs)) return std::nullopt;
+    interpret::NamedArrays inputs;
+    if (!session::add_random_inputs(session->program(), 1, inputs)) return std::nullopt;
     const auto outputs = session->step(inputs, finding);
     if (!outputs) return std::nullopt;
     const ir::Program& program = session->program();
@@ -131,14 +131,14 @@ std::optional<Original> run_original(const std::string& path) {
                     in_order(session->outputs(), *outputs)};
 }
 
-using Writer = Result<void> (*)(const driver::LoadedModel&,
+using Writer = Result<void> (*)(const model::LoadedModel&,
                                 const std::string&,
-                                const driver::ConvertOptions&,
-                                driver::Finding&);
+                                const convert::ConvertOptions&,
+                                model::Finding&);
 
 void check_written(const Original& original, const std::string& path) {
-    driver::Finding finding;
-    const auto session = driver::Session::open(path, session_options(), finding);
+    model::Finding finding;
+    const auto session = session::Session::open(path, session_options(), finding);
     if (!session) fail(finding, path + " was written and cannot be read");
     const auto inputs = renamed(original.inputs, session->program());
     if (!inputs) fail(finding, path + " has other inputs");
@@ -152,9 +152,9 @@ void check_written(const Original& original, const std::string& path) {
 }
 
 void check_target(const Original& original, Writer write, const std::string& path) {
-    driver::Finding finding;
-    const driver::SessionOptions options = session_options();
-    const auto model = driver::load_model(original.path, {.check = options.check}, finding);
+    model::Finding finding;
+    const session::SessionOptions options = session_options();
+    const auto model = model::load_model(original.path, {.check = options.check}, finding);
     LEMMA_CHECK(model.has_value());
     const auto written = write(*model, path, {}, finding);
     const bool refused = !written || finding.unusable || finding.diag.has_errors();
@@ -173,9 +173,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const fs::path file = work.folder / (binary ? "model.onnx" : nnef ? "graph.nnef" : "main.sknd");
     if (!tensor::write_file(file.string(), bytes)) return 0;
     if (const auto original = run_original(file.string())) {
-        check_target(*original, driver::write_sknd_model, (work.folder / "out.sknd").string());
-        check_target(*original, driver::write_nnef1_model, (work.folder / "out.nnef").string());
-        check_target(*original, driver::write_onnx_model, (work.folder / "out.onnx").string());
+        check_target(*original, convert::write_sknd_model, (work.folder / "out.sknd").string());
+        check_target(*original, convert::write_nnef1_model, (work.folder / "out.nnef").string());
+        check_target(*original, convert::write_onnx_model, (work.folder / "out.onnx").string());
     }
     fs::remove(file);
     return 0;

@@ -1,7 +1,7 @@
 // Bytes as a .dat file: what can be read must read back after it is written in the same layout.
 #include "base/check.h"
 #include "seeds.h"
-#include "tensor/nnef_data.h"
+#include "tensor/files/nnef_data.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/check.h"
-#include "driver/run/engine.h"
-#include "ir/verify.h"
+#include "engine/engine.h"
+#include "ir/verify/verify.h"
 #include "model_text.h"
 #include "sknd/compose/compose.h"
 #include "tensor/room.h"
@@ -17,8 +17,8 @@
 namespace {
 
 using namespace lemma;
-using loop::Array;
-using loop::NamedArrays;
+using interpret::Array;
+using interpret::NamedArrays;
 
 constexpr int64_t kMostElements = 1 << 14;
 constexpr double kMostSteps = 1 << 18;
@@ -110,15 +110,15 @@ void compare(const NamedArrays& got, const NamedArrays& want, const std::string&
 void run(ir::Program program, fuzz::Bytes& bytes, bool fuse, const std::string& text) {
     const auto inputs = make_inputs(program, bytes);
     if (!inputs) return;
-    loop::RunOptions limits;
+    interpret::RunOptions limits;
     limits.max_loop_steps = 100;
-    loop::Interpreter interpreter(std::move(program), limits);
+    interpret::Interpreter interpreter(std::move(program), limits);
     const auto want = interpreter.run(*inputs);
-    driver::EngineOptions options;
+    engine::EngineOptions options;
     options.fuse = fuse;
     options.least_steps = 1;  // small sums are tiled, too
     options.guarded = true;
-    auto engine = driver::Engine::create(interpreter, options);
+    auto engine = engine::Engine::create(interpreter, options);
     if (!engine) std::fprintf(stderr, "%s\n", engine.error().message.c_str());
     LEMMA_CHECK(engine);
     const auto got = (*engine)->run(*inputs);

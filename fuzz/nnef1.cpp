@@ -5,9 +5,9 @@
 
 #include "base/check.h"
 #include "diag/render.h"
-#include "nnef1/parser.h"
-#include "nnef1/printer.h"
-#include "nnef1/quant_file.h"
+#include "nnef1/syntax/parser.h"
+#include "nnef1/syntax/printer.h"
+#include "nnef1/syntax/quant_file.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Bytes as an .npy file: what can be read must read back after it is written.
-#include "tensor/npy_file.h"
+#include "tensor/files/npy_file.h"
 
 #include "base/check.h"
 #include "seeds.h"

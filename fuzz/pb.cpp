@@ -1,7 +1,7 @@
 // Bytes as a TensorProto: what can be read must read back after it is written.
 #include "base/check.h"
 #include "seeds.h"
-#include "tensor/pb_file.h"
+#include "tensor/files/pb_file.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "seeds.h"
-#include "tensor/safetensors_file.h"
+#include "tensor/files/safetensors_file.h"
 
 using namespace lemma;
 using namespace lemma::tensor;

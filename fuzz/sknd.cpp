@@ -6,8 +6,8 @@
 #include "base/check.h"
 #include "diag/render.h"
 #include "sknd/modules/modules.h"
+#include "sknd/print/printer.h"
 #include "sknd/syntax/parser.h"
-#include "sknd/syntax/printer.h"
 #include "sknd/types/types.h"
 
 namespace {

@@ -5,16 +5,16 @@
 
 #include <cmath>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
+#include "engine/engine.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::small_weight;
 
@@ -46,7 +46,7 @@ void compare(const std::string& text,
         ASSERT_TRUE(engine) << engine.error().message;
         for (int run = 0; run < 3; ++run) {
             NamedArrays inputs;
-            ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3 + run, inputs));
+            ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3 + run, inputs));
             if (change) change(inputs, run);
             const auto want = oracle->run(inputs);
             ASSERT_TRUE(want) << want.error().message << text;

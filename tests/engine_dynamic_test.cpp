@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
-#include "loop/random.h"
+#include "engine/engine.h"
+#include "interpret/random.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 #include "support/loop_evaluator.h"
 #include "support/run_extents.h"
@@ -15,9 +15,9 @@
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 
 // How many rows a run keeps, of 40 each; of larger models as many times as many.
@@ -26,7 +26,9 @@ struct Kept {
 };
 std::vector<Kept> runs() {
     std::vector<Kept> result = {{17, 5}, {40, 40}, {0, 0}, {1, 33}, {0, 7}, {16, 32}, {17, 5}};
-    const auto some = [](uint64_t i) { return static_cast<int>(loop::random_unit(11, i) * 41); };
+    const auto some = [](uint64_t i) {
+        return static_cast<int>(interpret::random_unit(11, i) * 41);
+    };
     for (uint64_t i = 0; i < 8; i += 2) result.push_back({some(i), some(i + 1)});
     return result;
 }
@@ -36,7 +38,7 @@ void set_mask(NamedArrays& inputs, const std::string& name, int kept, uint64_t s
     std::ranges::fill(mask.integers, 0);
     const size_t rows = mask.integers.size();
     for (uint64_t i = 0; kept > 0; ++i) {
-        const double unit = loop::random_unit(seed, i);
+        const double unit = interpret::random_unit(seed, i);
         const auto at = static_cast<size_t>(unit * static_cast<double>(rows)) % rows;
         if (mask.integers[at] == 0) --kept;
         mask.integers[at] = 1;
@@ -173,14 +175,14 @@ void compare(const Model& model, bool strict = false) {
     std::vector<NamedArrays> first;  // results of one thread, by run
     for (const int threads : {1, 2}) {
         size_t run = 0;
-        driver::EngineOptions options{.threads = threads};
+        engine::EngineOptions options{.threads = threads};
         if (strict) options.compiler.numerics = loop::Numerics::Strict;
         auto engine = Engine::create(*own, options);
         ASSERT_TRUE(engine) << engine.error().message;
         for (const Kept& kept : runs()) {
             const std::string where = fmt::format("\n{} and {} rows\n{}", kept.p, kept.q, text);
             NamedArrays inputs;
-            ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
+            ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3, inputs));
             set_mask(inputs, "a", kept.p * model.times, 5);
             set_mask(inputs, "b", kept.q * model.times, 6);
             const auto want = oracle->run(inputs);
@@ -251,7 +253,7 @@ TEST(EngineDynamic, ProofsAreSound) {
     size_t proved = 0;
     for (uint64_t round = 0; round < 20000; ++round) {
         const auto small = [&](uint64_t k) {
-            return static_cast<int64_t>(loop::random_unit(round, k) * 5) - 2;
+            return static_cast<int64_t>(interpret::random_unit(round, k) * 5) - 2;
         };
         const ir::SymId index =
             sum({{small(0), a}, {small(1), b}, {small(2), i}, {small(3), j}}, small(4));
@@ -275,7 +277,7 @@ graph G {
     ASSERT_TRUE(interpreter);
     const loop::Plan plan = loop::make_plan(interpreter->program(), {}, {});
     ASSERT_EQ(plan.steps.size(), 1U);
-    const loop::Scheduled& kernel = plan.steps[0].kernel;
+    const loop::ScheduledKernel& kernel = plan.steps[0].kernel;
     std::vector<tensor::Tensor> buffers;
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
         const loop::StorageId id = kernel.arguments[i];
@@ -385,7 +387,7 @@ TEST(EngineDynamic, TooLargeOnes) {
     auto engine = Engine::create(*own, {});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(own->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(own->program(), 3, inputs));
     for (const int kept : {0, 40, 0}) {
         set_mask(inputs, "a", kept, 5);
         set_mask(inputs, "b", 0, 5);
@@ -484,7 +486,7 @@ TEST(EngineDynamic, ReportsBadIndices) {
     auto engine = Engine::create(*own, {});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(own->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(own->program(), 3, inputs));
     for (const auto& [last, good] : {std::pair{3, true}, {4, false}, {39, false}, {2, true}}) {
         set_mask(inputs, "a", 10, 5);
         set_mask(inputs, "b", 0, 6);

@@ -5,15 +5,15 @@
 #include <limits>
 #include <map>
 
-#include "driver/run/engine.h"
+#include "engine/engine.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();

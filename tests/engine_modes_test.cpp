@@ -10,17 +10,17 @@
 
 #include "codegen/compiler.h"
 #include "driver/bench/peak.h"
-#include "driver/run/engine.h"
-#include "loop/graph_text.h"
+#include "engine/engine.h"
+#include "loop/passes/graph_text.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::Engine;
-using driver::EngineOptions;
-using loop::NamedArrays;
+using engine::Engine;
+using engine::EngineOptions;
+using interpret::NamedArrays;
 using loop::Numerics;
 using testing_support::load_text;
 using testing_support::random_inputs;
@@ -162,14 +162,14 @@ graph Rows {
 })";
     const auto interpreter = load_text(kRows);
     const auto inputs = random_inputs(interpreter->program());
-    const loop::Array& x = inputs.at("x")[0];
+    const interpret::Array& x = inputs.at("x")[0];
     const auto at = [&](size_t i) { return static_cast<float>(x.reals[i]); };
     for (const std::string& target : targets()) {
         SCOPED_TRACE(target);
         const auto ran = run(kRows, {.compiler = {.target = target}});
         ASSERT_TRUE(ran);
         EXPECT_EQ(ran->interpreted, 0U);
-        const loop::Array& y = ran->outputs.at("y")[0];
+        const interpret::Array& y = ran->outputs.at("y")[0];
         for (size_t row = 0; row < 50; ++row) {
             const float first = at(4 * row) + at(4 * row + 1);
             const float second = at(4 * row + 2) + at(4 * row + 3);
@@ -208,8 +208,8 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
         }
         EXPECT_GT(made, 0U);
     }
-    loop::Scheduled nothing;
-    loop::Scheduled* const kernels[] = {&nothing};
+    loop::ScheduledKernel nothing;
+    loop::ScheduledKernel* const kernels[] = {&nothing};
 #ifndef __aarch64__
     EXPECT_FALSE((*compiler)->compile(kernels, 1));
 #endif
@@ -235,7 +235,7 @@ graph G {
     ASSERT_TRUE(interpreter);
     auto engine = Engine::create(*interpreter, {});
     ASSERT_TRUE(engine) << engine.error().message;
-    loop::Array x = *loop::Array::zeros(tensor::DType::F32, {19});
+    interpret::Array x = *interpret::Array::zeros(tensor::DType::F32, {19});
     for (double& value : x.reals) value = 1;
     // Each run hands `b` on to `a`, and `a` with 1 more to `b`.
     for (const auto& [a, b] : {std::pair{0, 100}, {100, 1}, {1, 101}}) {

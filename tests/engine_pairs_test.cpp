@@ -5,15 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/run/engine.h"
+#include "engine/engine.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using driver::EngineOptions;
-using loop::NamedArrays;
+using engine::Engine;
+using engine::EngineOptions;
+using interpret::NamedArrays;
 using loop::Numerics;
 using testing_support::load_text;
 using testing_support::random_inputs;

@@ -6,16 +6,16 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
+#include "engine/engine.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 
 // Kernels of a run, those for weights apart.
@@ -80,7 +80,7 @@ void compare(const std::string& text, size_t kernels) {
     const auto model = load_text(text);
     ASSERT_TRUE(model);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(model->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(model->program(), 3, inputs));
     compare(text, inputs, kernels);
 }
 

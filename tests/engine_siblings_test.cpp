@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
+#include "engine/engine.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::small_weight;
 
@@ -89,7 +89,7 @@ void expect_products(const std::string& body,
     const auto oracle = load_text(text, small_weight);
     ASSERT_TRUE(oracle);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3, inputs));
     if (change) change(inputs);
     const auto want = oracle->run(inputs);
     ASSERT_TRUE(want) << want.error().message;

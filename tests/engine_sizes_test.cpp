@@ -6,18 +6,18 @@
 
 #include <cmath>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
+#include "engine/engine.h"
 #include "runtime/memory.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 #include "tensor/room.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
@@ -41,7 +41,7 @@ struct Ran {
 std::optional<Ran> run(const std::string& text, const NamedArrays& inputs, bool fuse) {
     const auto interpreter = load_text(text);
     if (!interpreter) return std::nullopt;
-    driver::EngineOptions options;
+    engine::EngineOptions options;
     options.fuse = fuse;
     options.least_steps = 1;
     options.guarded = true;
@@ -49,7 +49,7 @@ std::optional<Ran> run(const std::string& text, const NamedArrays& inputs, bool 
     EXPECT_TRUE(engine);
     if (!engine) return std::nullopt;
     NamedArrays all = inputs;
-    EXPECT_TRUE(driver::add_random_inputs(interpreter->program(), 3, all));
+    EXPECT_TRUE(session::add_random_inputs(interpreter->program(), 3, all));
     Ran ran{interpreter->run(all), (*engine)->run(all), {}};
     ran.trouble = (*engine)->take_trouble();
     return ran;

@@ -9,16 +9,16 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/run/engine.h"
-#include "driver/run/tensors.h"
+#include "engine/engine.h"
+#include "session/tensors.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
 using testing_support::load_text;
 
 void compare(const std::string& text, int threads, double tolerance, size_t interpreted) {
@@ -26,7 +26,7 @@ void compare(const std::string& text, int threads, double tolerance, size_t inte
     const auto own = load_text(text);
     ASSERT_TRUE(oracle && own);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(oracle->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3, inputs));
     const auto want = oracle->run(inputs);
     ASSERT_TRUE(want) << want.error().message;
     auto engine = Engine::create(*own, {.threads = threads});
@@ -388,7 +388,7 @@ TEST(Engine, IsDeterministic) {
         const auto interpreter = load_text(text);
         ASSERT_TRUE(interpreter);
         NamedArrays inputs;
-        ASSERT_TRUE(driver::add_random_inputs(interpreter->program(), 3, inputs));
+        ASSERT_TRUE(session::add_random_inputs(interpreter->program(), 3, inputs));
         auto engine = Engine::create(*interpreter, {.threads = threads});
         ASSERT_TRUE(engine);
         for (int run = 0; run < 3; ++run) {
@@ -417,7 +417,7 @@ graph G {
     auto engine = Engine::create(*interpreter, {});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
-    ASSERT_TRUE(driver::add_random_inputs(interpreter->program(), 3, inputs));
+    ASSERT_TRUE(session::add_random_inputs(interpreter->program(), 3, inputs));
     EXPECT_TRUE((*engine)->run(inputs));
     inputs["i"][0].integers[18] = 40;
     const auto bad = (*engine)->run(inputs);

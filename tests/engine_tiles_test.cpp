@@ -7,15 +7,15 @@
 #include <filesystem>
 
 #include "codegen/compiler.h"
-#include "driver/run/engine.h"
+#include "engine/engine.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::Engine;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::random_inputs;
 
@@ -29,18 +29,18 @@ graph G {
 })";
 
 // Kernels for a processor with twice as many registers as the one of the compiler.
-loop::Plan plan_with_wide_tiles(const loop::Interpreter& interpreter, loop::Target target) {
+loop::Plan plan_with_wide_tiles(const interpret::Interpreter& interpreter, loop::Target target) {
     target.registers *= 2;
     return loop::make_plan(interpreter.program(), {}, {.target = target});
 }
 
-std::vector<loop::Scheduled*> kernels_of(loop::Plan& plan) {
-    std::vector<loop::Scheduled*> kernels;
+std::vector<loop::ScheduledKernel*> kernels_of(loop::Plan& plan) {
+    std::vector<loop::ScheduledKernel*> kernels;
     for (loop::PlanStep& step : plan.steps) kernels.push_back(&step.kernel);
     return kernels;
 }
 
-loop::Scheduled& tiled(loop::Plan& plan) {
+loop::ScheduledKernel& tiled(loop::Plan& plan) {
     for (loop::PlanStep& step : plan.steps) {
         if (step.kernel.narrower) return step.kernel;
     }
@@ -109,7 +109,7 @@ TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
         ASSERT_TRUE(compiler) << compiler.error().message;
         loop::Plan plan = plan_with_wide_tiles(*interpreter, (*compiler)->target());
         const auto kernels = kernels_of(plan);
-        loop::Scheduled& kernel = tiled(plan);
+        loop::ScheduledKernel& kernel = tiled(plan);
         const auto code = (*compiler)->compile(kernels, 2);
         ASSERT_TRUE(code) << code.error().message;
         const codegen::CompilerStats& stats = (*compiler)->stats();
@@ -125,7 +125,7 @@ TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
         EXPECT_EQ(kernel.function.items, items);
         // Another plan has it in its first form again.
         loop::Plan again = plan_with_wide_tiles(*interpreter, (*compiler)->target());
-        loop::Scheduled& same = tiled(again);
+        loop::ScheduledKernel& same = tiled(again);
         EXPECT_NE(same.schedule, schedule);
         ASSERT_TRUE((*compiler)->compile(kernels_of(again), 1));
         EXPECT_EQ(same.schedule, schedule);

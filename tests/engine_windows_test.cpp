@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "driver/run/engine.h"
+#include "engine/engine.h"
 #include "support/engine_models.h"
 
 namespace lemma {
 namespace {
 
-using driver::Engine;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::random_inputs;
 

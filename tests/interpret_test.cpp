@@ -7,15 +7,15 @@
 #include <limits>
 
 #include "diag/render.h"
-#include "loop/interpret.h"
+#include "interpret/interpret.h"
 #include "sknd/compose/compose.h"
 
 namespace lemma {
 namespace {
 
-using loop::Array;
-using loop::Interpreter;
-using loop::NamedArrays;
+using interpret::Array;
+using interpret::Interpreter;
+using interpret::NamedArrays;
 
 Interpreter load(const std::string& text) {
     diag::SourceMap sources;

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "codegen/compiler.h"
-#include "loop/plan.h"
-#include "loop/random.h"
+#include "interpret/random.h"
+#include "loop/plan/plan.h"
 #include "support/loop_evaluator.h"
 #include "support/number_files.h"
 #include "support/number_run.h"
@@ -29,14 +29,14 @@ constexpr int64_t kFewItems = 3;
 void fill(Tensor& buffer, uint64_t seed) {
     constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42, 3e38};
     for (int64_t i = 0; i < buffer.size(); ++i) {
-        const uint64_t bits = loop::random_bits(seed, static_cast<uint64_t>(i));
+        const uint64_t bits = interpret::random_bits(seed, static_cast<uint64_t>(i));
         if (!is_real(buffer.dtype())) {
             buffer.set_integer(
                 i, static_cast<int64_t>(bits % (buffer.dtype() == DType::Bool ? 2 : 4)));
         } else if (bits % 64 == 0) {
             buffer.set_real(i, kSpecial[(bits >> 32) % std::size(kSpecial)]);
         } else {
-            buffer.set_real(i, loop::random_unit(seed, static_cast<uint64_t>(i)) * 4 - 2);
+            buffer.set_real(i, interpret::random_unit(seed, static_cast<uint64_t>(i)) * 4 - 2);
         }
     }
 }
@@ -83,7 +83,7 @@ private:
         loop::PlanOptions options{.target = compiler_.target(), .least_steps = 1};
         loop::Plan plan = loop::make_plan(program, {}, options);
         std::vector<const loop::PlanStep*> steps;
-        std::vector<loop::Scheduled*> kernels;
+        std::vector<loop::ScheduledKernel*> kernels;
         for (loop::PlanStep& step : plan.steps) {
             if (step.interpreted || step.loop || step.branch) continue;
             steps.push_back(&step);
@@ -117,7 +117,7 @@ private:
                                    const RunExtents& extents,
                                    runtime::KernelFunction code,
                                    Fma fma) {
-        const loop::Scheduled& kernel = step.kernel;
+        const loop::ScheduledKernel& kernel = step.kernel;
         std::vector<Tensor> loops;
         for (size_t i = 0; i < kernel.arguments.size(); ++i) {
             const loop::StorageId id = kernel.arguments[i];

@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "codegen/compiler.h"
-#include "loop/plan.h"
-#include "loop/random.h"
+#include "interpret/random.h"
+#include "loop/plan/plan.h"
 #include "support/number_engine.h"
 #include "support/number_files.h"
 #include "support/number_run.h"
@@ -42,13 +42,13 @@ public:
             if (!test.steps.front().samples.empty()) continue;  // no two runs have the same
             uint64_t seed = kSeed;
             for (const char c : name + test.compose + test.name) {
-                seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+                seed = interpret::mix_bits(seed + static_cast<uint8_t>(c));
             }
             test_case(name, test, seed, counts);
             const auto weighty = with_weights(test);
             if (weighty) test_case(name, *weighty, seed, counts);
             for (size_t i = 0; i < std::size(kGrowths); ++i) {
-                const uint64_t own = loop::random_bits(seed, i);
+                const uint64_t own = interpret::random_bits(seed, i);
                 if (all_ || own % kOneOf == 0) test_variant(name, test, kGrowths[i], own, counts);
                 if (weighty) test_variant(name, *weighty, kGrowths[i], own, counts);
             }

@@ -11,8 +11,8 @@
 #include <lemma/lemma.hpp>
 #include <thread>
 
-#include "driver/run/session.h"
-#include "driver/run/tensors.h"
+#include "session/session.h"
+#include "session/tensors.h"
 
 #ifdef __SANITIZE_ADDRESS__
 extern "C" size_t __sanitizer_get_current_allocated_bytes();  // g++ 12 comes without its header
@@ -47,20 +47,20 @@ protected:
         std::error_code ignored;
         fs::remove_all(folder_, ignored);
     }
-    driver::SessionOptions compiled(int threads) const {
-        driver::SessionOptions options;
-        options.engine = driver::EngineKind::Jit;
+    session::SessionOptions compiled(int threads) const {
+        session::SessionOptions options;
+        options.engine = session::EngineKind::Jit;
         options.random_weights = 1;
         options.threads = threads;
         return options;
     }
     // The output of one run in a session of its own; empty if something failed.
-    std::vector<double> run_session(const driver::SessionOptions& options) const {
-        driver::Finding finding{.model = model_, .diag = Diagnostics()};
-        const auto session = driver::Session::open(model_, options, finding);
+    std::vector<double> run_session(const session::SessionOptions& options) const {
+        model::Finding finding{.model = model_, .diag = Diagnostics()};
+        const auto session = session::Session::open(model_, options, finding);
         if (!session) return {};
-        loop::NamedArrays inputs;
-        if (!driver::add_random_inputs(session->program(), 1, inputs)) return {};
+        interpret::NamedArrays inputs;
+        if (!session::add_random_inputs(session->program(), 1, inputs)) return {};
         const auto outputs = session->step(inputs, finding);
         return outputs ? outputs->at("y")[0].reals : std::vector<double>();
     }

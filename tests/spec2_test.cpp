@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "sknd/print/printer.h"
 #include "sknd/syntax/parser.h"
-#include "sknd/syntax/printer.h"
 #include "support/golden_file.h"
 
 namespace lemma::testing {

@@ -35,7 +35,7 @@ DataType public_type(tensor::DType dtype) {
 
 bool is_type(DataType type) { return type >= DataType::F16 && type <= DataType::Str; }
 
-Result<loop::Array> internal_array(const std::string& name, const Tensor& tensor) {
+Result<interpret::Array> internal_array(const std::string& name, const Tensor& tensor) {
     if (!is_type(tensor.type)) {
         return bad(fmt::format(
             "`{}` is given data of type {}, which is none", name, static_cast<int>(tensor.type)));
@@ -60,11 +60,11 @@ Result<loop::Array> internal_array(const std::string& name, const Tensor& tensor
     LEMMA_TRY(tensor::Tensor copy, tensor::Tensor::zeros(dtype, tensor.shape));
     if (strings) copy.strings() = tensor.strings;
     if (!copy.bytes().empty()) std::memcpy(copy.bytes().data(), tensor.bytes.data(), given);
-    return loop::to_array(copy);
+    return interpret::to_array(copy);
 }
 
-Result<Tensor> public_tensor(const loop::Array& array) {
-    LEMMA_TRY(const tensor::Tensor made, loop::to_tensor(array));
+Result<Tensor> public_tensor(const interpret::Array& array) {
+    LEMMA_TRY(const tensor::Tensor made, interpret::to_tensor(array));
     Tensor tensor;
     tensor.type = public_type(made.dtype());
     tensor.shape = made.shape();

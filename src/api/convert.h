@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "loop/array.h"
+#include "interpret/array.h"
 
 namespace lemma::api {
 
@@ -15,7 +15,7 @@ tensor::DType internal_type(DataType type);
 DataType public_type(tensor::DType dtype);
 
 // An error when shape and elements contradict one another; it speaks of the tensor by the name.
-Result<loop::Array> internal_array(const std::string& name, const Tensor& tensor);
-Result<Tensor> public_tensor(const loop::Array& array);
+Result<interpret::Array> internal_array(const std::string& name, const Tensor& tensor);
+Result<Tensor> public_tensor(const interpret::Array& array);
 
 }  // namespace lemma::api

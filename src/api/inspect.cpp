@@ -1,7 +1,7 @@
 #include "api/inspect.h"
 
 #include "api/convert.h"
-#include "driver/run/tensors.h"
+#include "session/tensors.h"
 
 namespace lemma::api {
 
@@ -22,7 +22,7 @@ TensorInfo info_of(const ir::Program& program, const ir::Tensor& tensor) {
 std::vector<TensorInfo> infos_of(const ir::Program& program, const std::vector<ir::Port>& ports) {
     std::vector<TensorInfo> infos;
     for (const ir::Port& port : ports) {
-        const auto names = driver::item_names(port, port.operand.items.size());
+        const auto names = session::item_names(port, port.operand.items.size());
         for (size_t i = 0; i < port.operand.items.size(); ++i) {
             TensorInfo info = info_of(program, program.tensors[port.operand.items[i]]);
             info.name = names[i];  // a tensor that is handed on has the name of another one

@@ -4,7 +4,7 @@
 #include <lemma/lemma.hpp>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::api {
 

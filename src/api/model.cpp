@@ -6,15 +6,16 @@
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/checked.h"
-#include "driver/run/engine.h"
-#include "driver/run/session.h"
-#include "driver/run/tensors.h"
+#include "base/version.h"
+#include "engine/engine.h"
+#include "session/session.h"
+#include "session/tensors.h"
 
 namespace lemma {
 
 struct Model::State {
-    driver::Finding finding;  // owns the texts that the model points into
-    std::unique_ptr<driver::Session> session;
+    model::Finding finding;  // owns the texts that the model points into
+    std::unique_ptr<session::Session> session;
     api::Inspection about;
 };
 
@@ -25,16 +26,16 @@ std::unexpected<Error> bad(std::string message) {
 }
 
 // For the next call; the texts stay.
-void clear(driver::Finding& finding) {
-    finding.status = driver::kGood;
+void clear(model::Finding& finding) {
+    finding.status = model::kGood;
     finding.diag = Diagnostics();
     finding.unusable.reset();
     finding.remarks.clear();
 }
 
-Result<driver::SessionOptions> session_options(const LoadOptions& options) {
-    driver::SessionOptions session;
-    driver::GraphOptions& graph = session.check.graph;
+Result<session::SessionOptions> session_options(const LoadOptions& options) {
+    session::SessionOptions session;
+    model::GraphOptions& graph = session.check.graph;
     for (const std::string& attribute : options.attributes) {
         const size_t middle = attribute.find('=');
         if (middle == 0 || middle == std::string::npos) {
@@ -53,13 +54,13 @@ Result<driver::SessionOptions> session_options(const LoadOptions& options) {
     session.run.seed = options.seed;
     switch (options.engine) {
         case EngineChoice::Auto:
-            session.engine = driver::EngineKind::Auto;
+            session.engine = session::EngineKind::Auto;
             break;
         case EngineChoice::Interpret:
-            session.engine = driver::EngineKind::Interpret;
+            session.engine = session::EngineKind::Interpret;
             break;
         case EngineChoice::Compile:
-            session.engine = driver::EngineKind::Jit;
+            session.engine = session::EngineKind::Jit;
             break;
         default:
             return bad("there is no such engine");
@@ -73,19 +74,19 @@ Result<driver::SessionOptions> session_options(const LoadOptions& options) {
     return session;
 }
 
-Result<loop::NamedArrays> given_inputs(const ir::Program& program, const Tensors& inputs) {
-    std::map<std::string, loop::Array> arrays;
+Result<interpret::NamedArrays> given_inputs(const ir::Program& program, const Tensors& inputs) {
+    std::map<std::string, interpret::Array> arrays;
     for (const auto& [name, tensor] : inputs) {
         LEMMA_TRY(arrays[name], api::internal_array(name, tensor));
     }
-    return driver::gather_inputs(program, std::move(arrays));
+    return session::gather_inputs(program, std::move(arrays));
 }
 
-Result<Tensors> public_outputs(const ir::Program& program, const loop::NamedArrays& outputs) {
+Result<Tensors> public_outputs(const ir::Program& program, const interpret::NamedArrays& outputs) {
     Tensors tensors;
     for (const ir::Port& port : program.graphs[program.main].outputs) {
         const auto& items = outputs.at(port.name);
-        const auto names = driver::item_names(port, items.size());
+        const auto names = session::item_names(port, items.size());
         for (size_t i = 0; i < items.size(); ++i) {
             LEMMA_TRY(tensors[names[i]], api::public_tensor(items[i]));
         }
@@ -94,14 +95,14 @@ Result<Tensors> public_outputs(const ir::Program& program, const loop::NamedArra
 }
 
 // Without a copy into the interpreter's form and back, where that is possible.
-std::optional<Tensors> run_directly(driver::Session& session, const Tensors& inputs) {
-    driver::Engine* const engine = session.direct_engine();
+std::optional<Tensors> run_directly(session::Session& session, const Tensors& inputs) {
+    engine::Engine* const engine = session.direct_engine();
     if (!engine) return std::nullopt;
     const ir::Program& program = session.program();
     const ir::Graph& graph = program.graphs[program.main];
-    std::vector<driver::Engine::Bytes> given;
+    std::vector<engine::Engine::Bytes> given;
     for (const ir::Port& port : graph.inputs) {
-        const auto names = driver::item_names(port, port.operand.items.size());
+        const auto names = session::item_names(port, port.operand.items.size());
         for (size_t i = 0; i < names.size(); ++i) {
             const auto found = inputs.find(names[i]);
             if (found == inputs.end()) return std::nullopt;
@@ -118,7 +119,7 @@ std::optional<Tensors> run_directly(driver::Session& session, const Tensors& inp
     Tensors outputs;
     std::unordered_map<ir::TensorId, std::string, IdHash> names;
     for (const ir::Port& port : graph.outputs) {
-        const auto items = driver::item_names(port, port.operand.items.size());
+        const auto items = session::item_names(port, port.operand.items.size());
         for (size_t i = 0; i < items.size(); ++i) names[port.operand.items[i]] = items[i];
     }
     const auto receive = [&](ir::TensorId id, tensor::DType dtype, const tensor::Shape& shape) {
@@ -137,7 +138,7 @@ std::optional<Tensors> run_directly(driver::Session& session, const Tensors& inp
 
 }  // namespace
 
-const char* version() { return driver::kVersion.data(); }
+const char* version() { return kVersion.data(); }
 
 Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Model::Model(Model&& other) noexcept = default;
@@ -151,7 +152,7 @@ LoadResult Model::load(const std::string& path, const LoadOptions& options) {
         if (!session) return api::report_unusable(session.error(), result);
         auto state = std::make_unique<State>();
         state->finding.model = path;
-        state->session = driver::Session::open(path, *session, state->finding);
+        state->session = session::Session::open(path, *session, state->finding);
         api::report(state->finding, result);
         if (!state->session) return;
         state->about = api::inspect(state->session->program());
@@ -169,8 +170,8 @@ const std::vector<Operation>& Model::operations() const { return state_->about.o
 RunResult Model::run(const Tensors& inputs) {
     RunResult result;
     api::guarded(result, [&] {
-        driver::Session& session = *state_->session;
-        driver::Finding& finding = state_->finding;
+        session::Session& session = *state_->session;
+        model::Finding& finding = state_->finding;
         if (auto outputs = run_directly(session, inputs)) {
             clear(finding);
             result.outputs = std::move(*outputs);
@@ -193,7 +194,7 @@ std::optional<Tensor> Model::variable(const std::string& name) const {
     std::optional<Tensor> value;
     Outcome ignored;
     api::guarded(ignored, [&] {
-        const loop::Array* const array = state_->session->variable(name);
+        const interpret::Array* const array = state_->session->variable(name);
         if (!array) return;
         if (auto tensor = api::public_tensor(*array)) value = std::move(*tensor);
     });

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "diag/render.h"
-#include "driver/files.h"
+#include "model/files.h"
 
 namespace lemma::api {
 
@@ -16,7 +16,7 @@ Problem problem_of(const diag::SourceMap& sources, const diag::Diagnostic& diagn
     problem.kind = diag::shown_id(diagnostic);
     problem.message = diagnostic.message;
     if (diagnostic.span.valid()) {
-        const diag::Place place = sources.place(diagnostic.span.file, diagnostic.span.begin);
+        const diag::LineColumn place = sources.place(diagnostic.span.file, diagnostic.span.begin);
         problem.file = sources.name(diagnostic.span.file);
         problem.line = static_cast<int>(place.line);
         problem.column = static_cast<int>(place.column);
@@ -29,7 +29,7 @@ Problem problem_of(const diag::SourceMap& sources, const diag::Diagnostic& diagn
 
 }  // namespace
 
-void report(driver::Finding& finding, Outcome& outcome) {
+void report(model::Finding& finding, Outcome& outcome) {
     outcome.status = static_cast<Status>(finding.status);
     finding.diag.sort_by_place();
     for (const diag::Diagnostic& diagnostic : finding.diag.items()) {
@@ -39,7 +39,7 @@ void report(driver::Finding& finding, Outcome& outcome) {
         Problem problem;
         problem.severity = Severity::Warning;
         problem.message = remark.message;
-        problem.text = driver::remark_text(finding, remark);
+        problem.text = model::remark_text(finding, remark);
         outcome.problems.push_back(std::move(problem));
     }
     if (finding.unusable) report_unusable(*finding.unusable, outcome);
@@ -52,7 +52,7 @@ void report_unusable(const Error& error, Outcome& outcome) {
         problem.kind = diag::info(DiagKind::UnreadableFile).id;
     }
     problem.message = error.message;
-    problem.text = driver::unusable_line(error);
+    problem.text = model::unusable_line(error);
     outcome.problems.push_back(std::move(problem));
 }
 

@@ -6,12 +6,12 @@
 #include <new>
 
 #include "base/result.h"
-#include "driver/finding.h"
+#include "model/finding.h"
 
 namespace lemma::api {
 
 // Sets the status and adds the problems of a finding, in the order of their places.
-void report(driver::Finding& finding, Outcome& outcome);
+void report(model::Finding& finding, Outcome& outcome);
 void report_unusable(const Error& error, Outcome& outcome);
 void report_fault(const char* what, Outcome& outcome);
 

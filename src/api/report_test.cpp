@@ -6,7 +6,7 @@ namespace lemma::api {
 namespace {
 
 TEST(Report, RemarksAreWarnings) {
-    driver::Finding finding;
+    model::Finding finding;
     const auto file = finding.sources.add("main.sknd", "graph G {}\n");
     finding.remarks.push_back({Span{file, 0, 0}, "the interpreter runs it"});
     Outcome outcome;

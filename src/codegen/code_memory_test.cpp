@@ -27,7 +27,7 @@ loop::Function sines() {
         {build.cast(build.index(f.item), loop::Kind::F32), build.real(0.3, loop::Kind::F32)});
     loop::Address place;
     place.add(f.item, 1);
-    f.body.push_back({loop::Store{out, place, build.library("sin", {angle}), {}}});
+    f.body.push_back({loop::StoreStmt{out, place, build.library("sin", {angle}), {}}});
     return f;
 }
 

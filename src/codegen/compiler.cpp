@@ -35,11 +35,11 @@ ObjectKey Compiler::key_of(const loop::Function& function) const {
 }
 
 // Kernels that are not there yet, each once, and the names of all.
-std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::Scheduled* const> kernels,
+std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                                std::vector<std::string>& names) const {
     std::vector<Job> jobs;
     std::unordered_set<std::string> known;
-    for (const loop::Scheduled* const kernel : kernels) {
+    for (const loop::ScheduledKernel* const kernel : kernels) {
         ObjectKey key = key_of(kernel->function);
         names.push_back(name_of(key));
         if (forms_.contains(names.back()) || !known.insert(names.back()).second) continue;
@@ -51,10 +51,10 @@ std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::Scheduled* const>
 // ---- Making -------------------------------------------------------------------------------------
 
 // The kernel in the next narrower form, which is told. Its code has a name that no other has.
-std::optional<loop::Scheduled> Compiler::narrower(const Job& job, Form& form) {
+std::optional<loop::ScheduledKernel> Compiler::narrower(const Job& job, Form& form) {
     constexpr int kMost = 12;
     if (!job.kernel->narrower || form.narrower == kMost) return std::nullopt;
-    std::optional<loop::Scheduled> made;
+    std::optional<loop::ScheduledKernel> made;
     {
         const std::lock_guard lock(narrowing_);
         made = job.kernel->narrower(++form.narrower);
@@ -96,7 +96,7 @@ Result<void> Compiler::make(Job& job, ObjectMaker& maker) {
 }
 
 // The kernel becomes the form that there is code for.
-bool Compiler::take_form(loop::Scheduled& kernel, const Form& form) {
+bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
     if (form.narrower == 0) return true;
     auto smaller = kernel.narrower ? kernel.narrower(form.narrower) : std::nullopt;
     if (!smaller || !form.symbol.ends_with(key_of(smaller->function).digest)) return false;
@@ -144,7 +144,7 @@ Result<void> Compiler::link(const std::vector<Job>& jobs) {
 }
 
 Result<std::vector<runtime::KernelFunction>> Compiler::compile(
-    std::span<loop::Scheduled* const> kernels, int threads) {
+    std::span<loop::ScheduledKernel* const> kernels, int threads) {
     if (!target_.runs_here) {
         return std::unexpected(Error{"code for another processor cannot run here"});
     }

@@ -16,10 +16,10 @@
 #include "codegen/machine_target.h"
 #include "codegen/object_cache.h"
 #include "codegen/object_maker.h"
-#include "loop/layout.h"
-#include "loop/node.h"
-#include "loop/numerics.h"
-#include "loop/schedule.h"
+#include "loop/ir/layout.h"
+#include "loop/ir/node.h"
+#include "loop/ir/numerics.h"
+#include "loop/schedule/schedule.h"
 #include "runtime/kernel.h"
 
 namespace lemma::codegen {
@@ -55,8 +55,8 @@ public:
     // The code of each kernel, in order. Equal kernels share theirs. One that needs more registers
     // than there are becomes its narrower form with the least spills. An error when the target is
     // another kind of processor than this one.
-    Result<std::vector<runtime::KernelFunction>> compile(std::span<loop::Scheduled* const> kernels,
-                                                         int threads);
+    Result<std::vector<runtime::KernelFunction>> compile(
+        std::span<loop::ScheduledKernel* const> kernels, int threads);
     // The function as an object file of the target, under the name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     const CompilerStats& stats() const { return stats_; }
@@ -69,7 +69,7 @@ private:
         std::string symbol;
     };
     struct Job {
-        const loop::Scheduled* kernel = nullptr;
+        const loop::ScheduledKernel* kernel = nullptr;
         ObjectKey key;  // of the kernel itself, whichever form is chosen
         Form form;
         std::string object;
@@ -82,13 +82,13 @@ private:
     Compiler(MachineTarget target, const CompilerOptions& options);
     static std::string name_of(const ObjectKey& key) { return "k" + key.digest; }
     ObjectKey key_of(const loop::Function& function) const;
-    std::vector<Job> find_jobs(std::span<loop::Scheduled* const> kernels,
+    std::vector<Job> find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                std::vector<std::string>& names) const;
     void work(std::vector<Job>& jobs, std::atomic<size_t>& next);
-    std::optional<loop::Scheduled> narrower(const Job& job, Form& form);
+    std::optional<loop::ScheduledKernel> narrower(const Job& job, Form& form);
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);
-    bool take_form(loop::Scheduled& kernel, const Form& form);
+    bool take_form(loop::ScheduledKernel& kernel, const Form& form);
     Error error_of(const Job& failed, const std::vector<Job>& jobs) const;
     Result<void> link(const std::vector<Job>& jobs);
 

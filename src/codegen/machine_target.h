@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "loop/layout.h"
+#include "loop/ir/layout.h"
 
 namespace lemma::codegen {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "codegen/machine_target.h"
-#include "loop/node.h"
+#include "loop/ir/node.h"
 
 namespace lemma::codegen {
 

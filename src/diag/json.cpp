@@ -10,8 +10,8 @@ using Json = nlohmann::ordered_json;
 
 void add_place(Json& object, const SourceMap& sources, Span span) {
     if (!span.valid()) return;
-    const Place begin = sources.place(span.file, span.begin);
-    const Place end = sources.place(span.file, span.end);
+    const LineColumn begin = sources.place(span.file, span.begin);
+    const LineColumn end = sources.place(span.file, span.end);
     object["file"] = sources.name(span.file);
     if (sources.is_binary(span.file)) {
         object["path"] = sources.line(span.file, begin.line);

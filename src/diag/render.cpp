@@ -34,7 +34,7 @@ private:
     // A span with the line that it begins in.
     struct Located {
         Span span;
-        Place place;
+        LineColumn place;
     };
     Located locate(Span span) const;
     std::string place_text(const Located& at) const;

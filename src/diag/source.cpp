@@ -90,7 +90,7 @@ size_t SourceMap::line_end(const File& file, size_t index) {
     return next - (crlf ? 2 : 1);
 }
 
-Place SourceMap::place(FileId id, uint32_t offset) const {
+LineColumn SourceMap::place(FileId id, uint32_t offset) const {
     const File& source = file(id);
     const std::vector<uint32_t>& begins = lines(source);
     const auto behind = std::upper_bound(begins.begin(), begins.end(), offset);

@@ -14,10 +14,10 @@ namespace lemma::diag {
 
 // One-based line and column; the column counts characters (code points; a byte that is not part of
 // UTF-8 counts as one), not bytes.
-struct Place {
+struct LineColumn {
     uint32_t line = 1;
     uint32_t column = 1;
-    friend bool operator==(const Place&, const Place&) = default;
+    friend bool operator==(const LineColumn&, const LineColumn&) = default;
 };
 
 class SourceMap {
@@ -36,7 +36,7 @@ public:
     std::string_view text(Span span) const;
 
     // An offset inside a line end, or past the end of the text, is where the line's text ends.
-    Place place(FileId file, uint32_t offset) const;
+    LineColumn place(FileId file, uint32_t offset) const;
     // The one-based line without its line end (LF, CR or CRLF), and the offset where it begins.
     std::string_view line(FileId file, uint32_t line) const;
     uint32_t line_begin(FileId file, uint32_t line) const;

@@ -33,7 +33,7 @@ private:
 std::vector<std::string> lines_of(const std::string& text) {
     SourceMap sources;
     const FileId file = sources.add("t", text);
-    const Place end = sources.place(file, static_cast<uint32_t>(text.size()));
+    const LineColumn end = sources.place(file, static_cast<uint32_t>(text.size()));
     std::vector<std::string> lines;
     for (uint32_t i = 1; i <= end.line; ++i) lines.emplace_back(sources.line(file, i));
     return lines;
@@ -53,12 +53,12 @@ TEST(SourceMap, TakesEachKindOfLineEndForOne) {
 TEST(SourceMap, FindsPlacesByOffset) {
     SourceMap sources;
     const FileId file = sources.add("t", "ab\r\ncd\n");
-    EXPECT_EQ(sources.place(file, 0), (Place{1, 1}));
-    EXPECT_EQ(sources.place(file, 1), (Place{1, 2}));
-    EXPECT_EQ(sources.place(file, 3), (Place{1, 3})) << "inside the line end";
-    EXPECT_EQ(sources.place(file, 4), (Place{2, 1}));
-    EXPECT_EQ(sources.place(file, 7), (Place{3, 1})) << "the end of the file";
-    EXPECT_EQ(sources.place(file, 70), (Place{3, 1})) << "past the end of the file";
+    EXPECT_EQ(sources.place(file, 0), (LineColumn{1, 1}));
+    EXPECT_EQ(sources.place(file, 1), (LineColumn{1, 2}));
+    EXPECT_EQ(sources.place(file, 3), (LineColumn{1, 3})) << "inside the line end";
+    EXPECT_EQ(sources.place(file, 4), (LineColumn{2, 1}));
+    EXPECT_EQ(sources.place(file, 7), (LineColumn{3, 1})) << "the end of the file";
+    EXPECT_EQ(sources.place(file, 70), (LineColumn{3, 1})) << "past the end of the file";
     EXPECT_EQ(sources.line_begin(file, 2), 4u);
 }
 
@@ -82,11 +82,11 @@ TEST(SourceMap, CountsBytesThatAreNotUtf8AsOneColumnEach) {
 TEST(SourceMap, GivesTheSamePlaceInAnyOrderOfLookUps) {
     SourceMap sources;
     const FileId file = sources.add("t", "0123456789é0123456789\nzz");
-    EXPECT_EQ(sources.place(file, 20), (Place{1, 20}));
-    EXPECT_EQ(sources.place(file, 11), (Place{1, 11})) << "inside a character";
-    EXPECT_EQ(sources.place(file, 12), (Place{1, 12}));
-    EXPECT_EQ(sources.place(file, 24), (Place{2, 2}));
-    EXPECT_EQ(sources.place(file, 20), (Place{1, 20}));
+    EXPECT_EQ(sources.place(file, 20), (LineColumn{1, 20}));
+    EXPECT_EQ(sources.place(file, 11), (LineColumn{1, 11})) << "inside a character";
+    EXPECT_EQ(sources.place(file, 12), (LineColumn{1, 12}));
+    EXPECT_EQ(sources.place(file, 24), (LineColumn{2, 2}));
+    EXPECT_EQ(sources.place(file, 20), (LineColumn{1, 20}));
 }
 
 TEST(SourceMap, KeepsTextsAtTheirAddress) {

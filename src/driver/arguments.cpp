@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/version.h"
 #include "diag/diagnostic.h"
 #include "driver/commands/command.h"
 
@@ -100,7 +101,7 @@ std::string help_text(const CLI::App* app, const std::string& name, CLI::AppForm
 
 Outcome unusable(const std::string& message, const std::string& command = "") {
     const std::string help = command.empty() ? "lemma --help" : "lemma " + command + " --help";
-    return {.status = kUnusable, .err = fmt::format("lemma: {}\ntry `{}`\n", message, help)};
+    return {.status = model::kUnusable, .err = fmt::format("lemma: {}\ntry `{}`\n", message, help)};
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
@@ -156,9 +157,9 @@ std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args
         app.parse(reversed);
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
-        return Outcome{.status = kGood, .out = app.help()};
+        return Outcome{.status = model::kGood, .out = app.help()};
     } catch (const CLI::CallForVersion& version) {
-        return Outcome{.status = kGood, .out = std::string(version.what()) + "\n"};
+        return Outcome{.status = model::kGood, .out = std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {
         const auto rest = app.remaining(true);
         if (rest.empty()) return complain(error.what());

@@ -28,9 +28,10 @@ Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istrea
     try {
         return run_line(normalised(args), all_commands(), terminal, input);
     } catch (const std::bad_alloc&) {
-        return {.status = kUnusable, .err = "lemma: out of memory\n"};
+        return {.status = model::kUnusable, .err = "lemma: out of memory\n"};
     } catch (const std::exception& error) {
-        return {.status = kFault, .err = fmt::format("lemma: internal fault: {}\n", error.what())};
+        return {.status = model::kFault,
+                .err = fmt::format("lemma: internal fault: {}\n", error.what())};
     }
 }
 

@@ -5,20 +5,11 @@
 #include <functional>
 #include <istream>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "model/status.h"
+
 namespace lemma::driver {
-
-inline constexpr std::string_view kVersion = "0.1.0";
-
-// The exit status of every command; when several apply, the largest wins.
-enum Status : int {
-    kGood = 0,
-    kWrong = 1,     // the model or the result is wrong
-    kUnusable = 2,  // bad usage, or a file that cannot be read or written
-    kFault = 3,     // our own fault
-};
 
 // What the output goes to: colours are for terminals only.
 struct Terminal {
@@ -30,7 +21,7 @@ struct Terminal {
 };
 
 struct Outcome {
-    int status = kGood;
+    int status = model::kGood;
     std::string out;
     std::string err;
 };

@@ -38,13 +38,13 @@ TEST(Driver, HelpIsTheSameByEveryWay) {
 
 TEST(Driver, RunsAreIndependent) {
     const Outcome first = run_with({"fmt", "-"});
-    EXPECT_EQ(first.status, kWrong);
-    EXPECT_EQ(run_with({"--version"}).status, kGood);
+    EXPECT_EQ(first.status, model::kWrong);
+    EXPECT_EQ(run_with({"--version"}).status, model::kGood);
     EXPECT_EQ(run_with({"fmt", "-"}).err, first.err);
 }
 
 TEST(Driver, StatusOfSeveralFilesIsTheWorst) {
-    EXPECT_EQ(run_with({"fmt", "-", "no-such-file.sknd"}).status, kUnusable);
+    EXPECT_EQ(run_with({"fmt", "-", "no-such-file.sknd"}).status, model::kUnusable);
 }
 
 }  // namespace

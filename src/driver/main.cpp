@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     write_all(outcome.err, stderr);
     if (!write_all(outcome.out, stdout)) {
         write_all("lemma: cannot write to standard output\n", stderr);
-        return kUnusable;
+        return lemma::model::kUnusable;
     }
     return outcome.status;
 }

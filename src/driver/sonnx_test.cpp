@@ -15,7 +15,7 @@
 #include "driver/driver.h"
 #include "onnx/write.h"
 #include "sonnx/test_models.h"
-#include "tensor/file_io.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 
@@ -60,7 +60,7 @@ protected:
                           const std::string& engine = "interpret") const {
         const Outcome outcome =
             lemma({"run", model, "--engine=" + engine, "--random-inputs=7", "-o", path(name)});
-        EXPECT_EQ(outcome.status, kGood) << outcome.err;
+        EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
         return read(path(name + "/y.npy"));
     }
 
@@ -74,7 +74,7 @@ bool contains(const std::string& text, std::string_view part) {
 TEST_F(Sonnx, ConformingModelIsGood) {
     const std::string model = write("m.onnx", conforming_model());
     const Outcome outcome = lemma({"check", "--profile=sonnx", model});
-    EXPECT_EQ(outcome.status, kGood) << outcome.err;
+    EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
     EXPECT_TRUE(contains(outcome.err, "conforms")) << outcome.err;
     EXPECT_FALSE(contains(outcome.err, "error")) << outcome.err;
 }
@@ -83,15 +83,15 @@ TEST_F(Sonnx, FindingsHaveTheIdsOfRules) {
     onnx::Model broken = conforming_model();
     drop_attribute(node_of(broken, "c1"), "group");
     const std::string model = write("m.onnx", broken);
-    EXPECT_EQ(lemma({"check", model}).status, kGood);
+    EXPECT_EQ(lemma({"check", model}).status, model::kGood);
     const Outcome outcome = lemma({"check", "--brief", "--profile=sonnx", model});
-    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_EQ(outcome.status, model::kWrong);
     EXPECT_TRUE(contains(outcome.err,
                          ":graph/node[0]:Conv: error: the attribute `group` of `Conv` is left out; "
                          "ONNX takes `1` [sonnx-GR4]"))
         << outcome.err;
     const Outcome json = lemma({"check", "--json", "--profile=sonnx", model});
-    EXPECT_EQ(json.status, kWrong);
+    EXPECT_EQ(json.status, model::kWrong);
     EXPECT_TRUE(contains(json.out, "\"kind\": \"sonnx-GR4\"")) << json.out;
     EXPECT_TRUE(contains(json.out, "\"conclusion\": \"does not conform\"")) << json.out;
 }
@@ -101,21 +101,22 @@ TEST_F(Sonnx, WritesReports) {
     for (const std::string report : {"r.md", "r.html"}) {
         const Outcome outcome =
             lemma({"check", "--profile=sonnx", "--report=" + path(report), model});
-        EXPECT_EQ(outcome.status, kGood) << outcome.err;
+        EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
         const std::string text = read(path(report));
         EXPECT_TRUE(contains(text, "The model conforms to the profile."));
         EXPECT_TRUE(contains(text, "CONV-8"));
     }
-    EXPECT_EQ(lemma({"check", "--profile=sonnx", "--report=r.pdf", model}).status, kUnusable);
-    EXPECT_EQ(lemma({"check", "--report=r.md", model}).status, kUnusable);
-    EXPECT_EQ(lemma({"check", "--profile=other", model}).status, kUnusable);
+    EXPECT_EQ(lemma({"check", "--profile=sonnx", "--report=r.pdf", model}).status,
+              model::kUnusable);
+    EXPECT_EQ(lemma({"check", "--report=r.md", model}).status, model::kUnusable);
+    EXPECT_EQ(lemma({"check", "--profile=other", model}).status, model::kUnusable);
 }
 
 TEST_F(Sonnx, IsForOnnxOnly) {
     std::ofstream(path("m.sknd")) << "graph G { @input { x: real[1]; } @output { y: real[1]; } "
                                      "@compose { y = x; } }\n";
     const Outcome outcome = lemma({"check", "--profile=sonnx", path("m.sknd")});
-    EXPECT_EQ(outcome.status, kUnusable);
+    EXPECT_EQ(outcome.status, model::kUnusable);
     EXPECT_TRUE(contains(outcome.err, "for ONNX models")) << outcome.err;
 }
 
@@ -123,11 +124,11 @@ TEST_F(Sonnx, ExplicitFormConformsAndComputesTheSameBits) {
     const std::string model = write("m.onnx", implicit_model());
     const std::string fixed = path("fixed.onnx");
     const Outcome before = lemma({"check", "--profile=sonnx", "--fix=" + fixed, model});
-    EXPECT_EQ(before.status, kWrong);
+    EXPECT_EQ(before.status, model::kWrong);
     EXPECT_TRUE(contains(before.err, "note: fixed CONV-23: `auto_pad` `SAME_UPPER` becomes"))
         << before.err;
     const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
-    EXPECT_EQ(after.status, kGood) << after.err;
+    EXPECT_EQ(after.status, model::kGood) << after.err;
     EXPECT_EQ(result_of(model, "before"), result_of(fixed, "after"));
 }
 
@@ -142,7 +143,8 @@ protected:
             lemma({"check", "--brief", "--profile=sonnx", "--fix=" + fixed, model});
         EXPECT_TRUE(contains(before.err, "note: fixed ")) << what << ": " << before.err;
         const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
-        EXPECT_EQ(after.status, repaired ? kGood : kWrong) << what << ": " << after.err;
+        EXPECT_EQ(after.status, repaired ? model::kGood : model::kWrong)
+            << what << ": " << after.err;
         for (const std::string engine : {"interpret", "jit"}) {
             EXPECT_TRUE(result_of(model, what + "_before", engine) ==
                         result_of(fixed, what + "_after", engine))
@@ -244,9 +246,9 @@ TEST_F(Sonnx, TheLimitOnInputsOfConcatCanBeSet) {
     const auto status = [&](const std::string& limit) {
         return lemma({"check", "--profile=sonnx", "--max-concat-inputs=" + limit, model}).status;
     };
-    EXPECT_EQ(status("2"), kGood);
-    EXPECT_EQ(status("1"), kWrong);
-    EXPECT_EQ(lemma({"check", "--max-concat-inputs=2", model}).status, kUnusable);
+    EXPECT_EQ(status("2"), model::kGood);
+    EXPECT_EQ(status("1"), model::kWrong);
+    EXPECT_EQ(lemma({"check", "--max-concat-inputs=2", model}).status, model::kUnusable);
 }
 
 TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {
@@ -254,7 +256,7 @@ TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {
     node_of(broken, "y").inputs[0] = "nothing";
     const std::string model = write("m.onnx", broken);
     const Outcome outcome = lemma({"check", "--profile=sonnx", "--fix=" + path("f.onnx"), model});
-    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_EQ(outcome.status, model::kWrong);
     EXPECT_TRUE(contains(outcome.err, "[sonnx-S021]")) << outcome.err;
     EXPECT_FALSE(fs::exists(path("f.onnx")));
 }
@@ -310,7 +312,7 @@ TEST_F(Sonnx, OtherOrdersAreRefused) {
     onnx::Model model = implicit_model();
     std::ranges::reverse(main_graph(model).nodes);
     const Outcome outcome = lemma({"check", "--brief", "--profile=sonnx", write("m.onnx", model)});
-    EXPECT_EQ(outcome.status, kWrong);
+    EXPECT_EQ(outcome.status, model::kWrong);
     EXPECT_TRUE(contains(outcome.err, "[sonnx-S022]")) << outcome.err;
 }
 

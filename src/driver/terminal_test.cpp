@@ -7,7 +7,7 @@
 
 #include "driver/driver.h"
 #include "onnx/test_model.h"
-#include "tensor/file_io.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 namespace {
@@ -65,7 +65,7 @@ TEST_F(Evil, NamesAreShownWithEscapes) {
            .outputs = {{"y" + kEvil, {2}}},
            .nodes = {{"Relu", {kEvil}, {"y" + kEvil}}}});
     const Outcome shown = command({"run", "--random-inputs"});
-    EXPECT_EQ(shown.status, kGood) << shown.err;
+    EXPECT_EQ(shown.status, model::kGood) << shown.err;
     EXPECT_TRUE(shown.out.starts_with("ya<1b>]0;pwn<07><1b>[2J<U+009B>31m<U+202E>z: f32[2]"))
         << shown.out;
     const std::vector<std::vector<std::string>> commands = {{"check", "-v"},
@@ -103,7 +103,7 @@ TEST_F(Evil, DiagnosticsHaveEscapes) {
         {"check"}, {"check", "--brief"}, {"run", "--random-inputs"}, {"show"}};
     for (const auto& arguments : commands) {
         const Outcome outcome = command(arguments);
-        EXPECT_NE(outcome.status, kGood);
+        EXPECT_NE(outcome.status, model::kGood);
         expect_safe(outcome);
     }
 }
@@ -112,7 +112,7 @@ TEST_F(Evil, PathsHaveEscapes) {
     model_ = (folder_ / (kEvil + ".sknd")).string();
     for (const char* const name : {"check", "run", "show", "bench", "fmt", "verify"}) {
         const Outcome outcome = command({name});
-        EXPECT_EQ(outcome.status, kUnusable) << name;
+        EXPECT_EQ(outcome.status, model::kUnusable) << name;
         expect_safe(outcome);
     }
 }

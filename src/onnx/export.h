@@ -1,6 +1,6 @@
 // onnx/export.h — a program as an ONNX model. Operations of the modules `onnx.…` become the nodes
 // that they are named after, compounds of other modules their parts; whoever wants operations of
-// other modules written brings them to this form first (driver/onnx/rewrite.h).
+// other modules written brings them to this form first (convert/onnx/rewrite.h).
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "diag/diagnostic.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "onnx/model.h"
 #include "tensor/tensor.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "onnx/model.h"
-#include "tensor/file_parts.h"
+#include "tensor/files/file_parts.h"
 
 namespace lemma::onnx {
 

@@ -6,7 +6,7 @@
 #include "onnx/read.h"
 #include "onnx/test_model.h"
 #include "onnx/write.h"
-#include "tensor/mapped_file.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::onnx {
 namespace {

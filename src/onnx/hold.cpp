@@ -4,7 +4,7 @@
 
 #include "onnx/fields.h"
 #include "onnx/read.h"
-#include "tensor/mapped_file.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::onnx {
 

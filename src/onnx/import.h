@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "diag/diagnostic.h"
-#include "ir/calls.h"
+#include "ir/program/calls.h"
 #include "onnx/model.h"
 #include "tensor/tensor.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/store.h"
 #include "diag/diagnostic.h"
-#include "tensor/pb_file.h"
+#include "tensor/files/pb_file.h"
 
 namespace lemma::onnx {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/pb_file.h"
-#include "tensor/wire.h"
+#include "tensor/files/pb_file.h"
+#include "tensor/files/wire.h"
 
 namespace lemma::onnx::test {
 

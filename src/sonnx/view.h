@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "diag/diagnostic.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "onnx/model.h"
 
 namespace lemma::sonnx {

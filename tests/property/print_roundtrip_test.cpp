@@ -8,9 +8,9 @@
 #include <set>
 
 #include "random_module.h"
+#include "sknd/print/printer.h"
 #include "sknd/syntax/lexer.h"
 #include "sknd/syntax/parser.h"
-#include "sknd/syntax/printer.h"
 
 namespace lemma::sknd {
 namespace {
@@ -32,7 +32,7 @@ Parsed parse(std::string text) {
     result.module = parse_module(result.sources, file, {}, diag);
     for (const diag::Diagnostic& item : diag.items()) {
         if (item.severity != diag::Severity::Error) continue;
-        const diag::Place place = result.sources.place(file, item.span.begin);
+        const diag::LineColumn place = result.sources.place(file, item.span.begin);
         result.errors += fmt::format("{}:{}: {}\n", place.line, place.column, item.message);
     }
     return result;

@@ -13,8 +13,8 @@
 #include "onnx/import.h"
 #include "sonnx/cases.h"
 #include "sonnx/reference/reference.h"
-#include "tensor/file_io.h"
-#include "tensor/npy_file.h"
+#include "tensor/files/file_io.h"
+#include "tensor/files/npy_file.h"
 
 namespace lemma {
 
@@ -125,7 +125,7 @@ std::string driver_source(const TestGraph& graph) {
 
 TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
     const Outcome written = lemma_command({"reference", path("m.onnx"), "-o", path("c")});
-    ASSERT_EQ(written.status, driver::kGood) << written.err;
+    ASSERT_EQ(written.status, model::kGood) << written.err;
     write(folder_ / "c/main.c", driver_source(graph()));
     const std::string compile = fmt::format(
         "cd {} && {} {} main.c model.c weights.c sx.c -o run", path("c"), LEMMA_C_COMPILER, kFlags);
@@ -143,7 +143,7 @@ TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
                        {"-i", fmt::format("{0}={1}", input.name, path(input.name + ".npy"))});
         }
         const Outcome outcome = lemma_command(run);
-        ASSERT_EQ(outcome.status, driver::kGood) << outcome.err;
+        ASSERT_EQ(outcome.status, model::kGood) << outcome.err;
         ASSERT_EQ(std::system(fmt::format("cd {} && ./run", path("c")).c_str()), 0);
         for (const TestValue& output : graph().outputs) {
             const auto expected = tensor::read_npy(path("out/" + output.name + ".npy"));
@@ -157,7 +157,7 @@ TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
 TEST_P(Reference, IsTheSameEveryTime) {
     for (const char* folder : {"a", "b"})
         ASSERT_EQ(lemma_command({"reference", path("m.onnx"), "-o", path(folder)}).status,
-                  driver::kGood);
+                  model::kGood);
     for (const char* file : {"sx.h", "sx.c", "model.h", "model.c", "weights.h", "weights.c"})
         EXPECT_EQ(read(folder_ / "a" / file), read(folder_ / "b" / file)) << file;
 }

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "sonnx/cases.h"
-#include "tensor/file_io.h"
+#include "tensor/files/file_io.h"
 
 int main(int argc, char** argv) {
     using namespace lemma;

@@ -3,22 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "diag/render.h"
-#include "driver/run/tensors.h"
-#include "loop/random.h"
+#include "interpret/random.h"
+#include "session/tensors.h"
 #include "sknd/compose/compose.h"
 
 namespace lemma::testing_support {
 
-using loop::Array;
-using loop::Interpreter;
+using interpret::Array;
+using interpret::Interpreter;
 
 double large_weight(const std::string& name, uint64_t i) {
-    const double value = 0.5 + loop::random_unit(name.size() * 77 + name[0], i);
+    const double value = 0.5 + interpret::random_unit(name.size() * 77 + name[0], i);
     return i % 3 == 1 && name[0] == 'w' ? -value : value;
 }
 
 double small_weight(const std::string& name, uint64_t i) {
-    return 0.2 * loop::random_unit(name.size(), i) - 0.1;
+    return 0.2 * interpret::random_unit(name.size(), i) - 0.1;
 }
 
 std::unique_ptr<Interpreter> load_text(const std::string& text, const WeightOf& weight) {
@@ -46,9 +46,9 @@ std::unique_ptr<Interpreter> load_text(const std::string& text, const WeightOf& 
     return interpreter;
 }
 
-loop::NamedArrays random_inputs(const ir::Program& program) {
-    loop::NamedArrays inputs;
-    EXPECT_TRUE(driver::add_random_inputs(program, 3, inputs));
+interpret::NamedArrays random_inputs(const ir::Program& program) {
+    interpret::NamedArrays inputs;
+    EXPECT_TRUE(session::add_random_inputs(program, 3, inputs));
     return inputs;
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "loop/interpret.h"
+#include "interpret/interpret.h"
 
 namespace lemma::testing_support {
 
@@ -19,10 +19,10 @@ double large_weight(const std::string& name, uint64_t i);
 double small_weight(const std::string& name, uint64_t i);
 
 // The graph of a SkriptND text; null, with failures reported, if it is wrong.
-std::unique_ptr<loop::Interpreter> load_text(const std::string& text,
-                                             const WeightOf& weight = large_weight);
+std::unique_ptr<interpret::Interpreter> load_text(const std::string& text,
+                                                  const WeightOf& weight = large_weight);
 
 // Random values for all inputs.
-loop::NamedArrays random_inputs(const ir::Program& program);
+interpret::NamedArrays random_inputs(const ir::Program& program);
 
 }  // namespace lemma::testing_support

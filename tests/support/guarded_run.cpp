@@ -35,21 +35,21 @@ private:
 
 }  // namespace
 
-std::optional<loop::NamedArrays> run_guarded(const loop::Interpreter& interpreter,
-                                             const loop::NamedArrays& inputs,
-                                             driver::Engine& engine) {
+std::optional<interpret::NamedArrays> run_guarded(const interpret::Interpreter& interpreter,
+                                                  const interpret::NamedArrays& inputs,
+                                                  engine::Engine& engine) {
     const ir::Program& program = interpreter.program();
     const ir::Graph& graph = program.graphs[program.main];
-    std::vector<driver::Engine::Bytes> given;
+    std::vector<engine::Engine::Bytes> given;
     std::vector<std::unique_ptr<GuardedCopy>> copies;
     for (const ir::Port& port : graph.inputs) {
         const auto values = inputs.find(port.name);
         if (values == inputs.end() || values->second.size() != port.operand.items.size()) return {};
         for (size_t i = 0; i < port.operand.items.size(); ++i) {
             const ir::TensorId id = port.operand.items[i];
-            loop::Array value = values->second[i];
+            interpret::Array value = values->second[i];
             value.dtype = program.tensors[id].dtype;
-            const auto tensor = loop::to_tensor(value);
+            const auto tensor = interpret::to_tensor(value);
             if (!tensor || tensor->dtype() == tensor::DType::Str) return {};
             copies.push_back(std::make_unique<GuardedCopy>(tensor->bytes()));
             given.push_back({id, value.dtype, &values->second[i].shape, copies.back()->data()});
@@ -63,10 +63,10 @@ std::optional<loop::NamedArrays> run_guarded(const loop::Interpreter& interprete
     };
     const auto done = engine.run_directly(given, receive);
     if (!done || !*done) return std::nullopt;
-    loop::NamedArrays outputs;
+    interpret::NamedArrays outputs;
     for (const ir::Port& port : graph.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            outputs[port.name].push_back(loop::to_array(received.at(id)).value());
+            outputs[port.name].push_back(interpret::to_array(received.at(id)).value());
         }
     }
     return outputs;

@@ -4,14 +4,14 @@
 
 #include <optional>
 
-#include "driver/run/engine.h"
-#include "loop/interpret.h"
+#include "engine/engine.h"
+#include "interpret/interpret.h"
 
 namespace lemma::testing {
 
 // Behind a run with the same inputs. Nothing, where the engine has no direct way to run.
-std::optional<loop::NamedArrays> run_guarded(const loop::Interpreter& interpreter,
-                                             const loop::NamedArrays& inputs,
-                                             driver::Engine& engine);
+std::optional<interpret::NamedArrays> run_guarded(const interpret::Interpreter& interpreter,
+                                                  const interpret::NamedArrays& inputs,
+                                                  engine::Engine& engine);
 
 }  // namespace lemma::testing

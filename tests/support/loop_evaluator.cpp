@@ -69,7 +69,7 @@ private:
                 [&](const loop::If& s) {
                     if (value(s.condition)[0].integer) scope([&] { block(s.body); });
                 },
-                [&](const loop::Store& s) { store(s); },
+                [&](const loop::StoreStmt& s) { store(s); },
                 [&](const loop::Set& s) { locals_[s.local.value] = value(s.value); },
                 [&](const loop::Let& s) { value(s.value); },
                 [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
@@ -124,7 +124,7 @@ private:
         }
         return result;
     }
-    void store(const loop::Store& s) {
+    void store(const loop::StoreStmt& s) {
         const Value stored = value(s.value);
         const bool real = f_[s.value].type.real();
         if (!f_.buffers[s.buffer.value].written) {

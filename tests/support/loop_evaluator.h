@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "loop/node.h"
+#include "loop/ir/node.h"
 #include "tensor/tensor.h"
 
 namespace lemma::testing {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/run/engine.h"
-#include "loop/interpret.h"
-#include "loop/random.h"
+#include "engine/engine.h"
+#include "interpret/interpret.h"
+#include "interpret/random.h"
 #include "support/guarded_run.h"
 #include "support/number_variant.h"
 
@@ -16,10 +16,10 @@ namespace lemma::testing {
 
 namespace {
 
-using driver::Engine;
-using loop::Array;
-using loop::Interpreter;
-using loop::NamedArrays;
+using engine::Engine;
+using interpret::Array;
+using interpret::Interpreter;
+using interpret::NamedArrays;
 
 constexpr int kRuns = 2;
 constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
@@ -82,7 +82,7 @@ std::string compare(const NamedArrays& got, const NamedArrays& want, const Same&
 // ---- Running ------------------------------------------------------------------------------------
 
 uint64_t seed_of(const std::string& name, uint64_t seed) {
-    for (const char c : name) seed = loop::mix_bits(seed + static_cast<uint8_t>(c));
+    for (const char c : name) seed = interpret::mix_bits(seed + static_cast<uint8_t>(c));
     return seed;
 }
 
@@ -143,7 +143,7 @@ Results run_engine(Interpreter& interpreter,
                    const EngineRun& run,
                    int threads,
                    EngineReport& report) {
-    driver::EngineOptions options;
+    engine::EngineOptions options;
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
     options.compiler.cache_folder = run.cache_folder;
@@ -233,7 +233,7 @@ void sprinkle(Array& array, uint64_t seed) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kValues[] = {kNan, kInfinity, -kInfinity, 0.0, -0.0};
     for (size_t i = 0; i < array.reals.size(); ++i) {
-        const uint64_t bits = loop::random_bits(seed, i);
+        const uint64_t bits = interpret::random_bits(seed, i);
         if (bits % 8 == 0) array.reals[i] = kValues[(bits >> 32) % std::size(kValues)];
     }
 }

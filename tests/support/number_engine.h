@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "support/number_file.h"
 
 namespace lemma::testing {

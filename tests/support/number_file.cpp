@@ -104,7 +104,7 @@ std::optional<tensor::DType> dtype_of(const std::string& type) {
     return std::nullopt;
 }
 
-bool set_value(loop::Array& array, size_t at, const std::string& word) {
+bool set_value(interpret::Array& array, size_t at, const std::string& word) {
     if (array.dtype == tensor::DType::Str) {
         array.strings[at] = word;
     } else if (array.dtype == tensor::DType::Bool) {
@@ -126,7 +126,7 @@ Result<NumberTensor> read_tensor(const Statement& statement) {
     LEMMA_TRY(const Head head, read_head(statement));
     const auto dtype = dtype_of(head.type);
     if (!dtype) return bad(statement.line, fmt::format("no type `{}`", head.type));
-    LEMMA_TRY(loop::Array array, loop::Array::zeros(*dtype, head.shape));
+    LEMMA_TRY(interpret::Array array, interpret::Array::zeros(*dtype, head.shape));
     if (static_cast<size_t>(array.size) != head.values.size()) {
         return bad(statement.line,
                    fmt::format("{} values, expected {} for shape {}",

@@ -32,14 +32,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "loop/array.h"
+#include "interpret/array.h"
 
 namespace lemma::testing {
 
 struct NumberTensor {
     std::string name;
-    std::string type;    // "real", "int", "bool" or "str"
-    loop::Array values;  // reals as they are written, not rounded to f32
+    std::string type;         // "real", "int", "bool" or "str"
+    interpret::Array values;  // reals as they are written, not rounded to f32
 };
 
 struct NumberSample {

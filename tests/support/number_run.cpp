@@ -7,7 +7,7 @@
 #include <set>
 
 #include "diag/render.h"
-#include "loop/interpret.h"
+#include "interpret/interpret.h"
 #include "sknd/compose/compose.h"
 #include "sknd/modules/embedded.h"
 
@@ -15,9 +15,9 @@ namespace lemma::testing {
 
 namespace {
 
-using loop::Array;
-using loop::Interpreter;
-using loop::NamedArrays;
+using interpret::Array;
+using interpret::Interpreter;
+using interpret::NamedArrays;
 
 std::string shape_of(const NumberTensor& tensor) {
     return tensor.type + tensor::shape_text(tensor.values.shape);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "support/number_file.h"
 
 namespace lemma::testing {

@@ -34,7 +34,7 @@ TEST(NumberFile, ReadsValuesAcrossLines) {
     const NumberCase& only = cases->front();
     EXPECT_EQ(only.name, "a b");
     EXPECT_EQ(only.line, 2U);
-    const loop::Array& x = only.steps[0].inputs[0].values;
+    const interpret::Array& x = only.steps[0].inputs[0].values;
     EXPECT_EQ(x.shape, (tensor::Shape{2, 3}));
     EXPECT_EQ(x.reals[1], -INFINITY);
     EXPECT_TRUE(std::isnan(x.reals[3]));

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <set>
 
-#include "loop/random.h"
+#include "interpret/random.h"
 
 namespace lemma::testing {
 
 namespace {
 
-using loop::Array;
+using interpret::Array;
 using tensor::Shape;
 
 constexpr int64_t kMostElements = 20000;
@@ -51,7 +51,7 @@ std::optional<Choice> choose(const NumberStep& step, Growth growth, uint64_t see
         most_axes = std::max(most_axes, input.values.shape.size());
     }
     if (most_axes == 0) return std::nullopt;
-    const uint64_t drawn = loop::random_bits(seed, 1);
+    const uint64_t drawn = interpret::random_bits(seed, 1);
     Choice choice{growth};
     if (growth == Growth::Axis) {
         choice.number = static_cast<int64_t>(drawn % most_axes);
@@ -121,7 +121,7 @@ Array random_like(const Array& array, uint64_t seed) {
     Array result = array;
     if (array.dtype == tensor::DType::Bool) {
         for (size_t i = 0; i < result.integers.size(); ++i) {
-            result.integers[i] = static_cast<int64_t>(loop::random_bits(seed, i) >> 63);
+            result.integers[i] = static_cast<int64_t>(interpret::random_bits(seed, i) >> 63);
         }
     }
     double least = INFINITY, most = -INFINITY;
@@ -136,7 +136,8 @@ Array random_like(const Array& array, uint64_t seed) {
     constexpr int kSteps = 64;
     const double step = std::exp2(std::floor(std::log2((most - least) / kSteps)));
     for (size_t i = 0; i < result.reals.size(); ++i) {
-        const double steps = std::floor(loop::random_unit(seed, i) * ((most - least) / step + 1));
+        const double steps =
+            std::floor(interpret::random_unit(seed, i) * ((most - least) / step + 1));
         result.reals[i] = std::min(least + steps * step, most);
     }
     result.round();

@@ -29,10 +29,10 @@ std::optional<NumberCase> grown(const NumberCase& test,
 std::optional<NumberCase> with_weights(const NumberCase& test);
 
 // Values are repeated along all axes, up to the shape.
-loop::Array repeated(const loop::Array& array, const tensor::Shape& shape);
+interpret::Array repeated(const interpret::Array& array, const tensor::Shape& shape);
 
 // Others in the range of those that are there: reals, whose sums of a few are exact in f32, and
 // bools. Integers stay as they are, for they may be indices.
-loop::Array random_like(const loop::Array& array, uint64_t seed);
+interpret::Array random_like(const interpret::Array& array, uint64_t seed);
 
 }  // namespace lemma::testing

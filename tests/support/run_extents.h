@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "loop/plan.h"
-#include "loop/random.h"
+#include "interpret/random.h"
+#include "loop/plan/plan.h"
 
 namespace lemma::testing {
 
@@ -20,14 +20,14 @@ public:
         const auto know = [&](ir::SymId id) {
             for (const ir::SymId symbol : program.symbols.symbols_of(id)) {
                 const int64_t most = std::min<int64_t>(program.symbols.range(symbol).high, 20);
-                const uint64_t bits = loop::random_bits(seed, symbol.value);
+                const uint64_t bits = interpret::random_bits(seed, symbol.value);
                 known_[symbol] = static_cast<int64_t>(bits % static_cast<uint64_t>(most + 1));
             }
         };
         for (const ir::Tensor& tensor : program.tensors) {
             for (const ir::SymId part : tensor.shape) know(part);
         }
-        for (const loop::RunNumber& number : step.dynamic->numbers) {
+        for (const loop::ShapeArgument& number : step.dynamic->numbers) {
             know(number.symbol);
             int64_t value = loop::evaluate(program.symbols, number.symbol, known_).value_or(-1);
             if (number.count) value = std::max<int64_t>(value, 0);
@@ -60,7 +60,7 @@ public:
 
 private:
     const ir::Program& program_;
-    loop::Known known_;
+    loop::KnownExtents known_;
     std::vector<int64_t> told_;
     int64_t items_ = 1;
     bool good_ = true;

@@ -45,7 +45,7 @@ private:
     void block(const loop::Block& statements);
     void emit_for(const loop::For& s);
     void emit_if(const loop::If& s);
-    void emit_store(const loop::Store& s);
+    void emit_store(const loop::StoreStmt& s);
     // Runs the body with values of its own: what it computes is not known behind it.
     template <class Body>
     void scope(Body&& body) {
@@ -203,7 +203,7 @@ void Emitter::block(const loop::Block& statements) {
             statement.node,
             [&](const loop::For& s) { emit_for(s); },
             [&](const loop::If& s) { emit_if(s); },
-            [&](const loop::Store& s) { emit_store(s); },
+            [&](const loop::StoreStmt& s) { emit_store(s); },
             [&](const loop::Set& s) { b_.CreateStore(value(s.value), locals_[s.local.value]); },
             [&](const loop::Let& s) { value(s.value); },
             [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value); },
@@ -251,7 +251,7 @@ void Emitter::emit_if(const loop::If& s) {
     b_.SetInsertPoint(exit);
 }
 
-void Emitter::emit_store(const loop::Store& s) {
+void Emitter::emit_store(const loop::StoreStmt& s) {
     const loop::Buffer& buffer = f_.buffers[s.buffer.value];
     const unsigned lanes = f_[s.value].type.lanes;
     Value* const stored = to_memory(value(s.value), buffer.dtype, lanes);

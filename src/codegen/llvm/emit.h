@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "loop/node.h"
+#include "loop/ir/node.h"
 
 namespace lemma::codegen {
 

@@ -58,7 +58,7 @@ PeakKernel make_kernel(const loop::Target& target, int threads) {
         own.offset = i * lanes;
         own.add(f.item, sums * lanes);
         const loop::ExprId sum = build.get(locals[static_cast<size_t>(i)]);
-        f.body.push_back({loop::Store{buffer, own, sum, {}}});
+        f.body.push_back({loop::StoreStmt{buffer, own, sum, {}}});
     }
     kernel.operations = 2.0 * static_cast<double>(sums * lanes * kSteps);
     return kernel;
@@ -78,8 +78,8 @@ Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
     const auto cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
     const int used = std::min(threads, cores);
     const PeakKernel kernel = make_kernel(target, used);
-    loop::Scheduled scheduled{kernel.function, {}, {}, {}};
-    loop::Scheduled* const kernels[] = {&scheduled};
+    loop::ScheduledKernel scheduled{kernel.function, {}, {}, {}};
+    loop::ScheduledKernel* const kernels[] = {&scheduled};
     LEMMA_TRY(const auto code, compiler.compile(kernels, 1));
     LEMMA_TRY(const auto data,
               runtime::Memory::zeros(target.registers * target.vector_bytes * used));

@@ -9,12 +9,13 @@
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
 #include "driver/json_text.h"
-#include "driver/run/engine.h"
-#include "driver/run/session.h"
-#include "driver/run/tensors.h"
-#include "tensor/file_io.h"
+#include "driver/options.h"
+#include "engine/engine.h"
+#include "model/files.h"
+#include "session/session.h"
+#include "session/tensors.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 
@@ -34,15 +35,15 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    SessionOptions session_options() const;
-    Result<void> measure(Session& session, BenchNumbers& numbers) const;
-    Result<void> measure_runs(Engine& engine, BenchNumbers& numbers) const;
-    void describe(Session& session, BenchNumbers& numbers) const;
-    Result<std::string> result(Session& session, const BenchNumbers& numbers) const;
+    session::SessionOptions session_options() const;
+    Result<void> measure(session::Session& session, BenchNumbers& numbers) const;
+    Result<void> measure_runs(engine::Engine& engine, BenchNumbers& numbers) const;
+    void describe(session::Session& session, BenchNumbers& numbers) const;
+    Result<std::string> result(session::Session& session, const BenchNumbers& numbers) const;
     bool timed_steps() const { return profile_ || !trace_.empty(); }
 
     std::string model_;
-    SessionOptions options_;
+    session::SessionOptions options_;
     std::vector<std::string> inputs_;
     uint64_t seed_ = 1;
     int64_t runs_ = 0;
@@ -66,15 +67,15 @@ void Bench::declare(Arguments& arguments) {
         "Inputs without a file are random; weights are, too, where the model has no data.");
 }
 
-SessionOptions Bench::session_options() const {
-    SessionOptions options = options_;
-    options.engine = EngineKind::Jit;
+session::SessionOptions Bench::session_options() const {
+    session::SessionOptions options = options_;
+    options.engine = session::EngineKind::Jit;
     options.inputs = inputs_;
     if (!options.random_weights) options.random_weights = 1;
     return options;
 }
 
-Result<void> Bench::measure_runs(Engine& engine, BenchNumbers& numbers) const {
+Result<void> Bench::measure_runs(engine::Engine& engine, BenchNumbers& numbers) const {
     auto begin = Clock::now();
     if (auto done = engine.run_again(); !done) return done;
     numbers.first = seconds_since(begin);
@@ -94,8 +95,8 @@ Result<void> Bench::measure_runs(Engine& engine, BenchNumbers& numbers) const {
 }
 
 // What the plan says about the model.
-void Bench::describe(Session& session, BenchNumbers& numbers) const {
-    const Engine& engine = *session.engine();
+void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
+    const engine::Engine& engine = *session.engine();
     const loop::Plan& plan = engine.plan();
     for (const size_t i : engine.plan_steps()) {
         const loop::PlanStep& step = plan.steps[i];
@@ -127,10 +128,11 @@ void Bench::describe(Session& session, BenchNumbers& numbers) const {
     numbers.target = stats.target;
 }
 
-Result<void> Bench::measure(Session& session, BenchNumbers& numbers) const {
-    LEMMA_TRY(loop::NamedArrays inputs, read_inputs(session.program(), inputs_));
-    if (auto done = add_random_inputs(session.program(), seed_, inputs); !done) return done;
-    Engine& engine = *session.engine();
+Result<void> Bench::measure(session::Session& session, BenchNumbers& numbers) const {
+    LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(session.program(), inputs_));
+    if (auto done = session::add_random_inputs(session.program(), seed_, inputs); !done)
+        return done;
+    engine::Engine& engine = *session.engine();
     const auto begin = Clock::now();
     if (auto done = engine.prepare(inputs); !done) return done;
     numbers.prepare = seconds_since(begin);
@@ -139,12 +141,13 @@ Result<void> Bench::measure(Session& session, BenchNumbers& numbers) const {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
-    LEMMA_TRY(const auto compiler, codegen::Compiler::create(compiler_options(options_.compile)));
+    LEMMA_TRY(const auto compiler,
+              codegen::Compiler::create(session::compiler_options(options_.compile)));
     LEMMA_TRY(numbers.peak, measure_peak(*compiler, options_.threads));
     return {};
 }
 
-Result<std::string> Bench::result(Session& session, const BenchNumbers& numbers) const {
+Result<std::string> Bench::result(session::Session& session, const BenchNumbers& numbers) const {
     if (!trace_.empty()) {
         auto done = tensor::write_file(trace_, trace_json(numbers));
         if (!done) return std::unexpected(done.error());
@@ -159,16 +162,16 @@ Result<std::string> Bench::result(Session& session, const BenchNumbers& numbers)
 }
 
 Outcome Bench::run(Terminal terminal, std::istream&) const {
-    Finding finding{.model = model_, .diag = Diagnostics()};
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
     Outcome outcome;
     const auto fail = [&](const Error& error) {
-        outcome.status = kUnusable;
-        outcome.err = unusable_line(error);
+        outcome.status = model::kUnusable;
+        outcome.err = model::unusable_line(error);
         return outcome;
     };
-    SessionOptions options = session_options();
+    session::SessionOptions options = session_options();
     if (!dump_.empty()) {
-        auto pass = dumped_pass(dump_);
+        auto pass = session::dumped_pass(dump_);
         if (!pass) return fail(pass.error());
         options.compile.dump_pass = std::move(*pass);
     }
@@ -176,7 +179,7 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
     numbers.model = model_;
     numbers.threads = options_.threads;
     const auto begin = Clock::now();
-    const auto session = Session::open(model_, options, finding);
+    const auto session = session::Session::open(model_, options, finding);
     numbers.load = seconds_since(begin);
     if (finding.unusable) return fail(*finding.unusable);
     if (!session) {

@@ -4,9 +4,10 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
-#include "driver/finding.h"
-#include "driver/load.h"
+#include "driver/options.h"
+#include "model/files.h"
+#include "model/finding.h"
+#include "model/load.h"
 
 namespace lemma::driver {
 
@@ -20,13 +21,13 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    Finding check(const std::string& model) const;
+    model::Finding check(const std::string& model) const;
     void declare_profile(Arguments& arguments);
     void apply_werror(Diagnostics& diag) const;
-    std::string as_text(const Finding& finding, bool colour) const;
+    std::string as_text(const model::Finding& finding, bool colour) const;
 
     std::vector<std::string> models_;
-    LoadOptions load_;
+    model::LoadOptions load_;
     size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
@@ -36,7 +37,7 @@ private:
 };
 
 void Check::declare(Arguments& arguments) {
-    CheckOptions& options = load_.check;
+    model::CheckOptions& options = load_.check;
     arguments.words("MODEL", models_, kModelHelp);
     arguments.flag("--syntax-only", options.syntax_only, "no further than the syntax of the file");
     arguments.flag("--types-only", options.types_only, "check types, but compose no graph");
@@ -46,8 +47,9 @@ void Check::declare(Arguments& arguments) {
     arguments.flag("--werror", werror_, "warnings are errors");
     arguments.flag("-v,--verbose", verbose_, "say `ok` for every good model");
     declare_dialect(arguments, options);
-    const Choices<DataMode> modes = {
-        {"auto", DataMode::Auto}, {"require", DataMode::Require}, {"ignore", DataMode::Ignore}};
+    const Choices<model::DataMode> modes = {{"auto", model::DataMode::Auto},
+                                            {"require", model::DataMode::Require},
+                                            {"ignore", model::DataMode::Ignore}};
     arguments.choice("--data", options.data, modes, "the .dat files: as they are there, or all");
     declare_colour(arguments, colour_);
     declare_graph_options(arguments, options.graph);
@@ -55,14 +57,15 @@ void Check::declare(Arguments& arguments) {
         "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
     declare_limits(arguments, options);
     declare_source_limits(arguments, load_.source);
-    const Choices<Dump> dumps = {{"tokens", Dump::Tokens}, {"tree", Dump::Tree}};
+    const Choices<model::Dump> dumps = {{"tokens", model::Dump::Tokens},
+                                        {"tree", model::Dump::Tree}};
     arguments.choice("--dump", options.dump, dumps, "print what was read, for debugging");
     arguments.exclude("--dump", "--json");
     declare_profile(arguments);
 }
 
 void Check::declare_profile(Arguments& arguments) {
-    ProfileOptions& profile = load_.profile;
+    model::ProfileOptions& profile = load_.profile;
     const Choices<bool> profiles = {{"sonnx", true}};
     arguments.choice("--profile", profile.sonnx, profiles, "a safety profile besides (ONNX)");
     const Choices<bool> relaxed = {{"broadcast", true}};
@@ -89,36 +92,36 @@ void Check::apply_werror(Diagnostics& diag) const {
     diag = std::move(strict);
 }
 
-Finding Check::check(const std::string& model) const {
-    Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    if (const auto checked = check_model(model, load_, finding); !checked) {
-        finding.status = kUnusable;
+model::Finding Check::check(const std::string& model) const {
+    model::Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
+    if (const auto checked = model::check_model(model, load_, finding); !checked) {
+        finding.status = model::kUnusable;
         finding.unusable = checked.error();
         return finding;
     }
     finding.diag.sort_by_place();
     apply_werror(finding.diag);
-    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
+    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, model::kWrong);
     return finding;
 }
 
-std::string Check::as_text(const Finding& finding, bool colour) const {
-    if (finding.unusable) return unreadable_line(*finding.unusable);
+std::string Check::as_text(const model::Finding& finding, bool colour) const {
+    if (finding.unusable) return model::unreadable_line(*finding.unusable);
     return diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour}) +
-           remarks_text(finding);
+           model::remarks_text(finding);
 }
 
 Outcome Check::run(Terminal terminal, std::istream&) const {
     Outcome outcome;
     const bool writes = !load_.profile.report.empty() || !load_.profile.fix.empty();
     if (writes && models_.size() > 1) {
-        outcome.status = kUnusable;
+        outcome.status = model::kUnusable;
         outcome.err = "lemma: --report and --fix take one model at a time\n";
         return outcome;
     }
-    std::vector<Finding> findings;
+    std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
-        Finding finding = check(model);
+        model::Finding finding = check(model);
         outcome.status = std::max(outcome.status, finding.status);
         outcome.out += finding.dump;
         if (json_) {
@@ -126,10 +129,10 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
             continue;
         }
         outcome.err += as_text(finding, colour_errors(colour_, terminal));
-        if (verbose_ && finding.status == kGood)
-            outcome.out += fmt::format("{}: ok\n", safe_text(model));
+        if (verbose_ && finding.status == model::kGood)
+            outcome.out += fmt::format("{}: ok\n", model::safe_text(model));
     }
-    if (json_) outcome.out += as_json(findings);
+    if (json_) outcome.out += model::as_json(findings);
     return outcome;
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "diag/render.h"
-#include "driver/files.h"
+#include "model/files.h"
 
 namespace lemma::driver {
 
@@ -24,20 +24,20 @@ void declare_problem_style(Arguments& arguments, ProblemStyle& style) {
     declare_colour(arguments, style.colour);
 }
 
-Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal terminal) {
+Outcome problems_of(model::Finding finding, const ProblemStyle& style, Terminal terminal) {
     finding.diag.sort_by_place();
     Outcome outcome{.status = finding.status};
     if (style.json) {
-        std::vector<Finding> findings;
+        std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));
-        outcome.out = as_json(findings);
+        outcome.out = model::as_json(findings);
     } else if (finding.unusable) {
-        outcome.err = unusable_line(*finding.unusable);
+        outcome.err = model::unusable_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(style.colour, terminal);
         outcome.err =
             diag::render(finding.sources, finding.diag, {.brief = style.brief, .colour = colour}) +
-            remarks_text(finding);
+            model::remarks_text(finding);
     }
     return outcome;
 }

@@ -9,7 +9,7 @@
 
 #include "driver/arguments.h"
 #include "driver/driver.h"
-#include "driver/finding.h"
+#include "model/finding.h"
 
 namespace lemma::driver {
 
@@ -37,7 +37,7 @@ struct ProblemStyle {
     Colour colour = Colour::Auto;
 };
 void declare_problem_style(Arguments& arguments, ProblemStyle& style);
-Outcome problems_of(Finding finding, const ProblemStyle& style, Terminal terminal);
+Outcome problems_of(model::Finding finding, const ProblemStyle& style, Terminal terminal);
 
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();

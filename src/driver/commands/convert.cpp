@@ -1,4 +1,4 @@
-#include "driver/convert/convert.h"
+#include "convert/convert.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "convert/output.h"
 #include "driver/commands/command.h"
-#include "driver/convert/output.h"
-#include "driver/files.h"
+#include "driver/options.h"
+#include "model/files.h"
 #include "onnx/export.h"
 #include "onnx/validate.h"
-#include "tensor/archive.h"
+#include "tensor/archive/archive.h"
 
 namespace lemma::driver {
 
@@ -39,13 +40,13 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    Result<void> convert(Finding& finding) const;
+    Result<void> convert(model::Finding& finding) const;
     Result<Target> target() const;
 
     std::string model_;
     std::string out_;
-    LoadOptions load_;
-    ConvertOptions options_;
+    model::LoadOptions load_;
+    convert::ConvertOptions options_;
     Target target_ = Target::ByName;
     ProblemStyle style_;
     std::string keep_;
@@ -102,13 +103,14 @@ Result<Target> Convert::target() const {
         Error{fmt::format("`{}` does not say which format to write: give it with --to", out_)});
 }
 
-Result<void> Convert::convert(Finding& finding) const {
+Result<void> Convert::convert(model::Finding& finding) const {
     LEMMA_TRY(const Target target, this->target());
-    const OutputKind kind = target == Target::Onnx ? OutputKind::File : folder_or_archive(out_);
-    if (auto good = check_target(out_, kind, options_.overwrite); !good) return good;
-    auto model = load_model(model_, load_, finding);
+    const convert::OutputKind kind =
+        target == Target::Onnx ? convert::OutputKind::File : convert::folder_or_archive(out_);
+    if (auto good = convert::check_target(out_, kind, options_.overwrite); !good) return good;
+    auto model = model::load_model(model_, load_, finding);
     if (!model) return {};
-    place_at_calls(*model);
+    convert::place_at_calls(*model);
     if (!model->deciding.empty()) {
         finding.diag.warning(Span{},
                              DiagKind::NotSupported,
@@ -116,27 +118,27 @@ Result<void> Convert::convert(Finding& finding) const {
                                          "converted for the values that are given",
                                          fmt::join(model->deciding, "`, `")));
     }
-    ConvertOptions options = options_;
+    convert::ConvertOptions options = options_;
     options.data = !no_data_;
     options.keep = words_of(keep_);
-    if (target == Target::SkriptND) warn_of_precision(model->program, finding);
+    if (target == Target::SkriptND) convert::warn_of_precision(model->program, finding);
     switch (target) {
         case Target::ByName:
         case Target::SkriptND:
-            return write_sknd_model(*model, out_, options, finding);
+            return convert::write_sknd_model(*model, out_, options, finding);
         case Target::Nnef1:
-            return write_nnef1_model(*model, out_, options, finding);
+            return convert::write_nnef1_model(*model, out_, options, finding);
         case Target::Onnx:
-            return write_onnx_model(*model, out_, options, finding);
+            return convert::write_onnx_model(*model, out_, options, finding);
     }
     return {};
 }
 
 Outcome Convert::run(Terminal terminal, std::istream&) const {
-    Finding finding{.model = model_, .diag = Diagnostics()};
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
     if (const auto done = convert(finding); !done) {
         finding.unusable = done.error();
-        finding.status = kUnusable;
+        finding.status = model::kUnusable;
     }
     return problems_of(std::move(finding), style_, terminal);
 }

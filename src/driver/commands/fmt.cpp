@@ -4,13 +4,13 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
-#include "driver/model.h"
-#include "driver/pipeline.h"
-#include "nnef1/parser.h"
-#include "nnef1/printer.h"
+#include "model/files.h"
+#include "model/find_model.h"
+#include "model/sknd/check.h"
+#include "nnef1/syntax/parser.h"
+#include "nnef1/syntax/printer.h"
+#include "sknd/print/printer.h"
 #include "sknd/syntax/parser.h"
-#include "sknd/syntax/printer.h"
 
 namespace lemma::driver {
 
@@ -64,7 +64,7 @@ void Fmt::declare(Arguments& arguments) {
     arguments.choice(
         "--dialect", dialect_, dialects, "the spelling to write, of NNEF 1.0 also to read (spec)");
     declare_colour(arguments, colour_);
-    arguments.number("--max-depth", max_depth_, {1, kMaxDepth}, "nesting to accept (256)");
+    arguments.number("--max-depth", max_depth_, {1, model::kMaxDepth}, "nesting to accept (256)");
 }
 
 std::string_view first_word(std::string_view text) {
@@ -83,10 +83,10 @@ bool is_nnef1(const std::string& path, std::string_view text) {
 }
 
 Result<std::string> read(const std::string& path, std::istream& input) {
-    if (path == kStandardInput) return read_all(input);
-    Result<std::string> text = read_text(path, FileKind::Any);
+    if (path == kStandardInput) return model::read_all(input);
+    Result<std::string> text = model::read_text(path, FileKind::Any);
     if (!text || path.ends_with(".nnef")) return text;
-    if (auto unsupported = unsupported_format(path)) return std::unexpected(*unsupported);
+    if (auto unsupported = model::unsupported_format(path)) return std::unexpected(*unsupported);
     if (path.ends_with(".onnx")) {
         return std::unexpected(Error{fmt::format("`{}`: ONNX models are no text", path)});
     }
@@ -102,7 +102,7 @@ std::string import_notes(const sknd::Module& module, const diag::SourceMap& sour
         const bool closed = sources.text(import.span).ends_with(';') ||
                             (next != std::string_view::npos && text[next] == ';');
         if (closed) continue;
-        const diag::Place place = sources.place(module.file, import.span.end);
+        const diag::LineColumn place = sources.place(module.file, import.span.end);
         notes += fmt::format("{}:{}:{}: note: added the missing `;` after this import\n",
                              sources.name(module.file),
                              place.line,
@@ -124,7 +124,7 @@ Formatted Fmt::format_sknd(const diag::SourceMap& sources,
     Diagnostics again_diag;
     const diag::FileId again_file = again_sources.add("formatted", text);
     const sknd::Module again =
-        sknd::parse_module(again_sources, again_file, {.max_depth = kMaxDepth}, again_diag);
+        sknd::parse_module(again_sources, again_file, {.max_depth = model::kMaxDepth}, again_diag);
     return {.text = std::move(text),
             .same = !again_diag.has_errors() && sknd::dump_tree(again) == sknd::dump_tree(module),
             .notes = import_notes(module, sources)};
@@ -144,7 +144,7 @@ Formatted Fmt::format_nnef1(const diag::SourceMap& sources,
     diag::SourceMap again_sources;
     Diagnostics again_diag;
     const diag::FileId again_file = again_sources.add("formatted", text);
-    options.limits.max_depth = kMaxDepth;
+    options.limits.max_depth = model::kMaxDepth;
     const nnef1::Document again =
         nnef1::parse_document(again_sources, again_file, options, again_diag);
     const bool same =
@@ -155,22 +155,22 @@ Formatted Fmt::format_nnef1(const diag::SourceMap& sources,
 Outcome Fmt::deliver(const std::string& path, const std::string& old, std::string text) const {
     if (check_) {
         if (text == old) return {};
-        return {.status = kWrong, .out = path + "\n"};
+        return {.status = model::kWrong, .out = path + "\n"};
     }
     if (stdout_ || path == kStandardInput) {
-        return {.status = kGood, .out = std::move(text)};
+        return {.status = model::kGood, .out = std::move(text)};
     }
     if (text == old) return {};
-    const Result<void> written = replace_file(path, text);
+    const Result<void> written = model::replace_file(path, text);
     if (written) return {};
-    return {.status = kUnusable, .err = fmt::format("lemma: {}\n", written.error().message)};
+    return {.status = model::kUnusable, .err = fmt::format("lemma: {}\n", written.error().message)};
 }
 
 Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) const {
     const Result<std::string> text = read(path, input);
-    if (!text) return {.status = kUnusable, .err = unreadable_line(text.error())};
+    if (!text) return {.status = model::kUnusable, .err = model::unreadable_line(text.error())};
     if (dialect_ == Dialect::Tract && !is_nnef1(path, *text)) {
-        return {.status = kUnusable,
+        return {.status = model::kUnusable,
                 .err = fmt::format("lemma: --dialect=tract is for NNEF 1.0, not for `{}`\n", path)};
     }
     diag::SourceMap sources;
@@ -181,12 +181,12 @@ Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) c
                                                 : format_sknd(sources, file, diag);
     if (diag.has_errors()) {
         diag.sort_by_place();
-        return {.status = kWrong,
+        return {.status = model::kWrong,
                 .err = diag::render(sources, diag, {.brief = brief_, .colour = colour})};
     }
     if (!formatted.same) {
         return {
-            .status = kFault,
+            .status = model::kFault,
             .err = fmt::format(
                 "lemma: internal fault: formatting `{}` would change it; left as it is\n", shown)};
     }

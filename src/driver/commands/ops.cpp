@@ -6,11 +6,11 @@
 #include <set>
 
 #include "driver/commands/command.h"
-#include "driver/files.h"
 #include "driver/ops/library.h"
 #include "driver/ops/markdown.h"
 #include "driver/ops/select.h"
 #include "driver/ops/text.h"
+#include "model/files.h"
 
 namespace lemma::driver {
 
@@ -75,7 +75,7 @@ Outcome Ops::explain(const std::vector<ModuleText>& library) const {
     for (const std::string& name : names_) {
         Result<Selection> selection = select_operators(library, name);
         if (!selection) {
-            outcome.status = kWrong;
+            outcome.status = model::kWrong;
             outcome.err += fmt::format("lemma: {}\n", selection.error().message);
             continue;
         }
@@ -106,7 +106,7 @@ Outcome Ops::write_pages(const std::vector<Page>& pages) const {
     for (const Page& page : pages) {
         const fs::path path = fs::path(markdown_) / page.path;
         if (write_page(path, page.text)) continue;
-        return {.status = kUnusable,
+        return {.status = model::kUnusable,
                 .err = fmt::format("lemma: cannot write `{}`\n", path.string())};
     }
     return {};
@@ -117,13 +117,13 @@ Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
     Outcome outcome;
     std::set<fs::path> known;
     const auto complain = [&](const fs::path& path, const char* what) {
-        outcome.status = kWrong;
+        outcome.status = model::kWrong;
         outcome.out += fmt::format("{}: {}\n", path.string(), what);
     };
     for (const Page& page : pages) {
         const fs::path path = fs::path(markdown_) / page.path;
         known.insert(path);
-        const Result<std::string> text = read_text(path.string(), FileKind::Regular);
+        const Result<std::string> text = model::read_text(path.string(), FileKind::Regular);
         if (!text)
             complain(path, "missing");
         else if (*text != page.text)
@@ -148,7 +148,7 @@ Outcome Ops::run(Terminal, std::istream&) const {
         return check_ ? compare_pages(pages) : write_pages(pages);
     }
     if (!names_.empty()) return explain(modules);
-    return {.status = kGood, .out = json_ ? operators_json(modules) : list_text(modules)};
+    return {.status = model::kGood, .out = json_ ? operators_json(modules) : list_text(modules)};
 }
 
 }  // namespace

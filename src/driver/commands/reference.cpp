@@ -4,12 +4,14 @@
 
 #include <filesystem>
 
+#include "base/version.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
-#include "driver/formats/onnx_model.h"
-#include "driver/load.h"
+#include "driver/options.h"
+#include "model/files.h"
+#include "model/load.h"
+#include "model/onnx/model.h"
 #include "sonnx/sha256.h"
-#include "tensor/file_io.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 
@@ -25,11 +27,11 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    Result<void> write(Finding& finding) const;
+    Result<void> write(model::Finding& finding) const;
 
     std::string model_;
     std::string out_;
-    LoadOptions load_;
+    model::LoadOptions load_;
     ProblemStyle style_;
 };
 
@@ -47,15 +49,16 @@ void Reference::declare(Arguments& arguments) {
         "Conv, Div, Expand, Mul and Sub. Compile with -std=c99 -ffp-contract=off.");
 }
 
-Result<void> Reference::write(Finding& finding) const {
-    LEMMA_TRY(const ModelFile file, find_model(model_, load_.source));
-    if (file.format != Format::Onnx)
+Result<void> Reference::write(model::Finding& finding) const {
+    LEMMA_TRY(const model::ModelFile file, model::find_model(model_, load_.source));
+    if (file.format != model::Format::Onnx)
         return std::unexpected(Error{"there are references of ONNX models only"});
-    LEMMA_TRY(const OnnxModel loaded,
-              load_onnx(file, load_.check, {}, finding.sources, finding.diag));
+    LEMMA_TRY(const model::OnnxModel loaded,
+              model::load_onnx(file, load_.check, {}, finding.sources, finding.diag));
     if (finding.diag.has_errors()) return {};
     if (!loaded.imported.program)
-        return std::unexpected(Error{undecided_text(loaded.imported) + ": C needs static shapes"});
+        return std::unexpected(
+            Error{model::undecided_text(loaded.imported) + ": C needs static shapes"});
 
     if (auto held = tensor::hold_bytes(*loaded.model.bytes); !held) return held;
     const sonnx::Subject subject{.model = loaded.model,
@@ -84,12 +87,12 @@ Result<void> Reference::write(Finding& finding) const {
 }
 
 Outcome Reference::run(Terminal terminal, std::istream&) const {
-    Finding finding{.model = model_, .diag = Diagnostics()};
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
     if (const auto done = write(finding); !done) {
         finding.unusable = done.error();
-        finding.status = kUnusable;
+        finding.status = model::kUnusable;
     } else if (finding.diag.has_errors()) {
-        finding.status = kWrong;
+        finding.status = model::kWrong;
     }
     return problems_of(std::move(finding), style_, terminal);
 }

@@ -8,12 +8,13 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
-#include "driver/run/engine.h"
-#include "driver/run/results_json.h"
-#include "driver/run/session.h"
-#include "driver/run/tensors.h"
+#include "driver/options.h"
 #include "driver/time_text.h"
+#include "driver/verify/results_json.h"
+#include "engine/engine.h"
+#include "model/files.h"
+#include "session/session.h"
+#include "session/tensors.h"
 
 namespace lemma::driver {
 
@@ -31,25 +32,30 @@ public:
 private:
     struct Results {
         std::string text;
-        double seconds = 0;                                       // of the runs alone
-        std::vector<std::pair<std::string, loop::Array>> dumped;  // in the last step, by name
+        double seconds = 0;                                            // of the runs alone
+        std::vector<std::pair<std::string, interpret::Array>> dumped;  // in the last step, by name
     };
-    void run_model(Terminal terminal, Finding& finding, Results& results) const;
-    Result<bool> run_steps(Session& session, Finding& finding, Results& results) const;
-    Result<bool> run_once(Session& session, Finding& finding, Results& results) const;
+    void run_model(Terminal terminal, model::Finding& finding, Results& results) const;
+    Result<bool> run_steps(session::Session& session,
+                           model::Finding& finding,
+                           Results& results) const;
+    Result<bool> run_once(session::Session& session,
+                          model::Finding& finding,
+                          Results& results) const;
     // Outputs, and the tensors that `--dump` names as if they were.
     struct Step {
         std::vector<ir::Port> ports;
-        loop::NamedArrays arrays;
+        interpret::NamedArrays arrays;
     };
-    std::optional<Step> timed_step(Session& session,
-                                   const loop::NamedArrays& inputs,
-                                   Finding& finding,
+    std::optional<Step> timed_step(session::Session& session,
+                                   const interpret::NamedArrays& inputs,
+                                   model::Finding& finding,
                                    Results& results) const;
-    Result<void> complete(const ir::Program& program, loop::NamedArrays& inputs) const;
-    loop::RunOptions run_options(Terminal terminal) const;
-    KeepOptions keep_options(std::vector<std::pair<std::string, loop::Array>>& named) const;
-    Result<void> open_dump(SessionOptions& options, Results& results) const;
+    Result<void> complete(const ir::Program& program, interpret::NamedArrays& inputs) const;
+    interpret::RunOptions run_options(Terminal terminal) const;
+    session::KeepOptions keep_options(
+        std::vector<std::pair<std::string, interpret::Array>>& named) const;
+    Result<void> open_dump(session::SessionOptions& options, Results& results) const;
 
     std::string model_;
     std::vector<std::string> inputs_;
@@ -57,7 +63,7 @@ private:
     std::string steps_;
     std::string save_variables_;
     std::string dump_;
-    SessionOptions options_;
+    session::SessionOptions options_;
     std::optional<uint64_t> random_inputs_;
     int64_t top_ = 0;
     Colour colour_ = Colour::Auto;
@@ -96,8 +102,8 @@ void Run::declare(Arguments& arguments) {
         "Random numbers depend on the seed and the name of the tensor alone.");
 }
 
-loop::RunOptions Run::run_options(Terminal terminal) const {
-    loop::RunOptions run = options_.run;
+interpret::RunOptions Run::run_options(Terminal terminal) const {
+    interpret::RunOptions run = options_.run;
     if (terminal.progress) {
         run.on_progress = [progress = terminal.progress](size_t done, size_t all) {
             progress(fmt::format("operation {} of {}", done + 1, all));
@@ -107,12 +113,13 @@ loop::RunOptions Run::run_options(Terminal terminal) const {
 }
 
 // One tensor or several, if the model has them; else a folder for all.
-KeepOptions Run::keep_options(std::vector<std::pair<std::string, loop::Array>>& named) const {
-    KeepOptions keep;
+session::KeepOptions Run::keep_options(
+    std::vector<std::pair<std::string, interpret::Array>>& named) const {
+    session::KeepOptions keep;
     auto to_folder = std::make_shared<bool>(false);
     keep.choose = [dump = dump_,
                    to_folder](const ir::Program& program) -> Result<std::vector<ir::TensorId>> {
-        auto chosen = named_tensors(program, dump);
+        auto chosen = session::named_tensors(program, dump);
         if (chosen || dump.find(',') != std::string::npos) return chosen;
         *to_folder = true;
         std::error_code failed;
@@ -121,35 +128,36 @@ KeepOptions Run::keep_options(std::vector<std::pair<std::string, loop::Array>>& 
             return std::unexpected(
                 Error{fmt::format("cannot make `{}`: {}", dump, failed.message())});
         }
-        MadeTensors made = made_tensors(program);
+        session::MadeTensors made = session::made_tensors(program);
         made.outside.insert(made.outside.end(), made.inside.begin(), made.inside.end());
         return std::move(made.outside);
     };
-    keep.receive = [dump = dump_, to_folder, &named](const ir::Tensor& tensor,
-                                                     const loop::Array& array) -> Result<void> {
+    keep.receive = [dump = dump_, to_folder, &named](
+                       const ir::Tensor& tensor, const interpret::Array& array) -> Result<void> {
         if (!*to_folder) {
             named.emplace_back(tensor.name, array);
             return {};
         }
-        return write_array((fs::path(dump) / (file_name_of(tensor.name) + ".npy")).string(), array);
+        return session::write_array(
+            (fs::path(dump) / (session::file_name_of(tensor.name) + ".npy")).string(), array);
     };
     return keep;
 }
 
-Result<void> Run::open_dump(SessionOptions& options, Results& results) const {
+Result<void> Run::open_dump(session::SessionOptions& options, Results& results) const {
     if (dump_.empty()) return {};
-    if (!is_pass_dump(dump_)) {
+    if (!session::is_pass_dump(dump_)) {
         options.keep = keep_options(results.dumped);
         return {};
     }
-    LEMMA_TRY(options.compile.dump_pass, dumped_pass(dump_));
-    options.engine = EngineKind::Jit;
+    LEMMA_TRY(options.compile.dump_pass, session::dumped_pass(dump_));
+    options.engine = session::EngineKind::Jit;
     return {};
 }
 
-Result<void> Run::complete(const ir::Program& program, loop::NamedArrays& inputs) const {
-    if (random_inputs_) return add_random_inputs(program, *random_inputs_, inputs);
-    const auto missing = missing_inputs(program, inputs);
+Result<void> Run::complete(const ir::Program& program, interpret::NamedArrays& inputs) const {
+    if (random_inputs_) return session::add_random_inputs(program, *random_inputs_, inputs);
+    const auto missing = session::missing_inputs(program, inputs);
     if (missing.empty()) return {};
     return std::unexpected(
         Error{fmt::format("no data for the input{} `{}`; give `-i {}=FILE`, or `--random-inputs`",
@@ -158,9 +166,9 @@ Result<void> Run::complete(const ir::Program& program, loop::NamedArrays& inputs
                           missing.front())});
 }
 
-std::optional<Run::Step> Run::timed_step(Session& session,
-                                         const loop::NamedArrays& inputs,
-                                         Finding& finding,
+std::optional<Run::Step> Run::timed_step(session::Session& session,
+                                         const interpret::NamedArrays& inputs,
+                                         model::Finding& finding,
                                          Results& results) const {
     results.dumped.clear();
     const auto begin = std::chrono::steady_clock::now();
@@ -179,22 +187,24 @@ std::optional<Run::Step> Run::timed_step(Session& session,
     return step;
 }
 
-Result<bool> Run::run_once(Session& session, Finding& finding, Results& results) const {
+Result<bool> Run::run_once(session::Session& session,
+                           model::Finding& finding,
+                           Results& results) const {
     const ir::Program& program = session.program();
-    LEMMA_TRY(loop::NamedArrays inputs, read_inputs(program, inputs_));
+    LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(program, inputs_));
     if (auto done = complete(program, inputs); !done) return std::unexpected(done.error());
     const auto step = timed_step(session, inputs, finding, results);
     if (!step) return false;
     if (!output_.empty()) {
-        auto done = write_folder(step->ports, step->arrays, output_);
+        auto done = session::write_folder(step->ports, step->arrays, output_);
         if (!done) return std::unexpected(done.error());
     }
     for (const ir::Port& port : step->ports) {
         const auto& items = step->arrays.at(port.name);
-        const auto names = item_names(port, items.size());
+        const auto names = session::item_names(port, items.size());
         for (size_t i = 0; i < items.size() && !json_; ++i) {
-            if (output_.empty()) results.text += driver::summary(names[i], items[i]);
-            if (top_ > 0) results.text += top_classes(items[i], top_);
+            if (output_.empty()) results.text += session::summary(names[i], items[i]);
+            if (top_ > 0) results.text += session::top_classes(items[i], top_);
         }
     }
     if (json_) results.text = results_json(step->ports, step->arrays);
@@ -202,7 +212,9 @@ Result<bool> Run::run_once(Session& session, Finding& finding, Results& results)
 }
 
 // 0, 1, 2, … until there is no such folder.
-Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results) const {
+Result<bool> Run::run_steps(session::Session& session,
+                            model::Finding& finding,
+                            Results& results) const {
     const ir::Program& program = session.program();
     const ir::Graph& main = program.graphs[program.main];
     for (int step = 0;; ++step) {
@@ -212,7 +224,8 @@ Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results
             if (step > 0) return true;
             return cannot_read(folder.string(), file_trouble(ENOENT));
         }
-        LEMMA_TRY(loop::NamedArrays inputs, read_folder(program, main.inputs, folder.string()));
+        LEMMA_TRY(interpret::NamedArrays inputs,
+                  session::read_folder(program, main.inputs, folder.string()));
         if (auto done = complete(program, inputs); !done) {
             return std::unexpected(
                 Error{fmt::format("`{}`: {}", folder.string(), done.error().message)});
@@ -220,31 +233,31 @@ Result<bool> Run::run_steps(Session& session, Finding& finding, Results& results
         const auto made = timed_step(session, inputs, finding, results);
         if (!made) return false;
         if (!output_.empty()) {
-            auto done = write_folder(
+            auto done = session::write_folder(
                 made->ports, made->arrays, (fs::path(output_) / fmt::format("{}", step)).string());
             if (!done) return std::unexpected(done.error());
             continue;
         }
         for (const ir::Port& port : made->ports) {
             const auto& items = made->arrays.at(port.name);
-            const auto names = item_names(port, items.size());
+            const auto names = session::item_names(port, items.size());
             for (size_t i = 0; i < items.size(); ++i) {
-                results.text += fmt::format("{}/{}", step, driver::summary(names[i], items[i]));
+                results.text += fmt::format("{}/{}", step, session::summary(names[i], items[i]));
             }
         }
     }
 }
 
-void Run::run_model(Terminal terminal, Finding& finding, Results& results) const {
+void Run::run_model(Terminal terminal, model::Finding& finding, Results& results) const {
     const auto unusable = [&](Error error) {
         finding.unusable = std::move(error);
-        finding.status = kUnusable;
+        finding.status = model::kUnusable;
     };
-    SessionOptions options = options_;
+    session::SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
     if (auto done = open_dump(options, results); !done) return unusable(done.error());
-    const auto session = Session::open(model_, options, finding);
+    const auto session = session::Session::open(model_, options, finding);
     if (!session) return;
     const auto done = steps_.empty() ? run_once(*session, finding, results)
                                      : run_steps(*session, finding, results);
@@ -256,27 +269,27 @@ void Run::run_model(Terminal terminal, Finding& finding, Results& results) const
 }
 
 Outcome Run::run(Terminal terminal, std::istream&) const {
-    Finding finding{.model = model_, .diag = Diagnostics()};
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
     Results results;
     run_model(terminal, finding, results);
     if (terminal.progress) terminal.progress("");
     finding.diag.sort_by_place();
     Outcome outcome{.status = finding.status, .out = results.text};
-    if (finding.status != kGood && json_) {
-        std::vector<Finding> findings;
+    if (finding.status != model::kGood && json_) {
+        std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));
-        outcome.out = as_json(findings);
+        outcome.out = model::as_json(findings);
         return outcome;
     }
     if (finding.unusable) {
-        outcome.err = unusable_line(*finding.unusable);
+        outcome.err = model::unusable_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(colour_, terminal);
         outcome.err =
             diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour});
     }
-    if (finding.status == kGood) outcome.err += remarks_text(finding);
-    if (time_ && finding.status == kGood) {
+    if (finding.status == model::kGood) outcome.err += model::remarks_text(finding);
+    if (time_ && finding.status == model::kGood) {
         outcome.err += fmt::format("ran in {}\n", time_text(results.seconds));
     }
     return outcome;

@@ -2,13 +2,14 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
-#include "driver/files.h"
-#include "driver/finding.h"
-#include "driver/load.h"
+#include "driver/options.h"
 #include "driver/show/dot.h"
 #include "driver/show/json.h"
 #include "driver/show/table.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
+#include "model/files.h"
+#include "model/finding.h"
+#include "model/load.h"
 
 namespace lemma::driver {
 
@@ -22,11 +23,11 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    std::optional<ir::Program> load(Finding& finding) const;
+    std::optional<ir::Program> load(model::Finding& finding) const;
     std::string picture(const ir::Program& program) const;
 
     std::string model_;
-    LoadOptions load_;
+    model::LoadOptions load_;
     Level level_ = Level::Compound;
     Colour colour_ = Colour::Auto;
     bool json_ = false;
@@ -59,9 +60,9 @@ void Show::declare(Arguments& arguments) {
         "count at their upper bounds, marked `≤`; without a bound they count once, marked `≥`.");
 }
 
-std::optional<ir::Program> Show::load(Finding& finding) const {
-    if (model_.ends_with(kProgramEnding)) return load_program(model_, finding);
-    auto model = load_model(model_, load_, finding);
+std::optional<ir::Program> Show::load(model::Finding& finding) const {
+    if (model_.ends_with(model::kProgramEnding)) return model::load_program(model_, finding);
+    auto model = model::load_model(model_, load_, finding);
     if (!model) return std::nullopt;
     return std::move(model->program);
 }
@@ -74,18 +75,18 @@ std::string Show::picture(const ir::Program& program) const {
 }
 
 Outcome Show::run(Terminal terminal, std::istream&) const {
-    Finding finding{.model = model_, .diag = Diagnostics()};
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
     const auto program = load(finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
     if (program) outcome.out = picture(*program);
     if (!program && json_) {
-        std::vector<Finding> findings;
+        std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));
-        outcome.out = as_json(findings);
+        outcome.out = model::as_json(findings);
     } else if (finding.unusable) {
-        outcome.err = unreadable_line(*finding.unusable);
+        outcome.err = model::unreadable_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(colour_, terminal);
         outcome.err =

@@ -6,9 +6,10 @@
 #include <string>
 
 #include "driver/commands/command.h"
-#include "driver/files.h"
 #include "driver/json_text.h"
-#include "driver/run/case.h"
+#include "driver/options.h"
+#include "driver/verify/case.h"
+#include "model/files.h"
 
 namespace lemma::driver {
 
@@ -26,7 +27,7 @@ private:
     std::string as_json(const std::vector<CaseResult>& results, size_t failed) const;
 
     std::vector<std::string> paths_;
-    SessionOptions session_;
+    session::SessionOptions session_;
     std::string relative_, absolute_;
     bool json_ = false;
     bool verbose_ = false;
@@ -72,7 +73,8 @@ std::string Verify::as_json(const std::vector<CaseResult>& results, size_t faile
 
 Outcome Verify::run(Terminal terminal, std::istream&) const {
     const auto options = this->options();
-    if (!options) return {.status = kUnusable, .err = "lemma: " + options.error().message + "\n"};
+    if (!options)
+        return {.status = model::kUnusable, .err = "lemma: " + options.error().message + "\n"};
     Outcome outcome;
     std::vector<CaseResult> results;
     std::set<std::string> told;
@@ -80,8 +82,8 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
     for (const std::string& path : paths_) {
         const auto cases = find_cases(path);
         if (!cases) {
-            outcome.status = kUnusable;
-            outcome.err += unreadable_line(cases.error());
+            outcome.status = model::kUnusable;
+            outcome.err += model::unreadable_line(cases.error());
             continue;
         }
         for (const std::string& folder : *cases) {
@@ -89,16 +91,16 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             CaseResult result = run_case(folder, *options);
             if (!result.passed()) ++failed;
             if (verbose_ && result.passed())
-                outcome.out += fmt::format("passed {}\n", safe_text(folder));
+                outcome.out += fmt::format("passed {}\n", model::safe_text(folder));
             for (const std::string& remark : result.remarks) {
                 // Thousands of cases may have the same one.
                 if (told.insert(remark).second)
-                    outcome.err +=
-                        fmt::format("{}: note: {}\n", safe_text(folder), safe_text(remark));
+                    outcome.err += fmt::format(
+                        "{}: note: {}\n", model::safe_text(folder), model::safe_text(remark));
             }
             for (const std::string& failure : result.failures) {
-                outcome.out +=
-                    fmt::format("FAILED {}: {}\n", safe_text(folder), safe_text(failure));
+                outcome.out += fmt::format(
+                    "FAILED {}: {}\n", model::safe_text(folder), model::safe_text(failure));
             }
             results.push_back(std::move(result));
         }
@@ -109,7 +111,7 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
     } else {
         outcome.out += fmt::format("{} passed, {} failed\n", results.size() - failed, failed);
     }
-    if (failed > 0) outcome.status = std::max<int>(outcome.status, kWrong);
+    if (failed > 0) outcome.status = std::max<int>(outcome.status, model::kWrong);
     return outcome;
 }
 

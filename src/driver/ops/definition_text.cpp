@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sknd/syntax/printer.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::driver {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::driver {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/show/amount.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::driver {
 

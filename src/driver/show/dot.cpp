@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "driver/files.h"
 #include "driver/show/cost.h"
 #include "driver/show/types.h"
+#include "model/files.h"
 
 namespace lemma::driver {
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string quoted(const std::string& text) {
     std::string result = "\"";
-    for (const char c : safe_text(text)) {
+    for (const char c : model::safe_text(text)) {
         if (c == '"' || c == '\\') result += '\\';
         if (c == '\n')
             result += "\\n";

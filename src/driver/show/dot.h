@@ -5,7 +5,7 @@
 #include <string>
 
 #include "driver/show/table.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::driver {
 

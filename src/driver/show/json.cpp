@@ -6,7 +6,7 @@
 #include "base/match.h"
 #include "driver/json_text.h"
 #include "driver/show/cost.h"
-#include "ir/text_words.h"
+#include "ir/text/text_words.h"
 
 namespace lemma::driver {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/show/amount.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::driver {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 
 namespace lemma::driver {
 

@@ -1,5 +1,5 @@
 #include "onnx/export.h"
-#include "tensor/mapped_file.h"
+#include "tensor/files/mapped_file.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/unique_names.h"
 #include "diag/source.h"
-#include "ir/read.h"
+#include "ir/text/read.h"
 #include "onnx/read.h"
 #include "onnx/write.h"
 

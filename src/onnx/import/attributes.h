@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/value.h"
+#include "ir/program/value.h"
 #include "onnx/model.h"
 
 namespace lemma::onnx {

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "onnx/import.h"
-#include "tensor/mapped_file.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::onnx {
 

@@ -2,7 +2,7 @@
 
 #include "onnx/import.h"
 #include "onnx/test_model.h"
-#include "tensor/mapped_file.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::onnx {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/value.h"
+#include "ir/program/value.h"
 #include "tensor/tensor.h"
 
 namespace lemma::onnx {

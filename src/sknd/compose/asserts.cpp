@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sknd/compose/composer.h"
-#include "sknd/syntax/printer.h"
-#include "sknd/types/identifiers.h"
+#include "sknd/names/identifiers.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::sknd {
 

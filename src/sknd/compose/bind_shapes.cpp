@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "sknd/compose/composer.h"
-#include "sknd/syntax/printer.h"
-#include "sknd/types/binding.h"
-#include "sknd/types/identifiers.h"
+#include "sknd/names/binding.h"
+#include "sknd/names/identifiers.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::sknd {
 

@@ -1,10 +1,10 @@
 // sknd/compose/calls.h — calls of other formats meet their definitions: a builder that composes
-// each call as it comes (ir/calls.h).
+// each call as it comes (ir/program/calls.h).
 #pragma once
 
 #include <memory>
 
-#include "ir/calls.h"
+#include "ir/program/calls.h"
 #include "sknd/compose/compose.h"
 
 namespace lemma::sknd {

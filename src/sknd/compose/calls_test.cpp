@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace lemma::sknd {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/match.h"
-#include "sknd/types/identifiers.h"
+#include "sknd/names/identifiers.h"
 #include "tensor/convert.h"
 
 namespace lemma::sknd {

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "sknd/compose/plan.h"
 #include "sknd/eval/eval.h"
-#include "sknd/types/name_table.h"
+#include "sknd/names/name_table.h"
 #include "sknd/types/signature.h"
 
 namespace lemma::sknd {

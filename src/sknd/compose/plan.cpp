@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "sknd/types/binding.h"
-#include "sknd/types/identifiers.h"
+#include "sknd/names/binding.h"
+#include "sknd/names/identifiers.h"
 
 namespace lemma::sknd {
 

@@ -71,7 +71,7 @@ void KeyWriter::value(const CompileValue& value) {
 }  // namespace
 
 // Empty when the call cannot be compared with others. Extents are the same when their ids are
-// (ir/symbolic.h).
+// (ir/symbols/symbolic.h).
 std::optional<std::string> Composer::repeat_key(const Frame& frame, const CallArgs& args) const {
     const Definition& definition = frame.definition();
     if (!frame.plan().repeatable) return std::nullopt;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "diag/render.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "sknd/compose/compose.h"
 
 namespace lemma::sknd {

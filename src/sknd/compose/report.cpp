@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sknd/compose/composer.h"
-#include "sknd/syntax/printer.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::sknd {
 

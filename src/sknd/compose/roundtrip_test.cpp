@@ -8,9 +8,9 @@
 #include <random>
 
 #include "diag/render.h"
-#include "ir/print.h"
-#include "ir/read.h"
-#include "ir/verify.h"
+#include "ir/text/print.h"
+#include "ir/text/read.h"
+#include "ir/verify/verify.h"
 #include "sknd/compose/compose.h"
 
 namespace lemma::sknd {

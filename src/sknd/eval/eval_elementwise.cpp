@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/scalar_math.h"
+#include "ir/symbols/scalar_math.h"
 #include "sknd/eval/evaluator.h"
 
 namespace lemma::sknd {

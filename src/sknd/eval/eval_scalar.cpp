@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/checked.h"
-#include "ir/scalar_math.h"
+#include "ir/symbols/scalar_math.h"
 #include "sknd/eval/evaluator.h"
 
 namespace lemma::sknd {

@@ -1,4 +1,4 @@
-// sknd/eval/value.h — what the evaluator asks of compile-time values (ir/value.h).
+// sknd/eval/value.h — what the evaluator asks of compile-time values (ir/program/value.h).
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/value.h"
+#include "ir/program/value.h"
 
 namespace lemma::sknd {
 

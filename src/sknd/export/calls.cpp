@@ -6,7 +6,7 @@
 
 #include "sknd/eval/eval.h"
 #include "sknd/export/writer.h"
-#include "sknd/syntax/printer.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::sknd {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "diag/diagnostic.h"
-#include "ir/program.h"
+#include "ir/program/program.h"
 #include "sknd/modules/modules.h"
 
 namespace lemma::sknd {

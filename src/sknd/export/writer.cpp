@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "diag/source.h"
+#include "sknd/print/printer.h"
 #include "sknd/syntax/parser.h"
-#include "sknd/syntax/printer.h"
 
 namespace lemma::sknd {
 

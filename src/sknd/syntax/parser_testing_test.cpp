@@ -9,7 +9,7 @@ namespace lemma::sknd::testing {
 std::string Parsed::findings() const {
     std::string result;
     for (const diag::Diagnostic& item : diag.items()) {
-        const diag::Place place = sources.place(item.span.file, item.span.begin);
+        const diag::LineColumn place = sources.place(item.span.file, item.span.begin);
         if (!result.empty()) result += ", ";
         result += fmt::format("{}:{} {}", place.line, place.column, info(item.kind).id);
     }

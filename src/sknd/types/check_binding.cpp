@@ -2,8 +2,8 @@
 // passes, and whether single defaults of packs know their length (spec 2.6.1).
 #include <fmt/format.h>
 
+#include "sknd/names/identifiers.h"
 #include "sknd/types/checker.h"
-#include "sknd/types/identifiers.h"
 
 namespace lemma::sknd {
 

@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "sknd/names/identifiers.h"
 #include "sknd/types/checker.h"
-#include "sknd/types/identifiers.h"
 
 namespace lemma::sknd {
 

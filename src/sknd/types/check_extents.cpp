@@ -6,8 +6,8 @@
 
 #include "base/checked.h"
 #include "base/match.h"
+#include "sknd/names/identifiers.h"
 #include "sknd/types/checker.h"
-#include "sknd/types/identifiers.h"
 
 namespace lemma::sknd {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "sknd/names/suggest.h"
 #include "sknd/types/checker.h"
-#include "sknd/types/suggest.h"
 
 namespace lemma::sknd {
 

@@ -3,9 +3,9 @@
 
 #include <limits>
 
+#include "sknd/names/identifiers.h"
+#include "sknd/names/suggest.h"
 #include "sknd/types/checker.h"
-#include "sknd/types/identifiers.h"
-#include "sknd/types/suggest.h"
 
 namespace lemma::sknd {
 

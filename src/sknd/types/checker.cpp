@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "sknd/syntax/printer.h"
+#include "sknd/print/printer.h"
 
 namespace lemma::sknd {
 

@@ -9,7 +9,7 @@
 
 #include "diag/diagnostic.h"
 #include "sknd/eval/eval.h"
-#include "sknd/types/binding.h"
+#include "sknd/names/binding.h"
 #include "sknd/types/broken.h"
 #include "sknd/types/scope.h"
 #include "sknd/types/types.h"

@@ -9,7 +9,7 @@
 #include "base/id.h"
 #include "diag/span.h"
 #include "sknd/eval/value.h"
-#include "sknd/types/name_table.h"
+#include "sknd/names/name_table.h"
 #include "sknd/types/type.h"
 
 namespace lemma::sknd {
@@ -37,8 +37,9 @@ struct Symbol {
     SymbolKind kind{};
     Type type;
     Span span;
-    // What the name stands for in compile-time expressions, possibly an unknown of ir/symbolic.h;
-    // empty when nothing can be said (packs of unknown length, optional values, tensors).
+    // What the name stands for in compile-time expressions, possibly an unknown of
+    // ir/symbols/symbolic.h; empty when nothing can be said (packs of unknown length, optional
+    // values, tensors).
     std::optional<CompileValue> value;
     bool assigned = true;      // false for outputs until their component
     bool placeholder = false;  // for a name that is not declared, once that is reported

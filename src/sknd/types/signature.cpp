@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sknd/types/identifiers.h"
-#include "sknd/types/name_table.h"
+#include "sknd/names/identifiers.h"
+#include "sknd/names/name_table.h"
 
 namespace lemma::sknd {
 

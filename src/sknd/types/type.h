@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/symbolic.h"
+#include "ir/symbols/symbolic.h"
 
 namespace lemma::sknd {
 

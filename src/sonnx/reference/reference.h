@@ -9,7 +9,7 @@
 
 #include "diag/diagnostic.h"
 #include "sonnx/view.h"
-#include "tensor/pb_file.h"
+#include "tensor/files/pb_file.h"
 
 namespace lemma::sonnx {
 

@@ -10,7 +10,7 @@
 #include "onnx/validate.h"
 #include "sonnx/inspection.h"
 #include "sonnx/operators.h"
-#include "tensor/wire.h"
+#include "tensor/files/wire.h"
 
 namespace lemma::sonnx {
 

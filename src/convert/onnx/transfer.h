@@ -1,0 +1,46 @@
+// convert/onnx/transfer.h — tensors and expressions of one program in another that is being built.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/program/calls.h"
+
+namespace lemma::convert {
+
+class Transfer {
+public:
+    Transfer(const ir::Program& from, ir::CallBuilder& to) : from_(from), to_(to) {}
+
+    // Inputs, constants and variables are added when they are met; so are tensors that nobody has
+    // made, as what makes them was reported.
+    ir::TensorId tensor(ir::TensorId id);
+    ir::TensorId new_tensor(ir::TensorId id);
+    bool is_known(ir::TensorId id) const;
+    ir::Operand operand(const ir::Operand& operand);
+    ir::SymId symbol(ir::SymId id);
+    ir::Value value(const ir::Value& value);
+
+    // The outputs of the operation are these. False when there are too few of them, or others than
+    // the operation has.
+    bool take_outputs(const ir::Operation& op, const std::vector<ir::Operand>& results);
+    // New tensors of the same types.
+    void outputs_as_they_are(const ir::Operation& op);
+
+    const std::unordered_map<ir::TensorId, ir::TensorId, IdHash>& tensors() const {
+        return tensors_;
+    }
+
+private:
+    ir::Scalar scalar(const ir::Scalar& scalar);
+    ir::SymId rebuilt(ir::SymId id);
+    void learn(const std::vector<ir::SymId>& from, const std::vector<ir::SymId>& to);
+
+    const ir::Program& from_;
+    ir::CallBuilder& to_;
+    std::unordered_map<ir::TensorId, ir::TensorId, IdHash> tensors_;
+    std::unordered_map<ir::SymId, ir::SymId, IdHash> symbols_;
+};
+
+}  // namespace lemma::convert

@@ -1,0 +1,96 @@
+// To ONNX: one file with the graph and the elements of its variables, or two of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+
+#include "convert/onnx/rewrite.h"
+#include "convert/written.h"
+#include "onnx/export.h"
+#include "onnx/external.h"
+#include "onnx/write.h"
+#include "tensor/files/file_parts.h"
+
+namespace lemma::convert {
+
+namespace {
+
+// What readers of protocol buffers take.
+constexpr size_t kMaxMessageBytes = INT32_MAX;
+// Leaves room for the graph.
+constexpr int64_t kMaxDataInside = kMaxMessageBytes - (int64_t{1} << 27);
+
+void warn_of_quantizers(const ir::Program& program, model::Finding& finding) {
+    const auto count = std::ranges::count_if(
+        program.tensors, [](const ir::Tensor& tensor) { return tensor.quantizer.has_value(); });
+    if (count == 0) return;
+    finding.diag.warning(
+        Span{},
+        DiagKind::NotSupported,
+        fmt::format("what the model says about the quantisation of {} tensor{} is left out: ONNX "
+                    "has operators for that only",
+                    count,
+                    count == 1 ? "" : "s"));
+}
+
+// Data that has no room in a message goes to a file beside it, and so it does when that is asked
+// for.
+Result<void> write_files(onnx::Model& model,
+                         const std::string& out,
+                         const ConvertOptions& options,
+                         Output& output) {
+    const std::string name = std::filesystem::path(out).filename();
+    if (options.external_data || onnx::tensor_bytes(model) > kMaxDataInside) {
+        const std::string data = name + ".data";
+        const auto parts = onnx::move_out(data, model);
+        auto good =
+            parts.empty() ? Result<void>() : tensor::write_file_parts(output.path_of(data), parts);
+        if (!good) return good;
+    }
+    const std::string bytes = onnx::write_model(model);
+    if (bytes.size() > kMaxMessageBytes) {
+        return std::unexpected(Error{fmt::format(
+            "`{}` would have {} bytes without its data, and a file of ONNX has {} at most",
+            out,
+            bytes.size(),
+            kMaxMessageBytes)});
+    }
+    return output.write(name, bytes);
+}
+
+}  // namespace
+
+Result<void> write_onnx_model(const model::LoadedModel& model,
+                              const std::string& out,
+                              const ConvertOptions& options,
+                              model::Finding& finding) {
+    const auto wrong = [&]() -> Result<void> {
+        finding.status = model::kWrong;
+        return {};
+    };
+    std::optional<OnnxProgram> rewritten;
+    if (needs_rewriting(model.program)) {
+        rewritten = rewrite_as_onnx(model.program, finding.diag);
+        if (!rewritten) return wrong();
+    }
+    onnx::ExportOptions how{.opset = options.opset, .data = {}};
+    if (options.data) {
+        how.data = [&](const ir::Tensor& variable) {
+            if (!rewritten) return variable_data(model, variable);
+            const ir::TensorId id = rewritten->variables.at(variable.name);
+            return variable_data(model, model.program.tensors[id]);
+        };
+    }
+    LEMMA_TRY(
+        std::optional<onnx::Model> written,
+        onnx::export_model(rewritten ? rewritten->program : model.program, how, finding.diag));
+    if (!written) return wrong();
+    warn_of_quantizers(model.program, finding);
+    LEMMA_TRY(Output output,
+              Output::create(out, {.kind = OutputKind::File, .overwrite = options.overwrite}));
+    if (auto done = write_files(*written, out, options, output); !done) return done;
+    return finish_output(model, options, std::move(output), finding);
+}
+
+}  // namespace lemma::convert

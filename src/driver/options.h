@@ -1,0 +1,24 @@
+// driver/options.h — options that several commands share, as arguments of the command line.
+#pragma once
+
+#include "driver/arguments.h"
+#include "session/session.h"
+
+namespace lemma::driver {
+
+// --graph, -a and the limits of composing.
+void declare_graph_options(Arguments& arguments, model::GraphOptions& options);
+// --real, for commands that compute or write numbers.
+void declare_real(Arguments& arguments, model::GraphOptions& options);
+// Limits of the language: --max-depth and the like.
+void declare_limits(Arguments& arguments, model::CheckOptions& options);
+// --dialect of NNEF 1.0.
+void declare_dialect(Arguments& arguments, model::CheckOptions& options);
+// The limits of folders and archives: --max-files and the like.
+void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits);
+// --numerics, --target and the cache of compiled code.
+void declare_compile_options(Arguments& arguments, session::CompileOptions& options);
+// All of these, for commands that run models.
+void declare_session(Arguments& arguments, session::SessionOptions& options);
+
+}  // namespace lemma::driver

@@ -1,0 +1,226 @@
+// Kernels whose extents the run tells: before each call these are found out, and there is memory
+// for what it makes.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/data.h"
+#include "engine/engine.h"
+#include "engine/impl.h"
+#include "tensor/room.h"
+
+namespace lemma::engine {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+}  // namespace
+
+// Symbolic arithmetic takes longer than most of these kernels: it is done again only when one of
+// the symbols has another value than the last time.
+bool Engine::Loaded::Told::refresh(const interpret::Interpreter& interpreter) {
+    bool same = valid;
+    values.resize(symbols.size());
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        const auto now = interpreter.known_extent(symbols[i]);
+        same &= values[i] == now;
+        values[i] = now;
+    }
+    valid = false;
+    return same;
+}
+
+Result<int64_t> Engine::told_number(Loaded& loaded, ir::SymId id) {
+    const ir::SymbolPool& symbols = interpreter_.program().symbols;
+    if (const auto number = symbols.as_int(id)) return *number;
+    const auto [found, fresh] = loaded.told.try_emplace(id);
+    Loaded::Told& told = found->second;
+    if (fresh) told.symbols = symbols.symbols_of(id);
+    if (told.refresh(interpreter_)) {
+        told.valid = true;
+        return told.value;
+    }
+    LEMMA_TRY(told.value, interpreter_.take_extent(id));
+    told.valid = true;
+    return told.value;
+}
+
+Result<void> Engine::check_assertions(Loaded& loaded, ir::OpId id, bool all) {
+    const ir::Program& program = interpreter_.program();
+    const auto [found, fresh] = loaded.checked.try_emplace(id);
+    Loaded::Told& checked = found->second;
+    if (fresh) {
+        for (const ir::Assertion& assertion : program.operations[id].assertions) {
+            const auto symbols = program.symbols.symbols_of(assertion.condition);
+            checked.symbols.insert(checked.symbols.end(), symbols.begin(), symbols.end());
+        }
+    }
+    if (!checked.refresh(interpreter_)) {
+        if (auto done = interpreter_.check_assertions(id, all); !done) return done;
+    }
+    checked.valid = true;
+    return {};
+}
+
+Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
+    const ir::Tensor& tensor = interpreter_.program().tensors[id];
+    tensor::Shape shape;
+    for (const ir::SymId part : tensor.shape) {
+        LEMMA_TRY(const int64_t extent, told_number(loaded, part));
+        if (extent < 0 || extent > loop::kMostExtent) return bad("an extent that is none");
+        shape.push_back(extent);
+    }
+    return shape;
+}
+
+// Gives the tensor its memory for this run. What there was is kept if it is large enough. Kernels
+// read the first element of an axis in place of one that is outside, also where it has none.
+Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape) {
+    const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
+    Loaded::Dynamic& dynamic = loaded.dynamic[id];
+    const auto elements = tensor::room(shape);
+    if (!elements) return bad("a tensor that is too large");
+    constexpr int64_t kLeastBytes = 4096;
+    constexpr int64_t kMuch = int64_t{64} << 20;
+    int64_t bytes = std::max(kLeastBytes, *elements * tensor::dtype_size(place.dtype));
+    if (dynamic.capacity < bytes) {
+        // Extents that grow from run to run do not ask for memory each time.
+        if (bytes < kMuch) bytes += bytes / 2;
+        const size_t piece = loaded.piece(place.storage);
+        loaded.executable.release(piece);
+        dynamic.capacity = 0;
+        if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
+        dynamic.capacity = bytes;
+    }
+    dynamic.shape = std::move(shape);
+    dynamic.given = false;
+    return {};
+}
+
+Result<void> Engine::fill_dynamic(Loaded& loaded, ir::TensorId id) {
+    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    if (auto done = make_room(loaded, id, value->shape); !done) return done;
+    const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
+    to_memory(*value,
+              {place.storage, place.dtype, value->shape, loop::row_major(value->shape)},
+              loaded.executable.memory(loaded.piece(place.storage)));
+    return {};
+}
+
+Result<interpret::Array> Engine::dynamic_array(Loaded& loaded, ir::TensorId id) {
+    const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
+    const tensor::Shape& shape = loaded.dynamic[id].shape;
+    return from_memory({place.storage, place.dtype, shape, loop::row_major(shape)},
+                       loaded.executable.memory(loaded.piece(place.storage)));
+}
+
+// The interpreter gets what kernels made, once.
+Result<void> Engine::give_dynamic(Loaded& loaded, ir::TensorId id) {
+    Loaded::Dynamic& dynamic = loaded.dynamic[id];
+    if (dynamic.given && interpreter_.has_value(id)) return {};
+    LEMMA_TRY(interpret::Array value, dynamic_array(loaded, id));
+    interpreter_.give_value(id, std::move(value));
+    dynamic.given = true;
+    return {};
+}
+
+// ---- Before a call ------------------------------------------------------------------------------
+
+Result<void> Engine::tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic) {
+    auto* const to = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
+    for (size_t i = 0; i < dynamic.numbers.size(); ++i) {
+        const loop::ShapeArgument& number = dynamic.numbers[i];
+        LEMMA_TRY(to[i], told_number(loaded, number.symbol));
+        if (number.count) to[i] = std::max<int64_t>(to[i], 0);
+        const bool fits = !number.var.valid() || (to[i] >= 0 && to[i] <= number.most);
+        if (!fits) return bad("an extent that is larger than its bound");
+    }
+    return {};
+}
+
+Result<void> Engine::make_results(Loaded& loaded, const loop::PlanStep& step) {
+    for (const ir::TensorId id : step.writes) {
+        const auto place = loaded.plan.dynamic_places.find(id);
+        if (place == loaded.plan.dynamic_places.end()) continue;
+        LEMMA_TRY(tensor::Shape shape, told_shape(loaded, id));
+        if (auto done = make_room(loaded, id, std::move(shape)); !done) return done;
+    }
+    for (const ir::TensorId id : step.dynamic->cleared) {
+        const auto place = loaded.plan.dynamic_places.find(id);
+        if (place != loaded.plan.dynamic_places.end()) {
+            const int64_t bytes =
+                *tensor::volume(loaded.dynamic[id].shape) * tensor::dtype_size(place->second.dtype);
+            std::memset(loaded.executable.memory(loaded.piece(place->second.storage)),
+                        0,
+                        static_cast<size_t>(bytes));
+            continue;
+        }
+        const loop::BufferView& known = loaded.plan.places.at(id);
+        LEMMA_TRY(const interpret::Array zeros, interpret::Array::zeros(known.dtype, known.shape));
+        to_memory(zeros, known, loaded.data(known));
+    }
+    return {};
+}
+
+// What it reads is there, and has the shape that the kernel is told.
+Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
+    const ir::Program& program = interpreter_.program();
+    for (const ir::TensorId id : step.dynamic->read) {
+        const ir::TensorRole role = program.tensors[id].role;
+        if (role == ir::TensorRole::Constant || role == ir::TensorRole::Variable) {
+            if (auto done = fill_dynamic(loaded, id); !done) return done;
+        }
+        const auto found = loaded.dynamic.find(id);
+        LEMMA_TRY(const tensor::Shape shape, told_shape(loaded, id));
+        const bool same = found != loaded.dynamic.end() && found->second.shape == shape;
+        if (!same) return bad("a tensor that has another shape than its operation");
+    }
+    return {};
+}
+
+// How many items there are; how much each does is told.
+int64_t Engine::tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic) {
+    auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
+    const loop::RunCut cut = loop::cut_items(dynamic.items, {told, dynamic.numbers.size()});
+    told[dynamic.numbers.size()] = cut.steps;
+    return cut.items;
+}
+
+Result<void> Engine::run_dynamic(Loaded& loaded,
+                                 const loop::PlanStep& step,
+                                 const runtime::Step& kernel) {
+    const loop::PlanDynamic& dynamic = *step.dynamic;
+    if (auto done = tell_numbers(loaded, dynamic); !done) return done;
+    if (dynamic.first) {
+        for (const ir::OpId id : step.within) {
+            if (auto done = check_assertions(loaded, id, false); !done) return done;
+        }
+        if (auto done = check_assertions(loaded, step.op, true); !done) return done;
+        if (auto done = make_results(loaded, step); !done) return done;
+    }
+    if (auto done = check_reads(loaded, step); !done) return done;
+    if (step.kernel.function.items == 0) return {};
+    return loaded.executable.run_items(kernel, 0, tell_items(loaded, dynamic));
+}
+
+// ---- Branches -----------------------------------------------------------------------------------
+
+// An output has the shape of what the arm gave, which lies where it is already.
+Result<void> Engine::end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm) {
+    for (const loop::PlanBranch::Dynamic& item : branch.dynamic) {
+        const ir::TensorId from = item.results[arm];
+        tensor::Shape shape;
+        if (const auto place = loaded.plan.places.find(from); place != loaded.plan.places.end()) {
+            shape = place->second.shape;
+        } else {
+            shape = loaded.dynamic[from].shape;
+        }
+        interpreter_.learn_result(item.output, shape);
+        loaded.dynamic[item.output] = {.shape = std::move(shape), .capacity = 0, .given = false};
+    }
+    return {};
+}
+
+}  // namespace lemma::engine

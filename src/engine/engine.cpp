@@ -1,0 +1,368 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "engine/data.h"
+#include "engine/impl.h"
+#include "tensor/files/mapped_file.h"
+
+namespace lemma::engine {
+
+namespace {
+
+class Stopwatch {
+public:
+    // Seconds since the last time.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(interpret::Interpreter& interpreter,
+                                               EngineOptions options) {
+    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
+    LEMMA_TRY(engine->compiler_, codegen::Compiler::create(engine->options_.compiler));
+    return engine;
+}
+
+Engine::Engine(interpret::Interpreter& interpreter, EngineOptions options)
+    : interpreter_(interpreter), options_(std::move(options)) {
+    log_.pass = options_.dump_pass;
+}
+
+Engine::~Engine() = default;
+
+void Engine::variables_changed() {
+    loaded_.clear();
+    current_ = nullptr;
+}
+
+const loop::Plan& Engine::plan() const { return current_->plan; }
+
+const std::vector<size_t>& Engine::plan_steps() const { return current_->plan_steps; }
+
+int64_t Engine::bytes() const { return current_->executable.bytes(); }
+
+// ---- Loading ------------------------------------------------------------------------------------
+
+Result<Engine::Loaded*> Engine::load() {
+    const loop::KnownExtents known = interpreter_.known_extents();
+    std::vector<std::pair<uint32_t, int64_t>> key;
+    for (const auto& [symbol, value] : known) key.emplace_back(symbol.value, value);
+    std::ranges::sort(key);
+    if (const auto found = loaded_.find(key); found != loaded_.end()) {
+        found->second->used = ++uses_;
+        return found->second.get();
+    }
+    if (auto done = check_extents(); !done) return std::unexpected(done.error());
+    // Each has its own memory and weights: those used last stay.
+    constexpr size_t kMostLoaded = 4;
+    while (loaded_.size() >= kMostLoaded) {
+        loaded_.erase(std::ranges::min_element(
+            loaded_, {}, [](const auto& item) { return item.second->used; }));
+    }
+    current_ = nullptr;
+    auto loaded = std::make_unique<Loaded>(options_.threads, options_.guarded);
+    Stopwatch watch;
+    loaded->plan = loop::make_plan(interpreter_.program(),
+                                   known,
+                                   {.target = compiler_->target(),
+                                    .fuse = options_.fuse,
+                                    .numerics = options_.compiler.numerics,
+                                    .least_steps = options_.least_steps,
+                                    .least_gain = options_.least_gain,
+                                    .apart = options_.guarded,
+                                    .log = &log_});
+    times_.plan += watch.lap();
+    std::vector<loop::ScheduledKernel*> kernels;
+    for (loop::PlanStep& step : loaded->plan.steps) {
+        if (is_kernel(step)) kernels.push_back(&step.kernel);
+    }
+    const auto code = compiler_->compile(kernels, options_.threads);
+    without_code_ = !code;
+    if (!code) return std::unexpected(code.error());
+    times_.code += watch.lap();
+    keep_packers(*loaded);
+    size_t next = 0;
+    for (loop::PlanStep& step : loaded->plan.steps) {
+        loaded->kernels.push_back(is_kernel(step) ? (*code)[next++] : nullptr);
+        // What only the compiler reads is much.
+        const int64_t items = step.kernel.function.items;
+        step.kernel.function = {};
+        step.kernel.narrower = nullptr;
+        step.kernel.function.items = items;
+    }
+    if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
+    if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
+    if (auto done = run_once(*loaded); !done) return std::unexpected(done.error());
+    times_.pack += watch.lap();
+    loaded->used = ++uses_;
+    loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
+    loaded->direct = is_direct(*loaded);
+    return (loaded_[std::move(key)] = std::move(loaded)).get();
+}
+
+// What operations want of extents that the inputs tell. The interpreter knows whether the operation
+// is reached at all, and says where it is.
+Result<void> Engine::check_extents() {
+    const ir::Program& program = interpreter_.program();
+    for (uint32_t i = 0; i < program.operations.size(); ++i) {
+        const auto id = make_id<ir::OpId>(i);
+        if (program.operations[id].assertions.empty()) continue;
+        if (auto done = interpreter_.check_assertions(id); !done) return done;
+    }
+    return {};
+}
+
+Result<void> Engine::allocate(Loaded& loaded) {
+    LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
+    loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
+    if (auto done = allocate_weights(loaded); !done) return done;
+    for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
+        auto done = allocate(loaded, arena, make_id<loop::StorageId>(i));
+        if (!done) return done;
+    }
+    return {};
+}
+
+// Weights lie in one piece, in the order in which they were placed, which is that of the steps:
+// large pages hold them all, and behind the last panel of a step comes the first of the next.
+Result<void> Engine::allocate_weights(Loaded& loaded) {
+    constexpr int64_t kAlign = 64;
+    std::vector<std::pair<loop::StorageId, int64_t>> offsets;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
+        const auto id = make_id<loop::StorageId>(i);
+        const loop::Storage& storage = loaded.plan.storages[id];
+        const bool own = !storage.base.valid() && !storage.moves && !storage.only_once;
+        if (storage.role != loop::StorageRole::Constant || !own || storage.offset >= 0) continue;
+        if (options_.guarded) continue;
+        offsets.emplace_back(id, bytes);
+        const int64_t size = storage.elements * tensor::dtype_size(storage.dtype);
+        bytes += (size + kAlign - 1) / kAlign * kAlign;
+    }
+    if (offsets.empty()) return {};
+    LEMMA_TRY(const size_t weights, loaded.executable.add_memory(bytes));
+    for (const auto& [id, offset] : offsets) {
+        loaded.pieces[id.value] = loaded.executable.add_alias(weights, offset);
+    }
+    return {};
+}
+
+Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) {
+    const loop::Storage& storage = loaded.plan.storages[id];
+    size_t& piece = loaded.pieces[id.value];
+    if (piece != SIZE_MAX) return {};
+    const int64_t size = tensor::dtype_size(storage.dtype);
+    if (storage.base.valid()) {
+        if (auto done = allocate(loaded, arena, storage.base); !done) return done;
+        const size_t base = loaded.pieces[storage.base.value];
+        piece = loaded.executable.add_alias(base, storage.begin * size);
+    } else if (storage.moves || storage.only_once) {
+        piece = loaded.executable.add_moving();
+    } else if (storage.offset >= 0) {
+        piece = loaded.executable.add_alias(arena, storage.offset);
+    } else {
+        LEMMA_TRY(piece, loaded.executable.add_memory(storage.elements * size));
+    }
+    return {};
+}
+
+// The data of a variable as the file has it, if the engine can take it as it is.
+Result<std::optional<tensor::Tensor>> Engine::stored_data(const Loaded& loaded, ir::TensorId id) {
+    const ir::Tensor& tensor = interpreter_.program().tensors[id];
+    const loop::BufferView& place = loaded.plan.places.at(id);
+    const bool stored = tensor.role == ir::TensorRole::Variable && options_.weights &&
+                        !interpreter_.has_variable(id);
+    if (!stored) return std::nullopt;
+    LEMMA_TRY(auto data, options_.weights(tensor));
+    const bool same = data && data->dtype() == place.dtype && data->shape() == place.shape &&
+                      place.layout == loop::row_major(place.shape);
+    if (!same) return std::nullopt;
+    return data;
+}
+
+Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
+    const loop::BufferView& place = loaded.plan.places.at(id);
+    LEMMA_TRY(const auto data, stored_data(loaded, id));
+    if (data) {
+        std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
+        if (data->shared_bytes()) tensor::drop_pages(*data->shared_bytes());
+        return {};
+    }
+    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    to_memory(*value, place, loaded.data(place));
+    return {};
+}
+
+Result<void> Engine::fill_constants(Loaded& loaded) {
+    for (const loop::Storage& storage : loaded.plan.storages) {
+        if (is_stored(storage, interpreter_.program()) && !storage.only_once) {
+            if (auto done = fill(loaded, storage.tensor); !done) return done;
+        }
+    }
+    return {};
+}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+Result<void> Engine::fill_inputs(Loaded& loaded) {
+    for (const loop::Storage& storage : loaded.plan.storages) {
+        if (storage.role != loop::StorageRole::Given) continue;
+        LEMMA_TRY(const auto value, interpreter_.take_value(storage.tensor));
+        const loop::BufferView& place = loaded.plan.places.at(storage.tensor);
+        to_memory(*value, place, loaded.data(place));
+    }
+    return {};
+}
+
+Result<interpret::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
+    const auto place = loaded.plan.places.find(id);
+    if (place != loaded.plan.places.end()) {
+        const loop::Storage& storage = loaded.plan.storages[place->second.storage];
+        const bool here = storage.role == loop::StorageRole::Computed ||
+                          storage.role == loop::StorageRole::Constant;
+        if (here) return from_memory(place->second, loaded.data(place->second));
+    }
+    const auto dynamic = loaded.plan.dynamic_places.find(id);
+    const bool made = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed;
+    if (made) return dynamic_array(loaded, id);
+    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    return *value;
+}
+
+Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
+    for (const ir::OpId id : step.within) {
+        if (auto done = check_assertions(loaded, id, false); !done) return done;
+    }
+    // Of a compound there is only what it wants: its parts are steps of their own.
+    if (interpreter_.program().operations[step.op].compound()) {
+        return check_assertions(loaded, step.op, true);
+    }
+    for (const ir::TensorId id : step.reads) {
+        const bool made = std::ranges::find(step.writes, id) != step.writes.end();
+        const auto dynamic = loaded.plan.dynamic_places.find(id);
+        const bool ours = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed &&
+                          loaded.dynamic.contains(id);
+        if (!made && ours) {
+            if (auto done = give_dynamic(loaded, id); !done) return done;
+        }
+        const auto place = loaded.plan.places.find(id);
+        if (made || place == loaded.plan.places.end()) continue;
+        // In a loop it is another value each time.
+        const loop::Storage& storage = loaded.plan.storages[place->second.storage];
+        const bool computed = storage.role == loop::StorageRole::Computed;
+        if (!computed && interpreter_.has_value(id)) continue;
+        LEMMA_TRY(interpret::Array value, array_of(loaded, id));
+        interpreter_.give_value(id, std::move(value));
+    }
+    if (auto done = interpreter_.run_alone(step.op); !done) return done;
+    for (const ir::TensorId id : step.writes) {
+        if (loaded.plan.dynamic_places.contains(id)) {
+            if (auto done = fill_dynamic(loaded, id); !done) return done;
+        }
+        const auto place = loaded.plan.places.find(id);
+        if (place == loaded.plan.places.end()) continue;
+        LEMMA_TRY(const auto value, interpreter_.take_value(id));
+        if (value->shape != place->second.shape) {
+            return std::unexpected(Error{"a result has another shape than its tensor"});
+        }
+        to_memory(*value, place->second, loaded.data(place->second));
+    }
+    return {};
+}
+
+Result<interpret::NamedArrays> Engine::collect(Loaded& loaded) {
+    interpret::NamedArrays outputs;
+    const ir::Program& program = interpreter_.program();
+    for (const ir::Port& port : program.graphs[program.main].outputs) {
+        auto& items = outputs[port.name];
+        auto count = static_cast<int64_t>(port.operand.items.size());
+        if (port.operand.length.valid()) {
+            LEMMA_TRY(count, interpreter_.take_extent(port.operand.length));
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            LEMMA_TRY(interpret::Array value,
+                      array_of(loaded, port.operand.items[static_cast<size_t>(i)]));
+            items.push_back(std::move(value));
+        }
+    }
+    return outputs;
+}
+
+// All of them are read before any is changed.
+Result<void> Engine::update_variables(Loaded& loaded) {
+    std::vector<std::pair<ir::TensorId, interpret::Array>> updated;
+    for (const ir::Update& update : interpreter_.program().updates) {
+        LEMMA_TRY(interpret::Array value, array_of(loaded, update.value));
+        updated.emplace_back(update.variable, std::move(value));
+    }
+    for (auto& [id, value] : updated) {
+        const auto place = loaded.plan.places.find(id);
+        if (place != loaded.plan.places.end()) {
+            if (value.shape != place->second.shape) {
+                return std::unexpected(Error{"a variable gets a value of another shape"});
+            }
+            to_memory(value, place->second, loaded.data(place->second));
+        }
+        interpreter_.keep_variable(id, std::move(value));
+    }
+    return {};
+}
+
+Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
+    if (auto done = interpreter_.begin_run(inputs); !done) return done;
+    LEMMA_TRY(Loaded* const loaded, load());
+    current_ = loaded;
+    return fill_inputs(*current_);
+}
+
+Result<void> Engine::run_again(std::vector<double>* seconds) {
+    if (!seconds) return current_->executable.run(current_->steps);
+    std::vector<double> times(current_->plan.steps.size());
+    auto done = current_->executable.run(current_->steps, &times);
+    seconds->clear();
+    for (const size_t number : current_->plan_steps) seconds->push_back(times[number]);
+    return done;
+}
+
+Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs) {
+    if (auto done = interpreter_.begin_run(inputs); !done) return std::unexpected(done.error());
+    auto loaded = load();
+    Result<void> done;
+    if (!loaded) {
+        done = std::unexpected(loaded.error());
+    } else {
+        current_ = *loaded;
+        done = fill_inputs(*current_);
+    }
+    if (done) done = run_again();
+    if (!done && without_code_ && options_.compiled_only) {
+        interpreter_.end_run(false);
+        return std::unexpected(done.error());
+    }
+    if (!done) {
+        // The interpreter says what is wrong, and where; if nothing is, the engine is at fault.
+        interpreter_.end_run(false);
+        auto outputs = interpreter_.run(inputs);
+        if (outputs) trouble_ = done.error().message;
+        return outputs;
+    }
+    LEMMA_TRY(interpret::NamedArrays outputs, collect(*current_));
+    if (auto updated = update_variables(*current_); !updated) {
+        return std::unexpected(updated.error());
+    }
+    interpreter_.end_run(true);
+    return outputs;
+}
+
+}  // namespace lemma::engine

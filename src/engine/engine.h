@@ -1,0 +1,142 @@
+// engine/engine.h — runs a program by compiled kernels, in the tensors' own types. What the
+// kernels have no way to do is left to the interpreter, operation by operation.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/compiler.h"
+#include "interpret/interpret.h"
+#include "loop/plan/plan.h"
+#include "runtime/executable.h"
+
+namespace lemma::engine {
+
+struct EngineOptions {
+    int threads = 1;
+    bool fuse = true;
+    int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled
+    double least_gain = loop::kLeastGain;     // of products that become one; 0: of any
+    // The data of variables that the interpreter has not got, read when it is wanted.
+    std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
+    codegen::CompilerOptions compiler = {};
+    std::string dump_pass = {};  // of loop/passes/graph_text.h
+    bool compiled_only = false;  // no code is an error at once, and nothing is interpreted instead
+    // For tests: each tensor has memory of its own, between pages that cannot be touched.
+    bool guarded = false;
+};
+
+class Engine {
+public:
+    // The interpreter has the program and the values of variables.
+    static Result<std::unique_ptr<Engine>> create(interpret::Interpreter& interpreter,
+                                                  EngineOptions options);
+    ~Engine();
+
+    // As Interpreter::run, and with its errors.
+    Result<interpret::NamedArrays> run(const interpret::NamedArrays& inputs);
+    // Weights are read again before the next run.
+    void variables_changed();
+
+    // A tensor of the caller, in row-major order.
+    struct Bytes {
+        ir::TensorId tensor;  // an input
+        tensor::DType dtype{};
+        const tensor::Shape* shape = nullptr;
+        const void* data = nullptr;
+    };
+    // Where the bytes of an output are to go.
+    using Receiver = std::function<void*(ir::TensorId, tensor::DType, const tensor::Shape&)>;
+    // The same from bytes to bytes, without the interpreter. That is possible behind a run with the
+    // same types and shapes if all steps are compiled and nothing is kept; else it is false, and
+    // nothing has happened.
+    Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
+
+    // Why the last run was the interpreter's, once; empty if it was not.
+    std::string take_trouble() { return std::exchange(trouble_, {}); }
+
+    // ---- For benchmarks -------------------------------------------------------------------------
+
+    // All that comes before the first run: plan, code, weights, inputs in place.
+    Result<void> prepare(const interpret::NamedArrays& inputs);
+    // The steps alone; `seconds` takes the time of each, those inside of loops and branches too.
+    Result<void> run_again(std::vector<double>* seconds = nullptr);
+    const loop::Plan& plan() const;
+    // Which step of the plan each step of a run is.
+    const std::vector<size_t>& plan_steps() const;
+    const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
+    int64_t bytes() const;
+    // What loading took, in seconds.
+    struct LoadTimes {
+        double plan = 0, code = 0, pack = 0;
+    };
+    const LoadTimes& load_times() const { return times_; }
+    // What the pass made, each time that a plan was.
+    const std::string& dumped() const { return log_.text; }
+
+private:
+    struct Loaded;  // a plan with its code and memory, for one set of extents
+    class LentInputs;
+
+    Engine(interpret::Interpreter& interpreter, EngineOptions options);
+    Result<Loaded*> load();
+    Result<void> check_extents();
+    Result<void> allocate(Loaded& loaded);
+    Result<void> allocate_weights(Loaded& loaded);
+    Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
+    Result<void> fill_constants(Loaded& loaded);
+    using Lent = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
+    static void keep_packers(Loaded& loaded);
+    Result<void> run_packing(Loaded& loaded, size_t number, const Lent& lent);
+    Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
+    Result<void> fill(Loaded& loaded, ir::TensorId id);
+    Result<void> run_once(Loaded& loaded);
+    runtime::Step make_step(Loaded& loaded, size_t number);
+    runtime::Steps make_steps(Loaded& loaded, const loop::Region& region);
+    std::unique_ptr<runtime::Loop> make_loop(Loaded& loaded, const loop::PlanLoop& plan);
+    std::unique_ptr<runtime::Branch> make_branch(Loaded& loaded, const loop::PlanBranch& plan);
+    std::optional<runtime::Condition> make_condition(Loaded& loaded,
+                                                     std::optional<size_t> region,
+                                                     loop::StorageId value);
+    Result<void> fill_inputs(Loaded& loaded);
+    Result<void> interpret(Loaded& loaded, const loop::PlanStep& step);
+    Result<interpret::NamedArrays> collect(Loaded& loaded);
+    Result<void> update_variables(Loaded& loaded);
+    bool is_direct(const Loaded& loaded) const;
+    // Of kernels with run-time extents, and their tensors.
+    Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
+    Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
+    Result<void> make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape);
+    Result<void> fill_dynamic(Loaded& loaded, ir::TensorId id);
+    Result<void> give_dynamic(Loaded& loaded, ir::TensorId id);
+    Result<interpret::Array> dynamic_array(Loaded& loaded, ir::TensorId id);
+    Result<void> tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic);
+    Result<void> make_results(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> check_reads(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm);
+    Result<void> check_assertions(Loaded& loaded, ir::OpId id, bool all);
+    int64_t tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic);
+    Result<void> run_dynamic(Loaded& loaded,
+                             const loop::PlanStep& step,
+                             const runtime::Step& kernel);
+    Result<interpret::Array> array_of(Loaded& loaded, ir::TensorId id);
+
+    interpret::Interpreter& interpreter_;
+    EngineOptions options_;
+    std::unique_ptr<codegen::Compiler> compiler_;
+    std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
+    Loaded* current_ = nullptr;
+    uint64_t uses_ = 0;
+    bool without_code_ = false;  // the kernels of the last plan could not be made
+    std::string trouble_;
+    LoadTimes times_;
+    loop::PlanLog log_;
+};
+
+}  // namespace lemma::engine

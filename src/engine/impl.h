@@ -1,0 +1,63 @@
+// engine/impl.h — what the parts of the engine share; see engine.h.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace lemma::engine {
+
+struct Engine::Loaded {
+    Loaded(int threads, bool guarded) : executable(threads, guarded) {}
+
+    loop::Plan plan;
+    runtime::Executable executable;
+    uint64_t used = 0;                             // when, in the order of runs
+    std::vector<size_t> pieces;                    // by storage
+    std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
+    runtime::Steps steps;                          // of each run
+    std::vector<size_t> plan_steps;                // those of each run, in the order of the text
+    bool direct = false;                           // may run from bytes to bytes
+    std::map<size_t, loop::Function> packers;  // of large weights, by step, until these are packed
+    // A tensor whose extents the run tells, as it is now.
+    struct Dynamic {
+        tensor::Shape shape;
+        int64_t capacity = 0;  // bytes of its memory
+        bool given = false;    // to the interpreter
+    };
+    std::unordered_map<ir::TensorId, Dynamic, IdHash> dynamic;
+    // A number that the run tells, and what it was made from.
+    struct Told {
+        std::vector<ir::SymId> symbols;
+        std::vector<std::optional<int64_t>> values;
+        int64_t value = 0;
+        bool valid = false;
+
+        // Whether what was found out still holds; from here on nothing does.
+        bool refresh(const interpret::Interpreter& interpreter);
+    };
+    std::unordered_map<ir::SymId, Told, IdHash> told;
+    std::unordered_map<ir::OpId, Told, IdHash> checked;  // whose assertions held
+
+    size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
+    void* data(const loop::BufferView& place) {
+        return executable.memory(pieces[place.storage.value]);
+    }
+};
+
+inline bool is_kernel(const loop::PlanStep& step) {
+    return !step.interpreted && !step.loop && !step.branch;
+}
+
+// Filled with what the program or its files have.
+inline bool is_stored(const loop::Storage& storage, const ir::Program& program) {
+    const bool given =
+        storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
+    if (!given || !storage.tensor.valid()) return false;
+    const ir::TensorRole role = program.tensors[storage.tensor].role;
+    return role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
+}
+
+}  // namespace lemma::engine

@@ -1,0 +1,125 @@
+// What is computed before the first run: weights in the order in which kernels read them, and all
+// that depends on them alone.
+#include <algorithm>
+
+#include "base/checked.h"
+#include "engine/engine.h"
+#include "engine/impl.h"
+#include "loop/ir/lowest_read.h"
+#include "tensor/files/mapped_file.h"
+
+namespace lemma::engine {
+
+namespace {
+
+constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
+
+}  // namespace
+
+// Kernels are forgotten once there is code for them, but for those that pack much.
+void Engine::keep_packers(Loaded& loaded) {
+    for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
+        const loop::PlanStep& step = loaded.plan.steps[i];
+        if (!step.once || !is_kernel(step)) continue;
+        int64_t bytes = 0;
+        for (const loop::StorageId id : step.kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::Storage& storage = loaded.plan.storages[loaded.plan.root(id)];
+            if (storage.only_once) bytes += storage.elements * tensor::dtype_size(storage.dtype);
+        }
+        if (bytes >= 2 * kAtOnce) loaded.packers[i] = step.kernel.function;
+    }
+}
+
+// The pages of files are held while they are read, and let go piece by piece, so that weights are
+// not in memory twice.
+Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent) {
+    const runtime::Step step = make_step(loaded, number);
+    struct Read {
+        std::string_view bytes;
+        size_t argument = 0;
+    };
+    std::vector<Read> read;
+    int64_t bytes = 0;
+    const auto& arguments = loaded.plan.steps[number].kernel.arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i].valid()) continue;
+        const auto found = lent.find(loaded.plan.root(arguments[i]));
+        if (found == lent.end() || !found->second.shared_bytes()) continue;
+        read.push_back({*found->second.shared_bytes(), i});
+        if (auto held = tensor::hold_bytes(read.back().bytes); !held) return held;
+        bytes += std::ssize(read.back().bytes);
+    }
+    // What the items that are still to come read no more.
+    const auto packer = loaded.packers.find(number);
+    const auto drop_behind = [&](const Read& one, int64_t items) {
+        if (packer == loaded.packers.end() || read.size() > 1 || items == 0) return;
+        if (arguments[one.argument] != loaded.plan.root(arguments[one.argument])) return;
+        const auto lowest =
+            loop::lowest_read(packer->second, make_id<loop::BufferId>(one.argument), items);
+        const int64_t element = tensor::dtype_size(packer->second.buffers[one.argument].dtype);
+        const auto begin = checked_mul(lowest.value_or(0), element);
+        tensor::drop_pages(one.bytes.substr(
+            0,
+            static_cast<size_t>(std::clamp<int64_t>(begin.value_or(0), 0, std::ssize(one.bytes)))));
+    };
+    const int64_t pieces = std::clamp<int64_t>(bytes / kAtOnce, 1, step.items);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t begin = step.items * piece / pieces;
+        const int64_t end = step.items * (piece + 1) / pieces;
+        if (auto done = loaded.executable.run_items(step, begin, end); !done) return done;
+        if (end == step.items) break;
+        for (const Read& one : read) drop_behind(one, end);
+    }
+    for (const Read& one : read) tensor::drop_pages(one.bytes);
+    return {};
+}
+
+// What only these steps need has memory no longer than they need it.
+Result<void> Engine::run_once(Loaded& loaded) {
+    const loop::Plan& plan = loaded.plan;
+    std::vector<size_t> last(plan.storages.size(), SIZE_MAX);
+    std::vector<size_t> once;
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+        if (!plan.steps[i].once) continue;
+        once.push_back(i);
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (id.valid()) last[plan.root(id).value] = i;
+        }
+    }
+    Lent lent;
+    for (const size_t i : once) {
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::StorageId root = plan.root(id);
+            const loop::Storage& storage = plan.storages[root];
+            const size_t piece = loaded.pieces[root.value];
+            if (!storage.only_once || loaded.executable.memory(piece)) continue;
+            if (is_stored(storage, interpreter_.program())) {
+                LEMMA_TRY(auto data, stored_data(loaded, storage.tensor));
+                if (data) {
+                    const tensor::Tensor& kept = lent.emplace(root, std::move(*data)).first->second;
+                    loaded.executable.lend_memory(piece, kept.bytes().data());
+                    continue;
+                }
+            }
+            const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
+            if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
+            if (!is_stored(storage, interpreter_.program())) continue;
+            if (auto done = fill(loaded, storage.tensor); !done) return done;
+        }
+        if (auto done = run_packing(loaded, i, lent); !done) return done;
+        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+            if (!id.valid()) continue;
+            const loop::StorageId root = plan.root(id);
+            const bool over = plan.storages[root].only_once && last[root.value] == i;
+            if (!over) continue;
+            loaded.executable.release(loaded.pieces[root.value]);
+            lent.erase(root);
+        }
+    }
+    loaded.packers.clear();
+    return {};
+}
+
+}  // namespace lemma::engine

@@ -1,0 +1,159 @@
+// From the steps of a plan to those of the runtime: storages become pieces of memory, elements
+// bytes.
+#include "engine/impl.h"
+
+namespace lemma::engine {
+
+namespace {
+
+int64_t element_bytes(const loop::Plan& plan, loop::StorageId id) {
+    return tensor::dtype_size(plan.storages[id].dtype);
+}
+
+int64_t storage_bytes(const loop::Plan& plan, loop::StorageId id) {
+    return plan.storages[id].elements * element_bytes(plan, id);
+}
+
+}  // namespace
+
+runtime::Step Engine::make_step(Loaded& loaded, size_t number) {
+    const loop::PlanStep& step = loaded.plan.steps[number];
+    runtime::Step out;
+    out.label = step.label;
+    out.number = number;
+    if (!step.once) loaded.plan_steps.push_back(number);
+    if (step.check) {
+        out.call = [this, &loaded, &step] { return check_assertions(loaded, step.op, true); };
+    } else if (step.interpreted) {
+        out.call = [this, &loaded, &step] { return interpret(loaded, step); };
+    } else if (step.loop) {
+        out.loop = make_loop(loaded, loaded.plan.loops[*step.loop]);
+    } else if (step.branch) {
+        out.branch = make_branch(loaded, loaded.plan.branches[*step.branch]);
+    } else {
+        out.kernel = loaded.kernels[number];
+        out.items = step.kernel.function.items;
+        for (const loop::StorageId id : step.kernel.arguments) {
+            out.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
+        }
+    }
+    if (step.dynamic) {
+        runtime::Step call;
+        call.label = out.label;
+        call.number = out.number;
+        call.call =
+            [this, &loaded, &step, kernel = std::make_shared<runtime::Step>(std::move(out))] {
+                return run_dynamic(loaded, step, *kernel);
+            };
+        return call;
+    }
+    return out;
+}
+
+runtime::Steps Engine::make_steps(Loaded& loaded, const loop::Region& region) {
+    runtime::Steps steps;
+    for (const size_t number : region) steps.push_back(make_step(loaded, number));
+    return steps;
+}
+
+std::optional<runtime::Condition> Engine::make_condition(Loaded& loaded,
+                                                         std::optional<size_t> region,
+                                                         loop::StorageId value) {
+    if (!region) return std::nullopt;
+    const size_t whose = loaded.plan_steps.back();
+    runtime::Condition condition{make_steps(loaded, loaded.plan.regions[*region]),
+                                 loaded.piece(value)};
+    const ir::TensorId tensor = loaded.plan.storages[value].tensor;
+    if (tensor.valid() && loaded.plan.dynamic_places.contains(tensor)) {
+        // A constant that only the run tells: no step makes it.
+        runtime::Step& fill = condition.steps.emplace_back();
+        fill.number = whose;
+        fill.call = [this, &loaded, tensor] { return fill_dynamic(loaded, tensor); };
+    }
+    return condition;
+}
+
+std::unique_ptr<runtime::Branch> Engine::make_branch(Loaded& loaded, const loop::PlanBranch& plan) {
+    auto branch = std::make_unique<runtime::Branch>();
+    for (const loop::StorageId id : plan.outputs) branch->outputs.push_back(loaded.piece(id));
+    for (const loop::PlanBranch::Arm& arm : plan.arms) {
+        runtime::Branch::Arm out;
+        out.condition = make_condition(loaded, arm.condition, arm.value);
+        out.body = make_steps(loaded, loaded.plan.regions[arm.body]);
+        for (const loop::StorageId id : arm.results) out.results.push_back(loaded.piece(id));
+        branch->arms.push_back(std::move(out));
+    }
+    if (!plan.dynamic.empty()) {
+        branch->taken = [this, &loaded, &plan](size_t arm) {
+            return end_branch(loaded, plan, arm);
+        };
+    }
+    return branch;
+}
+
+std::unique_ptr<runtime::Loop> Engine::make_loop(Loaded& loaded, const loop::PlanLoop& plan) {
+    const loop::Plan& whole = loaded.plan;
+    const auto piece = [&](loop::StorageId id) { return loaded.piece(id); };
+    const auto pack = [&](const loop::PlanPack& p) {
+        const int64_t size = p.count > 0 ? element_bytes(whole, p.first) : 0;
+        return runtime::Pack{piece(p.first), p.stride * size, p.count};
+    };
+    const auto number = [&](loop::StorageId id) -> std::optional<runtime::Number> {
+        if (!id.valid()) return std::nullopt;
+        return runtime::Number{piece(id), whole.storages[id].dtype};
+    };
+    const auto copies = [&](const std::vector<loop::PlanCopy>& from) {
+        std::vector<runtime::Copy> result;
+        for (const loop::PlanCopy& copy : from) {
+            // The smaller one is the tensor, the other maybe a pack.
+            const int64_t bytes =
+                std::min(storage_bytes(whole, copy.from), storage_bytes(whole, copy.to));
+            const int64_t begin = copy.to_begin * element_bytes(whole, copy.to);
+            result.push_back({piece(copy.from), piece(copy.to), begin, bytes});
+        }
+        return result;
+    };
+    auto loop = std::make_unique<runtime::Loop>();
+    loop->count = plan.count.value_or(interpreter_.options().max_loop_steps);
+    loop->must_end = !plan.count && !plan.dynamic_count.valid();
+    loop->dynamic_count = number(plan.dynamic_count);
+    loop->index = number(plan.index);
+    loop->most_results = plan.most_results;
+    loop->before = copies(plan.before);
+    loop->after = copies(plan.after);
+    for (const auto& item : plan.items) loop->items.push_back({piece(item.seen), pack(item.pack)});
+    for (const auto& from : plan.carried) {
+        using runtime::Loop;
+        loop->carried.push_back({from.stays    ? Loop::Passing::Stays
+                                 : from.copied ? Loop::Passing::Copied
+                                               : Loop::Passing::Moves,
+                                 piece(from.seen),
+                                 piece(from.initial),
+                                 piece(from.result),
+                                 piece(from.outcome),
+                                 {piece(from.slots[0]), piece(from.slots[1])},
+                                 storage_bytes(whole, from.seen)});
+    }
+    for (const auto& from : plan.written) {
+        runtime::Loop::Written written;
+        written.result = piece(from.result);
+        if (from.pack) written.pack = pack(*from.pack);
+        for (size_t i : {0, 1}) written.slots[i] = piece(from.slots[i]);
+        loop->written.push_back(written);
+    }
+    for (const auto& from : plan.collected) {
+        loop->collected.push_back(
+            {piece(from.result), pack(from.pack), storage_bytes(whole, from.result)});
+    }
+    loop->pre = make_condition(loaded, plan.pre_condition, plan.pre_value);
+    loop->body = make_steps(loaded, whole.regions[plan.body]);
+    loop->post = make_condition(loaded, plan.post_condition, plan.post_value);
+    if (!plan.lengths.empty()) {
+        loop->ended = [this, lengths = plan.lengths](int64_t steps) {
+            for (const ir::SymId id : lengths) interpreter_.learn_extent(id, steps);
+        };
+    }
+    return loop;
+}
+
+}  // namespace lemma::engine

@@ -1,0 +1,34 @@
+// interpret/array.h — a tensor as the interpreter computes with it: reals in double, integers and
+// bools in int64, rounded to the dtype when an operation is done (design D7).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace lemma::interpret {
+
+struct Array {
+    tensor::DType dtype = tensor::DType::F32;
+    tensor::Shape shape;
+    int64_t size = 1;
+    std::vector<double> reals;         // of a real dtype
+    std::vector<int64_t> integers;     // of an int or bool dtype
+    std::vector<std::string> strings;  // of str
+
+    // Row-major; all elements zero, false or empty.
+    static Result<Array> zeros(tensor::DType dtype, tensor::Shape shape);
+    // To the values that the dtype has: reals are rounded, integers wrap.
+    void round();
+};
+// The leading part of an array, axis by axis.
+Array cut(const Array& array, const tensor::Shape& shape);
+using ArrayRef = std::shared_ptr<const Array>;
+
+Result<Array> to_array(const tensor::Tensor& tensor);
+// Converts numbers between dtypes of the same kind (f32 to f64, i32 to i64).
+Result<tensor::Tensor> to_tensor(const Array& array);
+
+}  // namespace lemma::interpret

@@ -1,0 +1,162 @@
+// Branches and loops: their graphs run in place, and what they yield becomes the value of the
+// operation's outputs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpret/interpret.h"
+
+namespace lemma::interpret {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// A count tensor, if there is one, is the first input; then come the carried values and the packs.
+const ir::Operand& input_of(const ir::Operation& op, const ir::Loop& loop, size_t index) {
+    return op.inputs[index + (loop.dynamic_count.valid() ? 1 : 0)].operand;
+}
+
+}  // namespace
+
+Result<bool> Interpreter::condition(ir::GraphId id) {
+    const ir::Graph& graph = program_.graphs[id];
+    if (auto done = run_operations(graph.operations); !done) return std::unexpected(done.error());
+    LEMMA_TRY(const auto value, value_of(graph.outputs[0].operand.items[0]));
+    if (value->integers.size() != 1) return bad("a condition is not a single bool");
+    return value->integers[0] != 0;
+}
+
+Result<void> Interpreter::run_branch(const ir::Operation& op, const ir::Branch& branch) {
+    ir::GraphId taken = branch.alternative;
+    for (const ir::Branch::Arm& arm : branch.arms) {
+        LEMMA_TRY(const bool holds, condition(arm.condition));
+        if (!holds) continue;
+        taken = arm.consequent;
+        break;
+    }
+    const ir::Graph& graph = program_.graphs[taken];
+    if (auto done = run_operations(graph.operations); !done) return done;
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+        for (size_t k = 0; k < op.outputs[i].operand.items.size(); ++k) {
+            const ir::TensorId target = op.outputs[i].operand.items[k];
+            LEMMA_TRY(const auto value, value_of(graph.outputs[i].operand.items[k]));
+            learn_shape(target, value->shape);
+            set_value(target, value);
+        }
+    }
+    return {};
+}
+
+Result<int64_t> Interpreter::loop_count(const ir::Loop& loop) {
+    int64_t count = options_.max_loop_steps;
+    if (loop.static_count.valid()) {
+        LEMMA_TRY(count, extent(loop.static_count));
+    }
+    if (!loop.dynamic_count.valid()) return count;
+    LEMMA_TRY(const auto value, value_of(loop.dynamic_count));
+    if (value->integers.size() != 1) return bad("the count of a loop is not a single int");
+    const int64_t wanted = value->integers[0];
+    if (!loop.items.empty() && wanted > count) {
+        return bad(
+            fmt::format("a loop with {} iterations over packs of {} tensors", wanted, count));
+    }
+    return std::min(count, wanted);
+}
+
+Result<void> Interpreter::begin_step(const ir::Operation& op, const ir::Loop& loop, int64_t step) {
+    if (loop.index.valid()) {
+        LEMMA_TRY(Array index, Array::zeros(program_.tensors[loop.index].dtype, {}));
+        index.integers[0] = step;
+        set_value(loop.index, std::make_shared<Array>(std::move(index)));
+    }
+    for (size_t i = 0; i < loop.items.size(); ++i) {
+        const auto& pack = input_of(op, loop, loop.carried.size() + i).items;
+        if (static_cast<size_t>(step) >= pack.size()) {
+            return bad("a loop runs past the end of a scanned pack");
+        }
+        LEMMA_TRY(const auto value, value_of(pack[static_cast<size_t>(step)]));
+        learn_shape(loop.items[i], value->shape);
+        set_value(loop.items[i], value);
+    }
+    return {};
+}
+
+// All results are read before the carried values change.
+Result<void> Interpreter::end_step(const ir::Operation& op, const ir::Loop& loop, int64_t step) {
+    std::vector<std::shared_ptr<Array>> results;
+    for (const ir::Port& output : program_.graphs[loop.body].outputs) {
+        LEMMA_TRY(auto value, value_of(output.operand.items[0]));
+        results.push_back(std::move(value));
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+        if (i < loop.carried.size()) {
+            set_value(loop.carried[i], results[i]);
+            continue;
+        }
+        const auto& pack = op.outputs[i].operand.items;
+        if (static_cast<size_t>(step) >= pack.size()) {
+            return bad(
+                fmt::format("a loop gives more than the {} items of its result", pack.size()));
+        }
+        learn_shape(pack[static_cast<size_t>(step)], results[i]->shape);
+        set_value(pack[static_cast<size_t>(step)], results[i]);
+    }
+    return {};
+}
+
+Result<void> Interpreter::run_loop(const ir::Operation& op, const ir::Loop& loop) {
+    LEMMA_TRY(const int64_t count, loop_count(loop));
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+        LEMMA_TRY(const auto value, value_of(input_of(op, loop, i).items[0]));
+        set_value(loop.carried[i], value);
+    }
+    int64_t steps = 0;
+    bool ended = false;
+    while (steps < count && !ended) {
+        if (auto done = begin_step(op, loop, steps); !done) return done;
+        if (loop.pre_condition.valid()) {
+            LEMMA_TRY(const bool go_on, condition(loop.pre_condition));
+            ended = !go_on;
+            if (ended) break;
+        }
+        auto done = run_operations(program_.graphs[loop.body].operations);
+        if (!done) return done;
+        done = end_step(op, loop, steps);
+        if (!done) return done;
+        ++steps;
+        if (loop.post_condition.valid()) {
+            LEMMA_TRY(const bool go_on, condition(loop.post_condition));
+            ended = !go_on;
+        }
+    }
+    const bool counted = loop.static_count.valid() || loop.dynamic_count.valid();
+    if (!counted && !ended) return bad(fmt::format("a loop does not end after {} steps", steps));
+    return end_loop(op, loop, steps);
+}
+
+Result<void> Interpreter::end_loop(const ir::Operation& op, const ir::Loop& loop, int64_t steps) {
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+        const ir::Operand& operand = op.outputs[i].operand;
+        if (i < loop.carried.size()) {
+            LEMMA_TRY(const auto value, value_of(loop.carried[i]));
+            learn_shape(operand.items[0], value->shape);
+            set_value(operand.items[0], value);
+            continue;
+        }
+        if (!operand.length.valid()) continue;
+        known_[operand.length] = program_.symbols.integer(steps);
+        // Items past the end are never read, but have a value.
+        for (size_t k = static_cast<size_t>(steps); k < operand.items.size(); ++k) {
+            const ir::TensorId id = operand.items[k];
+            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            LEMMA_TRY(Array empty, Array::zeros(program_.tensors[id].dtype, std::move(shape)));
+            set_value(id, std::make_shared<Array>(std::move(empty)));
+        }
+    }
+    return {};
+}
+
+}  // namespace lemma::interpret

@@ -1,0 +1,365 @@
+#include "interpret/interpret.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "interpret/intrinsic.h"
+
+namespace lemma::interpret {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+}  // namespace
+
+Interpreter::Interpreter(ir::Program program, RunOptions options)
+    : program_(std::move(program)), options_(std::move(options)) {
+    find_last_uses();
+}
+
+const ir::Operation* Interpreter::failed() const {
+    return failed_.valid() ? &program_.operations[failed_] : nullptr;
+}
+
+Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
+    values_ = variables_;
+    known_.clear();
+    failed_ = {};
+    calls_ = 0;
+    if (auto done = bind_inputs(inputs); !done) return std::unexpected(done.error());
+    if (auto done = check_program(false); !done) return std::unexpected(done.error());
+    if (auto done = run_main(); !done) return std::unexpected(done.error());
+    if (auto done = check_program(true); !done) return std::unexpected(done.error());
+    LEMMA_TRY(NamedArrays outputs, collect_outputs());
+    if (auto done = update_variables(); !done) return std::unexpected(done.error());
+    values_.clear();
+    ++runs_;
+    return outputs;
+}
+
+Result<void> Interpreter::begin_run(const NamedArrays& inputs) {
+    values_ = variables_;
+    known_.clear();
+    failed_ = {};
+    calls_ = 0;
+    if (auto done = bind_inputs(inputs); !done) return done;
+    return check_program(false);
+}
+
+void Interpreter::end_run(bool update) {
+    values_.clear();
+    if (update) ++runs_;
+}
+
+std::unordered_map<ir::SymId, int64_t, IdHash> Interpreter::known_extents() const {
+    std::unordered_map<ir::SymId, int64_t, IdHash> result;
+    for (const auto& [symbol, value] : known_) {
+        if (const auto number = program_.symbols.as_int(value)) result[symbol] = *number;
+    }
+    return result;
+}
+
+Result<NamedArrays> Interpreter::collect_outputs() {
+    NamedArrays outputs;
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        auto& items = outputs[port.name];
+        auto count = static_cast<int64_t>(port.operand.items.size());
+        if (port.operand.length.valid()) {
+            LEMMA_TRY(count, extent(port.operand.length));
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            LEMMA_TRY(const auto value, value_of(port.operand.items[static_cast<size_t>(i)]));
+            items.push_back(*value);
+        }
+    }
+    return outputs;
+}
+
+// All of them are read before any is changed.
+Result<void> Interpreter::update_variables() {
+    std::vector<std::pair<ir::TensorId, std::shared_ptr<Array>>> updated;
+    for (const ir::Update& update : program_.updates) {
+        LEMMA_TRY(auto value, value_of(update.value));
+        LEMMA_TRY(const tensor::Shape shape, shape_of(update.variable, false));
+        if (value->shape != shape) {
+            return bad(fmt::format("the variable `{}` has the shape {}, its new value {}",
+                                   program_.tensors[update.variable].name,
+                                   tensor::shape_text(shape),
+                                   tensor::shape_text(value->shape)));
+        }
+        updated.emplace_back(update.variable, std::move(value));
+    }
+    for (auto& [id, value] : updated) variables_[id] = std::move(value);
+    return {};
+}
+
+// Conditions on extents that the operation itself tells are decided behind it: `all` is then true,
+// and what is still open is an error, never taken for granted.
+Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bool all) {
+    for (const ir::Assertion& assertion : assertions) {
+        const ir::SymId condition = resolve(assertion.condition);
+        const auto holds = program_.symbols.prove(condition);
+        if (holds && !*holds) return bad(assertion.message + known_values(assertion.condition));
+        if (!holds && all) {
+            return bad(fmt::format("nothing tells whether this holds: {} ({})",
+                                   program_.symbols.text(condition),
+                                   assertion.message));
+        }
+    }
+    return {};
+}
+
+Result<void> Interpreter::check_program(bool all) {
+    auto done = check(program_.assertions, all);
+    failed_for_inputs_ = !done;
+    return done;
+}
+
+// ` (s = 7, t = 3)`: the extents that the condition is about, as they are in this run.
+std::string Interpreter::known_values(ir::SymId condition) const {
+    constexpr size_t kMost = 4;
+    std::vector<std::string> values;
+    for (const ir::SymId symbol : program_.symbols.symbols_of(condition)) {
+        const auto value = known_extent(symbol);
+        if (!value) continue;
+        if (values.size() == kMost) {
+            values.emplace_back("…");
+            break;
+        }
+        values.push_back(fmt::format("{} = {}", program_.symbols.text(symbol), *value));
+    }
+    return values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", "));
+}
+
+// ---- Operations ---------------------------------------------------------------------------------
+
+Result<void> Interpreter::run_main() {
+    const std::vector<ir::OpId>& operations = program_.graphs[program_.main].operations;
+    for (size_t i = 0; i < operations.size(); ++i) {
+        if (options_.on_progress) options_.on_progress(i, operations.size());
+        if (auto done = run_operation(operations[i]); !done) return done;
+        for (const ir::TensorId id : dead_after_[i]) values_.erase(id);
+    }
+    return {};
+}
+
+Result<void> Interpreter::run_operations(const std::vector<ir::OpId>& operations) {
+    for (const ir::OpId id : operations) {
+        if (auto done = run_operation(id); !done) return done;
+    }
+    return {};
+}
+
+Result<void> Interpreter::run_operation(ir::OpId id) {
+    const ir::Operation& op = program_.operations[id];
+    Result<void> done = check(op.assertions, false);
+    if (!done) {
+    } else if (op.compound()) {
+        done = run_operations(op.parts);
+    } else if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
+        done = run_branch(op, *branch);
+    } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
+        done = run_loop(op, *loop);
+    } else if (op.kind == ir::OperationKind::Intrinsic) {
+        done = run_intrinsic(op);
+    } else {
+        done = run_formulas(id);
+    }
+    if (done && !op.compound()) done = finish_outputs(op);
+    if (done) done = check(op.assertions, true);
+    if (!done && !failed_.valid()) failed_ = id;
+    return done;
+}
+
+Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
+    if (!options_.on_tensor) return {};
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const auto value = values_.find(id);
+            if (value == values_.end()) continue;
+            auto done = options_.on_tensor(program_.tensors[id], *value->second);
+            if (!done) return done;
+        }
+    }
+    return {};
+}
+
+Result<void> Interpreter::make_outputs(const ir::Operation& op) {
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            LEMMA_TRY(Array array, Array::zeros(program_.tensors[id].dtype, std::move(shape)));
+            set_value(id, std::make_shared<Array>(std::move(array)));
+        }
+    }
+    return {};
+}
+
+Result<void> Interpreter::run_formulas(ir::OpId id) {
+    const ir::Operation& op = program_.operations[id];
+    // What an append counter counted in an earlier step of a loop is not known any more.
+    for (const ir::Formula& formula : op.formulas) known_.erase(formula.counter);
+    if (auto done = make_outputs(op); !done) return done;
+    for (size_t i = 0; i < op.formulas.size(); ++i) {
+        if (auto done = run_formula(id, i); !done) return done;
+    }
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId output : port.operand.items) {
+            LEMMA_TRY(const tensor::Shape shape, shape_of(output, true));
+            if (values_[output]->shape != shape) *values_[output] = cut(*values_[output], shape);
+            values_[output]->round();
+        }
+    }
+    return {};
+}
+
+Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
+    // Another formula with the same counter counts by itself, and must come to the same number.
+    const ir::SymId counter = program_.operations[id].formulas[index].counter;
+    const auto counted = counter.valid() ? known_extent(counter) : std::nullopt;
+    if (counted) known_.erase(counter);
+    LEMMA_TRY(Bytecode* const kernel, this->kernel(id, index));
+    std::vector<Array*> arrays;
+    for (const ir::TensorId tensor : kernel->tensors()) {
+        LEMMA_TRY(const auto value, value_of(tensor));
+        arrays.push_back(value.get());
+    }
+    if (auto done = kernel->run(arrays); !done) return done;
+    const ir::Formula& formula = program_.operations[id].formulas[index];
+    if (!formula.counter.valid()) return {};
+    return end_append(formula, kernel->counter(), counted);
+}
+
+// The kernel of a formula is made once for each set of shapes that it meets.
+Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
+    const ir::Formula& original = program_.operations[id].formulas[index];
+    std::vector<int64_t> key;
+    const ir::Formula formula = settled(original, key);
+    Bytecode::Shapes shapes;
+    const auto add = [&](ir::TensorId tensor) -> Result<void> {
+        LEMMA_TRY(const auto value, value_of(tensor));
+        if (!shapes.emplace(tensor, value->shape).second) return {};
+        key.insert(key.end(), value->shape.begin(), value->shape.end());
+        return {};
+    };
+    for (const ir::Access& access : formula.accesses) {
+        if (auto done = add(access.tensor); !done) return std::unexpected(done.error());
+    }
+    for (const ir::Write& write : formula.writes) {
+        if (auto done = add(write.tensor); !done) return std::unexpected(done.error());
+    }
+    const auto place = std::make_pair(id, index);
+    const auto found = kernels_.find(place);
+    if (found != kernels_.end() && found->second.key == key) return &found->second.kernel;
+    LEMMA_TRY(Bytecode made, Bytecode::compile(program_, formula, shapes));
+    auto& cached = kernels_[place];
+    cached = {std::move(key), std::move(made)};
+    return &cached.kernel;
+}
+
+// Puts known extents in place; the key tells results apart.
+ir::Formula Interpreter::settled(const ir::Formula& original, std::vector<int64_t>& key) {
+    ir::Formula formula = original;
+    if (known_.empty()) return formula;
+    const auto settle = [&](ir::SymId& id) {
+        if (id.valid()) id = resolve(id);
+        key.push_back(id.value);
+    };
+    const auto settle_terms = [&](std::vector<ir::IndexTerm>& terms) {
+        for (ir::IndexTerm& term : terms) {
+            settle(term.value);
+            settle(term.below);
+            settle(term.above);
+        }
+    };
+    for (ir::Bound& bound : formula.bounds) settle(bound.extent);
+    for (ir::Access& access : formula.accesses) settle_terms(access.indices);
+    for (ir::Write& write : formula.writes) {
+        settle_terms(write.indices);
+        settle(write.value);
+    }
+    settle(formula.condition);
+    return formula;
+}
+
+// The append form: the counter is the extent, and the output is cut to it.
+Result<void> Interpreter::end_append(const ir::Formula& formula,
+                                     int64_t count,
+                                     std::optional<int64_t> counted) {
+    if (counted && *counted != count) {
+        return bad(
+            fmt::format("`{}` gets {} elements, expected {} as in another output with the "
+                        "extent {}",
+                        program_.tensors[formula.writes.back().tensor].name,
+                        count,
+                        *counted,
+                        program_.symbols.text(formula.counter)));
+    }
+    known_[formula.counter] = program_.symbols.integer(count);
+    for (const ir::Write& write : formula.writes) {
+        LEMMA_TRY(const tensor::Shape shape, shape_of(write.tensor, true));
+        *values_[write.tensor] = cut(*values_[write.tensor], shape);
+    }
+    return {};
+}
+
+// Whether the extent is that of an input, or an attribute: not one that the operation tells.
+bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
+    const auto among = [&](const std::vector<ir::SymId>& shape) {
+        return std::ranges::find(shape, extent) != shape.end();
+    };
+    for (const ir::Port& port : op.inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (among(program_.tensors[id].shape)) return true;
+        }
+    }
+    const ir::Scalar wanted(extent);
+    for (const ir::Attribute& attribute : op.attributes) {
+        const auto* scalar = std::get_if<ir::Scalar>(&attribute.value);
+        const auto* pack = std::get_if<ir::Pack>(&attribute.value);
+        if (scalar && *scalar == wanted) return true;
+        if (pack && std::ranges::find(pack->items, wanted) != pack->items.end()) return true;
+    }
+    return false;
+}
+
+Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
+    const Intrinsic intrinsic = find_intrinsic(op.op);
+    if (!intrinsic) return bad(fmt::format("`{}` has no formula, and no intrinsic either", op.op));
+    IntrinsicCall call(op, options_.seed + 0x9E3779B97F4A7C15u * (runs_ * 1'000'003 + ++calls_));
+    call.settle = [this](const ir::Scalar& item) { return settled(item); };
+    for (const ir::Port& port : op.inputs) {
+        auto& items = call.inputs.emplace_back();
+        for (const ir::TensorId id : port.operand.items) {
+            LEMMA_TRY(auto value, value_of(id));
+            items.push_back(std::move(value));
+        }
+    }
+    std::vector<ir::TensorId> outputs;
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            // Symbols that this call tells must not keep their values of an earlier one.
+            for (const ir::SymId extent : program_.tensors[id].shape) {
+                if (!is_given(op, extent)) known_.erase(extent);
+            }
+            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            call.outputs.push_back({program_.tensors[id].dtype, std::move(shape), {}});
+            outputs.push_back(id);
+        }
+    }
+    if (auto done = intrinsic(call); !done) return done;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        Array& array = call.outputs[i].array;
+        array.round();
+        learn_shape(outputs[i], array.shape);
+        set_value(outputs[i], std::make_shared<Array>(std::move(array)));
+    }
+    return {};
+}
+
+}  // namespace lemma::interpret

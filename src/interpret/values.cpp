@@ -1,0 +1,369 @@
+// What the interpreter knows at run time: values of tensors, and extents that inputs and results
+// tell.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/checked.h"
+#include "interpret/interpret.h"
+
+namespace lemma::interpret {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// The size of an extent such as `2*S + 1` tells what its only unknown symbol is.
+std::optional<std::pair<ir::SymId, int64_t>> solve(const ir::SymbolPool& symbols,
+                                                   ir::SymId extent,
+                                                   int64_t size) {
+    const ir::SymNode& node = symbols.node(extent);
+    if (node.kind != ir::SymKind::Polynomial) return std::nullopt;
+    const ir::SymTerm* linear = nullptr;
+    int64_t rest = 0;
+    for (const ir::SymTerm& term : node.terms) {
+        const auto& factors = term.factors;
+        if (factors.empty()) {
+            rest = term.coefficient;
+        } else if (!linear && factors.size() == 1 && factors[0].power == 1) {
+            linear = &term;
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (!linear || linear->coefficient <= 0) return std::nullopt;
+    const ir::SymId symbol = linear->factors[0].atom;
+    const auto part = checked_sub(size, rest);
+    if (symbols.node(symbol).kind != ir::SymKind::Symbol || !part) return std::nullopt;
+    const auto range = symbols.range(symbol);
+    const int64_t value = *part / linear->coefficient;
+    const bool exact = *part % linear->coefficient == 0;
+    if (!exact || value < range.low || value > range.high) return std::nullopt;
+    return std::pair(symbol, value);
+}
+
+std::string_view kind_name(tensor::DType dtype) {
+    if (dtype == tensor::DType::Bool) return "bool";
+    if (dtype == tensor::DType::Str) return "str";
+    return tensor::is_real(dtype) ? "real" : "int";
+}
+
+// Data of one width may be given for another one, but not reals for integers.
+Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
+    if (kind_name(tensor.dtype) == kind_name(given.dtype)) return {};
+    return bad(fmt::format("`{}` is given data of type {}, expected {}",
+                           tensor.name,
+                           tensor::dtype_name(given.dtype),
+                           kind_name(tensor.dtype)));
+}
+
+}  // namespace
+
+// ---- What comes from outside --------------------------------------------------------------------
+
+Result<Array> Interpreter::fitting(ir::TensorId id, Array value) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (auto done = check_kind(tensor, value); !done) return std::unexpected(done.error());
+    LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
+    if (wanted != value.shape) {
+        return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
+                               tensor.name,
+                               tensor::shape_text(value.shape),
+                               tensor::shape_text(wanted)));
+    }
+    value.dtype = tensor.dtype;
+    value.round();
+    return value;
+}
+
+Result<void> Interpreter::set_variable(const std::string& name, Array value) {
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const ir::Tensor& tensor = program_.tensors[id];
+        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
+        known_.clear();
+        LEMMA_TRY(Array fit, fitting(id, std::move(value)));
+        variables_[id] = std::make_shared<Array>(std::move(fit));
+        return {};
+    }
+    return bad(fmt::format("there is no variable `{}`", name));
+}
+
+Result<std::shared_ptr<Array>> Interpreter::variable_value(ir::TensorId id) {
+    const auto found = variables_.find(id);
+    if (found != variables_.end()) return found->second;
+    const ir::Tensor& tensor = program_.tensors[id];
+    std::optional<Array> given;
+    if (source_) {
+        LEMMA_TRY(given, source_(tensor));
+    }
+    if (!given) return bad(fmt::format("the variable `{}` has no data", tensor.name));
+    LEMMA_TRY(Array fit, fitting(id, std::move(*given)));
+    return variables_[id] = std::make_shared<Array>(std::move(fit));
+}
+
+const Array* Interpreter::variable(const std::string& name) {
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const ir::Tensor& tensor = program_.tensors[id];
+        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
+        const auto value = variable_value(id);
+        return value ? value->get() : nullptr;
+    }
+    return nullptr;
+}
+
+Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        const auto given = inputs.find(port.name);
+        if (given == inputs.end()) return bad(fmt::format("no data for the input `{}`", port.name));
+        const size_t count = given->second.size();
+        const size_t most = port.operand.items.size();
+        if (port.operand.length.valid() && count <= most) {
+            known_[port.operand.length] = program_.symbols.integer(static_cast<int64_t>(count));
+        } else if (count != most) {
+            return bad(fmt::format("the input `{}` is given {} tensors, expected {}{}",
+                                   port.name,
+                                   count,
+                                   port.operand.length.valid() ? "at most " : "",
+                                   most));
+        }
+        for (size_t i = 0; i < count; ++i) {
+            auto done = bind_input(port.operand.items[i], given->second[i]);
+            if (!done) return done;
+        }
+    }
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        for (size_t i = inputs.at(port.name).size(); i < port.operand.items.size(); ++i) {
+            if (auto done = bind_absent(port.operand.items[i]); !done) return done;
+        }
+    }
+    return {};
+}
+
+// An item past the end of a pack is never read, but has a value. Extents that it alone could tell
+// are 0, so that a sum over the pack leaves it out.
+Result<void> Interpreter::bind_absent(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    for (const ir::SymId symbol : tensor.shape) {
+        if (program_.symbols.node(symbol).kind != ir::SymKind::Symbol) continue;
+        known_.try_emplace(symbol, program_.symbols.integer(0));
+    }
+    LEMMA_TRY(tensor::Shape shape, shape_of(id, false));
+    LEMMA_TRY(Array nothing, Array::zeros(tensor.dtype, std::move(shape)));
+    set_value(id, std::make_shared<Array>(std::move(nothing)));
+    return {};
+}
+
+// Unknown extents take the sizes of what is given; known ones must agree.
+Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (auto done = check_kind(tensor, given); !done) return done;
+    if (given.shape.size() != tensor.shape.size()) {
+        return bad(fmt::format("`{}` is given data of shape {}, expected rank {}",
+                               tensor.name,
+                               tensor::shape_text(given.shape),
+                               tensor.shape.size()));
+    }
+    for (size_t axis = 0; axis < given.shape.size(); ++axis) {
+        const ir::SymId symbol = tensor.shape[axis];
+        const bool unknown = program_.symbols.node(symbol).kind == ir::SymKind::Symbol;
+        if (unknown && !known_.contains(symbol)) {
+            known_[symbol] = program_.symbols.integer(given.shape[axis]);
+        }
+        if (const auto found = solve(program_.symbols, resolve(symbol), given.shape[axis])) {
+            known_[found->first] = program_.symbols.integer(found->second);
+        }
+        if (!program_.symbols.as_int(resolve(symbol))) {
+            return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected one of {}",
+                                   axis,
+                                   tensor.name,
+                                   given.shape[axis],
+                                   program_.symbols.text(symbol)));
+        }
+        LEMMA_TRY(const int64_t wanted, extent(symbol));
+        const int64_t most = program_.symbols.range(symbol).high;
+        if (wanted == given.shape[axis] && wanted <= most) continue;
+        return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected {}{}",
+                               axis,
+                               tensor.name,
+                               given.shape[axis],
+                               wanted > most ? "at most " : "",
+                               std::min(wanted, most)));
+    }
+    auto array = std::make_shared<Array>(given);
+    array->dtype = tensor.dtype;
+    array->round();
+    set_value(id, std::move(array));
+    return {};
+}
+
+// ---- Extents ------------------------------------------------------------------------------------
+
+void Interpreter::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
+    const auto& extents = program_.tensors[id].shape;
+    for (size_t axis = 0; axis < extents.size() && axis < shape.size(); ++axis) {
+        if (program_.symbols.node(extents[axis]).kind != ir::SymKind::Symbol) continue;
+        known_[extents[axis]] = program_.symbols.integer(shape[axis]);
+    }
+}
+
+ir::SymId Interpreter::resolve(ir::SymId id) {
+    if (known_.empty() || program_.symbols.is_constant(id)) return id;
+    return program_.symbols.substitute(id, known_).value_or(id);
+}
+
+Result<int64_t> Interpreter::extent(ir::SymId id) {
+    const auto value = program_.symbols.as_int(resolve(id));
+    if (!value) {
+        return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(id)));
+    }
+    return *value;
+}
+
+Result<tensor::Shape> Interpreter::shape_of(ir::TensorId id, bool upper_bound) {
+    tensor::Shape shape;
+    for (const ir::SymId part : program_.tensors[id].shape) {
+        const ir::SymId known = resolve(part);
+        const auto value = program_.symbols.as_int(known);
+        if (!value && !upper_bound) {
+            return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(part)));
+        }
+        shape.push_back(value ? *value : program_.symbols.range(known).high);
+        if (shape.back() < 0) {
+            return bad(fmt::format(
+                "the extent {} of `{}` is negative", shape.back(), program_.tensors[id].name));
+        }
+    }
+    return shape;
+}
+
+ir::Scalar Interpreter::settled(const ir::Scalar& item) {
+    const auto* symbol = std::get_if<ir::SymId>(&item);
+    if (!symbol) return item;
+    const ir::SymId id = resolve(*symbol);
+    if (const auto number = program_.symbols.as_int(id)) return *number;
+    if (const auto real = program_.symbols.as_real(id)) return *real;
+    if (const auto flag = program_.symbols.as_bool(id)) return *flag;
+    return id;
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
+    const auto found = values_.find(id);
+    if (found != values_.end()) return found->second;
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (tensor.role == ir::TensorRole::Constant) {
+        LEMMA_TRY(auto array, constant(tensor));
+        set_value(id, array);
+        return array;
+    }
+    if (tensor.role == ir::TensorRole::Variable) {
+        LEMMA_TRY(auto array, variable_value(id));
+        set_value(id, array);
+        return array;
+    }
+    return bad(fmt::format("`{}` has no value", tensor.name));
+}
+
+Result<std::shared_ptr<Array>> Interpreter::constant(const ir::Tensor& tensor) {
+    tensor::Shape shape;
+    for (const ir::SymId part : tensor.shape) {
+        LEMMA_TRY(const int64_t value, extent(part));
+        shape.push_back(value);
+    }
+    LEMMA_TRY(Array array, Array::zeros(tensor.dtype, shape));
+    for (int64_t i = 0; i < array.size; ++i) {
+        const auto at = static_cast<size_t>(i);
+        const ir::Scalar item = settled(tensor.items[tensor.items.size() == 1 ? 0 : at]);
+        if (std::holds_alternative<ir::SymId>(item)) {
+            return bad(fmt::format("an element of the constant `{}` is not known", tensor.name));
+        }
+        if (const auto* real = std::get_if<double>(&item)) {
+            if (!array.reals.empty()) array.reals[at] = *real;
+        } else if (const auto* text = std::get_if<std::string>(&item)) {
+            if (!array.strings.empty()) array.strings[at] = *text;
+        } else {
+            const auto* flag = std::get_if<bool>(&item);
+            const int64_t number = flag ? int64_t{*flag} : std::get<int64_t>(item);
+            if (!array.integers.empty()) array.integers[at] = number;
+            if (!array.reals.empty()) array.reals[at] = static_cast<double>(number);
+        }
+    }
+    array.round();
+    return std::make_shared<Array>(std::move(array));
+}
+
+// ---- Lifetimes ----------------------------------------------------------------------------------
+
+namespace {
+
+class UsedTensors {
+public:
+    explicit UsedTensors(const ir::Program& program) : program_(program) {}
+
+    template <class Visit>
+    void visit(ir::OpId id, const Visit& use) const {
+        const ir::Operation& op = program_.operations[id];
+        for (const auto* ports : {&op.inputs, &op.outputs}) visit_ports(*ports, use);
+        for (const ir::Formula& formula : op.formulas) {
+            for (const ir::Access& access : formula.accesses) use(access.tensor);
+        }
+        for (const ir::OpId part : op.parts) visit(part, use);
+        if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
+            for (const ir::Branch::Arm& arm : branch->arms) {
+                visit(arm.condition, use);
+                visit(arm.consequent, use);
+            }
+            visit(branch->alternative, use);
+        } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
+            for (const ir::GraphId graph :
+                 {loop->pre_condition, loop->body, loop->post_condition}) {
+                visit(graph, use);
+            }
+            if (loop->dynamic_count.valid()) use(loop->dynamic_count);
+        }
+    }
+
+private:
+    template <class Visit>
+    void visit_ports(const std::vector<ir::Port>& ports, const Visit& use) const {
+        for (const ir::Port& port : ports) {
+            for (const ir::TensorId id : port.operand.items) use(id);
+        }
+    }
+    template <class Visit>
+    void visit(ir::GraphId id, const Visit& use) const {
+        if (!id.valid()) return;
+        const ir::Graph& graph = program_.graphs[id];
+        visit_ports(graph.outputs, use);
+        for (const ir::OpId op : graph.operations) visit(op, use);
+    }
+
+    const ir::Program& program_;
+};
+
+}  // namespace
+
+void Interpreter::find_last_uses() {
+    const ir::Graph& main = program_.graphs[program_.main];
+    std::unordered_map<ir::TensorId, size_t, IdHash> last;
+    const UsedTensors used(program_);
+    for (size_t i = 0; i < main.operations.size(); ++i) {
+        used.visit(main.operations[i], [&](ir::TensorId id) { last[id] = i; });
+    }
+    for (const ir::Port& port : main.outputs) {
+        for (const ir::TensorId id : port.operand.items) last.erase(id);
+    }
+    for (const ir::Update& update : program_.updates) last.erase(update.value);
+    dead_after_.assign(main.operations.size(), {});
+    for (const auto& [id, at] : last) {
+        if (program_.tensors[id].role != ir::TensorRole::Variable) dead_after_[at].push_back(id);
+    }
+}
+
+}  // namespace lemma::interpret

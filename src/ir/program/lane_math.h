@@ -1,0 +1,42 @@
+// ir/program/lane_math.h — the scalar operations of kernels, total: a branch that is not taken is
+// computed all the same. Integers wrap around, a division by zero gives 0, `int(x)` saturates and
+// nan gives 0 (docs/numerics.md, "Integers").
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/checked.h"
+#include "ir/symbols/scalar_math.h"
+
+namespace lemma::ir {
+
+inline int64_t wrapping_mul(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+inline int64_t wrapping_add(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+inline std::optional<int64_t> checked_abs(int64_t a) { return a < 0 ? checked_sub(0, a) : a; }
+inline int64_t total_div(int64_t a, int64_t b) {
+    return b == -1 ? wrapping_mul(a, -1) : floor_div(a, b).value_or(0);
+}
+inline int64_t total_mod(int64_t a, int64_t b) { return floor_mod(a, b).value_or(0); }
+inline int64_t total_pow(int64_t base, int64_t exponent) {
+    if (exponent < 0) return 0;
+    int64_t result = 1;
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1) result = wrapping_mul(result, base);
+        base = wrapping_mul(base, base);
+    }
+    return result;
+}
+inline int64_t to_int(double value) {
+    using Limits = std::numeric_limits<int64_t>;
+    if (const auto whole = truncate_to_int(value)) return *whole;
+    if (std::isnan(value)) return 0;
+    return value < 0 ? Limits::min() : Limits::max();
+}
+
+}  // namespace lemma::ir

@@ -1,0 +1,172 @@
+// ir/symbols/symbolic.h — scalar expressions over unknowns in canonical form. Integer expressions
+// are polynomials over symbols and non-polynomial terms (divisions, minima, …); everything is
+// interned, so two expressions are the same exactly when their ids are equal (`is`, design D4).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id.h"
+
+namespace lemma::ir {
+
+enum class ScalarType : uint8_t { Int, Real, Bool, Str };
+
+struct SymId : Id<SymId> {};
+
+enum class SymOp : uint8_t {
+    // numbers
+    Add,  // strings too
+    Sub,
+    Mul,
+    Div,  // int: rounds down; real: exact
+    CeilDiv,
+    Mod,
+    Pow,
+    Min,
+    Max,
+    Neg,
+    // to bool
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+    Xor,
+    Not,
+    // any type
+    Select,  // condition, consequent, alternative
+    // casts and functions of one operand
+    ToInt,
+    ToReal,
+    ToBool,
+    Function,  // a built-in by name
+};
+
+// Closed interval of the values an integer expression can take; an open side is the int64 extreme.
+struct Interval {
+    int64_t low;
+    int64_t high;
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+// Why an operation has no value.
+enum class SymFault : uint8_t {
+    None,
+    Overflow,          // a constant or a coefficient does not fit int64
+    DivisionByZero,    // by a constant zero
+    NegativeExponent,  // of an int power
+    NotANumber,        // int(nan)
+    TooDeep,           // nested deeper than kMaxSymbolicDepth
+    BadOperands,       // a type or number of operands that the operation does not take
+};
+
+// How one expression is made, for printers and back ends: a read-only copy.
+enum class SymKind : uint8_t { Constant, Symbol, Polynomial, Operation };
+struct SymFactor {
+    SymId atom;  // a symbol or an operation
+    uint32_t power;
+};
+struct SymTerm {  // coefficient * factors; no factors: the constant term
+    int64_t coefficient;
+    std::vector<SymFactor> factors;
+};
+struct SymNode {
+    SymKind kind{};
+    ScalarType type{};
+    std::string name;            // of a symbol, or of the function
+    std::vector<SymTerm> terms;  // of a polynomial, which is Int
+    // An operation. LessEqual and Equal with one operand, an Int, compare it with zero; CeilDiv,
+    // Neg and Sub are of reals only. Constants are asked for their value by as_int and the like.
+    SymOp op{};
+    std::vector<SymId> operands;
+};
+
+// Expressions nested deeper than this are not built: `apply` gives nothing, with TooDeep. Sums,
+// products, minima, conjunctions and the like are flat, however long they are.
+inline constexpr uint32_t kMaxSymbolicDepth = 2000;
+// A polynomial that would have more terms, or a higher degree, is not expanded: the sum or product
+// is kept as one unknown. It then equals only itself.
+inline constexpr size_t kMaxPolynomialTerms = 256;
+inline constexpr uint32_t kMaxPolynomialDegree = 16;
+
+class SymbolPool {
+public:
+    SymbolPool();
+    ~SymbolPool();
+    SymbolPool(SymbolPool&&) noexcept;
+    SymbolPool& operator=(SymbolPool&&) noexcept;
+    // As new, but with the memory that it has.
+    void clear();
+
+    SymId integer(int64_t value);
+    SymId real(double value);
+    SymId boolean(bool value);
+    SymId string(std::string_view value);
+    // A new unknown, different from every other even under the same name. Int symbols take values
+    // in `range`; extents pass {0, bound} or {0, INT64_MAX}.
+    SymId symbol(std::string_view name, ScalarType type, Interval range = {INT64_MIN, INT64_MAX});
+
+    // Builds `op` over the operands in canonical form, folding constants. Add, Mul, Min, Max, And
+    // and Or take one or more operands. Empty when a constant operation has no value (overflow,
+    // division by zero, a negative exponent): the caller reports, and `fault` says which it was.
+    std::optional<SymId> apply(SymOp op, const std::vector<SymId>& operands);
+    std::optional<SymId> apply(SymOp op, std::initializer_list<SymId> operands);
+    std::optional<SymId> apply(SymOp op, SymId operand);
+    std::optional<SymId> apply(SymOp op, SymId lhs, SymId rhs);
+    std::optional<SymId> select(SymId condition, SymId consequent, SymId alternative);
+    // One of the 22 built-in functions of SkriptND.
+    std::optional<SymId> function(std::string_view name, SymId operand);
+    // Why the last apply, select, function or substitute was empty.
+    SymFault fault() const;
+
+    ScalarType type(SymId id) const;
+    bool is_constant(SymId id) const;
+    std::optional<int64_t> as_int(SymId id) const;
+    std::optional<double> as_real(SymId id) const;
+    std::optional<bool> as_bool(SymId id) const;
+    std::optional<std::string> as_string(SymId id) const;
+    SymNode node(SymId id) const;
+
+    // What the value can be, by interval arithmetic over the ranges of the symbols.
+    Interval range(SymId id) const;
+    // Decides a bool expression where canonical form and ranges suffice.
+    std::optional<bool> prove(SymId condition);
+
+    // a*x + b with literal a != 0 and b. Empty optional when `id` is not affine in the one symbol.
+    struct Affine {
+        int64_t factor;
+        int64_t offset;
+    };
+    std::optional<Affine> affine_in(SymId id, SymId symbol) const;
+    // The symbols that the expression depends on, in the order of their creation.
+    std::vector<SymId> symbols_of(SymId id) const;
+    // Replaces symbols and rebuilds; empty where the result has no value. A branch that is not
+    // chosen, and what a `false &&` or a `true ||` makes irrelevant, need no value.
+    std::optional<SymId> substitute(SymId id, const std::unordered_map<SymId, SymId, IdHash>& with);
+
+    // `2*n + 1`, `(n + 3)/4`, `min(a, b)`: readable and deterministic. Very long texts are cut and
+    // end in `…`.
+    std::string text(SymId id) const;
+
+    size_t size() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// Shortest text that reads back as the same number, with a point or an exponent: `2.0`, `1e-05`.
+std::string real_text(double value);
+// The text in single quotes, escaped so that it reads back.
+std::string quoted_text(std::string_view text);
+
+}  // namespace lemma::ir

@@ -1,0 +1,71 @@
+// ir/text/print_formula.h — formulas as index algebra.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/text/print_expr.h"
+#include "ir/text/print_layout.h"
+
+namespace lemma::ir {
+
+// Gives each symbol a word of its own.
+class WordChooser {
+public:
+    explicit WordChooser(const WordChooser* outer = nullptr) : outer_(outer) {}
+    // The name itself where it is free and can be a symbol; else a number is put behind it, or
+    // behind `otherwise`.
+    std::string choose(const std::string& name, const std::string& otherwise);
+    // `t0`, `t1`, …
+    std::string next(const std::string& prefix);
+    bool taken(const std::string& word) const;
+
+private:
+    const WordChooser* outer_;
+    std::unordered_set<std::string> words_;
+    std::unordered_map<std::string, int> counts_;
+};
+
+class FormulaPrinter {
+public:
+    FormulaPrinter(const Program& program,
+                   const PrintLayout& layout,
+                   ExprScope& scope,
+                   const WordChooser& words)
+        : program_(program), layout_(layout), scope_(scope), words_(words) {}
+
+    // Counts the uses of what the formula shares with the program.
+    void count(const Formula& formula) const;
+    // The lets, then the statement.
+    std::vector<std::string> lines(const Formula& formula) const;
+
+private:
+    struct Roots {
+        std::vector<SymId> extents, values, indices, condition;
+        std::vector<SymId> behind_lets() const;
+    };
+    struct Text {
+        ExprScope scope;
+        WordChooser words;
+        std::vector<std::string> lines;
+    };
+
+    Text begin(const Formula& formula) const;
+    Roots roots(const Formula& formula) const;
+    std::vector<std::string> print(const Formula& formula, bool all_accesses, bool& exact) const;
+    void print_lets(const std::vector<SymId>& lets, Text& text) const;
+    std::string statement(const Formula& formula, ExprScope& scope) const;
+    std::string bounds_text(const Formula& formula, ExprScope& scope) const;
+    bool needs_lets(const Formula& formula) const;
+
+    const Program& program_;
+    const PrintLayout& layout_;
+    ExprScope& scope_;
+    const WordChooser& words_;
+};
+
+std::string range_text(Interval range);
+
+}  // namespace lemma::ir

@@ -1,0 +1,55 @@
+// loop/ir/layout.h — where the elements of a tensor lie in memory.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/program/program.h"
+#include "loop/ir/node.h"
+#include "tensor/shape.h"
+
+namespace lemma::loop {
+
+// Element [i0, i1, …] lies at `offset + sum(strides[a] * i_a)`. One axis may be split into blocks:
+// there the stride is that of the blocks, and the elements of a block lie side by side.
+struct Layout {
+    std::vector<int64_t> strides;
+    int64_t offset = 0;
+    int split = -1;     // axis, or none
+    int64_t block = 1;  // elements of the split axis that lie side by side
+
+    friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+// The last axis is the innermost. Without elements, all strides are 0: in place of an element that
+// is outside kernels read the first one, and that is all that memory has room for. The shape has at
+// most tensor::kMaxElements.
+Layout row_major(const tensor::Shape& shape);
+
+// So many times so many elements. What no machine has room for counts as kAbsurdElements, which the
+// runtime refuses to allocate.
+constexpr int64_t kAbsurdElements = int64_t{1} << 50;
+int64_t total_elements(int64_t elements, int64_t times);
+
+struct StorageId : Id<StorageId> {};
+
+// A tensor, or a part of one, in a piece of memory.
+struct BufferView {
+    StorageId storage;
+    tensor::DType dtype{};
+    tensor::Shape shape;
+    Layout layout;
+};
+using BufferViews = std::unordered_map<ir::TensorId, BufferView, IdHash>;
+
+// The processor that kernels are made for.
+struct Target {
+    int64_t vector_bytes = 64;
+    int64_t registers = 32;
+    int64_t l2_bytes = int64_t{2} << 20;
+
+    uint16_t lanes() const { return static_cast<uint16_t>(vector_bytes / 4); }
+};
+
+}  // namespace lemma::loop

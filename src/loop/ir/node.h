@@ -1,0 +1,241 @@
+// loop/ir/node.h — the loop IR: loops over buffers in scalar and vector code, in the form in which
+// it becomes machine code. Expressions are interned; addresses are affine in the loop variables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "tensor/dtype.h"
+
+namespace lemma::loop {
+
+struct ExprId : Id<ExprId> {};
+struct VarId : Id<VarId> {};      // a loop variable: an int
+struct LocalId : Id<LocalId> {};  // a register that statements set
+struct BufferId : Id<BufferId> {};
+
+// Of values in registers; buffers hold any dtype. Int has 64 bits.
+enum class Kind : uint8_t { Bool, Int, F32, F64 };
+struct Type {
+    Kind kind = Kind::Int;
+    uint16_t lanes = 1;
+
+    bool real() const { return kind == Kind::F32 || kind == Kind::F64; }
+    friend bool operator==(const Type&, const Type&) = default;
+};
+// What elements of the dtype are computed in; not for strings.
+Kind kind_of(tensor::DType dtype);
+
+enum class Op : uint8_t {
+    Constant,  // `integer` or `real`
+    Var,
+    Local,
+    Load,
+    Ramp,    // 0, 1, 2, … in the lanes
+    Read,    // of a stage, not of a function: the element of tensor `integer` at the indices
+    Assume,  // of a stage: the int, known to be in [0, `integer`) wherever it counts
+    // of numbers
+    Add,
+    Sub,
+    Mul,
+    Div,  // int: rounds down, by zero is 0, and the least number by -1 is itself
+    Mod,
+    Pow,
+    Min,  // nan if one of two reals is
+    Max,  // a < b ? b : a
+    Neg,
+    Abs,
+    Fma,
+    // of reals
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    Rint,      // to even
+    Round,     // halves away from zero
+    CopySign,  // the first, with the sign of the second
+    Library,   // a function of libm, by `name`
+    // to bool
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+    Xor,
+    Not,
+    Select,
+    Cast,       // to the type; real to int: towards zero, saturates, and nan is 0
+    Broadcast,  // a scalar to all lanes
+    // Of floats, a * 2^b for a whole b with |b| < 250; and a positive, normal a as m * 2^e with m
+    // between sqrt(1/2) and sqrt(2): its e and its m.
+    Scale,
+    Exponent,
+    Mantissa,
+    // Of two vectors, in groups of twice `integer` lanes: from each, one behind the other, the
+    // first halves of its groups, or the second ones.
+    FirstHalves,
+    SecondHalves,
+    // of the lanes of a vector: one scalar
+    SumLanes,
+    ProductLanes,
+    MinLanes,
+    MaxLanes,
+    AllLanes,
+    AnyLanes,
+};
+
+struct AddressTerm {
+    VarId var;
+    int64_t factor;
+    friend bool operator==(const AddressTerm&, const AddressTerm&) = default;
+};
+// The element `offset + sum(factor * var) + dynamic` of a buffer.
+struct Address {
+    int64_t offset = 0;
+    std::vector<AddressTerm> terms;  // sorted by variable
+    ExprId dynamic;                  // may be missing; a vector of ints gathers or scatters
+    int64_t lane_stride = 1;         // from lane to lane; without `dynamic` lanes
+
+    void add(VarId var, int64_t factor);
+    friend bool operator==(const Address&, const Address&) = default;
+};
+
+struct Expr {
+    Op op{};
+    Type type;
+    int64_t integer = 0;  // of a constant; else what it names: the variable, the local, the size
+    double real = 0;
+    std::vector<ExprId> args;
+    // Of a load.
+    BufferId buffer;
+    Address address;
+    ExprId mask;  // may be missing; where it is false nothing is read and the value is zero
+    // Two loads of one element are the same expression only if nothing is stored between them.
+    uint32_t epoch = 0;
+    const char* name = nullptr;  // of a library function, without the `f` of its float form
+};
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+struct For {
+    VarId var;
+    ExprId begin, end;  // ints; the step is `step`
+    int64_t step = 1;
+    Block body;
+};
+struct If {
+    ExprId condition;
+    Block body;
+};
+struct StoreStmt {
+    BufferId buffer;
+    Address address;
+    ExprId value;
+    ExprId mask;  // may be missing
+};
+struct Set {
+    LocalId local;
+    ExprId value;
+};
+// Computes the expression here, so that all later uses in the block and inside of it share it.
+struct Let {
+    ExprId value;
+};
+// Gives a variable its value for the rest of the block.
+struct Bind {
+    VarId var;
+    ExprId value;
+};
+struct Prefetch {
+    BufferId buffer;
+    Address address;
+};
+struct Stmt {
+    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch> node;
+};
+
+struct Buffer {
+    std::string name;
+    tensor::DType dtype{};
+    bool written = false;
+};
+struct Local {
+    Type type;
+};
+
+// One kernel. Its items are independent of one another: a call does those of a range.
+struct Function {
+    std::string name;
+    std::vector<Buffer> buffers;  // what a call gives the addresses of; no two overlap
+    std::vector<std::string> vars;
+    std::vector<Local> locals;
+    std::vector<Expr> exprs;
+    VarId item;  // 0 <= item < items
+    int64_t items = 1;
+    bool anywhere = false;  // what is read may lie at any address, not only at whole elements
+    Block body;
+
+    const Expr& operator[](ExprId id) const { return exprs[id.value]; }
+};
+
+// Builds expressions with their types; equal ones are one, and constants are folded.
+class Builder {
+public:
+    explicit Builder(Function& function) : f_(function) {}
+
+    VarId var(std::string name);
+    LocalId local(Type type);
+    BufferId buffer(std::string name, tensor::DType dtype, bool written);
+
+    ExprId integer(int64_t value);
+    ExprId real(double value, Kind kind);
+    ExprId boolean(bool value);
+    ExprId index(VarId var);
+    ExprId get(LocalId local);
+    ExprId load(BufferId buffer, Address address, uint16_t lanes = 1, ExprId mask = {});
+    ExprId ramp(uint16_t lanes);
+    ExprId read(uint32_t tensor, Kind kind, std::vector<ExprId> indices);
+    ExprId assume(ExprId index, int64_t extent);
+    // Scalars are spread to the lanes of the others; reals meet in the wider kind.
+    ExprId make(Op op, std::vector<ExprId> args);
+    ExprId select(ExprId condition, ExprId consequent, ExprId alternative);
+    ExprId cast(ExprId value, Kind kind);
+    ExprId spread(ExprId value, uint16_t lanes);
+    ExprId library(const char* name, std::vector<ExprId> args);
+    // FirstHalves or SecondHalves, of groups of twice so many lanes.
+    ExprId halves(Op which, ExprId a, ExprId b, int64_t size);
+    // The value of an address without its buffer, as an int.
+    ExprId sum(const Address& address);
+    // Loads behind it may give other values.
+    void stored() { ++epoch_; }
+
+    const Expr& operator[](ExprId id) const { return f_.exprs[id.value]; }
+    Type type(ExprId id) const { return f_.exprs[id.value].type; }
+    bool is_integer(ExprId id, int64_t value) const;
+    Function& function() { return f_; }
+
+private:
+    ExprId intern(Expr expr);
+    ExprId fold(Op op, Type type, const std::vector<ExprId>& args);
+    Type unify(Op op, std::vector<ExprId>& args);
+
+    Function& f_;
+    std::unordered_multimap<size_t, ExprId> known_;
+    uint32_t epoch_ = 0;
+};
+
+const char* op_text(Op op);
+std::string type_text(Type type);  // `f32x16`
+// A readable text, one statement a line; equal texts mean equal kernels.
+std::string print(const Function& function);
+// What is wrong with it; empty if nothing is.
+std::string verify(const Function& function);
+
+}  // namespace lemma::loop

@@ -1,0 +1,356 @@
+// The text of kernels, and what the verifier finds wrong with them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/match.h"
+#include "loop/ir/node.h"
+
+namespace lemma::loop {
+
+const char* op_text(Op op) {
+    switch (op) {
+        case Op::Constant:
+            return "constant";
+        case Op::Var:
+            return "var";
+        case Op::Local:
+            return "local";
+        case Op::Load:
+            return "load";
+        case Op::Ramp:
+            return "ramp";
+        case Op::Read:
+            return "read";
+        case Op::Assume:
+            return "assume";
+        case Op::Add:
+            return "add";
+        case Op::Sub:
+            return "sub";
+        case Op::Mul:
+            return "mul";
+        case Op::Div:
+            return "div";
+        case Op::Mod:
+            return "mod";
+        case Op::Pow:
+            return "pow";
+        case Op::Min:
+            return "min";
+        case Op::Max:
+            return "max";
+        case Op::Neg:
+            return "neg";
+        case Op::Abs:
+            return "abs";
+        case Op::Fma:
+            return "fma";
+        case Op::Sqrt:
+            return "sqrt";
+        case Op::Floor:
+            return "floor";
+        case Op::Ceil:
+            return "ceil";
+        case Op::Trunc:
+            return "trunc";
+        case Op::Rint:
+            return "rint";
+        case Op::Round:
+            return "round";
+        case Op::CopySign:
+            return "copysign";
+        case Op::Library:
+            return "call";
+        case Op::Less:
+            return "lt";
+        case Op::LessEqual:
+            return "le";
+        case Op::Equal:
+            return "eq";
+        case Op::NotEqual:
+            return "ne";
+        case Op::And:
+            return "and";
+        case Op::Or:
+            return "or";
+        case Op::Xor:
+            return "xor";
+        case Op::Not:
+            return "not";
+        case Op::Select:
+            return "select";
+        case Op::Cast:
+            return "cast";
+        case Op::Broadcast:
+            return "spread";
+        case Op::Scale:
+            return "scale";
+        case Op::Exponent:
+            return "exponent";
+        case Op::Mantissa:
+            return "mantissa";
+        case Op::FirstHalves:
+            return "first_halves";
+        case Op::SecondHalves:
+            return "second_halves";
+        case Op::SumLanes:
+            return "sum_lanes";
+        case Op::ProductLanes:
+            return "product_lanes";
+        case Op::MinLanes:
+            return "min_lanes";
+        case Op::MaxLanes:
+            return "max_lanes";
+        case Op::AllLanes:
+            return "all_lanes";
+        case Op::AnyLanes:
+            return "any_lanes";
+    }
+    return "?";
+}
+
+std::string type_text(Type type) {
+    const char* const kinds[] = {"bool", "int", "f32", "f64"};
+    const char* const kind = kinds[static_cast<size_t>(type.kind)];
+    return type.lanes == 1 ? kind : fmt::format("{}x{}", kind, type.lanes);
+}
+
+namespace {
+
+// Each expression is named where it is used first: `%3 = add(%1, %2)`.
+class Printer {
+public:
+    explicit Printer(const Function& function) : f_(function), names_(function.exprs.size()) {}
+
+    std::string print() {
+        text_ = fmt::format(
+            "kernel {} items {}{}\n", f_.name, f_.items, f_.anywhere ? " anywhere" : "");
+        for (size_t i = 0; i < f_.buffers.size(); ++i) {
+            text_ += fmt::format("  buffer b{}: {}{}\n",
+                                 i,
+                                 tensor::dtype_name(f_.buffers[i].dtype),
+                                 f_.buffers[i].written ? " written" : "");
+        }
+        for (size_t i = 0; i < f_.locals.size(); ++i) {
+            text_ += fmt::format("  local l{}: {}\n", i, type_text(f_.locals[i].type));
+        }
+        block(f_.body, 1);
+        return std::move(text_);
+    }
+
+private:
+    std::string var(VarId id) { return id == f_.item ? "item" : fmt::format("v{}", id.value); }
+
+    std::string address(const Address& a, int depth) {
+        std::string text = fmt::format("{}", a.offset);
+        for (const AddressTerm& term : a.terms) {
+            text += fmt::format(" + {}*{}", term.factor, var(term.var));
+        }
+        if (a.dynamic.valid()) text += " + " + name(a.dynamic, depth);
+        if (a.lane_stride != 1) text += fmt::format(" by {}", a.lane_stride);
+        return text;
+    }
+
+    std::string name(ExprId id, int depth) {
+        const Expr& e = f_[id];
+        if (e.op == Op::Constant) {
+            if (!e.type.real()) return fmt::format("{}", e.integer);
+            return fmt::format("{:a}{}", e.real, e.type.kind == Kind::F32 ? "f" : "");
+        }
+        if (e.op == Op::Var) return var(make_id<VarId>(static_cast<size_t>(e.integer)));
+        if (names_[id.value] == 0) {
+            const std::string text = made(e, depth);
+            names_[id.value] = ++count_;
+            line(depth, fmt::format("%{} = {}", count_, text));
+        }
+        return fmt::format("%{}", names_[id.value]);
+    }
+
+    std::string made(const Expr& e, int depth) {
+        if (e.op == Op::Local) return fmt::format("l{}", e.integer);
+        if (e.op == Op::Load) {
+            return fmt::format("{} b{}[{}]{}",
+                               type_text(e.type),
+                               e.buffer.value,
+                               address(e.address, depth),
+                               e.mask.valid() ? " where " + name(e.mask, depth) : "");
+        }
+        std::string text = fmt::format("{} {}", type_text(e.type), e.name ? e.name : op_text(e.op));
+        for (size_t i = 0; i < e.args.size(); ++i) {
+            text += (i == 0 ? "(" : ", ") + name(e.args[i], depth);
+        }
+        if (e.op == Op::FirstHalves || e.op == Op::SecondHalves) {
+            text += fmt::format(", {}", e.integer);
+        }
+        return e.args.empty() ? text : text + ")";
+    }
+
+    void line(int depth, const std::string& text) {
+        text_ += fmt::format("{:{}}{}\n", "", depth * 2, text);
+    }
+
+    void block(const Block& statements, int depth) {
+        for (const Stmt& statement : statements) {
+            match(
+                statement.node,
+                [&](const For& s) {
+                    const std::string begin = name(s.begin, depth);
+                    line(depth,
+                         fmt::format("for {} from {} to {} by {}",
+                                     var(s.var),
+                                     begin,
+                                     name(s.end, depth),
+                                     s.step));
+                    block(s.body, depth + 1);
+                },
+                [&](const If& s) {
+                    line(depth, "if " + name(s.condition, depth));
+                    block(s.body, depth + 1);
+                },
+                [&](const StoreStmt& s) {
+                    const std::string value = name(s.value, depth);
+                    const std::string mask =
+                        s.mask.valid() ? " where " + name(s.mask, depth) : std::string();
+                    line(depth,
+                         fmt::format("b{}[{}] = {}{}",
+                                     s.buffer.value,
+                                     address(s.address, depth),
+                                     value,
+                                     mask));
+                },
+                [&](const Set& s) {
+                    line(depth, fmt::format("l{} = {}", s.local.value, name(s.value, depth)));
+                },
+                [&](const Let& s) { name(s.value, depth); },
+                [&](const Bind& s) {
+                    line(depth, fmt::format("{} = {}", var(s.var), name(s.value, depth)));
+                },
+                [&](const Prefetch& s) {
+                    line(
+                        depth,
+                        fmt::format("prefetch b{}[{}]", s.buffer.value, address(s.address, depth)));
+                });
+        }
+    }
+
+    const Function& f_;
+    std::vector<uint32_t> names_;
+    uint32_t count_ = 0;
+    std::string text_;
+};
+
+class Verifier {
+public:
+    explicit Verifier(const Function& function)
+        : f_(function), bound_(function.vars.size()), seen_(function.exprs.size()) {}
+
+    std::string verify() {
+        if (f_.item.valid()) bound_[f_.item.value] = true;
+        block(f_.body);
+        return error_;
+    }
+
+private:
+    void fail(std::string message) {
+        if (error_.empty()) error_ = std::move(message);
+    }
+
+    void address(const Address& a) {
+        for (const AddressTerm& term : a.terms) {
+            if (!bound_[term.var.value]) fail(fmt::format("v{} has no value", term.var.value));
+        }
+        if (!a.dynamic.valid()) return;
+        expr(a.dynamic);
+        if (f_[a.dynamic].type.kind != Kind::Int) fail("an address that is not an int");
+    }
+
+    void expr(ExprId id) {
+        const Expr& e = f_[id];
+        if (e.op == Op::Var && !bound_[static_cast<size_t>(e.integer)]) {
+            fail(fmt::format("v{} has no value", e.integer));
+        }
+        if (seen_[id.value]) return;
+        seen_[id.value] = true;
+        for (const ExprId arg : e.args) {
+            if (arg.value >= id.value) return fail("an expression before what it is made of");
+            expr(arg);
+        }
+        if (e.op == Op::Read || e.op == Op::Assume) fail("an expression of stages");
+        if (e.op == Op::Load) {
+            if (e.buffer.value >= f_.buffers.size()) return fail("a load from no buffer");
+            address(e.address);
+            if (e.mask.valid()) expr(e.mask);
+        }
+        const bool mixed = e.op >= Op::Add && e.op <= Op::CopySign;
+        for (const ExprId arg : e.args) {
+            if (mixed && f_[arg].type != e.type) {
+                fail(fmt::format("{} of {} gives {}",
+                                 op_text(e.op),
+                                 type_text(f_[arg].type),
+                                 type_text(e.type)));
+            }
+        }
+        if (e.op == Op::Select && f_[e.args[0]].type != Type{Kind::Bool, e.type.lanes}) {
+            fail("a select by something else than a bool");
+        }
+    }
+
+    void block(const Block& statements) {
+        std::vector<VarId> here;
+        const auto bind = [&](VarId var) {
+            bound_[var.value] = true;
+            here.push_back(var);
+        };
+        for (const Stmt& statement : statements) {
+            match(
+                statement.node,
+                [&](const For& s) {
+                    expr(s.begin);
+                    expr(s.end);
+                    bind(s.var);
+                    block(s.body);
+                },
+                [&](const If& s) {
+                    expr(s.condition);
+                    if (f_[s.condition].type != Type{Kind::Bool}) fail("an if by a vector");
+                    block(s.body);
+                },
+                [&](const StoreStmt& s) {
+                    expr(s.value);
+                    address(s.address);
+                    if (s.mask.valid()) expr(s.mask);
+                    const Buffer& to = f_.buffers[s.buffer.value];
+                    if (!to.written) fail("a store to a buffer that is read only");
+                    if (kind_of(to.dtype) != f_[s.value].type.kind) fail("a store of another kind");
+                },
+                [&](const Set& s) {
+                    expr(s.value);
+                    if (f_[s.value].type != f_.locals[s.local.value].type) {
+                        fail("a local set to another type");
+                    }
+                },
+                [&](const Let& s) { expr(s.value); },
+                [&](const Bind& s) {
+                    expr(s.value);
+                    bind(s.var);
+                },
+                [&](const Prefetch& s) { address(s.address); });
+        }
+        for (const VarId var : here) bound_[var.value] = false;
+    }
+
+    const Function& f_;
+    std::vector<bool> bound_;
+    std::vector<bool> seen_;
+    std::string error_;
+};
+
+}  // namespace
+
+std::string print(const Function& function) { return Printer(function).print(); }
+
+std::string verify(const Function& function) { return Verifier(function).verify(); }
+
+}  // namespace lemma::loop

@@ -1,0 +1,153 @@
+// Operations whose extents only the run tells: each is planned by itself.
+#include <algorithm>
+
+#include "loop/plan/plan_impl.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr const char* kWhy = "an extent that only the run tells";
+
+// Reads of all stages, and what they write.
+std::vector<ir::TensorId> used_by(const DynamicShape& run_time, const StagePool& pool) {
+    std::vector<ir::TensorId> used;
+    const auto add = [&](ir::TensorId id) {
+        if (std::ranges::find(used, id) == used.end()) used.push_back(id);
+    };
+    const auto visit = [&](ExprId, const Expr& e) { add(tensor_of(e)); };
+    for (const Stage& stage : run_time.stages) {
+        for (const StageWrite& write : stage.writes) {
+            add(write.tensor);
+            pool.visit_reads(write.value, visit);
+            for (const ExprId index : write.index) pool.visit_reads(index, visit);
+        }
+        for (const StageGuard& guard : stage.guards) pool.visit_reads(guard.index, visit);
+        pool.visit_reads(stage.condition, visit);
+        pool.visit_reads(stage.initial, visit);
+    }
+    return used;
+}
+
+// Whether a stage that has to do with the tensor finds it as zeros.
+bool needs_zeros(const DynamicShape& run_time,
+                 StagePool& pool,
+                 const Shapes& shapes,
+                 ir::TensorId id) {
+    for (const Stage& stage : run_time.stages) {
+        const auto used = used_by({.stages = {stage}}, pool);
+        if (std::ranges::find(used, id) == used.end()) continue;
+        return !assigns_all(stage, pool, run_time, shapes) && !stage.initial.valid();
+    }
+    return true;
+}
+
+}  // namespace
+
+void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
+    StageGraph& graph = scope.graph;
+    const ir::Operation& op = program_.operations[id];
+    DynamicShape run_time;
+    run_time.told = graph.new_tensor(tensor::DType::I64, {});
+    bool narrow = false;
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId output : port.operand.items) {
+            narrow |= graph.dtypes.at(output) == tensor::DType::F16 ||
+                      graph.dtypes.at(output) == tensor::DType::BF16;
+        }
+    }
+    for (const ir::Formula& formula : op.formulas) {
+        auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool, &run_time);
+        if (!stage) return add_interpreted(scope, id, stage.error().message);
+        run_time.stages.push_back(std::move(*stage));
+    }
+    merge_starts(run_time, graph.pool, graph.shapes);
+    for (const auto& [tensor, extents] : run_time.extents) {
+        for (const ExprId extent : extents) {
+            const Expr& e = graph.pool[extent];
+            const bool absurd = e.op == Op::Constant && (e.integer < 0 || e.integer > kMostExtent);
+            if (absurd) return add_interpreted(scope, id, kWhy);
+        }
+    }
+    const bool told = !run_time.numbers.empty() || !run_time.extents.empty();
+    if (!told || run_time.stages.empty()) {
+        return add_interpreted(scope, id, why.empty() ? kWhy : std::move(why));
+    }
+    FusionGroup alone;
+    alone.stages = run_time.stages;
+    if (narrow && alone.stages.size() > 1) {
+        return add_interpreted(scope, id, "16-bit reals in several formulas");
+    }
+    if (graph.pool.strict && rounds_between(graph, alone)) {
+        return add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
+    }
+    graph.shapes[run_time.told] = {static_cast<int64_t>(run_time.numbers.size()) + 1};
+    run_time.used = used_by(run_time, graph.pool);
+    add_interpreted(scope, id, "run-time extents");
+    scope.graph.units.back().run_time = std::move(run_time);
+}
+
+// Whether the run decides one of them.
+bool Planner::is_open(const std::vector<ir::Assertion>& assertions) const {
+    return std::ranges::any_of(assertions, [&](const ir::Assertion& assertion) {
+        const auto symbols = program_.symbols.symbols_of(assertion.condition);
+        return std::ranges::any_of(symbols, [&](ir::SymId id) { return !known_.contains(id); });
+    });
+}
+
+StorageId Planner::place_any(Scope& scope, ir::TensorId id) {
+    if (scope.graph.shapes.contains(id)) return place(scope, id);
+    const auto found = plan_.dynamic_places.find(id);
+    if (found != plan_.dynamic_places.end()) return found->second.storage;
+    Storage storage;
+    storage.dtype = program_.tensors[id].dtype;
+    storage.tensor = id;
+    storage.moves = true;
+    const StorageId at = plan_.storages.add(storage);
+    plan_.dynamic_places[id] = {at, storage.dtype};
+    return at;
+}
+
+void Planner::place_dynamic(Scope& scope, const FusionGroup& unit) {
+    for (const ir::TensorId id : unit.run_time->used) place_any(scope, id);
+    place(scope, unit.run_time->told);
+    for (const ir::TensorId id : unit.writes) {
+        place_any(scope, id);
+        const auto at = plan_.dynamic_places.find(id);
+        if (at != plan_.dynamic_places.end()) at->second.computed = true;
+    }
+}
+
+void Planner::add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit) {
+    const DynamicShape& run_time = *unit.run_time;
+    BufferViews places;
+    PlanDynamic dynamic;
+    dynamic.told = plan_.places.at(run_time.told).storage;
+    dynamic.numbers = run_time.numbers;
+    places[run_time.told] = plan_.places.at(run_time.told);
+    for (const ir::TensorId id : run_time.used) {
+        const auto at = plan_.dynamic_places.find(id);
+        if (at == plan_.dynamic_places.end()) {
+            places[id] = plan_.places.at(id);
+            continue;
+        }
+        places[id] = {at->second.storage, at->second.dtype, {}, {}};
+        const bool made = std::ranges::find(unit.writes, id) != unit.writes.end();
+        if (!made) dynamic.read.push_back(id);
+    }
+    for (const ir::TensorId id : unit.writes) {
+        const bool zeros = needs_zeros(run_time, scope.graph.pool, scope.graph.shapes, id);
+        if (zeros) dynamic.cleared.push_back(id);
+    }
+    for (const Stage& stage : run_time.stages) {
+        auto made = schedule_dynamic(stage, run_time, scope.graph.pool, places, options_.target);
+        PlanStep step;
+        step.kernel = std::move(made.kernel);
+        dynamic.items = std::move(made.items);
+        step.dynamic = dynamic;
+        add_step(scope, region, unit, std::move(step));
+        dynamic.first = false;
+    }
+}
+
+}  // namespace lemma::loop

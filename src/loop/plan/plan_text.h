@@ -1,0 +1,13 @@
+// loop/plan/plan_text.h — a plan as text for people: `--dump=loop:plan`.
+#pragma once
+
+#include <string>
+
+#include "loop/plan/plan.h"
+
+namespace lemma::loop {
+
+// Each step with its kernel, and the pieces of memory.
+std::string print(const Plan& plan, const ir::Program& program);
+
+}  // namespace lemma::loop

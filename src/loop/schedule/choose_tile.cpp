@@ -1,0 +1,238 @@
+// The tile of a contraction: how many vectors and points stay in registers, by what a step costs.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "loop/schedule/points.h"
+#include "loop/schedule/schedule.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kSmallWeights = int64_t{512} << 10;
+
+// Cycles for one step of the reduction in a tile: multiplications, loads, or their latency. Tiles
+// of one or two vectors were measured to be a little slower than that.
+double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
+    const auto v = static_cast<double>(vectors);
+    const auto p = static_cast<double>(points);
+    const double loads = vector_loads ? v * (p + 1) / 2 : (v + p) / 2;
+    const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.04 : vectors == 4 ? 1.0 : 1.02;
+    return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
+}
+
+// What tiles are cut from.
+struct Whole {
+    int64_t vectors, rows, columns;
+    int64_t outer;  // points in front of rows and columns
+    int64_t depth;  // of the sums
+    bool vector_loads;
+};
+Whole whole_of(const Contraction& c,
+               const StagePool& pool,
+               const Target& target,
+               const Points& points) {
+    Whole whole{ceil_of(pool.extent(c.lane), target.lanes()),
+                points.rows(),
+                points.columns(),
+                points.outer(),
+                1,
+                c.lane_in_a};
+    for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
+    return whole;
+}
+
+struct TileShape {
+    int64_t vectors, rows, columns;
+};
+
+// Of all tiles, those at the edges too.
+double cost_of(const Whole& whole, const TileShape& tile) {
+    const auto row = [&](int64_t vectors, int64_t height) {
+        double cost = static_cast<double>(whole.columns / tile.columns) *
+                      tile_cost(vectors, height * tile.columns, whole.vector_loads);
+        const int64_t rest = whole.columns % tile.columns;
+        if (rest) cost += tile_cost(vectors, height * rest, whole.vector_loads);
+        return cost;
+    };
+    const auto rows = [&](int64_t vectors) {
+        const int64_t rest = whole.rows % tile.rows;
+        return static_cast<double>(whole.rows / tile.rows) * row(vectors, tile.rows) +
+               (rest ? row(vectors, rest) : 0);
+    };
+    const int64_t rest = whole.vectors % tile.vectors;
+    return static_cast<double>(whole.vectors / tile.vectors) * rows(tile.vectors) +
+           (rest ? rows(rest) : 0);
+}
+
+// The cheapest tile of so many vectors, and at most so many points, if there is one.
+struct Priced {
+    TileShape tile;
+    double cost = HUGE_VAL;
+};
+Priced cheapest(const Whole& whole, int64_t vectors, int64_t most_points) {
+    Priced best;
+    for (int64_t rows = 1; rows <= std::min<int64_t>(whole.rows, 4); ++rows) {
+        for (int64_t columns = 1; columns <= std::min(whole.columns, most_points / rows);
+             ++columns) {
+            if (rows > 1 && columns != whole.columns) continue;
+            const TileShape tile{vectors, rows, columns};
+            const double cost = cost_of(whole, tile);
+            if (cost < best.cost * 0.999) best = {tile, cost};
+        }
+    }
+    return best;
+}
+
+// So many points of so many vectors have registers, with the vectors of weights and one element.
+int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
+    const int64_t most = (target.registers - 1 - vectors) / vectors;
+    if (!whole.vector_loads) return most;
+    return vectors > 2 ? 0 : std::min(most, 14 / vectors);
+}
+
+// ---- Long sums ----------------------------------------------------------------------------------
+
+// One panel is used while the next comes in.
+int64_t panel_bytes(const Target& target) { return target.l2_bytes / 3; }
+
+// Whether totals can wait where the results will be: as they are, and nobody reads what was there.
+bool can_be_cut(const Stage& stage,
+                const StagePool& pool,
+                const BufferViews& places,
+                const Contraction& c) {
+    const StageWrite& write = stage.writes[0];
+    const BufferView& to = places.at(write.tensor);
+    bool free = to.dtype == tensor::DType::F32 && !c.lane_in_a && !c.squares.valid();
+    for (const ExprId value : {write.value, stage.initial, stage.finish}) {
+        pool.visit_reads(value, [&](ExprId, const Expr& e) {
+            const auto from = places.find(tensor_of(e));
+            if (from != places.end()) free = free && from->second.storage != to.storage;
+        });
+    }
+    return free;
+}
+
+// See Contraction.
+struct Cut {
+    size_t at = 0;
+    int64_t steps = 0;
+    int64_t parts = 1;
+};
+// In as few parts as do, each of which takes no more of a panel than stays in the cache.
+Cut cut_of(const Contraction& c, const StagePool& pool, const Target& target, int64_t vectors) {
+    Cut cut;
+    int64_t inner = vectors * target.vector_bytes;  // of one step
+    for (const VarId var : c.reduced) inner *= pool.extent(var);
+    for (; cut.at < c.reduced.size(); ++cut.at) {
+        const int64_t extent = pool.extent(c.reduced[cut.at]);
+        inner /= extent;
+        if (inner > panel_bytes(target)) {
+            cut.parts *= extent;
+            continue;
+        }
+        const int64_t pieces = ceil_of(extent, std::max<int64_t>(panel_bytes(target) / inner, 1));
+        cut.steps = ceil_of(extent, pieces);
+        cut.parts *= ceil_of(extent, cut.steps);
+        return cut;
+    }
+    return {};
+}
+
+void take(Contraction& c, const TileShape& tile) {
+    c.vectors = tile.vectors;
+    c.rows = tile.rows;
+    c.columns = tile.columns;
+}
+
+}  // namespace
+
+Points merge_points(const Stage& stage,
+                    const std::vector<VarId>& vars,
+                    const StagePool& pool,
+                    const BufferViews& places) {
+    Points result{vars, {}, {}};
+    for (const VarId var : vars) result.extents.push_back(pool.extent(var));
+    for (size_t i = vars.size(); i-- > 1;) {
+        if (!can_collapse(
+                stage, pool, places, result.vars[i - 1], result.vars[i], result.extents[i]))
+            continue;
+        result.merged.push_back(result.vars[i - 1]);
+        result.extents[i] *= result.extents[i - 1];
+        result.vars.erase(result.vars.begin() + static_cast<ptrdiff_t>(i) - 1);
+        result.extents.erase(result.extents.begin() + static_cast<ptrdiff_t>(i) - 1);
+    }
+    return result;
+}
+
+void choose_tile(const Stage& stage,
+                 StagePool& pool,
+                 const BufferViews& places,
+                 const Target& target,
+                 Contraction& c) {
+    const Expr a = pool[c.a];
+    const BufferView& from = places.at(tensor_of(a));
+    // The reduction walks memory of A in order.
+    std::ranges::stable_sort(
+        c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
+    const Points points = merge_points(stage, c.points, pool, places);
+    const Whole whole = whole_of(c, pool, target, points);
+    const int64_t lanes = target.lanes();
+    const bool used_again = whole.outer * whole.rows * whole.columns > 32;
+    const bool cuttable = used_again && can_be_cut(stage, pool, places, c);
+    const StageWrite& write = stage.writes[0];
+    const auto step = [&](VarId var) {
+        return std::abs(stride_of(pool, places.at(write.tensor), write.index, var));
+    };
+    // Of all totals to memory and back, beside a step of the sums.
+    const double moves = (step(c.lane) == 1 ? 1.5 : 24.0) *
+                         static_cast<double>(whole.vectors * whole.rows * whole.columns) /
+                         static_cast<double>(whole.depth);
+    double best = HUGE_VAL;
+    for (int64_t j = 1; j <= std::min<int64_t>(whole.vectors, target.registers / 4); ++j) {
+        Priced tile = cheapest(whole, j, most_points(target, whole, j));
+        const bool long_sum = j * target.vector_bytes * whole.depth > panel_bytes(target);
+        Cut cut;
+        if (long_sum && used_again) {
+            if (cuttable) cut = cut_of(c, pool, target, j);
+            const double at_once = tile.cost * (j > 1 ? 1.3 : 1.0);
+            const double in_parts = tile.cost * 1.03 + static_cast<double>(cut.parts) * moves;
+            if (at_once <= in_parts) cut = {};
+            tile.cost = cut.steps > 0 ? in_parts : at_once;
+        }
+        if (tile.cost >= best * 0.999) continue;
+        best = tile.cost;
+        take(c, tile.tile);
+        c.cut = cut.at;
+        c.cut_steps = cut.steps;
+    }
+    c.blocks = ceil_of(whole.vectors, c.vectors);
+    const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
+    c.weights_inside = weights <= kSmallWeights && whole.rows * whole.outer > 1;
+    // Groups of channels lie side by side in every point: threads share the points, then, not the
+    // groups.
+    int64_t all_weights = weights;
+    bool groups = !c.batch.empty() && !points.vars.empty();
+    for (const VarId var : c.batch) {
+        if (pool.depends(c.b, var)) all_weights *= pool.extent(var);
+        groups = groups && step(var) < step(points.vars.back());
+    }
+    c.batch_inside = groups && all_weights <= kSmallWeights;
+}
+
+// The packed operand stays as it is, for its order depends on the vectors alone.
+bool narrow_tile(const Stage& stage,
+                 const StagePool& pool,
+                 const BufferViews& places,
+                 const Target& target,
+                 Contraction& c) {
+    const Points points = merge_points(stage, c.points, pool, places);
+    const Whole whole = whole_of(c, pool, target, points);
+    const Priced tile = cheapest(whole, c.vectors, c.rows * c.columns - 1);
+    if (tile.cost == HUGE_VAL) return false;
+    take(c, tile.tile);
+    return true;
+}
+
+}  // namespace lemma::loop

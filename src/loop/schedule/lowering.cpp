@@ -1,0 +1,268 @@
+#include "loop/schedule/lowering.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "ir/program/lane_math.h"
+#include "loop/stage/dynamic.h"
+
+namespace lemma::loop {
+
+void Lowering::bind(VarId stage_var, Address address) {
+    bindings_[stage_var] = std::move(address);
+    values_.clear();
+}
+
+void Lowering::set_lanes(uint16_t lanes, ExprId mask) {
+    lanes_ = lanes;
+    mask_ = mask;
+    values_.clear();
+}
+
+ExprId Lowering::narrow(ExprId also) {
+    const ExprId before = mask_;
+    set_lanes(lanes_, before.valid() ? build.make(Op::And, {before, also}) : also);
+    return before;
+}
+
+BufferId Lowering::buffer(ir::TensorId tensor, bool written) {
+    const BufferView& place = places_.at(tensor);
+    const auto found = buffers_.find(place.storage);
+    if (found != buffers_.end()) {
+        build.function().buffers[found->second.value].written |= written;
+        return found->second;
+    }
+    const BufferId id = build.buffer({}, place.dtype, written);
+    buffers_[place.storage] = id;
+    result_.arguments.push_back(place.storage);
+    return id;
+}
+
+// ---- Indices ------------------------------------------------------------------------------------
+
+Address Lowering::affine(const Address& of_stage) const {
+    Address result;
+    result.offset = of_stage.offset;
+    for (const AddressTerm& term : of_stage.terms) {
+        const Address& bound = bindings_.at(term.var);
+        result.offset =
+            ir::wrapping_add(result.offset, ir::wrapping_mul(term.factor, bound.offset));
+        for (const AddressTerm& part : bound.terms) {
+            result.add(part.var, ir::wrapping_mul(term.factor, part.factor));
+        }
+    }
+    return result;
+}
+
+// Blocks and elements of blocks come apart when all but the lane counts in whole blocks.
+bool Lowering::add_split(Address& address, const Address& index, const Layout& layout) const {
+    if (index.offset % layout.block != 0) return false;
+    for (const AddressTerm& term : index.terms) {
+        if (term.var == lane_var) {
+            if (term.factor != 1 || lanes_ > layout.block) return false;
+        } else if (term.factor % layout.block != 0) {
+            return false;
+        }
+    }
+    const int64_t stride = layout.strides[static_cast<size_t>(layout.split)];
+    address.offset += index.offset / layout.block * stride;
+    for (const AddressTerm& term : index.terms) {
+        const bool lane = term.var == lane_var;
+        address.add(term.var, lane ? 1 : term.factor / layout.block * stride);
+    }
+    return true;
+}
+
+ExprId Lowering::number(const Address& address) {
+    Address scalar = address;
+    int64_t lane_factor = 0;
+    std::erase_if(scalar.terms, [&](const AddressTerm& term) {
+        if (term.var != lane_var) return false;
+        lane_factor = term.factor;
+        return true;
+    });
+    const ExprId sum = build.sum(scalar);
+    if (lane_factor == 0 || lanes_ == 1) return sum;
+    const ExprId ramp = build.make(Op::Mul, {build.ramp(lanes_), build.integer(lane_factor)});
+    return build.make(Op::Add, {ramp, sum});
+}
+
+// Where a guard skips steps that reach far outside, the numbers may wrap around: the address is
+// only used in the other steps, and is right there.
+void Lowering::add_affine(Address& address, const Address& index, int64_t stride) const {
+    address.offset = ir::wrapping_add(address.offset, ir::wrapping_mul(stride, index.offset));
+    for (const AddressTerm& term : index.terms) {
+        address.add(term.var, ir::wrapping_mul(stride, term.factor));
+    }
+}
+
+// Outside of the tensor nothing is touched; that it was outside is told elsewhere.
+ExprId Lowering::checked(ExprId at, ExprId extent) {
+    const ExprId zero = build.integer(0);
+    const ExprId good = build.make(
+        Op::And, {build.make(Op::LessEqual, {zero, at}), build.make(Op::Less, {at, extent})});
+    return build.select(good, at, zero);
+}
+
+// Row-major, with strides that are products of extents.
+Lowering::Element Lowering::run_time_element(ir::TensorId tensor,
+                                             const std::vector<ExprId>& index,
+                                             bool written) {
+    const std::vector<ExprId>& extents = run_time_->extents.at(tensor);
+    Element result;
+    result.buffer = buffer(tensor, written);
+    ExprId dynamic;
+    ExprId stride = build.integer(1);
+    for (size_t axis = index.size(); axis-- > 0;) {
+        const bool inside =
+            std::ranges::find(stage_->inside, Stage::Inside{tensor, axis, index[axis]}) !=
+            stage_->inside.end();
+        const auto of_stage = inside ? pool_.affine(index[axis]) : std::nullopt;
+        const ExprId extent = value(extents[axis]);
+        const Expr even = build[stride];
+        if (of_stage && even.op == Op::Constant) {
+            add_affine(result.address, affine(*of_stage), even.integer);
+        } else {
+            ExprId at = value(index[axis]);
+            if (!inside) at = checked(at, extent);
+            at = build.make(Op::Mul, {at, stride});
+            dynamic = dynamic.valid() ? build.make(Op::Add, {dynamic, at}) : at;
+        }
+        stride = build.make(Op::Mul, {stride, extent});
+    }
+    finish(result, dynamic);
+    return result;
+}
+
+Lowering::Element Lowering::element(ir::TensorId tensor,
+                                    const std::vector<ExprId>& index,
+                                    bool written) {
+    if (run_time_ && run_time_->extents.contains(tensor)) {
+        return run_time_element(tensor, index, written);
+    }
+    const BufferView& place = places_.at(tensor);
+    const Layout& layout = place.layout;
+    Element result;
+    result.buffer = buffer(tensor, written);
+    result.address.offset = layout.offset;
+    ExprId dynamic;
+    const auto add_dynamic = [&](ExprId part, int64_t stride) {
+        part = build.make(Op::Mul, {part, build.integer(stride)});
+        dynamic = dynamic.valid() ? build.make(Op::Add, {dynamic, part}) : part;
+    };
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+        const bool split = static_cast<int>(axis) == layout.split;
+        const StagePool::Range range = pool_.range(index[axis]);
+        const bool inside = range.low >= 0 && range.high < place.shape[axis];
+        const auto of_stage = inside ? pool_.affine(index[axis]) : std::nullopt;
+        if (of_stage) {
+            const Address here = affine(*of_stage);
+            if (split && add_split(result.address, here, layout)) continue;
+            if (!split) {
+                add_affine(result.address, here, layout.strides[axis]);
+                continue;
+            }
+        }
+        ExprId at = value(index[axis]);
+        if (!inside) at = checked(at, build.integer(place.shape[axis]));
+        if (split) {
+            const ExprId block = build.integer(layout.block);
+            add_dynamic(build.make(Op::Div, {at, block}), layout.strides[axis]);
+            add_dynamic(build.make(Op::Mod, {at, block}), 1);
+        } else {
+            add_dynamic(at, layout.strides[axis]);
+        }
+    }
+    finish(result, dynamic);
+    return result;
+}
+
+// What goes from lane to lane is no term of the address any more.
+void Lowering::finish(Element& element, ExprId dynamic) {
+    Address& address = element.address;
+    address.dynamic = dynamic;
+    const bool dynamic_lanes = dynamic.valid() && build.type(dynamic).lanes > 1;
+    int64_t lane_factor = 0;
+    std::erase_if(address.terms, [&](const AddressTerm& term) {
+        if (term.var != lane_var) return false;
+        lane_factor = term.factor;
+        return true;
+    });
+    if (lanes_ == 1) lane_factor = 0;
+    element.in_lanes = dynamic_lanes || lane_factor != 0;
+    address.lane_stride = lane_factor;
+    if (dynamic_lanes && lane_factor != 0) {
+        const ExprId ramp = build.make(Op::Mul, {build.ramp(lanes_), build.integer(lane_factor)});
+        address.dynamic = build.make(Op::Add, {dynamic, ramp});
+    }
+}
+
+ExprId Lowering::load(ir::TensorId tensor, const std::vector<ExprId>& index) {
+    if (const auto held = held_.find(tensor); held != held_.end()) return held->second;
+    Element at = element(tensor, index, false);
+    if (!at.in_lanes) {
+        at.address.lane_stride = 1;
+        return build.load(at.buffer, std::move(at.address));
+    }
+    return build.load(at.buffer, std::move(at.address), lanes_, mask_);
+}
+
+Stmt Lowering::store(ir::TensorId tensor, const std::vector<ExprId>& index, ExprId value) {
+    Element at = element(tensor, index, true);
+    LEMMA_CHECK(at.in_lanes || lanes_ == 1);
+    if (lanes_ > 1) value = build.spread(value, lanes_);
+    if (lanes_ == 1) at.address.lane_stride = 1;
+    value = build.cast(value, kind_of(places_.at(tensor).dtype));
+    build.stored();
+    return {StoreStmt{at.buffer, std::move(at.address), value, lanes_ > 1 ? mask_ : ExprId()}};
+}
+
+bool Lowering::in_lanes(ExprId stage_value) const {
+    if (lanes_ == 1) return false;
+    std::vector<VarId> vars;
+    for (const auto& [var, address] : bindings_) {
+        for (const AddressTerm& term : address.terms) {
+            if (term.var == lane_var) vars.push_back(var);
+        }
+    }
+    return pool_.depends_on_any(stage_value, vars);
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+ExprId Lowering::value(ExprId id) {
+    if (const auto found = values_.find(id); found != values_.end()) return found->second;
+    const ExprId result = compute(pool_[id]);
+    values_[id] = result;
+    return result;
+}
+
+ExprId Lowering::compute(const Expr& given) {
+    const Expr e = given;  // the pool may grow
+    switch (e.op) {
+        case Op::Constant:
+            if (e.type.real()) return build.real(e.real, e.type.kind);
+            return e.type.kind == Kind::Bool ? build.boolean(e.integer != 0)
+                                             : build.integer(e.integer);
+        case Op::Var:
+            return number(bindings_.at(make_id<VarId>(static_cast<size_t>(e.integer))));
+        case Op::Read:
+            return load(tensor_of(e), e.args);
+        case Op::Assume:
+            return value(e.args[0]);
+        case Op::Cast:
+            return build.cast(value(e.args[0]), e.type.kind);
+        default:
+            break;
+    }
+    std::vector<ExprId> args;
+    for (const ExprId arg : e.args) args.push_back(value(arg));
+    if (e.op != Op::Library) return build.make(e.op, std::move(args));
+    if (e.type.kind == Kind::F32) {
+        const ExprId expanded = expand_function(build, e.name, args);
+        if (expanded.valid()) return expanded;
+    }
+    return build.library(e.name, std::move(args));
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,95 @@
+// loop/schedule/lowering.h — from values of stages to expressions of a kernel: indices become
+// addresses, and a variable may run along the lanes of vectors.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "loop/ir/layout.h"
+#include "loop/schedule/schedule.h"
+#include "loop/stage/stage.h"
+
+namespace lemma::loop {
+
+struct DynamicShape;
+
+class Lowering {
+public:
+    Lowering(StagePool& pool, const BufferViews& places, ScheduledKernel& result)
+        : build(result.function),
+          lane_var(build.var("lane")),
+          pool_(pool),
+          places_(places),
+          result_(result) {}
+
+    // The stage has extents that the run tells (dynamic.h).
+    void use_run_time(const DynamicShape& run_time, const Stage& stage) {
+        run_time_ = &run_time;
+        stage_ = &stage;
+    }
+
+    // A variable of the stage in terms of the kernel's; `lane_var` in it stands for the lane.
+    void bind(VarId stage_var, Address address);
+    void bind(VarId stage_var, VarId var) {
+        Address address;
+        address.add(var, 1);
+        bind(stage_var, std::move(address));
+    }
+    // From now on: how many lanes, and which of them count (missing: all).
+    void set_lanes(uint16_t lanes, ExprId mask);
+    uint16_t lanes() const { return lanes_; }
+    ExprId mask() const { return mask_; }
+    // Narrows the mask for a while; gives the one before.
+    ExprId narrow(ExprId also);
+    void restore(ExprId mask) { set_lanes(lanes_, mask); }
+
+    ExprId value(ExprId stage_value);
+    // Uses the given value for a stage's expression.
+    void define(ExprId stage_value, ExprId value) { values_[stage_value] = value; }
+    void forget_values() { values_.clear(); }
+    // From now on reads of the tensor are the given value, at any index.
+    void hold(ir::TensorId tensor, ExprId value) { held_[tensor] = value; }
+    // Where the element is; in lanes if the indices are.
+    struct Element {
+        BufferId buffer;
+        Address address;
+        bool in_lanes = false;
+    };
+    Element element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
+    ExprId load(ir::TensorId tensor, const std::vector<ExprId>& index);
+    Stmt store(ir::TensorId tensor, const std::vector<ExprId>& index, ExprId value);
+    BufferId buffer(ir::TensorId tensor, bool written);
+    bool in_lanes(ExprId stage_value) const;
+
+    Builder build;
+    VarId lane_var;
+
+private:
+    Address affine(const Address& of_stage) const;
+    bool add_split(Address& address, const Address& index, const Layout& layout) const;
+    void add_affine(Address& address, const Address& index, int64_t stride) const;
+    ExprId checked(ExprId at, ExprId extent);
+    Element run_time_element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
+    void finish(Element& element, ExprId dynamic);
+    ExprId number(const Address& address);
+    ExprId compute(const Expr& e);
+
+    StagePool& pool_;
+    const BufferViews& places_;
+    ScheduledKernel& result_;
+    const DynamicShape* run_time_ = nullptr;  // may be missing
+    const Stage* stage_ = nullptr;
+    std::unordered_map<VarId, Address, IdHash> bindings_;
+    std::unordered_map<StorageId, BufferId, IdHash> buffers_;
+    std::unordered_map<ExprId, ExprId, IdHash> values_;
+    std::unordered_map<ir::TensorId, ExprId, IdHash> held_;
+    uint16_t lanes_ = 1;
+    ExprId mask_;
+};
+
+// exp, log, tanh, erf, pow of floats in a few operations each; empty for a function that it has
+// not.
+ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args);
+
+}  // namespace lemma::loop

@@ -1,0 +1,181 @@
+// Which loops a stage has, and which of them runs along the lanes.
+#include <algorithm>
+#include <cmath>
+
+#include "loop/schedule/nest.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kFewApart = 4;  // elements that are picked from whole vectors
+
+}  // namespace
+
+bool any_order(const Stage& stage, const StagePool& pool) {
+    for (size_t i = 0; i < stage.writes.size(); ++i) {
+        const StageWrite& write = stage.writes[i];
+        const WriteShape shape = write_shape(stage, write, pool);
+        if (!shape.injective) return false;
+        for (size_t k = 0; k < i; ++k) {
+            if (stage.writes[k].tensor == write.tensor) return false;
+        }
+        const bool last_counts = !accumulates(stage) && shape.vars.size() != stage.loops.size();
+        if (last_counts) return false;
+        if (stage.writes.size() > 1 && shape.vars.size() != stage.loops.size()) return false;
+        bool reads_itself = false;
+        const auto visit = [&](ExprId, const Expr& e) {
+            reads_itself |= e.integer == write.tensor.value;
+        };
+        for (const StageWrite& other : stage.writes) {
+            pool.visit_reads(other.value, visit);
+            for (const ExprId index : other.index) pool.visit_reads(index, visit);
+        }
+        pool.visit_reads(stage.condition, visit);
+        for (const StageGuard& guard : stage.guards) pool.visit_reads(guard.index, visit);
+        if (reads_itself) return false;
+    }
+    return true;
+}
+
+NestShape find_loops(const NestContext& context, const std::vector<VarId>& given) {
+    const Stage& stage = context.stage;
+    const StageWrite& write = stage.writes[0];
+    const auto contains = [](const std::vector<VarId>& vars, VarId var) {
+        return std::ranges::find(vars, var) != vars.end();
+    };
+    NestShape result;
+    const WriteShape shape = write_shape(stage, write, context.pool);
+    for (const StageLoop& loop : stage.loops) {
+        if (contains(given, loop.var)) continue;
+        const bool reduction = !contains(shape.vars, loop.var);
+        (reduction ? result.reductions : result.outputs)
+            .push_back({loop.var, loop.extent, reduction});
+    }
+    // In the order of the result's memory: threads write far from each other.
+    std::ranges::stable_sort(result.outputs, std::greater(), [&](const NestLoop& loop) {
+        return std::abs(context.stride(write.tensor, write.index, loop.var));
+    });
+    return result;
+}
+
+void collapse(const NestContext& context, NestShape& shape, Lowering& lower) {
+    for (auto* loops : {&shape.outputs, &shape.reductions}) {
+        for (size_t i = loops->size(); i-- > 1;) {
+            NestLoop& inner = (*loops)[i];
+            const VarId outer = (*loops)[i - 1].var;
+            if (!can_collapse(
+                    context.stage, context.pool, context.places, outer, inner.var, inner.extent)) {
+                continue;
+            }
+            lower.bind(outer, Address{});
+            inner.extent *= (*loops)[i - 1].extent;
+            loops->erase(loops->begin() + static_cast<ptrdiff_t>(i) - 1);
+        }
+    }
+}
+
+double lane_cost(const NestContext& context, const NestShape& shape, const NestLoop& loop) {
+    const auto lanes = static_cast<double>(context.target.lanes());
+    const auto cost = [&](int64_t stride) {
+        if (stride >= 2 && stride <= kFewApart) return 1.0 + static_cast<double>(stride);
+        return stride == 0 ? 0.5 : stride == 1 ? 1.0 : 1.5 * lanes;
+    };
+    const auto write_cost = [&](int64_t stride) {
+        return stride == 0 || stride == 1 ? 1.0 : 2.5 * lanes;
+    };
+    double reads = 0.5;
+    const auto visit = [&](ExprId, const Expr& e) {
+        reads += cost(context.stride(tensor_of(e), e.args, loop.var));
+    };
+    double writes = 0;
+    for (const StageWrite& write : context.stage.writes) {
+        context.pool.visit_reads(write.value, visit);
+        if (!loop.reduction) {
+            writes += write_cost(context.stride(write.tensor, write.index, loop.var));
+        }
+    }
+    if (const auto& kept = context.stage.kept) {
+        reads += write_cost(context.stride(kept->tensor, kept->index, loop.var));
+    }
+    const double blocks = std::ceil(static_cast<double>(loop.extent) / lanes);
+    const double filling = static_cast<double>(loop.extent) / (blocks * lanes);
+    const bool reduces = !shape.reductions.empty();
+    return (reads + (reduces ? writes / 8 : writes)) / lanes / filling;
+}
+
+double choose_lanes(const NestContext& context, NestShape& shape) {
+    const Stage& stage = context.stage;
+    double best = 0.5;  // of scalar code
+    for (const StageWrite& write : stage.writes) {
+        context.pool.visit_reads(write.value, [&](ExprId, const Expr&) { best += 1; });
+    }
+    best += shape.reductions.empty() ? static_cast<double>(stage.writes.size()) : 0.1;
+    const auto consider = [&](const NestLoop& loop) {
+        constexpr int64_t kFewLanes = 4;
+        if (loop.extent < kFewLanes) return;
+        const double cost = lane_cost(context, shape, loop);
+        if (cost >= best) return;
+        best = cost;
+        shape.lane = loop.var;
+        shape.lane_reduces = loop.reduction;
+    };
+    // Of equal ones the innermost.
+    for (size_t i = shape.outputs.size(); i-- > 0;) consider(shape.outputs[i]);
+    const bool any_sums = stage.writes.size() == 1 && !context.pool.strict;
+    for (size_t i = shape.reductions.size(); i-- > 0 && any_sums;) consider(shape.reductions[i]);
+    if (!shape.lane.valid()) return best;
+    auto& loops = shape.lane_reduces ? shape.reductions : shape.outputs;
+    const auto at = std::ranges::find(loops, shape.lane, &NestLoop::var);
+    std::rotate(at, at + 1, loops.end());  // innermost
+    return best;
+}
+
+namespace {
+
+// Which values of the variable keep the index inside, whatever the other variables are.
+std::optional<LanePart> inside_of(const StagePool& pool,
+                                  const StageGuard& guard,
+                                  const NestLoop& loop) {
+    const auto index = pool.affine(guard.index);
+    if (!index) return std::nullopt;
+    int64_t factor = 0, low = index->offset, high = index->offset;
+    for (const AddressTerm& term : index->terms) {
+        const int64_t reach = term.factor * (pool.extent(term.var) - 1);
+        if (term.var == loop.var) {
+            factor = term.factor;
+        } else {
+            (reach < 0 ? low : high) += reach;
+        }
+    }
+    if (factor < 1) return std::nullopt;
+    const int64_t begin = low >= 0 ? 0 : (-low + factor - 1) / factor;
+    const int64_t room = guard.extent - 1 - high;
+    const int64_t end = room < 0 ? 0 : room / factor + 1;
+    return LanePart{begin, std::min(end, loop.extent), true};
+}
+
+}  // namespace
+
+std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape) {
+    if (!shape.lane.valid() || shape.lane_reduces) return {};
+    const NestLoop& loop = shape.outputs.back();
+    LanePart inside{0, loop.extent, true};
+    bool guarded = false;
+    for (const StageGuard& guard : context.stage.guards) {
+        if (!context.pool.depends(guard.index, loop.var)) continue;
+        const auto here = inside_of(context.pool, guard, loop);
+        if (!here) return {};
+        inside.begin = std::max(inside.begin, here->begin);
+        inside.end = std::min(inside.end, here->end);
+        guarded = true;
+    }
+    if (!guarded || inside.end - inside.begin < context.target.lanes()) return {};
+    std::vector<LanePart> parts;
+    if (inside.begin > 0) parts.push_back({0, inside.begin});
+    parts.push_back(inside);
+    if (inside.end < loop.extent) parts.push_back({inside.end, loop.extent});
+    return parts;
+}
+
+}  // namespace lemma::loop

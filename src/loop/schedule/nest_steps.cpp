@@ -1,0 +1,456 @@
+// What is done for an element: guards, conditions, indices that may be wrong, sums.
+#include <algorithm>
+#include <cmath>
+
+#include "loop/schedule/nest.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kLongReduction = 4096;  // floats are summed in double beyond
+constexpr int64_t kSums = 4;              // at a time, along the lanes
+
+Op combining_op(ir::FormulaOp op) {
+    switch (op) {
+        case ir::FormulaOp::Sum:
+            return Op::Add;
+        case ir::FormulaOp::Product:
+            return Op::Mul;
+        case ir::FormulaOp::All:
+            return Op::And;
+        case ir::FormulaOp::Any:
+            return Op::Or;
+        case ir::FormulaOp::Min:
+            return Op::Min;
+        default:
+            return Op::Max;
+    }
+}
+
+Op lanes_op(ir::FormulaOp op) {
+    switch (op) {
+        case ir::FormulaOp::Sum:
+            return Op::SumLanes;
+        case ir::FormulaOp::Product:
+            return Op::ProductLanes;
+        case ir::FormulaOp::All:
+            return Op::AllLanes;
+        case ir::FormulaOp::Any:
+            return Op::AnyLanes;
+        case ir::FormulaOp::Min:
+            return Op::MinLanes;
+        default:
+            return Op::MaxLanes;
+    }
+}
+
+}  // namespace
+
+// ---- Indices that may be wrong ------------------------------------------------------------------
+
+ExprId Faults::of(ExprId id) {
+    if (!id.valid()) return {};
+    if (const auto found = known_.find(id); found != known_.end()) return found->second;
+    const Expr e = pool_[id];
+    ExprId result;
+    if (e.op == Op::Select) {
+        const ExprId then = of(e.args[1]);
+        const ExprId other = of(e.args[2]);
+        const ExprId no = pool_.build.boolean(false);
+        if (then.valid() || other.valid()) {
+            result =
+                pool_.build.select(e.args[0], then.valid() ? then : no, other.valid() ? other : no);
+        }
+        result = either(of(e.args[0]), result);
+    } else {
+        for (const ExprId arg : e.args) result = either(result, of(arg));
+        if (e.op == Op::Read) {
+            result = either(result, outside(tensor_of(e), e.args));
+        }
+    }
+    known_[id] = result;
+    return result;
+}
+
+ExprId Faults::outside(ir::TensorId tensor, const std::vector<ExprId>& index) {
+    Builder& build = pool_.build;
+    ExprId result;
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+        const int64_t extent = places_.at(tensor).shape[axis];
+        const StagePool::Range range = pool_.range(index[axis]);
+        if (range.low >= 0 && range.high < extent) continue;
+        result = either(result, build.make(Op::Less, {index[axis], build.integer(0)}));
+        result = either(result, build.make(Op::LessEqual, {build.integer(extent), index[axis]}));
+    }
+    return result;
+}
+
+ExprId Faults::either(ExprId a, ExprId b) {
+    if (!a.valid() || !b.valid()) return a.valid() ? a : b;
+    return pool_.build.make(Op::Or, {a, b});
+}
+
+NestSteps::NestSteps(const NestContext& context,
+                     const NestShape& shape,
+                     ScheduledKernel& result,
+                     Lowering& lower)
+    : stage_(context.stage),
+      pool_(context.pool),
+      places_(context.places),
+      target_(context.target),
+      shape_(shape),
+      result_(result),
+      lower_(lower),
+      build_(lower.build),
+      faults_(context.pool, context.places) {}
+
+ExprId NestSteps::step_fault() {
+    ExprId fault = faults_.of(stage_.condition);
+    for (const StageWrite& write : stage_.writes) {
+        fault = faults_.either(fault, faults_.of(write.value));
+        for (const ExprId index : write.index) fault = faults_.either(fault, faults_.of(index));
+        fault = faults_.either(fault, faults_.outside(write.tensor, write.index));
+    }
+    return fault;
+}
+
+void NestSteps::report_faults(ExprId fault, Block& out) {
+    if (!fault.valid()) return;
+    if (!failed_.valid()) {
+        failed_ = build_.buffer("failed", tensor::DType::I64, true);
+        result_.arguments.push_back({});
+    }
+    ExprId any = lower_.value(fault);
+    if (lower_.mask().valid()) any = build_.make(Op::And, {any, lower_.mask()});
+    any = build_.make(Op::AnyLanes, {any});
+    If report{any, {}};
+    report.body.push_back({StoreStmt{failed_, Address{}, build_.integer(1), {}}});
+    out.push_back({std::move(report)});
+}
+
+// ---- Steps that are skipped ---------------------------------------------------------------------
+
+ExprId NestSteps::holds(const StageGuard& guard) {
+    const ExprId index = lower_.value(guard.index);
+    return build_.make(Op::And,
+                       {build_.make(Op::LessEqual, {build_.integer(0), index}),
+                        build_.make(Op::Less, {index, build_.integer(guard.extent)})});
+}
+
+std::vector<StageGuard> NestSteps::active_guards() const {
+    std::vector<StageGuard> guards = stage_.guards;
+    if (inside_) {
+        std::erase_if(guards, [&](const StageGuard& guard) {
+            return pool_.depends(guard.index, shape_.lane);
+        });
+    }
+    return guards;
+}
+
+void NestSteps::guarded(const std::vector<StageGuard>& guards, Block& out, const NestBody& body) {
+    ExprId all;
+    const ExprId before = lower_.mask();
+    for (const StageGuard& guard : guards) {
+        if (lower_.in_lanes(guard.index)) {
+            lower_.narrow(holds(guard));
+        } else {
+            const ExprId one = holds(guard);
+            all = all.valid() ? build_.make(Op::And, {all, one}) : one;
+        }
+    }
+    if (all.valid()) {
+        If inside{all, {}};
+        body(inside.body);
+        out.push_back({std::move(inside)});
+    } else {
+        body(out);
+    }
+    lower_.restore(before);
+}
+
+void NestSteps::on_condition(Block& out, const NestBody& body) {
+    if (!stage_.condition.valid()) return body(out);
+    const ExprId condition = lower_.value(stage_.condition);
+    if (build_.type(condition).lanes > 1) {
+        const ExprId before = lower_.narrow(condition);
+        body(out);
+        lower_.restore(before);
+        return;
+    }
+    If only{condition, {}};
+    body(only.body);
+    out.push_back({std::move(only)});
+}
+
+// ---- Assignments --------------------------------------------------------------------------------
+
+void NestSteps::sequential(Block& out) {
+    std::function<void(size_t, Block&)> loops = [&](size_t depth, Block& block) {
+        if (depth < stage_.loops.size()) {
+            const StageLoop& loop = stage_.loops[depth];
+            const VarId var = build_.var({});
+            lower_.bind(loop.var, var);
+            For body{var, build_.integer(0), build_.integer(loop.extent), 1, {}};
+            loops(depth + 1, body.body);
+            block.push_back({std::move(body)});
+            return;
+        }
+        guarded(stage_.guards, block, [&](Block& inner) {
+            on_condition(inner, [&](Block& last) { sequential_writes(last); });
+        });
+    };
+    loops(0, out);
+}
+
+void NestSteps::sequential_writes(Block& out) {
+    report_faults(step_fault(), out);
+    std::vector<ExprId> values;
+    for (const StageWrite& w : stage_.writes) {
+        ExprId value = lower_.value(w.value);
+        if (accumulates(stage_)) {
+            value =
+                build_.make(combining_op(stage_.combine), {lower_.load(w.tensor, w.index), value});
+        }
+        out.push_back({Let{value}});
+        values.push_back(value);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+        const StageWrite& w = stage_.writes[i];
+        const ExprId bad = faults_.outside(w.tensor, w.index);
+        if (!bad.valid()) {
+            out.push_back(lower_.store(w.tensor, w.index, values[i]));
+            continue;
+        }
+        If good{build_.make(Op::Not, {lower_.value(bad)}), {}};
+        good.body.push_back(lower_.store(w.tensor, w.index, values[i]));
+        out.push_back({std::move(good)});
+    }
+}
+
+void NestSteps::assign(Block& out) {
+    report_faults(step_fault(), out);
+    std::vector<ExprId> values;
+    for (const StageWrite& w : stage_.writes) values.push_back(lower_.value(w.value));
+    if (values.size() > 1) {
+        for (const ExprId value : values) out.push_back({Let{value}});
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+        out.push_back(lower_.store(stage_.writes[i].tensor, stage_.writes[i].index, values[i]));
+    }
+}
+
+void NestSteps::element(Block& out) {
+    const std::vector<StageGuard> guards = active_guards();
+    if (!accumulates(stage_)) {
+        guarded(guards, out, [&](Block& inner) {
+            on_condition(inner, [&](Block& last) { assign(last); });
+        });
+        return;
+    }
+    if (stage_.initial.valid()) return total_and_store(guards, out);
+    // Elements that no step is for stay as they are.
+    std::vector<StageGuard> outside, inside;
+    std::vector<VarId> inner;
+    for (const NestLoop& loop : shape_.reductions) inner.push_back(loop.var);
+    for (const StageGuard& guard : guards) {
+        (pool_.depends_on_any(guard.index, inner) ? inside : outside).push_back(guard);
+    }
+    guarded(outside, out, [&](Block& block) { total_and_store(inside, block); });
+}
+
+// ---- Reductions ---------------------------------------------------------------------------------
+
+ExprId NestSteps::starting_value() {
+    const StageWrite& write = stage_.writes[0];
+    return stage_.initial.valid() ? lower_.value(stage_.initial)
+                                  : lower_.load(write.tensor, write.index);
+}
+
+ExprId NestSteps::neutral(Type type) {
+    ExprId value;
+    const bool real = type.real();
+    switch (stage_.combine) {
+        case ir::FormulaOp::Sum:
+            value = real ? build_.real(0, type.kind) : build_.integer(0);
+            break;
+        case ir::FormulaOp::Product:
+            value = real ? build_.real(1, type.kind) : build_.integer(1);
+            break;
+        case ir::FormulaOp::All:
+        case ir::FormulaOp::Any:
+            value = build_.boolean(stage_.combine == ir::FormulaOp::All);
+            break;
+        default: {
+            const bool least = stage_.combine == ir::FormulaOp::Max;
+            value = real ? build_.real(least ? -HUGE_VAL : HUGE_VAL, type.kind)
+                         : build_.integer(least ? INT64_MIN : INT64_MAX);
+        }
+    }
+    return build_.spread(value, type.lanes);
+}
+
+void NestSteps::total_and_store(const std::vector<StageGuard>& guards, Block& out) {
+    const ExprId value = total(guards, out);
+    out.push_back(lower_.store(stage_.writes[0].tensor, stage_.writes[0].index, value));
+}
+
+ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
+    const StageWrite& write = stage_.writes[0];
+    const Kind held = stage_.finish.valid() ? pool_[stage_.total].type.kind
+                                            : kind_of(places_.at(write.tensor).dtype);
+    Kind kind = std::max(pool_[write.value].type.kind, held);
+    int64_t steps = 1;
+    for (const NestLoop& loop : shape_.reductions) steps *= loop.extent;
+    const bool adds =
+        stage_.combine == ir::FormulaOp::Sum || stage_.combine == ir::FormulaOp::Product;
+    if (kind == Kind::F32 && adds && steps > kLongReduction) kind = Kind::F64;
+    const uint16_t lanes = shape_.lane_reduces ? target_.lanes() : lower_.lanes();
+    const Type type{kind, lanes};
+    Sums sums(count_sums());
+    const ExprId start = build_.cast(starting_value(), kind);
+    for (LocalId& sum : sums) {
+        sum = build_.local(type);
+        out.push_back(
+            {Set{sum, shape_.lane_reduces ? neutral(type) : build_.spread(start, lanes)}});
+    }
+    reductions(0, guards, sums, out);
+    ExprId value = all_of(sums);
+    if (shape_.lane_reduces) {
+        value = build_.make(lanes_op(stage_.combine), {value});
+        value = build_.make(combining_op(stage_.combine), {start, value});
+    }
+    if (stage_.finish.valid()) {
+        // The total is what the tensor would have held.
+        value = build_.cast(value, pool_[stage_.total].type.kind);
+        lower_.forget_values();
+        lower_.define(stage_.total, value);
+        out.push_back({Let{value}});
+        value = lower_.value(stage_.finish);
+    }
+    return value;
+}
+
+// Of a loop that is long enough.
+size_t NestSteps::count_sums() const {
+    if (!shape_.lane_reduces) return 1;
+    const int64_t vectors = shape_.reductions.back().extent / target_.lanes();
+    return vectors >= 2 * kSums ? kSums : 1;
+}
+
+// Neighbours are added first.
+ExprId NestSteps::all_of(const Sums& sums) {
+    std::vector<ExprId> values;
+    for (const LocalId sum : sums) values.push_back(build_.get(sum));
+    for (; values.size() > 1; values.resize(values.size() / 2)) {
+        for (size_t i = 0; i < values.size() / 2; ++i) {
+            values[i] =
+                build_.make(combining_op(stage_.combine), {values[2 * i], values[2 * i + 1]});
+        }
+    }
+    return values[0];
+}
+
+// The innermost reduction: vectors in turns to each of the sums, then what is left in a masked one.
+void NestSteps::in_lanes(const NestLoop& loop,
+                         const std::vector<StageGuard>& guards,
+                         const Sums& sums,
+                         Block& out) {
+    const int64_t lanes = target_.lanes();
+    const int64_t whole = loop.extent / lanes;
+    const auto count = static_cast<int64_t>(sums.size());
+    const int64_t in_loop = whole / count * count;
+    const auto vector = [&](VarId blocks, int64_t at, LocalId sum, ExprId mask, Block& block) {
+        Address address;
+        address.offset = at * lanes;
+        if (blocks.valid()) address.add(blocks, lanes);
+        address.add(lower_.lane_var, 1);
+        lower_.bind(loop.var, std::move(address));
+        lower_.set_lanes(target_.lanes(), mask);
+        guarded(guards, block, [&](Block& inner) { accumulate(sum, inner); });
+    };
+    const auto sum_of = [&](int64_t at) { return sums[static_cast<size_t>(at % count)]; };
+    if (in_loop > 0) {
+        const VarId blocks = build_.var({});
+        For body{blocks, build_.integer(0), build_.integer(in_loop), count, {}};
+        for (int64_t i = 0; i < count; ++i) vector(blocks, i, sum_of(i), {}, body.body);
+        out.push_back({std::move(body)});
+    }
+    for (int64_t at = in_loop; at < whole; ++at) vector({}, at, sum_of(at), {}, out);
+    if (const int64_t rest = loop.extent % lanes; rest > 0) {
+        const ExprId mask =
+            build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
+        vector({}, whole, sum_of(whole), mask, out);
+    }
+    lower_.set_lanes(1, {});
+}
+
+// Guards become bounds of the loop that decides them, where they are affine in its variable.
+void NestSteps::reductions(size_t depth,
+                           std::vector<StageGuard> guards,
+                           const Sums& sums,
+                           Block& out) {
+    if (depth == shape_.reductions.size()) {
+        guarded(guards, out, [&](Block& inner) { accumulate(sums[0], inner); });
+        return;
+    }
+    const NestLoop& loop = shape_.reductions[depth];
+    if (loop.var == shape_.lane) return in_lanes(loop, guards, sums, out);
+    const VarId var = build_.var({});
+    ExprId begin = build_.integer(0);
+    ExprId end = build_.integer(loop.extent);
+    std::vector<VarId> later;
+    for (size_t i = depth + 1; i < shape_.reductions.size(); ++i) {
+        later.push_back(shape_.reductions[i].var);
+    }
+    std::erase_if(guards, [&](const StageGuard& guard) {
+        const auto affine = pool_.affine(guard.index);
+        if (!affine || pool_.depends_on_any(guard.index, later)) return false;
+        if (shape_.lane.valid() && pool_.depends(guard.index, shape_.lane)) return false;
+        const auto term = std::ranges::find(affine->terms, loop.var, &AddressTerm::var);
+        if (term == affine->terms.end() || term->factor < 1) return false;
+        lower_.bind(loop.var, Address{});
+        const ExprId rest = lower_.value(guard.index);
+        const ExprId factor = build_.integer(term->factor);
+        const auto first_not_below = [&](int64_t limit) {  // ceil((limit - rest) / factor)
+            const ExprId room =
+                build_.make(Op::Sub, {build_.integer(limit + term->factor - 1), rest});
+            return build_.make(Op::Div, {room, factor});
+        };
+        begin = build_.make(Op::Max, {begin, first_not_below(0)});
+        end = build_.make(Op::Min, {end, first_not_below(guard.extent)});
+        return true;
+    });
+    lower_.bind(loop.var, var);
+    For body{var, begin, end, 1, {}};
+    reductions(depth + 1, guards, sums, body.body);
+    out.push_back({std::move(body)});
+}
+
+void NestSteps::accumulate(LocalId sum, Block& out) {
+    on_condition(out, [&](Block& block) { add(sum, block); });
+}
+
+void NestSteps::add(LocalId sum, Block& out) {
+    report_faults(step_fault(), out);
+    const ExprId before = build_.get(sum);
+    const Type type = build_.type(before);
+    const ExprId value = lower_.value(stage_.writes[0].value);
+    const Expr& e = build_[value];
+    ExprId after;
+    if (stage_.combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type && type.real() &&
+        !pool_.strict) {
+        after = build_.make(Op::Fma, {e.args[0], e.args[1], before});
+    } else {
+        after = build_.make(combining_op(stage_.combine), {before, build_.cast(value, type.kind)});
+    }
+    if (lower_.mask().valid() && type.lanes > 1) {
+        after = build_.select(lower_.mask(), after, before);
+    }
+    out.push_back({Set{sum, after}});
+    if (const auto& kept = stage_.kept) {
+        out.push_back(lower_.store(kept->tensor, kept->index, lower_.value(kept->value)));
+    }
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,172 @@
+// Several stages in one kernel: all of them for a row, which stays in the cache, then for the next.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loop/schedule/nest.h"
+
+namespace lemma::loop {
+
+namespace {
+
+class RowsSchedule {
+public:
+    RowsSchedule(const std::vector<Stage>& stages,
+                 const RowGroup& rows,
+                 StagePool& pool,
+                 const BufferViews& places,
+                 const Target& target)
+        : stages_(stages),
+          rows_(rows),
+          pool_(pool),
+          target_(target),
+          places_(places_of(places)),
+          lower_(pool, places_, result_) {}
+
+    ScheduledKernel make();
+
+private:
+    BufferViews places_of(const BufferViews& all) const;
+    NestContext context(const Stage& stage) { return {stage, pool_, places_, target_}; }
+    void order_loops();
+    void choose_lane();
+    double cost_inside();
+    double cost_across(const NestLoop& loop);
+    int64_t steps_of(const Stage& stage) const;
+    void row(Block& out);
+
+    const std::vector<Stage>& stages_;
+    const RowGroup& rows_;
+    StagePool& pool_;
+    const Target& target_;
+    BufferViews places_;
+    ScheduledKernel result_;
+    Lowering lower_;
+    std::vector<NestLoop> loops_;
+    std::vector<VarId> vars_;
+    VarId lane_;  // rows side by side in the lanes; missing: each stage has its own lanes
+};
+
+// Of what the stages use, the numbers too.
+BufferViews RowsSchedule::places_of(const BufferViews& all) const {
+    BufferViews result = rows_.numbers;
+    const auto add = [&](ir::TensorId id) {
+        if (!result.contains(id)) result[id] = all.at(id);
+    };
+    for (const Stage& stage : stages_) {
+        std::vector<ExprId> values = {stage.initial, stage.finish};
+        const auto add_write = [&](const StageWrite& write) {
+            add(write.tensor);
+            values.push_back(write.value);
+        };
+        for (const StageWrite& write : stage.writes) add_write(write);
+        if (stage.kept) add_write(*stage.kept);
+        for (const ExprId value : values) {
+            pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
+                if (at != stage.total) add(tensor_of(e));
+            });
+        }
+    }
+    return result;
+}
+
+int64_t RowsSchedule::steps_of(const Stage& stage) const {
+    int64_t steps = 1;
+    for (const StageLoop& loop : stage.loops) steps *= loop.extent;
+    return steps;
+}
+
+// In the order of memory of what is written last.
+void RowsSchedule::order_loops() {
+    for (const StageLoop& loop : rows_.loops) {
+        loops_.push_back({loop.var, loop.extent});
+        vars_.push_back(loop.var);
+    }
+    const StageWrite& write = stages_.back().writes[0];
+    std::ranges::stable_sort(loops_, std::greater(), [&](const NestLoop& loop) {
+        return std::abs(context(stages_.back()).stride(write.tensor, write.index, loop.var));
+    });
+}
+
+double RowsSchedule::cost_inside() {
+    double cost = 0;
+    for (const Stage& stage : stages_) {
+        NestShape shape = find_loops(context(stage), vars_);
+        cost += choose_lanes(context(stage), shape) * static_cast<double>(steps_of(stage));
+    }
+    return cost;
+}
+
+double RowsSchedule::cost_across(const NestLoop& loop) {
+    double cost = 0;
+    for (const Stage& stage : stages_) {
+        const NestShape shape = find_loops(context(stage), vars_);
+        cost += lane_cost(context(stage), shape, loop) * static_cast<double>(steps_of(stage));
+    }
+    return cost;
+}
+
+void RowsSchedule::choose_lane() {
+    constexpr int64_t kFewLanes = 4;
+    double best = cost_inside();
+    for (const NestLoop& loop : loops_) {
+        if (loop.extent < kFewLanes) continue;
+        const double cost = cost_across(loop);
+        if (cost >= best) continue;
+        best = cost;
+        lane_ = loop.var;
+    }
+    if (!lane_.valid()) return;
+    const auto at = std::ranges::find(loops_, lane_, &NestLoop::var);
+    std::rotate(at, at + 1, loops_.end());  // innermost
+}
+
+void RowsSchedule::row(Block& out) {
+    for (const Stage& stage : stages_) {
+        lower_.forget_values();
+        NestShape shape = find_loops(context(stage), vars_);
+        collapse(context(stage), shape, lower_);
+        if (!lane_.valid()) choose_lanes(context(stage), shape);
+        NestSteps steps(context(stage), shape, result_, lower_);
+        const StageWrite& write = stage.writes[0];
+        if (!makes_number(stage, rows_)) {
+            NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
+            loops.all(out, [&](Block& body) { steps.element(body); });
+            continue;
+        }
+        ExprId number = accumulates(stage) ? steps.total({}, out) : lower_.value(write.value);
+        number = lower_.build.cast(number, kind_of(places_.at(write.tensor).dtype));
+        out.push_back({Let{number}});
+        lower_.forget_values();
+        lower_.hold(write.tensor, number);
+        const bool stored = !rows_.numbers.contains(write.tensor);
+        if (stored) out.push_back(lower_.store(write.tensor, write.index, number));
+    }
+}
+
+ScheduledKernel RowsSchedule::make() {
+    Function& function = result_.function;
+    function.item = lower_.build.var("item");
+    function.name = "rows";
+    order_loops();
+    choose_lane();
+    int64_t work = 0;
+    for (const Stage& stage : stages_) work += steps_of(stage);
+    NestLoops loops(loops_, lane_, target_, result_, lower_);
+    loops.as_items(work, function.body, [&](Block& out) { row(out); });
+    result_.schedule =
+        fmt::format("rows{} x{}", lane_.valid() ? " side by side" : "", target_.lanes());
+    return std::move(result_);
+}
+
+}  // namespace
+
+ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
+                              const RowGroup& rows,
+                              StagePool& pool,
+                              const BufferViews& places,
+                              const Target& target) {
+    return RowsSchedule(stages, rows, pool, places, target).make();
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,14 @@
+// model/dump.h — what a step made, as text for debugging and golden files: `--dump=tokens|tree`.
+#pragma once
+
+#include <string>
+
+#include "diag/source.h"
+#include "model/sknd/check.h"
+
+namespace lemma::model {
+
+// Of the main module; empty for Dump::None.
+std::string dump(Dump what, const diag::SourceMap& sources, const CheckedModel& model);
+
+}  // namespace lemma::model

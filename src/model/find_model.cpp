@@ -1,0 +1,142 @@
+#include "model/find_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "diag/source.h"
+#include "model/files.h"
+
+namespace lemma::model {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Formats that are known by their file name and come with later versions.
+struct LaterFormat {
+    std::string_view ending;
+    std::string_view name;
+};
+constexpr std::array kLaterFormats = {
+    LaterFormat{".tar", "a model archive (.tar)"},
+    LaterFormat{".tgz", "a model archive (.tgz)"},
+    LaterFormat{".tar.gz", "a model archive (.tar.gz)"},
+    LaterFormat{".zip", "a model archive (.zip)"},
+};
+
+Error unsupported(const std::string& argument, std::string_view format) {
+    return {fmt::format("`{}`: {} is not supported in this version", argument, format)};
+}
+
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+constexpr const char* kMainFile = "main.sknd";
+constexpr const char* kGraphFile = "graph.nnef";  // of NNEF 1.0
+constexpr const char* kOnnxFile = "model.onnx";
+
+Format format_of(const fs::path& path) {
+    if (path.extension() == ".onnx") return Format::Onnx;
+    return path.extension() == ".nnef" ? Format::Nnef1 : Format::SkriptND;
+}
+
+// A single file is a model whose other files lie beside it. The folder may be anything, so it is
+// not searched through, unless the name is one that says what the folder is.
+ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    return {.format = format_of(path),
+            .path = path.string(),
+            .name = path.stem().string(),
+            .kind = FileKind::Any,
+            .source = tensor::open_folder(folder.string(),
+                                          path.filename() == kGraphFile ? tensor::FolderDepth::Deep
+                                                                        : tensor::FolderDepth::Flat,
+                                          limits)};
+}
+
+Result<ModelFile> find_in_folder(const fs::path& folder,
+                                 const std::string& argument,
+                                 const tensor::SourceLimits& limits) {
+    for (const char* const name : {kMainFile, kGraphFile}) {
+        if (!is_there(folder / name)) continue;
+        const fs::path path = folder / name;
+        return ModelFile{
+            .format = name == kGraphFile ? Format::Nnef1 : Format::SkriptND,
+            .path = path.string(),
+            .name = path.stem().string(),
+            .source = tensor::open_folder(folder.string(), tensor::FolderDepth::Deep, limits)};
+    }
+    if (is_there(folder / kOnnxFile)) {
+        ModelFile model = single_file(folder / kOnnxFile, limits);
+        model.kind = FileKind::Regular;
+        return model;
+    }
+    return std::unexpected(Error{
+        fmt::format("cannot read `{}`: the folder has no `main.sknd`, `graph.nnef` or `model.onnx`",
+                    argument)});
+}
+
+Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
+    LEMMA_TRY(const auto source, tensor::open_archive(argument, limits));
+    for (const char* const name : {kMainFile, kGraphFile}) {
+        if (!source->has(name)) continue;
+        return ModelFile{.format = name == kGraphFile ? Format::Nnef1 : Format::SkriptND,
+                         .path = source->path_of(name),
+                         .name = fs::path(name).stem().string(),
+                         .archived = true,
+                         .source = source};
+    }
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: the archive has neither `{}` nor `{}`",
+                          argument,
+                          kMainFile,
+                          kGraphFile)});
+}
+
+}  // namespace
+
+std::optional<Error> unsupported_format(const std::string& path) {
+    for (const char* ending : {".sknd", ".nnef", ".onnx"}) {
+        if (path.ends_with(ending)) return std::nullopt;
+    }
+    const auto later = std::ranges::find_if(
+        kLaterFormats, [&](const LaterFormat& format) { return path.ends_with(format.ending); });
+    return unsupported(path, later != kLaterFormats.end() ? later->name : "a file of this kind");
+}
+
+Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits) {
+    const fs::path path(argument);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return find_in_folder(path, argument, limits);
+    // A file that does not exist is reported by whoever reads it.
+    if (!is_there(path)) return single_file(path, limits);
+    if (tensor::is_archive_name(argument)) return find_in_archive(argument, limits);
+    if (auto unsupported = unsupported_format(argument)) return std::unexpected(*unsupported);
+    return single_file(path, limits);
+}
+
+Result<std::string> read_main(const ModelFile& model) {
+    if (!model.archived) return read_text(model.path, model.kind);
+    const char* const name = model.format == Format::Nnef1 ? kGraphFile : kMainFile;
+    return model.source->read_all(name, diag::kMaxSourceBytes);
+}
+
+sknd::ModuleReader module_reader(const ModelFile& model) {
+    return [source = model.source](
+               const std::string& module) -> Result<std::optional<sknd::ModuleText>> {
+        std::string name = module;
+        std::ranges::replace(name, '.', '/');
+        name += ".sknd";
+        if (!source->has(name)) return std::nullopt;
+        LEMMA_TRY(std::string text, source->read_all(name, diag::kMaxSourceBytes));
+        return sknd::ModuleText{.file_name = source->path_of(name), .text = std::move(text)};
+    };
+}
+
+}  // namespace lemma::model

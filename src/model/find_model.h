@@ -1,0 +1,38 @@
+// model/find_model.h — what a MODEL argument names: a file, a folder or an archive, in a format
+// found by looking.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/open_file.h"
+#include "base/result.h"
+#include "sknd/modules/modules.h"
+#include "tensor/archive/archive.h"
+
+namespace lemma::model {
+
+enum class Format { SkriptND, Nnef1, Onnx };
+
+struct ModelFile {
+    Format format = Format::SkriptND;
+    std::string path;  // of the main file, as diagnostics print it
+    std::string name;  // of the main module, or of `graph.nnef`: the file's stem
+    bool archived = false;
+    FileKind kind = FileKind::Regular;                  // Any: the user named the main file itself
+    std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
+};
+
+// What a file's name says about a format that this version does not read; empty for .sknd.
+std::optional<Error> unsupported_format(const std::string& path);
+
+// The error says what is there instead of a model that this version reads.
+Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits = {});
+
+// The text of the main file.
+Result<std::string> read_main(const ModelFile& model);
+// The other modules of the model: `a.b` is `a/b.sknd`.
+sknd::ModuleReader module_reader(const ModelFile& model);
+
+}  // namespace lemma::model

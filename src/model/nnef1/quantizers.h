@@ -1,0 +1,14 @@
+// model/nnef1/quantizers.h — what graph.quant says about tensors, as programs.
+#pragma once
+
+#include "model/load.h"
+#include "model/nnef1/model.h"
+
+namespace lemma::model {
+
+std::optional<Quantizers> nnef1_quantizers(const Nnef1Model& model,
+                                           const ir::Program& program,
+                                           const CheckOptions& options,
+                                           Finding& finding);
+
+}  // namespace lemma::model

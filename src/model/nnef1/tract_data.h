@@ -1,0 +1,57 @@
+// model/nnef1/tract_data.h — data as archives of tract hold it: integers under the codes of
+// quantised items, weights in blocks of four bits, and files of many tensors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ir/program/program.h"
+#include "tensor/archive/archive.h"
+#include "tensor/files/safetensors_file.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+namespace lemma::model {
+
+// What a file says about its tensor. Kinds are those that programs compute in: f32, i64, bool.
+struct TractHeader {
+    std::string misfit;  // why it cannot be read; empty if it can
+    ir::DType kind = ir::DType::F32;
+    // Empty for blocks: these are flattened, and the graph alone has the shape.
+    std::optional<tensor::Shape> shape;
+};
+
+TractHeader read_tract_header(const tensor::ModelSource& source, const std::string& file);
+// The tensor of a .dat file, for a variable of the given shape.
+Result<tensor::Tensor> read_tract_data(const tensor::ModelSource& source,
+                                       const std::string& file,
+                                       const tensor::Shape& shape,
+                                       const tensor::SourceLimits& limits);
+
+// The tensors of all *.safetensors files by their names.
+class SafetensorsFiles {
+public:
+    explicit SafetensorsFiles(const tensor::ModelSource& source);
+
+    bool has(const std::string& label) const { return places_.contains(label); }
+    TractHeader header(const std::string& label) const;
+    std::string file(const std::string& label) const { return places_.at(label).file; }
+    Result<tensor::Tensor> read(const tensor::ModelSource& source,
+                                const std::string& label,
+                                const tensor::SourceLimits& limits) const;
+
+private:
+    struct FilePart {
+        std::string file;
+        ir::DType dtype;
+        tensor::Shape shape;
+    };
+    std::map<std::string, FilePart> places_;
+    // The file that was read last: labels of one file come one after the other.
+    mutable std::shared_ptr<const tensor::SafetensorsFile> open_;
+    mutable std::string open_name_;
+};
+
+}  // namespace lemma::model

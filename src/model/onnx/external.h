@@ -1,0 +1,14 @@
+// model/onnx/external.h — the data of a model in other files, which are mapped, not read.
+#pragma once
+
+#include <string>
+
+#include "tensor/files/pb_file.h"
+
+namespace lemma::model {
+
+// Gives parts of files in the folder of a model, and of no other folder, links included. It keeps
+// the files that it has opened, and is for one thread.
+tensor::ReadExternal external_reader(const std::string& model_path);
+
+}  // namespace lemma::model

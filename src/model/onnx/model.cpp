@@ -1,0 +1,146 @@
+#include "model/onnx/model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+#include "model/input_names.h"
+#include "model/onnx/external.h"
+#include "onnx/read.h"
+#include "onnx/validate.h"
+#include "sknd/compose/calls.h"
+#include "tensor/files/file_io.h"
+#include "tensor/files/tensor_file.h"
+
+namespace lemma::model {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The inputs that a run gives, in order; initialisers are only their defaults.
+std::vector<std::string> input_names(const onnx::Model& model) {
+    const onnx::Graph& graph = model.graphs[model.main];
+    std::unordered_set<std::string_view> defaults;
+    for (const onnx::TensorData& data : graph.initializers) defaults.insert(data.proto.name);
+    std::vector<std::string> names;
+    for (const onnx::ValueInfo& input : graph.inputs) {
+        if (!defaults.contains(input.name)) names.push_back(input.name);
+    }
+    return names;
+}
+
+Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& model,
+                                                         const std::vector<std::string>& inputs) {
+    const std::vector<std::string> names = input_names(model);
+    std::map<std::string, tensor::Tensor> given;
+    for (const std::string& argument : inputs) {
+        const size_t middle = argument.find('=');
+        std::string name = argument.substr(0, middle);
+        const bool named =
+            middle != std::string::npos && std::ranges::find(names, name) != names.end();
+        std::error_code ignored;
+        if (!named) {
+            if (middle != std::string::npos && !fs::exists(argument, ignored))
+                return std::unexpected(no_such_input(name, names));
+            const auto next = std::ranges::find_if(
+                names, [&](const std::string& each) { return !given.contains(each); });
+            if (next == names.end()) break;  // reported when the run takes its inputs
+            name = *next;
+        }
+        const std::string path = named ? argument.substr(middle + 1) : argument;
+        // A pipe is read once, by the run.
+        if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
+        LEMMA_TRY(tensor::NamedTensor tensor, tensor::read_tensor_file(path));
+        given[name] = std::move(tensor.tensor);
+    }
+    return given;
+}
+
+void import_over(const CheckOptions& options,
+                 const onnx::ImportOptions& import,
+                 OnnxModel& result,
+                 Diagnostics& diag) {
+    if (diag.has_errors()) return;
+    sknd::ComposeOptions compose = options.graph.compose;
+    compose.limits = options.eval;
+    const auto builder = sknd::make_call_builder(result.package, compose, diag);
+    result.imported = onnx::import_model(result.model, result.file, *builder, import, diag);
+}
+
+// Operators were missing: there may be more in the whole library, or names that are near.
+bool lacks_operators(const Diagnostics& diag) {
+    return std::ranges::any_of(diag.items(), [](const diag::Diagnostic& item) {
+        return item.kind == DiagKind::NoOperator || item.kind == DiagKind::NotSupported;
+    });
+}
+
+}  // namespace
+
+Result<OnnxModel> load_onnx(const ModelFile& model,
+                            const CheckOptions& options,
+                            const std::vector<std::string>& inputs,
+                            diag::SourceMap& sources,
+                            Diagnostics& diag) {
+    LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path, model.kind));
+    if (auto held = onnx::hold_model(bytes); !held) return std::unexpected(held.error());
+    auto read = onnx::read_model(std::move(bytes));
+    if (!read) return tensor::cannot_read(model.path, read.error().message);
+    OnnxModel result;
+    result.model = std::move(*read);
+    result.file = sources.add_paths(model.path, result.model.paths);
+    result.read_external = external_reader(model.path);
+    onnx::validate(result.model, result.file, diag);
+    if (diag.has_errors()) return result;
+
+    onnx::ImportOptions import;
+    LEMMA_TRY(import.inputs, read_given(result.model, inputs));
+    import.read_external = result.read_external;
+    const std::vector<std::string> called = onnx::called_operators(result.model);
+    const Diagnostics before = diag;
+    if (!called.empty()) {
+        result.package = sknd::load_library(sources, "onnx", called, diag);
+        import_over(options, import, result, diag);
+    }
+    if (called.empty() || lacks_operators(diag)) {
+        diag = before;
+        result.package = sknd::load_library(sources, "onnx", diag);
+        import_over(options, import, result, diag);
+    }
+    return result;
+}
+
+std::string undecided_text(const onnx::Imported& imported) {
+    return fmt::format("the values of the input{} `{}` decide shapes",
+                       imported.undecided.size() == 1 ? "" : "s",
+                       fmt::join(imported.undecided, "`, `"));
+}
+
+Result<ComposeCheck> check_onnx(const ModelFile& model,
+                                const CheckOptions& options,
+                                diag::SourceMap& sources,
+                                Diagnostics& diag) {
+    LEMMA_TRY(const OnnxModel loaded, load_onnx(model, options, {}, sources, diag));
+    ComposeCheck result;
+    if (!loaded.imported.undecided.empty() && !diag.has_errors()) {
+        result.remarks.push_back(
+            {{loaded.file, 0, 0},
+             undecided_text(loaded.imported) + ": what depends on them is not checked"});
+    }
+    if (options.data != DataMode::Ignore) check_onnx_data(loaded, diag);
+    return result;
+}
+
+void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag) {
+    for (const onnx::VariableData& variable : loaded.imported.data) {
+        const auto good = onnx::check_tensor(variable.data, loaded.read_external);
+        if (good) continue;
+        const onnx::Place place = variable.data.place;
+        diag.error({loaded.file, place.begin, place.end}, DiagKind::BadData, good.error().message);
+    }
+}
+
+}  // namespace lemma::model

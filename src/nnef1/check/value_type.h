@@ -1,0 +1,56 @@
+// nnef1/check/value_type.h — the types of NNEF 1.0 expressions and which of them stands in for
+// which other one (specification, 3.3.1).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nnef1/syntax/ast.h"
+#include "nnef1/syntax/dialect.h"
+
+namespace lemma::nnef1 {
+
+struct ValueType {
+    // Bad is the type of what was reported already; it agrees with every type.
+    enum class Kind : uint8_t { Bad, Primitive, Tensor, Array, Tuple };
+
+    Kind kind = Kind::Bad;
+    // Of a primitive; of a tensor its items, missing for `tensor<>`. Inside of a generic fragment
+    // `?` is a type like the others, which equals itself alone.
+    std::optional<TypeName> name;
+    std::vector<ValueType> items;  // of an array one, none for `[]`; of a tuple each
+
+    static ValueType primitive(TypeName name) { return {Kind::Primitive, name, {}}; }
+    static ValueType tensor(std::optional<TypeName> name) { return {Kind::Tensor, name, {}}; }
+    static ValueType array(ValueType item) { return {Kind::Array, {}, {std::move(item)}}; }
+    static ValueType empty_array() { return {Kind::Array, {}, {}}; }
+    static ValueType tuple(std::vector<ValueType> items) {
+        return {Kind::Tuple, {}, std::move(items)};
+    }
+
+    bool bad() const { return kind == Kind::Bad; }
+    bool is(TypeName other) const { return kind == Kind::Primitive && name == other; }
+    bool tensor() const { return kind == Kind::Tensor; }
+    bool array() const { return kind == Kind::Array; }
+    bool tuple() const { return kind == Kind::Tuple; }
+
+    friend bool operator==(const ValueType&, const ValueType&) = default;
+};
+
+// `(integer, scalar)[]`; `[]` for the empty array.
+std::string text(const ValueType& type);
+ValueType value_type(const Nodes& nodes, TypeId type);
+
+// Whether it holds a tensor somewhere; whether it holds nothing else.
+bool has_tensor(const ValueType& type);
+bool all_tensors(const ValueType& type);
+bool has_generic(const ValueType& type);
+// With another type in the place of `?`.
+ValueType bind(const ValueType& type, TypeName generic);
+
+bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect);
+// The one of the two that the other can be cast to.
+std::optional<ValueType> common_type(const ValueType& a, const ValueType& b, Dialect dialect);
+
+}  // namespace lemma::nnef1

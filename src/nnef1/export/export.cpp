@@ -1,0 +1,249 @@
+// The graph and its tensors as text.
+#include "nnef1/export/export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "nnef1/export/exporter.h"
+#include "nnef1/import/import.h"
+#include "nnef1/syntax/parser.h"
+#include "nnef1/syntax/printer.h"
+
+namespace lemma::nnef1 {
+
+std::optional<ExportedGraph> export_graph(const ir::Program& program,
+                                          const Operations& operations,
+                                          const ExportOptions& options,
+                                          Diagnostics& diag) {
+    return Exporter(program, operations, options, diag).run();
+}
+
+std::optional<std::string> document_text(const std::string& graph,
+                                         const std::string& fragments,
+                                         Diagnostics& diag) {
+    diag::SourceMap sources;
+    Diagnostics trouble;
+    std::string text = "version 1.0;\n\n";
+    if (!fragments.empty()) {
+        text += fmt::format("extension {};\nextension {};\n\n{}\n",
+                            kFragmentDefinitions,
+                            kOperatorExpressions,
+                            fragments);
+    }
+    const diag::FileId file = sources.add("graph.nnef", text + graph);
+    ParseOptions options;
+    options.limits.max_tokens = SIZE_MAX;
+    const Document document = parse_document(sources, file, options, trouble);
+    if (!trouble.has_errors()) return print(document, sources);
+    diag.error(Span{},
+               DiagKind::NotSupported,
+               fmt::format("the model cannot be written as NNEF 1.0: {}",
+                           trouble.items().front().message));
+    return std::nullopt;
+}
+
+std::optional<ExportedGraph> Exporter::run() {
+    const size_t errors = diag_.error_count();
+    find_used();
+    name_ports();
+    operations(program_.graphs[program_.main].operations, 0);
+    current_ = {};
+    finish_updates();
+    finish_outputs();
+    graph_.text = assemble();
+    for (const auto& [id, name] : names_) {
+        if (is_known(id)) graph_.names[name] = id;
+    }
+    if (diag_.error_count() > errors) return std::nullopt;
+    return std::move(graph_);
+}
+
+void Exporter::cannot(const ir::Operation* op, std::string message) {
+    auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotSupported, std::move(message));
+    if (op && !op->label.empty()) report.note(fmt::format("in the operation `{}`", op->label));
+}
+
+void Exporter::line(std::string text) { body_.emplace_back(std::move(text), current_); }
+
+// ---- The graph ----------------------------------------------------------------------------------
+
+// Inputs and outputs keep their names where these are identifiers.
+void Exporter::name_ports() {
+    const ir::Graph& main = program_.graphs[program_.main];
+    const auto item_name = [](const ir::Port& port, size_t i) {
+        return port.operand.packed ? fmt::format("{}_{}", port.name, i) : port.name;
+    };
+    for (const ir::Port& port : main.inputs) {
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            const ir::TensorId id = port.operand.items[i];
+            inputs_.push_back(identifiers_.make(item_name(port, i)));
+            names_[id] = inputs_.back();
+            declarations_.push_back(fmt::format(
+                "{} = external{}(shape = {});", inputs_.back(), generic_text(id), shape_text(id)));
+        }
+    }
+    if (inputs_.empty()) cannot(nullptr, "graphs of NNEF 1.0 have an input, and this one has none");
+    for (const ir::Port& port : main.outputs) {
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            const ir::TensorId id = port.operand.items[i];
+            outputs_.push_back(identifiers_.make(item_name(port, i)));
+            const ir::TensorRole role = program_.tensors[id].role;
+            const bool own =
+                role == ir::TensorRole::Intermediate || role == ir::TensorRole::Constant;
+            if (own) names_.emplace(id, outputs_.back());
+        }
+    }
+    if (outputs_.empty()) cannot(nullptr, "graphs of NNEF 1.0 have an output, this one has none");
+}
+
+// Each output is an identifier of its own.
+void Exporter::finish_outputs() {
+    size_t next = 0;
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const std::string& output = outputs_[next++];
+            const std::string& name = name_of(id);
+            if (program_.tensors[id].role == ir::TensorRole::Constant) declare(id);
+            if (name != output) line(fmt::format("{} = copy({});", output, name));
+        }
+    }
+}
+
+// A name that the graph has for the new value was made in the place of a copy.
+void Exporter::finish_updates() {
+    for (size_t i = 0; i < program_.updates.size(); ++i) {
+        if (updated_.contains(i)) continue;
+        const ir::Update& update = program_.updates[i];
+        const std::string variable = name_of(update.variable);
+        line(fmt::format("{} = update({}, {});",
+                         identifiers_.make(variable + "_new"),
+                         variable,
+                         tensor_text(update.value)));
+    }
+}
+
+std::string Exporter::assemble() {
+    const std::string name = Identifiers().make(program_.name.empty() ? "model" : program_.name);
+    std::string text = fmt::format("graph {}( {} ) -> ( {} )\n{{\n",
+                                   name,
+                                   fmt::join(inputs_, ", "),
+                                   fmt::join(outputs_, ", "));
+    graph_.lines.assign(2 + declarations_.size(), ir::OpId{});
+    for (const std::string& declaration : declarations_) text += declaration + "\n";
+    for (const auto& [assignment, op] : body_) {
+        text += assignment + "\n";
+        graph_.lines.push_back(op);
+    }
+    return text + "}\n";
+}
+
+void Exporter::find_used() {
+    const auto use = [&](const std::vector<ir::Port>& ports) {
+        for (const ir::Port& port : ports) {
+            used_.insert(port.operand.items.begin(), port.operand.items.end());
+        }
+    };
+    for (const ir::Operation& op : program_.operations) use(op.inputs);
+    for (const ir::Graph& graph : program_.graphs) use(graph.outputs);
+    for (const ir::Update& update : program_.updates) used_.insert(update.value);
+}
+
+// ---- Tensors ------------------------------------------------------------------------------------
+
+bool Exporter::is_known(ir::TensorId id) const {
+    return program_.tensors[id].role != ir::TensorRole::Intermediate || written_.contains(id);
+}
+
+const std::string& Exporter::name_of(ir::TensorId id) {
+    auto found = names_.find(id);
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (found == names_.end()) {
+        found = names_.emplace(id, identifiers_.make(tensor.name)).first;
+    }
+    const bool stored =
+        tensor.role == ir::TensorRole::Constant || tensor.role == ir::TensorRole::Variable;
+    if (stored) declare(id);
+    return found->second;
+}
+
+void Exporter::declare(ir::TensorId id) {
+    if (!written_.insert(id).second) return;
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (tensor.role == ir::TensorRole::Variable) return declare_stored(id, options_.label(tensor));
+    std::vector<std::string> items;
+    const auto type = type_of(tensor.dtype);
+    for (const ir::Scalar& item : tensor.items) {
+        auto text = type ? scalar_text(program_.symbols, item, *type) : std::nullopt;
+        // There are no literals for infinity and what is not a number; files can hold them.
+        if (!text) return declare_stored(id, "constants/" + names_[id]);
+        items.push_back(std::move(*text));
+    }
+    declarations_.push_back(fmt::format("{} = constant{}(shape = {}, value = [{}]);",
+                                        names_[id],
+                                        generic_text(id),
+                                        shape_text(id),
+                                        fmt::join(items, ", ")));
+}
+
+void Exporter::declare_stored(ir::TensorId id, const std::string& label) {
+    graph_.variables.push_back({labels_.make(label), id});
+    declarations_.push_back(fmt::format("{} = variable{}(shape = {}, label = {});",
+                                        names_[id],
+                                        generic_text(id),
+                                        shape_text(id),
+                                        string_text(graph_.variables.back().label)));
+}
+
+// A number where a tensor is wanted.
+std::string Exporter::tensor_text(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    const auto type = type_of(tensor.dtype);
+    const bool number =
+        tensor.role == ir::TensorRole::Constant && tensor.shape.empty() && tensor.items.size() == 1;
+    if (number && type && !names_.contains(id)) {
+        if (auto text = scalar_text(program_.symbols, tensor.items[0], *type)) return *text;
+    }
+    return name_of(id);
+}
+
+// Tensors are of scalars where nothing else is said.
+std::string Exporter::generic_text(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    const auto type = type_of(tensor.dtype);
+    if (!type) {
+        cannot(nullptr,
+               fmt::format("`{}` is of {}, and NNEF 1.0 has tensors of f32, i64 and bool only",
+                           tensor.name,
+                           tensor::dtype_name(tensor.dtype)));
+        return "";
+    }
+    return type == TypeName::Scalar ? "" : fmt::format("<{}>", spelling(*type));
+}
+
+std::string Exporter::shape_text(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    std::vector<int64_t> extents;
+    if (tensor.shape.size() > kMaxRank) {
+        cannot(nullptr,
+               fmt::format("`{}` is of rank {}, and NNEF 1.0 files hold at most {}",
+                           tensor.name,
+                           tensor.shape.size(),
+                           kMaxRank));
+    }
+    for (const ir::SymId extent : tensor.shape) {
+        const auto number = program_.symbols.as_int(extent);
+        if (!number || *number <= 0) {
+            cannot(nullptr,
+                   fmt::format("`{}` has the extent {}, and extents of NNEF 1.0 are fixed positive "
+                               "numbers",
+                               tensor.name,
+                               program_.symbols.text(extent)));
+        }
+        extents.push_back(number.value_or(1));
+    }
+    return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+}  // namespace lemma::nnef1

@@ -1,0 +1,41 @@
+// nnef1/import/quantization.h — what `graph.quant` says about the tensors of a graph
+// (specification, 5.3 and chapter 7).
+#pragma once
+
+#include "nnef1/import/import.h"
+#include "nnef1/syntax/quant_file.h"
+
+namespace lemma::nnef1 {
+
+// The fragment that documents have for `quant.zero_point_linear_quantize` of SkriptND, which rounds
+// halves away from zero.
+inline constexpr std::string_view kAwayQuantizer = "zero_point_linear_quantize_away";
+
+// An argument where the quantiser takes a tensor: one number, or an item per channel.
+struct QuantTensor {
+    std::string name;
+    ir::DType dtype{};
+    std::vector<int64_t> shape;
+    std::vector<ir::Scalar> items;  // in row-major order
+};
+struct TensorQuantizer {
+    std::string tensor;  // an identifier of the graph
+    std::string op;
+    std::vector<QuantTensor> tensors;  // in order of declaration, without the quantised one
+    std::vector<ir::Attribute> attributes;
+    bool standard = false;     // else it is a fragment of the document
+    bool rounds_away = false;  // the fragment is kAwayQuantizer, as it is written
+    Span span;
+};
+
+// Names of tensors and operations, and the types of arguments, are checked.
+std::vector<TensorQuantizer> check_quantization(const QuantFile& file,
+                                                const Document& document,
+                                                const Operations& operations,
+                                                const ImportOptions& options,
+                                                Diagnostics& diag);
+
+// As the tensor carries it: tensors are packs, with the axis that they run along.
+ir::Quantizer to_quantizer(const TensorQuantizer& quantizer);
+
+}  // namespace lemma::nnef1

@@ -1,0 +1,51 @@
+// nnef1/syntax/lexer.h — NNEF 1.0 text to tokens. Never fails: what cannot be a token is reported
+// and becomes TokenKind::Bad, and lexing goes on behind it.
+#pragma once
+
+#include <memory>
+
+#include "diag/diagnostic.h"
+#include "diag/source.h"
+#include "nnef1/syntax/dialect.h"
+#include "nnef1/syntax/tokens.h"
+
+namespace lemma::nnef1 {
+
+// Reports TooLarge and stops at `max_tokens`.
+TokenList lex(const diag::SourceMap& sources,
+              diag::FileId file,
+              Dialect dialect,
+              Diagnostics& diag,
+              size_t max_tokens = SIZE_MAX);
+
+// The same piece by piece: the tokens of a text of many megabytes take more memory than all that is
+// made of them.
+class TokenStream {
+public:
+    TokenStream(const diag::SourceMap& sources,
+                diag::FileId file,
+                Dialect dialect,
+                Diagnostics& diag,
+                size_t max_tokens);
+    ~TokenStream();
+    TokenStream(const TokenStream&) = delete;
+    TokenStream& operator=(const TokenStream&) = delete;
+
+    // What was read and not dropped; the last one of all is EndOfFile.
+    const std::vector<Token>& tokens() const;
+    void read(size_t count);
+    // Forgets the first tokens, but not all of them.
+    void drop(size_t count);
+    std::vector<Comment> take_comments();
+
+private:
+    class Lexer;
+    friend TokenList lex(const diag::SourceMap& sources,
+                         diag::FileId file,
+                         Dialect dialect,
+                         Diagnostics& diag,
+                         size_t max_tokens);
+    std::unique_ptr<Lexer> lexer_;
+};
+
+}  // namespace lemma::nnef1

@@ -1,0 +1,308 @@
+// Tokens, messages, recovery and limits of the parser.
+#include <algorithm>
+
+#include "diag/utf8.h"
+#include "nnef1/syntax/parser_impl.h"
+
+namespace lemma::nnef1 {
+namespace {
+
+constexpr size_t kMaxShownBytes = 40;
+constexpr size_t kMaxReserved = 4'000'000;
+constexpr size_t kChunk = 4096;   // tokens to read at a time
+constexpr size_t kLookahead = 8;  // no less than `peek` is ever asked for
+
+bool opens(TokenKind kind) {
+    return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
+}
+bool closes(TokenKind kind) {
+    return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+}
+bool ends_statement(TokenKind kind) {
+    return kind == TokenKind::Semicolon || kind == TokenKind::LBrace || kind == TokenKind::RBrace;
+}
+
+}  // namespace
+
+Parser::Parser(const diag::SourceMap& sources,
+               diag::FileId file,
+               const ParseOptions& options,
+               Diagnostics& diag)
+    : sources_(sources),
+      file_(file),
+      text_(sources.text(file)),
+      options_(options),
+      max_depth_(std::min(options.limits.max_depth, UINT16_MAX - 1)),
+      max_expr_depth_(std::min(options.limits.max_expr_depth, UINT16_MAX - 1)),
+      diag_(diag),
+      stream_(sources, file, options.dialect, diag, options.limits.max_tokens) {
+    document_.file = file;
+    const bool everything = tract() || options.kind == DocumentKind::Library;
+    operators_enabled_ = fragments_enabled_ = everything;
+    // At most one expression in six bytes, nearly always: it saves moving them as they grow in
+    // number.
+    const size_t expected = std::min(text_.size() / 6, kMaxReserved) + 1;
+    nodes_.reserve(expected);
+    expr_depths_.reserve(expected);
+    read_tokens();
+    read_statement();
+}
+
+// Widens the window.
+void Parser::read_tokens() {
+    stream_.read(kChunk);
+    tokens_ = stream_.tokens().data();
+    last_ = stream_.tokens().size() - 1;
+    const bool complete = tokens_[last_].kind == TokenKind::EndOfFile;
+    in_sight_ = complete ? SIZE_MAX : last_ - std::min(last_, kLookahead);
+}
+
+// Moves the window at the beginning of a statement, so that all of it is in sight: what looks ahead
+// for its end finds it, and the errors of the lexer in it are known before it begins.
+void Parser::read_statement() {
+    if (pos_ < statement_end_ || in_sight_ == SIZE_MAX) return;
+    const size_t passed = std::min(previous_, pos_);
+    stream_.drop(passed);
+    dropped_ += passed;
+    pos_ -= passed;
+    previous_ -= passed;
+    statement_end_ = 0;
+    for (size_t searched = pos_; statement_end_ == 0 && in_sight_ != SIZE_MAX;) {
+        read_tokens();
+        const size_t end = std::min(in_sight_, last_);
+        for (size_t i = end; i > searched && statement_end_ == 0; --i) {
+            if (ends_statement(tokens_[i].kind)) statement_end_ = i;
+        }
+        searched = std::max(searched, end);
+    }
+}
+
+// ---- Names ------------------------------------------------------------------------------------
+
+// The text between the quotes, which the last byte of the token is one of, without backslashes.
+std::string_view Parser::unescaped(const Token& token) {
+    std::string_view inner = text(token);
+    inner.remove_prefix(token.kind == TokenKind::QuotedIdentifier ? 2 : 1);
+    inner.remove_suffix(1);
+    if (!token.escaped) return inner;
+    std::string result;
+    for (size_t i = 0; i < inner.size(); ++i) {
+        if (inner[i] == '\\' && i + 1 < inner.size()) ++i;
+        result += inner[i];
+    }
+    return nodes_.keep(std::move(result));
+}
+
+std::string_view Parser::name_text(const Token& token) {
+    return token.kind == TokenKind::QuotedIdentifier ? unescaped(token) : text(token);
+}
+
+// Takes a name. A keyword in its place is reported and taken for the name.
+Name Parser::parse_name(std::string_view wanted) {
+    if (at_name()) {
+        const Token& token = advance();
+        return {name_text(token), span(token)};
+    }
+    if (is_keyword(peek().kind)) {
+        report(span(peek()),
+               DiagKind::ReservedName,
+               fmt::format("`{}` is a keyword, expected {}", text(peek()), wanted));
+        const Token& token = advance();
+        return {text(token), span(token)};
+    }
+    fail_expected(wanted);
+    return {{}, {file_, peek().begin, peek().begin}};
+}
+
+// ---- Messages ---------------------------------------------------------------------------------
+
+// Reports, and goes on parsing.
+diag::Report Parser::report(Span span, DiagKind kind, std::string message) {
+    if (panic_) return diag::Report(nullptr);
+    return diag_.error(span, kind, std::move(message));
+}
+
+// An error of the strict dialect, which the others only mention.
+diag::Report Parser::report_by_dialect(Span span, DiagKind kind, std::string message) {
+    return strict() ? diag_.error(span, kind, std::move(message))
+                    : diag_.warning(span, kind, std::move(message));
+}
+
+// Reports, and gives up on the statement. Silent where the trouble is known already, to the lexer
+// or from an earlier report on this statement.
+diag::Report Parser::fail(Span span, DiagKind kind, std::string message) {
+    if (at(TokenKind::Bad) || previous().kind == TokenKind::Bad) panic_ = true;
+    if (has_error()) panic_ = true;
+    const diag::Report result = report(span, kind, std::move(message));
+    panic_ = true;
+    return result;
+}
+
+diag::Report Parser::fail_expected(std::string_view wanted) {
+    diag::Report result = fail(span(peek()),
+                               DiagKind::UnexpectedToken,
+                               fmt::format("expected {}, found {}", wanted, found()));
+    if (at(TokenKind::Identifier) && text(peek()) == "and") result.did_you_mean(span(peek()), "&&");
+    if (at(TokenKind::Identifier) && text(peek()) == "or") result.did_you_mean(span(peek()), "||");
+    return result;
+}
+
+// The token at hand in the words of a message.
+std::string Parser::found() const {
+    switch (peek().kind) {
+        case TokenKind::EndOfFile:
+        case TokenKind::Bad:
+        case TokenKind::String:
+        case TokenKind::FreeText:
+            return std::string(describe(peek().kind));
+        default:
+            return fmt::format("`{}`", shown(peek()));
+    }
+}
+
+std::string Parser::shown(const Token& token) const {
+    return diag::shortened(diag::printable(text(token)), kMaxShownBytes);
+}
+
+bool Parser::expect(TokenKind kind) {
+    if (accept(kind)) return true;
+    fail_expected(describe(kind));
+    return false;
+}
+
+// Takes the bracket that closes `open`; `list` tells that a comma could follow as well.
+bool Parser::close(const Token& open, TokenKind closer, bool list) {
+    if (accept(closer)) return true;
+    if (panic_) return false;
+    if (closer_follows(closer)) {
+        fail_expected(list ? fmt::format("`,` or {}", describe(closer))
+                           : std::string(describe(closer)));
+    } else {
+        const uint32_t place = previous().end;
+        const bool end = at(TokenKind::Semicolon);
+        diag::Report report = fail(span(open),
+                                   DiagKind::UnclosedBracket,
+                                   fmt::format("{} is never closed", describe(open.kind)));
+        report.note(span(peek()), fmt::format("expected {}, found {}", describe(closer), found()));
+        if (end) report.fix({file_, place, place}, std::string(describe(closer).substr(1, 1)));
+    }
+    return false;
+}
+
+// Whether that bracket closes the list at hand further on in this statement.
+bool Parser::closer_follows(TokenKind closer) const {
+    int depth = 0;
+    for (size_t i = pos_; i < last_; ++i) {
+        const TokenKind kind = tokens_[i].kind;
+        if (kind == TokenKind::Semicolon) return false;
+        if (opens(kind)) ++depth;
+        if (closes(kind) && depth-- == 0) return kind == closer;
+    }
+    return false;
+}
+
+void Parser::fail_empty(std::string_view what) {
+    fail(span(peek()), DiagKind::UnexpectedToken, fmt::format("expected {}, found `)`", what))
+        .note("a list in parentheses has at least one item");
+}
+
+// Reports, and gives up on the statement.
+void Parser::too_deep(Span span, int limit) {
+    report(span, DiagKind::TooDeep, fmt::format("nesting is deeper than {} levels", limit))
+        .note("the limit is set by `--max-depth`");
+    panic_ = true;
+}
+
+// An edit of one line enables the syntax, so it is reported once.
+void Parser::report_missing(Span span, std::string_view what, std::string_view extension) {
+    if (panic_) return;
+    (extension == kOperatorExpressions ? operators_enabled_ : fragments_enabled_) = true;
+    const bool first = !document_.version.span.valid();
+    const uint32_t place = first ? 0 : document_.version.span.end;
+    const std::string line = fmt::format("extension {};", extension);
+    std::string message = fmt::format("{} without the extension `{}`", what, extension);
+    report_by_dialect(span, DiagKind::MissingExtension, std::move(message))
+        .note(fmt::format("write `{}` below the version", line))
+        .fix({file_, place, place}, first ? line + "\n" : "\n" + line);
+}
+
+// ---- Recovery ---------------------------------------------------------------------------------
+
+// Takes the `;` of a statement. Where it is only forgotten, we go on as if it stood there.
+void Parser::end_statement() {
+    if (panic_ || accept(TokenKind::Semicolon)) return;
+    const Token last = previous();
+    const bool next_line = statement_may_start();
+    if (last.kind == TokenKind::Bad && next_line) return;  // an unclosed string took it along
+    if (has_error() && next_line) return;
+    if (!next_line) {
+        fail_expected("`;`");
+        return;
+    }
+    report(span(last), DiagKind::MissingSemicolon, fmt::format("expected `;`, found {}", found()))
+        .fix({file_, last.end, last.end}, ";");
+}
+
+// Whether the token at hand looks like the beginning of another statement or the end of the body.
+bool Parser::statement_may_start() const {
+    if (at(TokenKind::RBrace) || at(TokenKind::EndOfFile) || at_document_item()) return true;
+    if (!peek().line_start) return false;
+    return at_name() || at(TokenKind::LBracket) || at(TokenKind::LParen) || at(TokenKind::String) ||
+           is_keyword(peek().kind);
+}
+
+// Whether a fragment or graph begins here, as opposed to a keyword that someone took for a name.
+bool Parser::at_definition() const {
+    if (!at(TokenKind::KwFragment) && !at(TokenKind::KwGraph)) return false;
+    if (at_name(1) && (at(TokenKind::LParen, 2) || at(TokenKind::Less, 2))) return true;
+    const TokenKind before = previous().kind;
+    if (!peek().line_start && before != TokenKind::RBrace && before != TokenKind::Semicolon) {
+        return false;
+    }
+    return at_name(1) || is_keyword(peek(1).kind);
+}
+
+bool Parser::at_document_item() const {
+    if (at(TokenKind::KwExtension) || at(TokenKind::KwVersion)) {
+        return peek().line_start && !at(TokenKind::Assign, 1) && !at(TokenKind::Comma, 1);
+    }
+    return at_definition();
+}
+
+// Skips behind the next `;`, or to the brace that closes the body, and ends the panic.
+void Parser::skip_statement() {
+    while (!at(TokenKind::EndOfFile) && !at(TokenKind::RBrace) && !at_definition()) {
+        if (advance().kind == TokenKind::Semicolon) break;
+    }
+    panic_ = fatal_;
+}
+
+void Parser::skip_to_document_item() {
+    while (!at(TokenKind::EndOfFile) && !at_document_item()) advance();
+    panic_ = false;
+    fatal_ = false;
+}
+
+// Skips to the comma or bracket that ends the item at hand, if there is one, and ends the panic.
+void Parser::skip_in_list(TokenKind closer) {
+    int depth = 0;
+    for (; !at(TokenKind::EndOfFile) && !at(TokenKind::Semicolon); advance()) {
+        const TokenKind kind = peek().kind;
+        if (kind == TokenKind::LBrace || at_definition()) return;
+        if (depth == 0 && (kind == TokenKind::Comma || kind == closer)) {
+            panic_ = false;
+            return;
+        }
+        if (opens(kind)) ++depth;
+        if (closes(kind) && depth-- == 0) return;
+    }
+}
+
+// ---- Nodes ------------------------------------------------------------------------------------
+
+ExprId Parser::add_too_deep(Span span) {
+    too_deep(span, max_expr_depth_);
+    return add_leaf(span, BadExpr{});
+}
+
+}  // namespace lemma::nnef1

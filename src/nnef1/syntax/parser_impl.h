@@ -1,0 +1,282 @@
+// nnef1/syntax/parser_impl.h — the recursive-descent parser behind parser.h and quant_file.h. Its
+// parts:
+//   parser_core.cpp      tokens, messages, recovery, limits
+//   parser_document.cpp  version, extensions, graph, bodies
+//   parser_fragment.cpp  fragments, parameters, types
+//   parser_expr.cpp      operators, conditions, comprehensions
+//   parser_primary.cpp   operands: literals, names, lists, calls
+//   quant_file.cpp       the quantisation file
+//
+// After an error the parser panics: it reports nothing more and the functions fall through until
+// the loop over statements skips to the next one. A `fail` panics, and is silent if the statement
+// has an error already; a `report` only reports.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.h"
+#include "diag/source.h"
+#include "nnef1/syntax/ast.h"
+#include "nnef1/syntax/lexer.h"
+#include "nnef1/syntax/parser.h"
+#include "nnef1/syntax/quant_file.h"
+#include "nnef1/syntax/tokens.h"
+
+namespace lemma::nnef1 {
+
+class Parser {
+public:
+    Parser(const diag::SourceMap& sources,
+           diag::FileId file,
+           const ParseOptions& options,
+           Diagnostics& diag);
+    Document parse();
+    QuantFile parse_quant();
+
+private:
+    // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
+    class Nest {
+    public:
+        explicit Nest(Parser& parser) : ok(++parser.depth_ <= parser.max_depth_), parser_(parser) {
+            if (!ok) parser.too_deep(parser.span(parser.peek()), parser.max_depth_);
+        }
+        ~Nest() { --parser_.depth_; }
+        Nest(const Nest&) = delete;
+        Nest& operator=(const Nest&) = delete;
+        const bool ok;
+
+    private:
+        Parser& parser_;
+    };
+
+    // ---- Tokens -------------------------------------------------------------------------------
+    const Token& peek() const { return tokens_[pos_]; }
+    const Token& peek(size_t ahead) const { return tokens_[std::min(pos_ + ahead, last_)]; }
+    bool at(TokenKind kind) const { return peek().kind == kind; }
+    bool at(TokenKind kind, size_t ahead) const { return peek(ahead).kind == kind; }
+    Token advance() {
+        const Token taken = tokens_[pos_];
+        previous_ = pos_;
+        if (pos_ < last_) ++pos_;
+        if (pos_ > in_sight_) read_tokens();
+        return taken;
+    }
+    bool accept(TokenKind kind) {
+        if (!at(kind)) return false;
+        advance();
+        return true;
+    }
+    const Token& previous() const { return tokens_[previous_]; }
+    size_t position() const { return dropped_ + pos_; }
+    void read_tokens();
+    void read_statement();
+    std::string_view text(const Token& token) const {
+        return text_.substr(token.begin, token.end - token.begin);
+    }
+    Span span(const Token& token) const { return {file_, token.begin, token.end}; }
+    // From there to the end of the last token taken.
+    Span span_from(uint32_t begin) const { return {file_, begin, std::max(begin, previous().end)}; }
+    Span span_from(ExprId expr) const { return span_from(nodes_.exprs[expr].span.begin); }
+    Span span_of(ExprId expr) const { return nodes_.exprs[expr].span; }
+    bool at_name(size_t ahead = 0) const {
+        return at(TokenKind::Identifier, ahead) || at(TokenKind::QuotedIdentifier, ahead);
+    }
+    std::string_view name_text(const Token& token);
+    std::string_view unescaped(const Token& token);
+    bool tract() const { return options_.dialect == Dialect::Tract; }
+    bool strict() const { return options_.dialect == Dialect::Strict; }
+
+    // ---- Messages -----------------------------------------------------------------------------
+    diag::Report report(Span span, DiagKind kind, std::string message);
+    diag::Report fail(Span span, DiagKind kind, std::string message);
+    diag::Report report_by_dialect(Span span, DiagKind kind, std::string message);
+    diag::Report fail_expected(std::string_view wanted);
+    std::string found() const;
+    std::string shown(const Token& token) const;
+    bool expect(TokenKind kind);
+    bool close(const Token& open, TokenKind closer, bool list);
+    bool closer_follows(TokenKind closer) const;
+    void too_deep(Span span, int limit);
+
+    // ---- Recovery -----------------------------------------------------------------------------
+    void begin_statement() { statement_errors_ = diag_.error_count(); }
+    bool has_error() const { return diag_.error_count() > statement_errors_; }
+    void end_statement();
+    bool statement_may_start() const;
+    bool at_definition() const;
+    bool at_document_item() const;
+    void skip_statement();
+    void skip_to_document_item();
+    void skip_in_list(TokenKind closer);
+
+    // item ("," item)* closer, from behind the opening bracket.
+    template <class Item>
+    void parse_list(const Token& open, TokenKind closer, Item item) {
+        do {
+            item();
+        } while (!panic_ && accept(TokenKind::Comma));
+        if (!panic_) close(open, closer, true);
+    }
+    // The same for declarations: an item with an error does not hide the next one.
+    template <class Item>
+    void parse_declared(std::string_view what, Item item) {
+        const Token open = peek();
+        if (!expect(TokenKind::LParen)) return;
+        if (tract() && accept(TokenKind::RParen)) return;
+        if (at(TokenKind::RParen)) fail_empty(what);
+        do {
+            begin_statement();
+            item();
+            if (panic_ && !fatal_) skip_in_list(TokenKind::RParen);
+        } while (!panic_ && accept(TokenKind::Comma));
+        begin_statement();
+        if (!panic_) close(open, TokenKind::RParen, true);
+    }
+    void fail_empty(std::string_view what);
+
+    // ---- Extensions of the language -----------------------------------------------------------
+    // Reports, once, syntax that the document did not enable.
+    void need_operators(Span span, std::string_view what) {
+        if (!operators_enabled_) report_missing(span, what, kOperatorExpressions);
+    }
+    void report_missing(Span span, std::string_view what, std::string_view extension);
+
+    // ---- Documents ----------------------------------------------------------------------------
+    enum class Stage : uint8_t { Version, Extensions, Fragments, End };
+    void parse_document_item();
+    void parse_version();
+    void read_version(const Token& number);
+    void parse_extension();
+    bool accept_extension_comma();
+    void check_extension(const Name& name, const Extension& extension);
+    void parse_graph();
+    void finish_document();
+    void parse_body(Body& body);
+    void parse_assignment(Body& body);
+    ExprId parse_targets();
+    ExprId parse_target();
+    Name parse_name(std::string_view wanted);
+
+    // ---- Fragments ----------------------------------------------------------------------------
+    void parse_fragment();
+    void parse_generic(Fragment& fragment);
+    Param parse_param();
+    Result parse_result();
+    bool at_type_name(size_t ahead = 0) const;
+    std::optional<TypeName> parse_type_name(std::string_view wanted);
+    TypeId parse_type();
+    TypeId parse_basic_type();
+    TypeId add_type(Span span, decltype(Type::node) node, int depth_below);
+    ExprId parse_default();
+    bool is_literal(ExprId id) const;
+
+    // ---- Expressions --------------------------------------------------------------------------
+    ExprId parse_expr();
+    ExprId parse_if_else(ExprId consequent);
+    ExprId parse_binary(int min_level);
+    ExprId parse_unary();
+    bool at_number(size_t ahead = 0) const;
+    bool at_lone_operand() const;
+    void warn_mixed(const Token& op, std::optional<TokenKind>& earlier);
+    void warn_open_sign(bool product);
+    ExprId parse_postfix();
+    bool at_array_target() const;
+    ExprId parse_subscript(ExprId base);
+    ExprId parse_primary();
+    ExprId parse_number();
+    ExprId parse_string();
+    ExprId parse_paren();
+    ExprId parse_array();
+    ExprId parse_comprehension(const Token& open);
+    ExprId parse_builtin();
+    ExprId parse_named();
+    std::optional<TypeName> parse_type_argument();
+    bool at_type_argument() const;
+    void parse_argument();
+    ExprId parse_no_operand();
+
+    // ---- Quantisation files -------------------------------------------------------------------
+    void parse_quant_entry(QuantFile& result);
+    void check_quantizer(ExprId quantizer);
+
+    // ---- Nodes --------------------------------------------------------------------------------
+    template <class Node>
+    ExprId add_leaf(Span span, const Node& node) {
+        expr_depths_.push_back(1);
+        return nodes_.exprs.emplace(span, node);
+    }
+    template <class Node>
+    ExprId add(Span span, const Node& node, std::initializer_list<ExprId> children) {
+        int depth = 0;
+        for (const ExprId child : children) depth = std::max(depth, depth_of(child));
+        return add(span, node, depth);
+    }
+    template <class Node>
+    ExprId add(Span span, const Node& node, int depth_below) {
+        if (depth_below >= max_expr_depth_) return add_too_deep(span);
+        expr_depths_.push_back(static_cast<uint16_t>(depth_below + 1));
+        return nodes_.exprs.emplace(span, node);
+    }
+    ExprId add_too_deep(Span span);
+    int depth_of(ExprId id) const { return id.valid() ? expr_depths_[id.value] : 0; }
+    ExprId bad_expr() { return add_leaf({file_, peek().begin, peek().begin}, BadExpr{}); }
+    // Moves what was collected behind `mark` into the tree.
+    template <class T>
+    Slice<T> take_list(std::vector<T>& collected, size_t mark) {
+        const Slice<T> slice =
+            nodes_.add_list(std::span<const T>(collected.data() + mark, collected.size() - mark));
+        collected.resize(mark);
+        return slice;
+    }
+
+    const diag::SourceMap& sources_;
+    const diag::FileId file_;
+    std::string_view text_;
+    const ParseOptions& options_;
+    const int max_depth_;
+    const int max_expr_depth_;
+    Diagnostics& diag_;
+    Document document_;
+    Nodes& nodes_ = document_;
+    std::vector<uint16_t> expr_depths_;  // of each expression
+    std::vector<uint16_t> type_depths_;
+
+    // A window of the text: the statement at hand at least, and a few tokens behind the current
+    // one.
+    TokenStream stream_;
+    const Token* tokens_ = nullptr;
+    size_t dropped_ = 0;        // tokens before the window
+    size_t last_ = 0;           // of the window; at the end of the text EndOfFile
+    size_t in_sight_ = 0;       // up to here there are enough tokens to look ahead to
+    size_t statement_end_ = 0;  // the last token in sight that ends a statement
+    size_t pos_ = 0;
+    size_t previous_ = 0;  // the last token taken
+
+    int depth_ = 0;                // living Nests
+    bool panic_ = false;           // an error was reported: silent up to the end of the statement
+    bool fatal_ = false;           // the same up to the end: too many errors
+    size_t statement_errors_ = 0;  // how many there were when this statement began
+
+    Stage stage_ = Stage::Version;
+    bool end_reported_ = false;  // there is something behind the graph
+    bool operators_enabled_ = false;
+    bool fragments_enabled_ = false;
+    int call_depth_ = 0;              // open invocations
+    std::optional<Token> open_sign_;  // a unary operator whose operand Khronos' tools take to
+                                      // reach to the end of the expression
+    // Items of lists that are not closed yet.
+    std::vector<ExprId> open_exprs_;
+    std::vector<TypeId> open_types_;
+    std::vector<Argument> open_args_;
+    std::vector<Iterator> open_iterators_;
+};
+
+}  // namespace lemma::nnef1

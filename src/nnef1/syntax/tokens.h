@@ -1,0 +1,93 @@
+// nnef1/syntax/tokens.h — tokens of NNEF 1.0 text.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "diag/span.h"
+#include "nnef1/syntax/ast.h"
+
+namespace lemma::nnef1 {
+
+enum class TokenKind : uint8_t {
+    EndOfFile,
+    Bad,  // reported by the lexer; the parser skips past it without a second report
+    Identifier,
+    QuotedIdentifier,  // tract: i"…"
+    Integer,
+    Scalar,
+    String,    // with its quotes
+    FreeText,  // tract: what follows the name of an extension, up to the `;`
+    // keywords
+    KwVersion,
+    KwExtension,
+    KwGraph,
+    KwFragment,
+    KwTensor,
+    KwInteger,
+    KwScalar,
+    KwLogical,
+    KwString,
+    KwShapeOf,
+    KwLengthOf,
+    KwRangeOf,
+    KwFor,
+    KwIn,
+    KwYield,
+    KwIf,
+    KwElse,
+    KwTrue,
+    KwFalse,
+    // brackets and punctuation
+    LParen,
+    RParen,
+    LBracket,
+    RBracket,
+    LBrace,
+    RBrace,
+    Comma,
+    Semicolon,
+    Colon,
+    Question,
+    Arrow,
+    Assign,
+    // operators
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Caret,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    EqualEqual,
+    NotEqual,
+    AndAnd,
+    OrOr,
+    Bang,
+};
+
+struct Token {
+    TokenKind kind = TokenKind::EndOfFile;
+    bool line_start = false;  // the first token of its line
+    bool escaped = false;     // a string or quoted identifier with escapes to resolve
+    uint32_t begin = 0;
+    uint32_t end = 0;
+};
+
+struct TokenList {
+    diag::FileId file;
+    std::vector<Token> tokens;  // closed by EndOfFile
+    std::vector<Comment> comments;
+};
+
+bool is_keyword(TokenKind kind);
+// "`->`", "an identifier", "the end of the file": the words for messages.
+std::string_view describe(TokenKind kind);
+
+// The kind of a word: a keyword, or an identifier.
+TokenKind word_kind(std::string_view word);
+
+}  // namespace lemma::nnef1

@@ -1,0 +1,54 @@
+#include "session/compile_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "loop/passes/graph_text.h"
+
+namespace lemma::session {
+
+namespace {
+
+constexpr std::string_view kLoop = "loop:";
+
+}  // namespace
+
+bool is_pass_dump(const std::string& argument) { return argument.starts_with(kLoop); }
+
+Result<std::string> dumped_pass(const std::string& argument) {
+    const auto& passes = loop::dump_passes();
+    if (is_pass_dump(argument)) {
+        std::string pass = argument.substr(kLoop.size());
+        if (std::ranges::find(passes, pass) != passes.end()) return pass;
+    }
+    return std::unexpected(
+        Error{fmt::format("there is nothing to dump as `{}`: it is `loop:` and one of `{}`",
+                          argument,
+                          fmt::join(passes, "`, `"))});
+}
+
+std::string default_cache_folder() {
+    if (const char* const own = std::getenv("LEMMA_CACHE")) return own;
+    const char* const cache = std::getenv("XDG_CACHE_HOME");
+    if (cache && cache[0] == '/') return std::string(cache) + "/lemma";
+    const char* const home = std::getenv("HOME");
+    return home && home[0] == '/' ? std::string(home) + "/.cache/lemma" : std::string();
+}
+
+codegen::CompilerOptions compiler_options(const CompileOptions& options) {
+    codegen::CompilerOptions result;
+    result.target = options.target;
+    result.numerics = options.numerics;
+    result.cache_bytes = options.cache_megabytes << 20;
+    if (!options.no_cache) {
+        result.cache_folder =
+            options.cache_folder.empty() ? default_cache_folder() : options.cache_folder;
+    }
+    return result;
+}
+
+}  // namespace lemma::session

@@ -1,0 +1,102 @@
+// session/session.h — a model that can run: composed, with the data of its variables, step by
+// step.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "interpret/interpret.h"
+#include "model/finding.h"
+#include "model/load.h"
+#include "session/compile_options.h"
+#include "session/keep.h"
+
+namespace lemma::engine {
+class Engine;
+}
+namespace lemma::model {
+class Weights;
+}
+
+namespace lemma::session {
+
+enum class EngineKind {
+    Auto,  // compiled, unless the model is so small that interpreting it is done sooner
+    Interpret,
+    Jit,
+};
+
+struct SessionOptions {
+    model::CheckOptions check;
+    tensor::SourceLimits source;
+    std::string weights;                     // a file with data that replaces the model's own
+    std::optional<uint64_t> random_weights;  // a seed for variables without data
+    bool quantize = false;                   // apply `@quantize`
+    interpret::RunOptions run;
+    KeepOptions keep;
+    // Files as `-i` takes them, for models with inputs that decide shapes.
+    std::vector<std::string> inputs;
+    EngineKind engine = EngineKind::Auto;
+    int threads = 1;
+    CompileOptions compile;
+};
+
+class Session {
+public:
+    // Null when something is wrong, which `finding` tells then.
+    static std::unique_ptr<Session> open(const std::string& model,
+                                         const SessionOptions& options,
+                                         model::Finding& finding);
+
+    ~Session();
+
+    const ir::Program& program() const { return interpreter_->program(); }
+    // The outputs of the model, without those that are there to be kept.
+    std::span<const ir::Port> outputs() const;
+    // Reports to the finding what goes wrong, at the call in the model.
+    std::optional<interpret::NamedArrays> step(const interpret::NamedArrays& inputs,
+                                               model::Finding& finding);
+    // The value that a variable has now; null before it was given one.
+    const interpret::Array* variable(const std::string& name) const {
+        return interpreter_->variable(name);
+    }
+    Result<void> set_variable(const std::string& name, interpret::Array value);
+    // Null when the interpreter runs it.
+    engine::Engine* engine() { return engine_.get(); }
+    // If runs may leave the session out: no input decides about shapes by its values.
+    engine::Engine* direct_engine() { return decided_.empty() ? engine_.get() : nullptr; }
+    // A .dat file for each variable, named as the model's own, in a folder; or one .safetensors
+    // file.
+    Result<void> save_variables(const std::string& path) const;
+
+private:
+    Session();
+    bool load_variables(model::Finding& finding);
+    bool prepare_program(const SessionOptions& options,
+                         interpret::RunOptions& run,
+                         model::Finding& finding);
+    bool keep_tensors(const SessionOptions& options,
+                      interpret::RunOptions& run,
+                      model::Finding& finding);
+    bool open_engine(const SessionOptions& options, model::Finding& finding);
+    // What a variable holds before the first step, as its file has it or at random.
+    Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
+    bool check_weights(model::Finding& finding) const;
+    Result<void> save_weights(const std::string& path) const;
+    bool check_deciding(const interpret::NamedArrays& inputs, model::Finding& finding);
+
+    std::optional<uint64_t> random_weights_;
+    std::unique_ptr<model::Weights> weights_;  // of a file of their own; may be missing
+    model::LoadedModel model_;                 // without its program, which the interpreter has
+    interpret::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
+    std::unique_ptr<interpret::Interpreter> interpreter_;
+    std::unique_ptr<engine::Engine> engine_;
+    KeepOptions keep_;
+    KeptOutputs kept_;
+    bool compiled_ = false;      // wanted so; without the compiler it is interpreted all the same
+    bool engine_asked_ = false;  // by name: then the interpreter is no way out
+};
+
+}  // namespace lemma::session

@@ -1,0 +1,58 @@
+// session/tensors.h — inputs and outputs of a run: files by the names of tensors, random inputs,
+// and what is said about results.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/open_file.h"
+#include "base/result.h"
+#include "interpret/interpret.h"
+#include "ir/program/program.h"
+
+namespace lemma::session {
+
+// `a/b c` as part of a file name: `a_b_c`.
+std::string file_name_of(const std::string& tensor);
+
+// .npy, .dat, .pb or .json, by the ending or by its first bytes.
+Result<interpret::Array> read_array(const std::string& path, FileKind kind = FileKind::Regular);
+// The file of a tensor in a folder; one that is not there has the ending .npy.
+std::string find_file(const std::string& folder, const std::string& tensor);
+Result<void> write_array(const std::string& path, const interpret::Array& array);
+
+// The names under which a port's tensors are fed and written: `x`, or `xs.0`, `xs.1`, …
+std::vector<std::string> item_names(const ir::Port& port, size_t count);
+
+// What `-i NAME=FILE` and `-i FILE` say, for the inputs of the graph in order.
+Result<interpret::NamedArrays> read_inputs(const ir::Program& program,
+                                           const std::vector<std::string>& arguments);
+// All inputs, or outputs, that a folder has files for, `NAME.npy` or in another format.
+Result<interpret::NamedArrays> read_folder(const ir::Program& program,
+                                           const std::vector<ir::Port>& ports,
+                                           const std::string& folder);
+Result<void> write_folder(std::span<const ir::Port> ports,
+                          const interpret::NamedArrays& arrays,
+                          const std::string& folder);
+// Inputs by the names of their items, as the graph takes them. Of a pack whose length only a run
+// tells, the last items may be missing, or all.
+Result<interpret::NamedArrays> gather_inputs(const ir::Program& program,
+                                             std::map<std::string, interpret::Array> items);
+
+// Fills in the inputs that are missing: reals in [0, 1), integers 0 or 1. Extents that only the
+// inputs tell are as large as they can be, or 1 without a bound.
+Result<void> add_random_inputs(const ir::Program& program,
+                               uint64_t seed,
+                               interpret::NamedArrays& inputs);
+// The inputs that are still missing.
+std::vector<std::string> missing_inputs(const ir::Program& program,
+                                        const interpret::NamedArrays& inputs);
+
+// `y: f32[1, 10], from -1.5 to 2, mean 0.25: 0.1 0.2 …`
+std::string summary(const std::string& name, const interpret::Array& array);
+// The largest elements along the last axis, as classes: `  1. 207  0.53`.
+std::string top_classes(const interpret::Array& array, int64_t count);
+
+}  // namespace lemma::session

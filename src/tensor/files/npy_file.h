@@ -1,0 +1,22 @@
+// tensor/files/npy_file.h — arrays in NumPy's .npy format, versions 1 to 3.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tensor/tensor.h"
+
+namespace lemma::tensor {
+
+// Both byte orders and both orders of elements. Text of a fixed width (`<U5` in UTF-32, `S5`)
+// becomes strings without the zeros that fill them up. Python objects and types that tensors do not
+// have in memory are errors. Errors speak of `it`.
+Result<Tensor> decode_npy(std::string_view bytes);
+// NumPy has no bf16, so f32 is written for it. Strings must be UTF-8.
+Result<std::string> encode_npy(const Tensor& tensor);
+
+// Errors name the file.
+Result<Tensor> read_npy(const std::string& path);
+Result<void> write_npy(const std::string& path, const Tensor& tensor);
+
+}  // namespace lemma::tensor
