@@ -1,5 +1,5 @@
 // model/load.h — a MODEL of any format as one program with the data of its variables. Each format
-// has a file in driver/formats/; whoever shows, runs or converts models knows this only.
+// has a folder below model/; whoever shows, runs or converts models knows this only.
 #pragma once
 
 #include <functional>
@@ -61,7 +61,7 @@ std::optional<ir::Program> load_program(const std::string& path, Finding& findin
 // Every validity rule of the format, for `lemma check`; the error is trouble with the file itself.
 Result<void> check_model(const std::string& argument, const LoadOptions& options, Finding& finding);
 
-// The formats, each in a file of driver/formats/. Reading reports into `finding`.
+// The formats, each in a folder below model/. Reading reports into `finding`.
 Result<std::optional<LoadedModel>> load_sknd(const ModelFile& file,
                                              const LoadOptions& options,
                                              Finding& finding);
