@@ -62,6 +62,8 @@ void compare(const std::string& text, const NamedArrays& inputs, size_t kernels)
         const Array& b = two.at(name)[0];
         const Array& c = items[0];
         ASSERT_EQ(a.shape, c.shape);
+        ASSERT_EQ(a.integers, c.integers) << name;
+        ASSERT_EQ(b.integers, c.integers) << name;
         double largest = 1;
         for (const double value : c.reals) {
             if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));

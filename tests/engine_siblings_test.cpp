@@ -70,10 +70,16 @@ void expect_near(const NamedArrays& got, const NamedArrays& want, const std::str
             const Array& a = got.at(name)[k];
             const Array& b = items[k];
             ASSERT_EQ(a.shape, b.shape);
+            ASSERT_EQ(a.integers, b.integers) << name << text;
             for (size_t i = 0; i < b.reals.size(); ++i) {
-                if (!std::isfinite(b.reals[i])) continue;
-                ASSERT_NEAR(a.reals[i], b.reals[i], 1e-5 * (1 + std::fabs(b.reals[i])))
-                    << name << "[" << i << "]" << text;
+                if (std::isnan(b.reals[i])) {
+                    ASSERT_TRUE(std::isnan(a.reals[i])) << name << "[" << i << "]" << text;
+                } else if (std::isinf(b.reals[i])) {
+                    ASSERT_EQ(a.reals[i], b.reals[i]) << name << "[" << i << "]" << text;
+                } else {
+                    ASSERT_NEAR(a.reals[i], b.reals[i], 1e-5 * (1 + std::fabs(b.reals[i])))
+                        << name << "[" << i << "]" << text;
+                }
             }
         }
     }

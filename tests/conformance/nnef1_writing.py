@@ -49,8 +49,9 @@ class Tensor:
         found = [item[0] for item in struct.iter_unpack("<" + letters[head["descr"]], data[end:])]
         if list(head["shape"]) != self.shape or len(found) != len(self.values):
             return False
-        return all(a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= absolute + relative * abs(b)
-                   for a, b in zip(found, self.values))
+        return all(a == b or (math.isnan(a) and math.isnan(b)) or
+                   (math.isfinite(b) and abs(a - b) <= absolute + relative * abs(b))
+                   for a, b in zip(found, self.values, strict=True))
 
 
 class Case:

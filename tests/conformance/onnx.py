@@ -51,6 +51,9 @@ def main() -> int:
                 print(f"    {'PASSES, but is listed' if case['passed'] else 'FAILS'}: {name}")
                 for failure in case["failures"][:2]:
                     print(f"        {failure[:300]}")
+        if not cases:
+            surprises += 1
+            print(f"    {archive.name}: no cases")
         passed += good
         print(f"  {archive.name:<28} {good:4} of {len(cases):4} pass")
     print(f"{passed} passed, {surprises} failed")

@@ -152,7 +152,11 @@ def main() -> int:
     passed = surprises = 0
     for archive in args.archives:
         folder = unpack(archive, args.work)
-        for model in sorted(folder.glob("*/model.onnx")):
+        models = sorted(folder.glob("*/model.onnx"))
+        if not models:
+            surprises += 1
+            print(f"    {archive.name}: no model")
+        for model in models:
             name = model.parent.name
             told = wrong_elements(args.lemma, model.parent, args.option, args.steps)
             passed += not told

@@ -301,6 +301,9 @@ def main() -> int:
         run_nnef1(lemma, suite, args.work, tally)
     else:
         run_sknd(lemma, suite, args.work, tally)
+    if not tally.passed:
+        tally.failed += 1
+        print("    no case passed")
     for miss in tally.misses:
         print(f"    MISS {miss}")
     print(f"{tally.passed} passed, {tally.failed} failed")

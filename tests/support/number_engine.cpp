@@ -28,7 +28,7 @@ constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
 
 bool is_near(double got, double want) {
     if (std::isnan(want)) return std::isnan(got);
-    if (got == want) return true;
+    if (got == want || std::isinf(want)) return got == want;
     return std::fabs(got - want) <= kAbsolute + kRelative * std::fabs(want);
 }
 
