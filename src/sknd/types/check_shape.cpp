@@ -152,11 +152,15 @@ ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& 
 }
 
 // Operators need shapes everywhere; graphs may leave out those of sub-graph inputs and of outputs.
+// The library's compound operators may leave out output shapes, too: the operators that they call
+// have the shape rules.
 void DefinitionChecker::check_tensor_shape(const ParamDecl& decl, SymbolKind kind) {
     const bool output = kind == SymbolKind::Output;
     const bool free_form = def_.graph && (output || kind == SymbolKind::Input);
     if (!decl.type.shape) {
-        if (free_form) return;
+        const bool composed =
+            output && def_.block(BlockKind::Compose) && package_.package()[ref_.module].standard;
+        if (free_form || composed) return;
         error(decl.span, DiagKind::MissingShape, fmt::format("`{}` has no shape", decl.name.text))
             .note(
                 "a tensor is declared with its extents, as `real[m, n]`; `real[]` is a single "
