@@ -1,5 +1,7 @@
 #include "convert/onnx/transfer.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace lemma::convert {
@@ -77,6 +79,16 @@ ir::Value Transfer::value(const ir::Value& value) {
     return made;
 }
 
+// Of the same rank, and no extents that surely differ.
+bool Transfer::has_shape(const std::vector<ir::SymId>& to,
+                         const std::vector<ir::SymId>& from) const {
+    return std::ranges::equal(to, from, [&](ir::SymId made, ir::SymId wanted) {
+        const auto extent = to_.symbols().as_int(made);
+        const auto other = from_.symbols.as_int(wanted);
+        return !extent || !other || *extent == *other;
+    });
+}
+
 // An unknown that an operation brings in is the one that its counterpart brings in.
 void Transfer::learn(const std::vector<ir::SymId>& from, const std::vector<ir::SymId>& to) {
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
@@ -125,7 +137,7 @@ bool Transfer::take_outputs(const ir::Operation& op, const std::vector<ir::Opera
         if (from.size() != to.size()) return false;
         for (size_t k = 0; k < from.size(); ++k) {
             const ir::Tensor& tensor = to_.program().tensors[to[k]];
-            if (tensor.shape.size() != from_.tensors[from[k]].shape.size()) return false;
+            if (!has_shape(tensor.shape, from_.tensors[from[k]].shape)) return false;
             learn(from_.tensors[from[k]].shape, tensor.shape);
             tensors_[from[k]] = to[k];
         }

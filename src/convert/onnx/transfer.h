@@ -23,7 +23,7 @@ public:
     ir::Value value(const ir::Value& value);
 
     // The outputs of the operation are these. False when there are too few of them, or others than
-    // the operation has.
+    // the operation has: translations leave their output shapes to the operators that they call.
     bool take_outputs(const ir::Operation& op, const std::vector<ir::Operand>& results);
     // New tensors of the same types.
     void outputs_as_they_are(const ir::Operation& op);
@@ -35,6 +35,7 @@ public:
 private:
     ir::Scalar scalar(const ir::Scalar& scalar);
     ir::SymId rebuilt(ir::SymId id);
+    bool has_shape(const std::vector<ir::SymId>& to, const std::vector<ir::SymId>& from) const;
     void learn(const std::vector<ir::SymId>& from, const std::vector<ir::SymId>& to);
 
     const ir::Program& from_;
