@@ -22,10 +22,10 @@ bool Composer::evaluate_helpers(Frame& frame) {
     for (size_t i = 0; i < usings.size(); ++i) {
         const UsingStmt& stmt = usings[i];
         if (i > 0 && !check_asserts(frame, frame.plan().asserts[i - 1])) return false;
-        const size_t errors = diag_.error_count();
+        const size_t reports = reports_;
         const auto value = evaluate_in(frame, stmt.rhs);
         if (!value) {
-            if (diag_.error_count() == errors) {
+            if (reports_ == reports) {
                 inner_error(frame,
                             stmt.span,
                             DiagKind::TypeMismatch,
@@ -161,10 +161,10 @@ bool Composer::can_check(const Frame& frame, ExprId condition) const {
 }
 
 bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) {
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     const auto value =
         quietly ? evaluate_quietly(frame, stmt.condition) : evaluate_in(frame, stmt.condition);
-    if (!value) return diag_.error_count() == errors;
+    if (!value) return reports_ == reports;
     std::vector<Scalar> conditions;
     if (const auto* scalar = std::get_if<Scalar>(&*value)) conditions = {*scalar};
     if (const auto* pack = std::get_if<Pack>(&*value)) conditions = pack->items;
@@ -178,7 +178,7 @@ bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) 
             continue;
         }
         if (!frame.caller) {
-            diag_.error(stmt.span, DiagKind::AssertFailed, message);
+            error(stmt.span, DiagKind::AssertFailed, message);
             return false;
         }
         call_error(frame, DiagKind::AssertFailed, message)

@@ -61,7 +61,7 @@ std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name
 
 std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     if (exhausted_ || diag_.full()) return std::nullopt;
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     Frame frame({program_, tensor_by_identity_, package_, work_}, args.callee, plan(args.callee));
     frame.caller = &caller;
     frame.call_span = args.span;
@@ -91,7 +91,7 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     if (!spend(frame, size_of(args))) return std::nullopt;
     pending_assertions_.clear();
     if (!enter(frame, args)) {
-        if (diag_.error_count() == errors && !exhausted_) {  // never nothing
+        if (reports_ == reports && !exhausted_) {  // never nothing
             call_error(frame,
                        DiagKind::BadArgument,
                        fmt::format("the attributes and inputs of `{}` cannot be worked out for "

@@ -95,14 +95,14 @@ std::optional<Results> Composer::compose_invocation(Frame& frame,
     bool good = true;
     for (const Name& type : invocation.types) args.types.push_back(dtype_of(frame, type.text));
     for (const AttributeArg& attribute : invocation.attributes) {
-        const size_t errors = diag_.error_count();
+        const size_t reports = reports_;
         auto value = evaluate_in(frame, attribute.value);
         if (value) {
             args.attributes.push_back({std::string(attribute.name.text), std::move(*value)});
             continue;
         }
         good = false;
-        if (diag_.error_count() == errors) {
+        if (reports_ == reports) {
             inner_error(frame,
                         attribute.span,
                         DiagKind::TensorMismatch,
@@ -174,10 +174,10 @@ bool Composer::is_tensor_expr(const Frame& frame, ExprId id) const {
 
 std::optional<Binding> Composer::tensor_value(Frame& frame, ExprId id) {
     if (!is_tensor_expr(frame, id)) {
-        const size_t errors = diag_.error_count();
+        const size_t reports = reports_;
         const auto value = evaluate_in(frame, id);
         if (value) return as_tensors(frame, *value);
-        if (diag_.error_count() == errors) {
+        if (reports_ == reports) {
             inner_error(frame,
                         frame.module().exprs[id].span,
                         DiagKind::TensorMismatch,

@@ -334,6 +334,7 @@ private:
     // An int that may be symbolic; empty and reported when it is anything else.
     std::optional<ir::SymId> evaluate_extent(const Frame& frame, ExprId expr);
     std::optional<int64_t> evaluate_count(const Frame& frame, ExprId expr, std::string_view what);
+    diag::Report error(Span span, DiagKind kind, std::string message);
     // At the call: the arguments do not fit the definition.
     diag::Report call_error(const Frame& frame, DiagKind kind, std::string message);
     // A limit is passed: this is the last thing that is reported.
@@ -356,6 +357,7 @@ private:
     const ComposeOptions& options_;
     Diagnostics& diag_;
     Diagnostics unheard_{1};  // reports after giving up
+    size_t reports_ = 0;      // errors so far, with repeats, which are not shown
     bool exhausted_ = false;
     WorkMeter work_;
     ir::Program program_;

@@ -14,7 +14,7 @@ bool Composer::is_static(const Frame& frame, RegionId condition) const {
 
 std::optional<bool> Composer::static_condition(Frame& frame, RegionId condition) {
     const auto& value = std::get<Value>(frame.module().regions[condition].node);
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     const auto result = evaluate_in(frame, value.expr);
     const auto* scalar = result ? std::get_if<Scalar>(&*result) : nullptr;
     if (scalar) {
@@ -23,7 +23,7 @@ std::optional<bool> Composer::static_condition(Frame& frame, RegionId condition)
             if (const auto decided = program_.symbols.prove(id)) return *decided;
         }
     }
-    if (diag_.error_count() == errors) {
+    if (reports_ == reports) {
         inner_error(frame,
                     frame.module().regions[condition].span,
                     DiagKind::TypeMismatch,

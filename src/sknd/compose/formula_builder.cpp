@@ -44,9 +44,9 @@ std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
     const auto& statements = frame_.definition().lowers;
     for (size_t i = 0; i < statements.size(); ++i) {
         const LowerStmt& stmt = statements[i];
-        const size_t errors = composer_.diag_.error_count();
+        const size_t reports = composer_.reports_;
         if (build_statement(stmt, frame_.plan().unrollings[i])) continue;
-        if (composer_.diag_.error_count() == errors) {
+        if (composer_.reports_ == reports) {
             if (runs_over_nothing()) continue;
             composer_.inner_error(frame_,
                                   stmt.span,

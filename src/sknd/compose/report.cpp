@@ -42,12 +42,17 @@ bool Composer::spend(const Frame& frame, Span span, size_t nodes) {
     return false;
 }
 
+diag::Report Composer::error(Span span, DiagKind kind, std::string message) {
+    ++reports_;
+    return (exhausted_ ? unheard_ : diag_).error(span, kind, std::move(message));
+}
+
 diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string message) {
     // The call that is to blame: the innermost one that is written in the user's text.
     const Frame* at = &frame;
     while (at->caller && at->caller->standard()) at = at->caller;
     const Span span = at->caller ? at->call_span : at->definition().name.span;
-    auto report = (exhausted_ ? unheard_ : diag_).error(span, kind, std::move(message));
+    auto report = error(span, kind, std::move(message));
     for (const Frame* inner = &frame; inner != at; inner = inner->caller) {
         report.note(inner->call_span,
                     fmt::format("in `{}`, called here", inner->definition().name.text));
@@ -82,7 +87,7 @@ diag::Report Composer::inner_error(const Frame& frame,
                                    DiagKind kind,
                                    std::string message) {
     if (!frame.standard()) {
-        auto report = (exhausted_ ? unheard_ : diag_).error(span, kind, std::move(message));
+        auto report = error(span, kind, std::move(message));
         add_call_notes(frame, report);
         return report;
     }
@@ -129,9 +134,9 @@ std::optional<CompileValue> Composer::evaluate_quietly(const Frame& frame, ExprI
 std::optional<CompileValue> Composer::evaluate_known(const Frame& frame,
                                                      ExprId expr,
                                                      const std::string& what) {
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     auto value = evaluate_in(frame, expr);
-    if (!value && diag_.error_count() == errors) {
+    if (!value && reports_ == reports) {
         inner_error(frame,
                     frame.module().exprs[expr].span,
                     DiagKind::TypeMismatch,
@@ -156,7 +161,7 @@ ir::SymId Composer::to_sym(const Scalar& value) {
 }
 
 std::optional<ir::SymId> Composer::evaluate_extent(const Frame& frame, ExprId expr) {
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     const auto value = evaluate_in(frame, expr);
     if (value) {
         if (const auto* scalar = std::get_if<Scalar>(&*value)) {
@@ -164,7 +169,7 @@ std::optional<ir::SymId> Composer::evaluate_extent(const Frame& frame, ExprId ex
             if (program_.symbols.type(id) == ir::ScalarType::Int) return id;
         }
     }
-    if (diag_.error_count() == errors) {
+    if (reports_ == reports) {
         inner_error(frame,
                     frame.module().exprs[expr].span,
                     DiagKind::TypeMismatch,
@@ -176,14 +181,14 @@ std::optional<ir::SymId> Composer::evaluate_extent(const Frame& frame, ExprId ex
 std::optional<int64_t> Composer::evaluate_count(const Frame& frame,
                                                 ExprId expr,
                                                 std::string_view what) {
-    const size_t errors = diag_.error_count();
+    const size_t reports = reports_;
     const auto value = evaluate_in(frame, expr);
     const auto* scalar = value ? std::get_if<Scalar>(&*value) : nullptr;
     if (scalar) {
         if (const auto* count = std::get_if<int64_t>(scalar)) return *count;
         if (const auto* flag = std::get_if<bool>(scalar)) return *flag ? 1 : 0;
     }
-    if (diag_.error_count() == errors) {
+    if (reports_ == reports) {
         inner_error(frame,
                     frame.module().exprs[expr].span,
                     DiagKind::TypeMismatch,

@@ -253,10 +253,10 @@ bool Composer::append_extent(Frame& frame,
         items = std::move(*unknowns);
         packed = extent.pack.has_value();
     } else {
-        const size_t errors = diag_.error_count();
+        const size_t reports = reports_;
         const auto value = evaluate_in(frame, extent.extent);
         if (!value) {
-            if (diag_.error_count() == errors) {
+            if (reports_ == reports) {
                 inner_error(frame,
                             extent.span,
                             DiagKind::UnboundedExtent,
