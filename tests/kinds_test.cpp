@@ -1,4 +1,5 @@
 // Every kind of diagnostic has a golden file that shows it and a page that explains it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,6 +39,14 @@ TEST(Kinds, EachHasAPage) {
     for (const diag::KindInfo& kind : diag::all_kinds()) {
         const fs::path page = fs::path(LEMMA_ERRORS_DIR) / (std::string(kind.id) + ".md");
         EXPECT_TRUE(fs::exists(page)) << "docs/errors/" << kind.id << ".md is missing";
+    }
+}
+
+TEST(Kinds, IndexOfThePagesListsEach) {
+    const std::string index = read_bytes(fs::path(LEMMA_ERRORS_DIR) / "README.md");
+    for (const diag::KindInfo& kind : diag::all_kinds()) {
+        const std::string row = fmt::format("\n| [{0}]({0}.md) | ", kind.id);
+        EXPECT_NE(index.find(row), std::string::npos) << row;
     }
 }
 
