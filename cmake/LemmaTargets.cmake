@@ -1,8 +1,21 @@
+# lemma_precompiled(target): the target compiles with the one precompiled header of the libraries,
+# cmake/precompiled.h. It is made once: by the first target.
+function(lemma_precompiled target)
+  get_property(first GLOBAL PROPERTY lemma_precompiled)
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+    set_property(GLOBAL PROPERTY lemma_precompiled ${target})
+  endif()
+endfunction()
+
 # lemma_library(sknd/eval USES ir LINKS … TEST sknd_test): the static library lemma_sknd_eval from the
 # sources in src/sknd/eval. The *_test.cpp beside them go into the test program, which lemma_tests
-# makes; without TEST it is sknd_eval_test.
+# makes; without TEST it is sknd_eval_test. COLD code runs once for each command: it is compiled with
+# -O1, which takes less time.
 function(lemma_library folder)
-  cmake_parse_arguments(ARG "SOURCES_BELOW" "TEST" "USES;LINKS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "SOURCES_BELOW;COLD" "TEST" "USES;LINKS;EXCEPT" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(dir ${CMAKE_SOURCE_DIR}/src/${folder})
   if(ARG_SOURCES_BELOW)
@@ -22,6 +35,10 @@ function(lemma_library folder)
   endif()
 
   add_library(lemma_${name} STATIC ${sources})
+  lemma_precompiled(lemma_${name})
+  if(ARG_COLD)
+    target_compile_options(lemma_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   target_include_directories(lemma_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(lemma_${name} PUBLIC fmt::fmt PRIVATE lemma_options)
   foreach(used ${ARG_USES})
@@ -58,6 +75,14 @@ function(lemma_test name)
   target_link_libraries(${name} PRIVATE lemma_options GTest::gtest_main ${ARG_LINKS})
   target_compile_options(${name} PRIVATE -O0)  # tests are compiled more often than they run
   target_compile_definitions(${name} PRIVATE LEMMA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  get_property(first GLOBAL PROPERTY lemma_precompiled_test)
+  if(first)
+    target_precompile_headers(${name} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h
+                              <gtest/gtest.h>)
+    set_property(GLOBAL PROPERTY lemma_precompiled_test ${name})
+  endif()
   foreach(used ${ARG_USES})
     target_link_libraries(${name} PRIVATE lemma_${used})
   endforeach()
