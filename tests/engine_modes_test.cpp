@@ -11,7 +11,7 @@
 #include "codegen/compiler.h"
 #include "driver/bench/peak.h"
 #include "engine/engine.h"
-#include "loop/passes/graph_text.h"
+#include "loop/passes/pipeline.h"
 #include "support/engine_models.h"
 
 namespace lemma {

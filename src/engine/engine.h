@@ -26,7 +26,7 @@ struct EngineOptions {
     // The data of variables that the interpreter has not got, read when it is wanted.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
-    std::string dump_pass = {};  // of loop/passes/graph_text.h
+    std::string dump_pass = {};  // of loop/passes/pipeline.h
     bool compiled_only = false;  // no code is an error at once, and nothing is interpreted instead
     // For tests: each tensor has memory of its own, between pages that cannot be touched.
     bool guarded = false;
@@ -136,7 +136,7 @@ private:
     bool without_code_ = false;  // the kernels of the last plan could not be made
     std::string trouble_;
     LoadTimes times_;
-    loop::PlanLog log_;
+    loop::PassLog log_;
 };
 
 }  // namespace lemma::engine

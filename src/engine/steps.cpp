@@ -94,7 +94,7 @@ std::unique_ptr<runtime::Branch> Engine::make_branch(Loaded& loaded, const loop:
 std::unique_ptr<runtime::Loop> Engine::make_loop(Loaded& loaded, const loop::PlanLoop& plan) {
     const loop::Plan& whole = loaded.plan;
     const auto piece = [&](loop::StorageId id) { return loaded.piece(id); };
-    const auto pack = [&](const loop::PlanPack& p) {
+    const auto pack = [&](const loop::StoragePack& p) {
         const int64_t size = p.count > 0 ? element_bytes(whole, p.first) : 0;
         return runtime::Pack{piece(p.first), p.stride * size, p.count};
     };

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "loop/passes/graph_text.h"
+#include "loop/passes/pipeline.h"
 
 namespace lemma::session {
 
@@ -20,7 +20,7 @@ constexpr std::string_view kLoop = "loop:";
 bool is_pass_dump(const std::string& argument) { return argument.starts_with(kLoop); }
 
 Result<std::string> dumped_pass(const std::string& argument) {
-    const auto& passes = loop::dump_passes();
+    const auto passes = loop::dump_passes();
     if (is_pass_dump(argument)) {
         std::string pass = argument.substr(kLoop.size());
         if (std::ranges::find(passes, pass) != passes.end()) return pass;

@@ -14,7 +14,7 @@ struct CompileOptions {
     std::string cache_folder;  // empty: the default one
     int64_t cache_megabytes = 512;
     bool no_cache = false;
-    std::string dump_pass;  // of loop/passes/graph_text.h
+    std::string dump_pass;  // of loop/passes/pipeline.h
 };
 
 // `loop:PASS`, an argument of `--dump`; an error if there is no such pass.

@@ -43,6 +43,13 @@ struct BufferView {
 };
 using BufferViews = std::unordered_map<ir::TensorId, BufferView, IdHash>;
 
+// Tensors of one shape that lie one behind the other.
+struct StoragePack {
+    StorageId first;
+    int64_t stride = 0;  // elements
+    int64_t count = 0;
+};
+
 // The processor that kernels are made for.
 struct Target {
     int64_t vector_bytes = 64;

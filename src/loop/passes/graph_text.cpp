@@ -186,20 +186,6 @@ std::string rows_text(const RowGroup& rows) {
 
 }  // namespace
 
-const std::vector<std::string>& dump_passes() {
-    static const std::vector<std::string> passes = {"stages",
-                                                    "fuse",
-                                                    "siblings",
-                                                    "contract",
-                                                    "fold",
-                                                    "layout",
-                                                    "rows",
-                                                    "pack",
-                                                    "schedule",
-                                                    "memory"};
-    return passes;
-}
-
 std::string print(const StageGraph& graph, const ir::Program& program) {
     std::string text;
     for (const FusionGroup& unit : graph.units) {
@@ -217,18 +203,34 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
     return text;
 }
 
-std::string print(const StageGraph& graph, const Layouts& layouts, const ir::Program& program) {
+std::string print(const RegionGraph& region) {
     std::map<std::string, std::string> lines;  // by name: the order is not that of a hash table
-    for (const auto& [id, axis] : layouts.innermost) {
-        lines[name_of(program, id)] += fmt::format(" axis {} innermost", axis);
+    const auto line = [&](ir::TensorId id) -> std::string& {
+        return lines[name_of(region.program, id)];
+    };
+    for (const auto& [id, axis] : region.layouts.innermost) {
+        line(id) += fmt::format(" axis {} innermost", axis);
     }
-    for (const auto& [id, halo] : layouts.halos) {
-        lines[name_of(program, id)] += fmt::format(" zeros [{}] below, [{}] above",
-                                                   fmt::join(halo.below, ", "),
-                                                   fmt::join(halo.above, ", "));
+    for (const auto& [id, halo] : region.layouts.halos) {
+        line(id) += fmt::format(" zeros [{}] below, [{}] above",
+                                fmt::join(halo.below, ", "),
+                                fmt::join(halo.above, ", "));
     }
-    std::string text = print(graph, program);
-    for (const auto& [name, line] : lines) text += fmt::format("layout {}:{}\n", name, line);
+    for (const auto& [id, whole] : region.inside) {
+        line(id) += fmt::format(" inside {} at [{}]",
+                                name_of(region.program, whole.first),
+                                fmt::join(whole.second, ", "));
+    }
+    for (const auto& [id, parent] : region.parents) {
+        line(id) += fmt::format(
+            " inside {} from element {}", name_of(region.program, parent.first), parent.second);
+    }
+    for (const auto& [id, operand] : region.in_place) {
+        line(id) += fmt::format(" in place of {}", name_of(region.program, operand));
+    }
+    for (const ir::TensorId id : region.lifted) line(id) += " before the loop";
+    std::string text = print(region.graph, region.program);
+    for (const auto& [name, what] : lines) text += fmt::format("layout {}:{}\n", name, what);
     return text;
 }
 

@@ -62,7 +62,7 @@ private:
         use(id, steps.first);
         use(id, steps.second);
     }
-    void use(const PlanPack& pack, std::pair<size_t, size_t> steps) {
+    void use(const StoragePack& pack, std::pair<size_t, size_t> steps) {
         if (pack.count > 0) use(pack.first, steps);
     }
     void find_lifetimes() {

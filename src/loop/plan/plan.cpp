@@ -4,7 +4,13 @@
 
 #include <algorithm>
 
+#include "loop/passes/graph_text.h"
+#include "loop/passes/memory/when.h"
+#include "loop/passes/prepare/init.h"
+#include "loop/passes/prepare/scatter.h"
+#include "loop/passes/prepare/strict.h"
 #include "loop/plan/plan_impl.h"
+#include "loop/plan/plan_text.h"
 #include "tensor/room.h"
 
 namespace lemma::loop {
@@ -92,7 +98,7 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
         for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
     }
     graph.units.push_back(std::move(unit));
-    merge_starts(graph, graph.units.back());
+    merge_init(graph, graph.units.back());
     // Sums are rounded when they are done, not before.
     if (narrow && graph.units.back().stages.size() > 1) {
         graph.units.pop_back();
@@ -140,31 +146,7 @@ void Planner::add_operation(Scope& scope, ir::OpId id) {
     if (open) add_check(scope, id);
 }
 
-void Planner::find_outer(Scope& scope) {
-    TensorSet made;
-    for (const FusionGroup& unit : scope.graph.units)
-        made.insert(unit.writes.begin(), unit.writes.end());
-    scope.outer.clear();
-    for (const FusionGroup& unit : scope.graph.units) {
-        for (const ir::TensorId id : unit.reads) {
-            if (!made.contains(id)) scope.outer.insert(id);
-        }
-    }
-}
-
-// Inputs and outputs, weights, what other regions see, and what the interpreter touches.
-void Planner::find_fixed(Scope& scope) {
-    scope.fixed.insert(scope.graph.results.begin(), scope.graph.results.end());
-    scope.fixed.insert(scope.outer.begin(), scope.outer.end());
-    for (const FusionGroup& unit : scope.graph.units) {
-        if (!unit.interpreted) continue;
-        scope.fixed.insert(unit.reads.begin(), unit.reads.end());
-        scope.fixed.insert(unit.writes.begin(), unit.writes.end());
-    }
-}
-
-// ---- BufferViews
-// -------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 
 StorageRole Planner::role_of(const Scope& scope, ir::TensorId id) const {
     if (id.value >= program_.tensors.size()) {
@@ -179,33 +161,6 @@ StorageRole Planner::role_of(const Scope& scope, ir::TensorId id) const {
         default:
             return StorageRole::Computed;
     }
-}
-
-Layout Planner::layout_of(const Scope& scope, ir::TensorId id, int64_t& elements) const {
-    const tensor::Shape& shape = scope.graph.shapes.at(id);
-    const auto halo = scope.layouts.halos.find(id);
-    const auto innermost = scope.layouts.innermost.find(id);
-    std::vector<size_t> order;  // of the axes, innermost first
-    if (innermost != scope.layouts.innermost.end()) order.push_back(innermost->second);
-    for (size_t axis = shape.size(); axis-- > 0;) {
-        if (order.empty() || axis != order[0] || innermost == scope.layouts.innermost.end()) {
-            order.push_back(axis);
-        }
-    }
-    elements = 1;
-    if (tensor::volume(shape) == 0) return row_major(shape);
-    Layout layout;
-    layout.strides.resize(shape.size());
-    for (const size_t axis : order) {
-        layout.strides[axis] = elements;
-        int64_t extent = shape[axis];
-        if (halo != scope.layouts.halos.end()) {
-            layout.offset += halo->second.below[axis] * elements;
-            extent += halo->second.below[axis] + halo->second.above[axis];
-        }
-        elements = total_elements(elements, extent);
-    }
-    return layout;
 }
 
 StorageId Planner::place(Scope& scope, ir::TensorId id) {
@@ -256,45 +211,6 @@ void Planner::place_units(Scope& scope) {
 }
 
 // ---- Steps --------------------------------------------------------------------------------------
-
-// Which units run before the first run, which before the loop, and what the others write.
-void Planner::sort_units(Scope& scope) {
-    const auto all_reads = [&](const FusionGroup& unit, const auto& good) {
-        return std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
-            const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
-            if (own || good(id)) return true;
-            auto parent = scope.parents.find(id);
-            for (; parent != scope.parents.end(); parent = scope.parents.find(id)) {
-                id = parent->second.first;
-            }
-            return good(id);
-        });
-    };
-    scope.written.clear();
-    for (FusionGroup& unit : scope.graph.units) {
-        if (!unit.interpreted) {
-            const bool once = unit.once && all_reads(unit, [&](ir::TensorId id) {
-                                  return constants_.contains(id);
-                              });
-            unit.once = once;
-            if (once) {
-                constants_.insert(unit.writes.begin(), unit.writes.end());
-                continue;
-            }
-            const bool lifted =
-                scope.kind == RegionKind::Loop && all_reads(unit, [&](ir::TensorId id) {
-                    const bool same = scope.outer.contains(id) && !scope.changing.contains(id);
-                    return same || scope.lifted.contains(id) || constants_.contains(id);
-                });
-            if (lifted) {
-                scope.lifted.insert(unit.writes.begin(), unit.writes.end());
-                continue;
-            }
-        }
-        const bool control = unit.interpreted && unit.why.empty();
-        if (!control) scope.written.insert(unit.writes.begin(), unit.writes.end());
-    }
-}
 
 void Planner::add_step(Scope& scope, Region& region, const FusionGroup& unit, PlanStep step) {
     step.op = unit.op;
@@ -354,85 +270,6 @@ void Planner::add_steps(Scope& scope, Region& region, FusionGroup& unit) {
     }
 }
 
-// Passes go from unit to unit: what they make of them, to the last bit, is not to depend on the
-// order of a file. Where the interpreter tells extents, the order of the program stays.
-void Planner::order(StageGraph& graph) const {
-    const bool plain = std::ranges::none_of(
-        graph.units, [](const FusionGroup& unit) { return unit.interpreted || unit.run_time; });
-    if (!plain) return;
-    std::vector<ir::TensorId> results(graph.results.begin(), graph.results.end());
-    std::ranges::sort(results, {}, [&](ir::TensorId id) { return program_.tensors[id].name; });
-    order_units(graph, results);
-}
-
-void Planner::optimise(Scope& scope) {
-    StageGraph& graph = scope.graph;
-    order(graph);
-    separate_parts(graph);
-    compose_reshapes(graph);
-    drop_unused(graph);
-    if (scope.kind == RegionKind::Loop) {
-        find_outer(scope);
-        lift_sums(scope);
-    }
-    fuse(graph);
-    if (hoist_constants(graph)) fuse(graph);
-    show("fuse", graph);
-    split_inverses(graph);
-    find_outer(scope);
-    if (scope.kind == RegionKind::Loop) {
-        // Good enough to be packed before the loop.
-        TensorSet wholes;
-        for (const auto& [item, whole] : scope.wholes) wholes.insert(whole);
-        for (const ir::TensorId id : scope.outer) {
-            const bool same = !scope.changing.contains(id) && !wholes.contains(id);
-            if (same) graph.constants.insert(id);
-        }
-    }
-    merge_siblings(graph, options_.target, options_.least_gain);
-    show("siblings", graph);
-    find_contractions(graph);
-    show("contract", graph);
-    fold_scales(graph);
-    show("fold", graph);
-    scope.layouts = choose_layouts(graph, scope.fixed);
-    show("layout", graph, scope.layouts);
-    find_insertions(scope);
-    sort_units(scope);
-    find_parts(scope);
-    find_views(scope);
-    sort_units(scope);
-    const TensorSet shared = find_shared(scope);
-    share_rows(graph, scope.layouts, shared, scope.lifted, options_.target);
-    show("rows", graph);
-    find_in_place(scope, shared);
-}
-
-// Tensors in whose memory others lie, or which lie in that of others.
-TensorSet Planner::find_shared(const Scope& scope) const {
-    TensorSet shared;
-    for (const auto& [id, parent] : scope.parents) {
-        shared.insert(id);
-        shared.insert(parent.first);
-    }
-    for (const auto& [id, whole] : scope.inside) {
-        shared.insert(id);
-        shared.insert(whole.first);
-    }
-    return shared;
-}
-
-// The memory of an operand is taken over where nothing else lies in it, and no other iteration
-// needs it.
-void Planner::find_in_place(Scope& scope, const TensorSet& shared) {
-    scope.in_place = loop::find_in_place(scope.graph, scope.layouts, scope.fixed);
-    std::erase_if(scope.in_place, [&](const auto& item) {
-        const auto& [result, operand] = item;
-        const bool kept = scope.lifted.contains(operand) && !scope.lifted.contains(result);
-        return kept || shared.contains(result) || shared.contains(operand);
-    });
-}
-
 Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
                                    const TensorSet& results,
                                    Scope& scope) {
@@ -446,26 +283,17 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     const size_t number = plan_.regions.size();
     plan_.regions.emplace_back();
     for (const ir::OpId id : operations) add_operation(scope, id);
-    add_zeros(graph);
-    for (const FusionGroup& unit : graph.units) {
-        for (const ir::TensorId id : unit.reads) {
-            if (constants_.contains(id)) graph.constants.insert(id);
-        }
-    }
-    mark_once(graph);
-    constants_.insert(graph.constants.begin(), graph.constants.end());
-    find_outer(scope);
-    find_fixed(scope);
-    show("stages", graph);
-    if (options_.fuse) optimise(scope);
+    PassLog* const log = options_.log;
+    if (log && log->wants("stages")) log->text += print(scope);
+    const PassOptions passes{options_.target, options_.numerics, options_.least_gain};
+    run_passes(PassPhase::Stages, scope, passes, log);
+    if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);
     place_units(scope);
     if (options_.fuse) {
-        find_squares(graph, options_.numerics);
-        pack_weights(graph, plan_.places, options_.target);
+        run_passes(PassPhase::Placed, scope, passes, log);
         place_units(scope);
-        show("pack", graph);
     }
-    sort_units(scope);
+    find_when(scope);
     Region region;
     for (FusionGroup& unit : graph.units) add_steps(scope, region, unit);
     plan_.regions[number] = std::move(region);
@@ -483,11 +311,12 @@ Plan Planner::make() {
         results.insert(port.operand.items.begin(), port.operand.items.end());
     }
     for (const ir::Update& update : program_.updates) results.insert(update.value);
-    Scope scope;
+    Scope scope = new_scope(RegionKind::Main);
     plan_region(program_.graphs[program_.main].operations, results, scope);
-    show("schedule", plan_);
+    PassLog* const log = options_.log;
+    if (log && log->wants("schedule")) log->text += print(plan_, program_);
     plan_memory(plan_, {results.begin(), results.end()}, options_.apart);
-    show("memory", plan_);
+    if (log && log->wants("memory")) log->text += print(plan_, program_);
     return std::move(plan_);
 }
 

@@ -11,7 +11,7 @@
 #include "ir/program/program.h"
 #include "loop/ir/layout.h"
 #include "loop/ir/numerics.h"
-#include "loop/passes/graph.h"
+#include "loop/passes/pipeline.h"
 #include "loop/schedule/schedule.h"
 #include "loop/schedule/schedule_dynamic.h"
 #include "loop/stage/stage.h"
@@ -77,12 +77,6 @@ struct PlanStep {
 // Steps in their order, by number: those of the program, of a body, of a condition.
 using Region = std::vector<size_t>;
 
-// Tensors of one shape that lie one behind the other.
-struct PlanPack {
-    StorageId first;
-    int64_t stride = 0;  // elements
-    int64_t count = 0;
-};
 struct PlanCopy {
     StorageId from, to;
     int64_t to_begin = 0;  // elements
@@ -92,7 +86,7 @@ struct PlanCopy {
 struct PlanLoop {
     struct Item {
         StorageId seen;  // as the body sees it
-        PlanPack pack;
+        StoragePack pack;
     };
     struct Carried {
         StorageId seen, initial, result, outcome;
@@ -106,12 +100,12 @@ struct PlanLoop {
     // else to the slot that is not in use.
     struct Written {
         StorageId result;
-        std::optional<PlanPack> pack;
+        std::optional<StoragePack> pack;
         StorageId slots[2];
     };
     struct Collected {  // a result that is copied to its place in the pack
         StorageId result;
-        PlanPack pack;
+        StoragePack pack;
     };
     std::optional<int64_t> count;  // at most
     StorageId dynamic_count, index;
@@ -160,12 +154,6 @@ struct Plan {
     }
 };
 
-// What was made, told pass by pass (graph_text.h).
-struct PlanLog {
-    std::string pass;  // the one to show
-    std::string text;
-};
-
 struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as it is written
@@ -173,7 +161,7 @@ struct PlanOptions {
     int32_t least_steps = kLeastSteps;  // of a sum that is tiled
     double least_gain = kLeastGain;     // of products that become one; 0: of any
     bool apart = false;                 // what is computed shares no memory
-    PlanLog* log = nullptr;             // may be missing
+    PassLog* log = nullptr;             // may be missing
 };
 
 // `known` has the extents that the inputs tell.

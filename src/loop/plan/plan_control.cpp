@@ -238,11 +238,11 @@ PlanBranch Planner::plan_branch(Scope& scope, const ir::Operation& op) {
     const auto add = [&](ir::GraphId condition, ir::GraphId body) {
         PlanBranch::Arm arm;
         if (condition.valid()) {
-            Scope inner{.kind = RegionKind::Once};
+            Scope inner = new_scope(RegionKind::Once);
             arm.condition = plan_graph(scope, condition, inner).region;
             arm.value = place_any(scope, program_.graphs[condition].outputs[0].operand.items[0]);
         }
-        Scope inner{.kind = RegionKind::Once};
+        Scope inner = new_scope(RegionKind::Once);
         arm.body = plan_graph(scope, body, inner).region;
         for (size_t i = 0; i < op.outputs.size(); ++i) {
             for (size_t k = 0; k < op.outputs[i].operand.items.size(); ++k) {
@@ -275,8 +275,8 @@ int64_t Planner::elements_of(const Scope& scope, ir::TensorId id) const {
 }
 
 // Whether the tensors lie evenly spaced in one piece of memory.
-std::optional<PlanPack> Planner::as_pack(Scope& scope, const std::vector<ir::TensorId>& items) {
-    PlanPack pack;
+std::optional<StoragePack> Planner::as_pack(Scope& scope, const std::vector<ir::TensorId>& items) {
+    StoragePack pack;
     pack.count = static_cast<int64_t>(items.size());
     if (items.empty()) return pack;
     StorageId base;
@@ -299,10 +299,12 @@ std::optional<PlanPack> Planner::as_pack(Scope& scope, const std::vector<ir::Ten
     return pack;
 }
 
-PlanPack Planner::read_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::TensorId>& items) {
+StoragePack Planner::read_pack(Scope& scope,
+                               PlanLoop& loop,
+                               const std::vector<ir::TensorId>& items) {
     if (const auto pack = as_pack(scope, items)) return *pack;
     const int64_t elements = elements_of(scope, items[0]);
-    PlanPack pack;
+    StoragePack pack;
     pack.count = static_cast<int64_t>(items.size());
     pack.stride = elements;
     pack.first = new_storage(scope.graph.dtypes.at(items[0]), total_elements(elements, pack.count));
@@ -314,10 +316,10 @@ PlanPack Planner::read_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::
 }
 
 // Items that nobody put elsewhere yet are parts of one piece.
-PlanPack Planner::written_pack(Scope& scope,
-                               PlanLoop& loop,
-                               const std::vector<ir::TensorId>& items) {
-    PlanPack pack;
+StoragePack Planner::written_pack(Scope& scope,
+                                  PlanLoop& loop,
+                                  const std::vector<ir::TensorId>& items) {
+    StoragePack pack;
     pack.count = static_cast<int64_t>(items.size());
     if (items.empty()) return pack;
     const int64_t elements = elements_of(scope, items[0]);
@@ -358,7 +360,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     // How many iterations there are, the items tell, unless a condition ends it before.
     const bool to_the_end = !control.pre_condition.valid() && !control.post_condition.valid();
     int64_t steps = loop.count.value_or(INT64_MAX);
-    std::unordered_map<ir::TensorId, PlanPack, IdHash> packs;
+    std::unordered_map<ir::TensorId, StoragePack, IdHash> packs;
     if (control.index.valid()) {
         loop.index = place(scope, control.index);
         changing.insert(control.index);
@@ -366,7 +368,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     for (size_t i = 0; i < control.items.size(); ++i) {
         const auto& items = op.inputs[control.pack_input(i)].operand.items;
         const size_t copies = loop.before.size();
-        const PlanPack pack = read_pack(scope, loop, items);
+        const StoragePack pack = read_pack(scope, loop, items);
         steps = std::min(steps, pack.count);
         // Copies are made when the loop begins, which is too late for what runs before it.
         if (to_the_end && copies == loop.before.size()) packs[control.items[i]] = pack;
@@ -383,16 +385,16 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     scope.repeated *= static_cast<double>(std::max<int64_t>(loop.count.value_or(1), 1));
     const auto plan_condition = [&](ir::GraphId id, std::optional<size_t>& at, StorageId& value) {
         if (!id.valid()) return;
-        Scope inner{.kind = RegionKind::Once};
+        Scope inner = new_scope(RegionKind::Once);
         at = plan_graph(scope, id, inner).region;
         value = place(scope, program_.graphs[id].outputs[0].operand.items[0]);
     };
     plan_condition(control.pre_condition, loop.pre_condition, loop.pre_value);
-    Scope inner{.kind = RegionKind::Loop,
-                .before = &region,
-                .changing = std::move(changing),
-                .packs = std::move(packs),
-                .steps = steps};
+    Scope inner = new_scope(RegionKind::Loop);
+    inner.before = &region;
+    inner.changing = std::move(changing);
+    inner.packs = std::move(packs);
+    inner.steps = steps;
     TensorSet needed;  // of what the body makes, by the condition behind it
     if (control.post_condition.valid()) {
         for (const ir::OpId id : program_.graphs[control.post_condition].operations) {
@@ -408,6 +410,16 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     return loop;
 }
 
+// What sums before the loop make is read as the loop's own items are.
+void Planner::add_made_items(Scope& scope, const Scope& body, PlanLoop& loop) {
+    for (const auto& [item, all] : body.made_items) {
+        const StoragePack pack{place(scope, all), elements_of(scope, item), body.steps};
+        const StorageId seen = place(scope, item);
+        make_moving(seen, {pack.first});
+        loop.items.push_back({seen, pack});
+    }
+}
+
 void Planner::plan_results(Scope& scope,
                            const ir::Operation& op,
                            const ir::Loop& control,
@@ -415,7 +427,7 @@ void Planner::plan_results(Scope& scope,
                            PlanLoop& loop) {
     const auto& outputs = program_.graphs[control.body].outputs;
     std::unordered_map<StorageId, std::vector<StorageId>, IdHash> homes;  // of written results
-    const auto add_written = [&](ir::TensorId id, std::optional<PlanPack> pack) {
+    const auto add_written = [&](ir::TensorId id, std::optional<StoragePack> pack) {
         const StorageId result = place(scope, id);
         PlanLoop::Written written{result, pack, {}};
         if (pack) {
@@ -432,7 +444,7 @@ void Planner::plan_results(Scope& scope,
     for (size_t i = control.carried.size(); i < op.outputs.size(); ++i) {
         const ir::Operand& operand = op.outputs[i].operand;
         const ir::TensorId id = outputs[i].operand.items[0];
-        const PlanPack pack = written_pack(scope, loop, operand.items);
+        const StoragePack pack = written_pack(scope, loop, operand.items);
         loop.most_results = std::min(loop.most_results, pack.count);
         if (operand.length.valid()) loop.lengths.push_back(operand.length);
         if (pack.count == 0) continue;

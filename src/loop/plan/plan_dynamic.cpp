@@ -1,6 +1,7 @@
 // Operations whose extents only the run tells: each is planned by itself.
 #include <algorithm>
 
+#include "loop/passes/prepare/strict.h"
 #include "loop/plan/plan_impl.h"
 
 namespace lemma::loop {

@@ -1,0 +1,263 @@
+#include "loop/passes/contraction/contract.h"
+
+#include <algorithm>
+
+#include "loop/passes/contraction/halo.h"
+#include "tensor/room.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kLeastLanes = 8;
+constexpr size_t kMostReads = 8;
+
+bool contains(const std::vector<VarId>& vars, VarId var) {
+    return std::ranges::find(vars, var) != vars.end();
+}
+
+class Finder {
+public:
+    Finder(StageGraph& graph, const Stage& stage)
+        : graph_(graph), pool_(graph.pool), stage_(stage) {}
+
+    std::optional<Contraction> find() {
+        const bool reduction = is_sum() || stage_.combine == ir::FormulaOp::Min ||
+                               stage_.combine == ir::FormulaOp::Max;
+        if (!reduction || stage_.writes.size() != 1 || !stage_.initial.valid() ||
+            stage_.condition.valid() || stage_.empty)
+            return std::nullopt;
+        const StageWrite& write = stage_.writes[0];
+        if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
+        double steps = 1;
+        for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
+        if (steps < graph_.least_steps) return std::nullopt;
+        std::vector<ExprId> reads;
+        bool good = true;
+        pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {
+            reads.push_back(id);
+            good &= affine(e.args) && graph_.dtypes.at(tensor_of(e)) == tensor::DType::F32;
+        });
+        if (!good || reads.size() < 2 || reads.size() > kMostReads) return std::nullopt;
+        std::ranges::sort(reads, {}, &ExprId::value);
+        std::optional<Contraction> best;
+        for (const ExprId a : reads) {
+            const auto split = split_at(a, write.value);
+            if (!split) continue;
+            const bool constant = is_constant(split->b);
+            if (is_constant(a) && !constant) continue;
+            auto found = with(a, split->b, split->product, constant);
+            if (found && (!best || better(*found, *best))) best = found;
+        }
+        return best;
+    }
+
+private:
+    bool is_sum() const { return stage_.combine == ir::FormulaOp::Sum; }
+    bool affine(const std::vector<ExprId>& index) const {
+        return std::ranges::all_of(index, [&](ExprId i) { return pool_.affine(i).has_value(); });
+    }
+    bool is_constant(ExprId value) const { return reads_constants(graph_, value); }
+    struct Split {
+        ExprId b;
+        bool product;
+    };
+    // What the value makes of `a` and one other part: their product, or anything else.
+    std::optional<Split> split_at(ExprId a, ExprId value) {
+        std::vector<ExprId> factors;
+        if (is_sum() && find_factors(a, value, factors) && !factors.empty()) {
+            ExprId b = factors[0];
+            for (size_t i = 1; i < factors.size(); ++i) {
+                b = pool_.build.make(Op::Mul, {b, factors[i]});
+            }
+            return Split{b, true};
+        }
+        if (!stage_.guards.empty()) return std::nullopt;  // zeros would count
+        ExprId b;
+        if (!find_other(a, value, b) || !b.valid()) return std::nullopt;
+        if (pool_[b].type.kind != Kind::F32) return std::nullopt;
+        return Split{b, false};
+    }
+    // Of a product in which `a` is one factor: the others.
+    bool find_factors(ExprId a, ExprId value, std::vector<ExprId>& factors) const {
+        int found = 0;
+        std::vector<ExprId> work = {value};
+        while (!work.empty()) {
+            const ExprId at = work.back();
+            work.pop_back();
+            const Expr& e = pool_[at];
+            if (at == a) {
+                ++found;
+            } else if (e.op == Op::Mul && e.type.kind == Kind::F32) {
+                work.insert(work.end(), e.args.rbegin(), e.args.rend());
+            } else if (e.type.kind != Kind::F32 || pool_.has_part(at, a)) {
+                return false;
+            } else {
+                factors.push_back(at);
+            }
+        }
+        return found == 1;
+    }
+    // The one largest part that has no `a` in it; literals aside, and elements that are the same
+    // for all that `a` is the same for.
+    bool find_other(ExprId a, ExprId value, ExprId& other) const {
+        if (value == a || pool_[value].op == Op::Constant) return true;
+        if (pool_.has_part(value, a)) {
+            return std::ranges::all_of(pool_[value].args,
+                                       [&](ExprId arg) { return find_other(a, arg, other); });
+        }
+        const bool beside = pool_[value].op == Op::Read &&
+                            std::ranges::all_of(stage_.loops, [&](const StageLoop& loop) {
+                                return !uses(value, loop.var) || uses(a, loop.var);
+                            });
+        if (beside) return true;
+        if (other.valid() && other != value) return false;
+        other = value;
+        return true;
+    }
+    bool uses(ExprId read, VarId var) const { return pool_.depends(read, var); }
+    bool writes_side_by_side(VarId var) const {
+        const StageWrite& write = stage_.writes[0];
+        if (write.index.empty()) return false;
+        const auto last = pool_.affine(write.index.back());
+        return std::ranges::find(last->terms, AddressTerm{var, 1}) != last->terms.end();
+    }
+    bool better(const Contraction& a, const Contraction& b) const {
+        if (a.lane_in_a != b.lane_in_a) return !a.lane_in_a;
+        return writes_side_by_side(a.lane) && !writes_side_by_side(b.lane);
+    }
+    // All guards are about elements of A, and skip what is outside of the tensor, where zeros can
+    // be put: not what a slice of it leaves out.
+    bool guards_are_of(ExprId read) const {
+        const Expr& a = pool_[read];
+        const tensor::Shape& shape = graph_.shapes.at(tensor_of(a));
+        return std::ranges::all_of(stage_.guards, [&](const StageGuard& guard) {
+            for (size_t axis = 0; axis < a.args.size(); ++axis) {
+                const Expr& e = pool_[a.args[axis]];
+                if (e.op == Op::Assume && e.args[0] == guard.index && e.integer == guard.extent &&
+                    guard.extent == shape[axis]) {
+                    return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    std::optional<Contraction> with(ExprId a, ExprId b, bool product, bool constant) const {
+        if (!guards_are_of(a)) return std::nullopt;
+        const std::vector<VarId> outputs = write_shape(stage_, stage_.writes[0], pool_).vars;
+        Contraction c;
+        c.a = a;
+        c.b = b;
+        c.product = product;
+        const auto consider = [&](VarId var) {
+            const int64_t extent = pool_.extent(var);
+            const bool better_one = !c.lane.valid() || extent > pool_.extent(c.lane);
+            if (extent >= kLeastLanes && better_one) c.lane = var;
+        };
+        for (const VarId var : outputs) {
+            if (uses(b, var) && !uses(a, var)) consider(var);
+        }
+        if (!c.lane.valid()) {
+            c.lane_in_a = true;
+            for (const VarId var : outputs) {
+                if (uses(b, var) && uses(a, var)) consider(var);
+            }
+        }
+        if (!c.lane.valid() || !lane_axis_is_plain(c)) return std::nullopt;
+        double points = 1;
+        for (const StageLoop& loop : stage_.loops) {
+            if (loop.var == c.lane) continue;
+            const bool in_a = uses(a, loop.var);
+            const bool in_b = uses(b, loop.var);
+            if (!in_a && !in_b) return std::nullopt;
+            if (!contains(outputs, loop.var)) {
+                c.reduced.push_back(loop.var);
+            } else if (in_b) {
+                c.batch.push_back(loop.var);
+            } else {
+                c.points.push_back(loop.var);
+                points *= static_cast<double>(loop.extent);
+            }
+        }
+        // Packing what every run brings anew takes as long as a few rows of products.
+        if (!constant && points < 6) return std::nullopt;
+        if (packed_elements(c) > tensor::kMaxElements) return std::nullopt;
+        return c;
+    }
+    // At most, whatever the tile is.
+    int64_t packed_elements(const Contraction& c) const {
+        constexpr int64_t kMostWidth = 128;
+        int64_t elements = pool_.extent(c.lane) + kMostWidth;
+        for (const auto* vars : {&c.batch, &c.reduced}) {
+            for (const VarId var : *vars) elements = total_elements(elements, pool_.extent(var));
+        }
+        return elements;
+    }
+    // One axis of the output counts along the lanes one by one, and so does one of A if it does.
+    bool lane_axis_is_plain(const Contraction& c) const {
+        const auto plain = [&](const std::vector<ExprId>& index) {
+            int axes = 0;
+            for (const ExprId i : index) {
+                const auto affine_index = pool_.affine(i);
+                for (const AddressTerm& term : affine_index->terms) {
+                    if (term.var != c.lane) continue;
+                    if (term.factor != 1) return false;
+                    ++axes;
+                }
+            }
+            return axes == 1;
+        };
+        return plain(stage_.writes[0].index) && (!c.lane_in_a || plain(pool_[c.a].args));
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    const Stage& stage_;
+};
+
+}  // namespace
+
+std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage) {
+    return Finder(graph, stage).find();
+}
+
+namespace {
+
+// The zeros around a tensor take no more room than is good.
+bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
+    constexpr int64_t kFew = int64_t{1} << 24;
+    constexpr int64_t kManyTimes = 16;
+    int64_t elements = 1, with_halo = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        elements = total_elements(elements, shape[axis]);
+        const int64_t around = halo.below[axis] + halo.above[axis];
+        with_halo = total_elements(with_halo, shape[axis] + around);
+    }
+    return with_halo <= kFew ||
+           (with_halo <= tensor::kMaxElements && with_halo / kManyTimes <= elements);
+}
+
+}  // namespace
+
+int find_contractions(StageGraph& graph) {
+    int count = 0;
+    std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // of all that read the tensor
+    for (FusionGroup& unit : graph.units) {
+        if (unit.interpreted || unit.once || unit.stages.size() != 1) continue;
+        auto found = find_contraction(graph, unit.stages[0]);
+        if (!found) continue;
+        const Expr& a = graph.pool[found->a];
+        Halo halo = halos[tensor_of(a)];
+        widen_halo(graph.pool, a, halo);
+        if (!is_affordable(halo, graph.shapes.at(tensor_of(a)))) continue;
+        halos[tensor_of(a)] = std::move(halo);
+        unit.contraction = std::move(found);
+        // Where zeros are read, nothing has to be skipped.
+        unit.stages[0].guards.clear();
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,233 @@
+#include "loop/passes/contraction/layouts.h"
+
+#include <algorithm>
+
+#include "loop/passes/contraction/halo.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kFewChannels = 4;                  // not worth another order
+constexpr int64_t kManyElements = int64_t{1} << 16;  // that are better turned than scattered
+
+class LayoutChooser {
+public:
+    LayoutChooser(StageGraph& graph, const TensorSet& fixed)
+        : graph_(graph), pool_(graph.pool), fixed_(fixed) {}
+
+    Layouts run() {
+        copy_operands();
+        copy_results();
+        find_makers();
+        for (const FusionGroup& unit : graph_.units) {
+            if (unit.contraction) ask_operand(unit);
+        }
+        for (const FusionGroup& unit : graph_.units) {
+            if (unit.contraction) {
+                put_lane_innermost(unit.stages[0].writes[0], unit.contraction->lane);
+            } else if (!unit.interpreted) {
+                follow_inputs(unit);
+            }
+        }
+        for (const FusionGroup& unit : graph_.units) {
+            if (unit.contraction) add_halo(unit);
+        }
+        return std::move(result_);
+    }
+
+private:
+    bool is_free(ir::TensorId id) const { return !fixed_.contains(id); }
+
+    std::optional<size_t> axis_of(const std::vector<ExprId>& index, VarId var) const {
+        for (size_t axis = 0; axis < index.size(); ++axis) {
+            const auto affine = pool_.affine(index[axis]);
+            if (!affine) continue;
+            const auto& terms = affine->terms;
+            if (std::ranges::find(terms, AddressTerm{var, 1}) != terms.end()) return axis;
+        }
+        return std::nullopt;
+    }
+    void put_lane_innermost(const StageWrite& write, VarId lane) {
+        if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) return;
+        const auto axis = axis_of(write.index, lane);
+        if (axis) result_.innermost[write.tensor] = *axis;
+    }
+    void find_makers() {
+        for (const FusionGroup& unit : graph_.units) {
+            for (const ir::TensorId id : unit.writes) makers_[id] = &unit;
+        }
+    }
+    // Operands that copies make, in whatever order, are wanted with the lanes side by side, or with
+    // what is summed.
+    void ask_operand(const FusionGroup& unit) {
+        const Contraction& c = *unit.contraction;
+        const Expr& a = pool_[c.a];
+        const ir::TensorId id = tensor_of(a);
+        const auto maker = makers_.find(id);
+        if (maker == makers_.end() || !is_free(id) || result_.innermost.contains(id)) return;
+        if (maker->second->interpreted || maker->second->contraction) return;
+        if (c.lane_in_a) {
+            if (const auto axis = axis_of(a.args, c.lane)) result_.innermost[id] = *axis;
+            return;
+        }
+        std::optional<size_t> best;
+        int64_t longest = kFewChannels;
+        for (const VarId var : c.reduced) {
+            for (size_t axis = 0; axis < a.args.size(); ++axis) {
+                const Expr& index = pool_[a.args[axis]];
+                const bool whole = index.op == Op::Var && index.integer == var.value;
+                if (!whole || pool_.extent(var) <= longest) continue;
+                longest = pool_.extent(var);
+                best = axis;
+            }
+        }
+        if (best) result_.innermost[id] = *best;
+    }
+    // Element-wise stages and pools keep the order of what they read.
+    void follow_inputs(const FusionGroup& unit) {
+        for (const Stage& stage : unit.stages) {
+            for (const StageWrite& write : stage.writes) {
+                if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) continue;
+                const auto follow = [&](ExprId, const Expr& e) {
+                    const auto from = result_.innermost.find(tensor_of(e));
+                    if (from == result_.innermost.end()) return;
+                    const size_t axis = from->second;
+                    if (e.args.size() != write.index.size()) return;
+                    const Expr& index = pool_[e.args[axis]];
+                    if (index.op != Op::Var) return;
+                    const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
+                    const auto to = axis_of(write.index, var);
+                    if (to && *to == axis) result_.innermost.emplace(write.tensor, axis);
+                };
+                pool_.visit_reads(write.value, follow);
+                pool_.visit_reads(stage.finish, follow);
+            }
+        }
+    }
+
+    bool reaches_over(const Expr& a) const {
+        return std::ranges::any_of(a.args,
+                                   [&](ExprId index) { return pool_[index].op == Op::Assume; });
+    }
+    // Tensors that must stay as they are get a copy that can have zeros around.
+    void copy_operands() {
+        std::vector<FusionGroup> units;
+        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
+        for (FusionGroup& unit : graph_.units) {
+            if (unit.contraction) {
+                const Expr a = pool_[unit.contraction->a];
+                const ir::TensorId id = tensor_of(a);
+                const bool wanted = reaches_over(a) || unit.contraction->lane_in_a;
+                if (wanted && fixed_.contains(id)) {
+                    if (!copies.contains(id)) {
+                        copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                        units.push_back(copy_unit(unit, id, copies[id]));
+                        put_lane_innermost(*unit.contraction, copies[id]);
+                    }
+                    replace_operand(unit, copies[id]);
+                }
+            }
+            units.push_back(std::move(unit));
+        }
+        graph_.units = std::move(units);
+    }
+    void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
+        const auto axis = c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
+        if (axis) result_.innermost[copy] = *axis;
+    }
+    // Large results whose lanes lie far apart are made side by side, and turned.
+    void copy_results() {
+        std::unordered_map<ir::TensorId, size_t, IdHash> last;  // that writes it
+        TensorSet good;
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            const FusionGroup& unit = graph_.units[i];
+            for (const ir::TensorId id : unit.writes) {
+                if (is_scattered(unit) && !last.contains(id)) good.insert(id);
+                if (!is_scattered(unit)) good.erase(id);
+                last[id] = i;
+            }
+        }
+        if (good.empty()) return;
+        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
+        std::vector<FusionGroup> units;
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            FusionGroup& unit = graph_.units[i];
+            const ir::TensorId id = unit.writes.empty() ? ir::TensorId() : unit.writes[0];
+            if (!good.contains(id)) {
+                units.push_back(std::move(unit));
+                continue;
+            }
+            if (!copies.contains(id)) {
+                copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+            }
+            unit.stages[0].writes[0].tensor = copies[id];
+            unit.writes = {copies[id]};
+            units.push_back(std::move(unit));
+            if (last[id] == i) units.push_back(copy_unit(units.back(), copies[id], id));
+        }
+        graph_.units = std::move(units);
+    }
+    bool is_scattered(const FusionGroup& unit) const {
+        if (!unit.contraction || unit.once || unit.writes.size() != 1) return false;
+        const ir::TensorId id = unit.writes[0];
+        const tensor::Shape& shape = graph_.shapes.at(id);
+        const auto axis = axis_of(unit.stages[0].writes[0].index, unit.contraction->lane);
+        return fixed_.contains(id) && graph_.dtypes.at(id) == tensor::DType::F32 && axis &&
+               *axis + 1 < shape.size() && *tensor::volume(shape) >= kManyElements;
+    }
+    FusionGroup copy_unit(const FusionGroup& unit, ir::TensorId from, ir::TensorId to) {
+        FusionGroup made;
+        made.op = unit.op;
+        made.label = unit.label + " copy";
+        Stage stage;
+        stage.combine = ir::FormulaOp::Assign;
+        std::vector<ExprId> index;
+        for (const int64_t extent : graph_.shapes.at(from)) {
+            if (extent == 1) {
+                index.push_back(pool_.build.integer(0));
+                continue;
+            }
+            const VarId var = pool_.new_var(extent);
+            stage.loops.push_back({var, extent});
+            index.push_back(pool_.build.index(var));
+        }
+        const ExprId value = pool_.build.read(from.value, Kind::F32, index);
+        stage.writes.push_back({to, std::move(index), value});
+        made.stages.push_back(std::move(stage));
+        made.writes = {to};
+        made.once = graph_.constants.contains(from);
+        if (made.once) graph_.constants.insert(to);
+        find_reads(graph_, made);
+        return made;
+    }
+    void replace_operand(FusionGroup& unit, ir::TensorId with) {
+        Contraction& c = *unit.contraction;
+        Stage& stage = unit.stages[0];
+        const Expr a = pool_[c.a];
+        const ExprId now = pool_.build.read(with.value, Kind::F32, a.args);
+        stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
+        c.a = now;
+        find_reads(graph_, unit);
+    }
+    void add_halo(const FusionGroup& unit) {
+        const Expr a = pool_[unit.contraction->a];
+        if (!reaches_over(a)) return;
+        const ir::TensorId id = tensor_of(a);
+        widen_halo(pool_, a, result_.halos[id]);
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    const TensorSet& fixed_;
+    Layouts result_;
+    std::unordered_map<ir::TensorId, const FusionGroup*, IdHash> makers_;
+};
+
+}  // namespace
+
+Layouts choose_layouts(StageGraph& graph, const TensorSet& fixed) {
+    return LayoutChooser(graph, fixed).run();
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,186 @@
+#include "loop/passes/contraction/split.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "loop/schedule/nest.h"
+
+namespace lemma::loop {
+
+namespace {
+
+int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class Splitter {
+public:
+    explicit Splitter(StageGraph& graph)
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build) {}
+
+    std::vector<Stage> run(const Stage& stage) {
+        std::vector<Stage> parts = {stage};
+        parts[0].inverses.clear();
+        for (const StageInverse& inverse : stage.inverses) {
+            std::vector<Stage> next;
+            for (Stage& part : parts) {
+                if (!accumulates(part)) {  // nothing is added there
+                    next.push_back(std::move(part));
+                    continue;
+                }
+                for (int64_t rest = 0; rest < inverse.factor; ++rest) {
+                    split(part, inverse, rest, next);
+                }
+            }
+            parts = std::move(next);
+        }
+        return parts;
+    }
+
+private:
+    // first + step * (a variable of so many steps)
+    struct Range {
+        int64_t first, step, count;
+    };
+    ExprId range_of(const Range& range, VarId var) {
+        Address at;
+        at.offset = range.first;
+        if (range.count > 1) at.add(var, range.step);
+        return build_.sum(at);
+    }
+
+    // The elements whose number leaves `rest` when it is divided by the factor.
+    void split(const Stage& from,
+               const StageInverse& inverse,
+               int64_t rest,
+               std::vector<Stage>& to) {
+        const int64_t factor = inverse.factor;
+        const Range outputs{rest, factor, ceil_of(pool_.extent(inverse.output) - rest, factor)};
+        if (outputs.count < 1) return;
+        const auto taps = taps_of(inverse, rest);
+        const VarId p = pool_.new_var(outputs.count);
+        if (!taps) return without_taps(from, inverse, outputs, p, to);
+        const VarId t = pool_.new_var(std::max<int64_t>(taps->count, 1));
+        // (factor * p + rest - tap_factor * (first + step * t) - offset) / factor
+        Address position;
+        position.offset = (rest - inverse.offset - inverse.tap_factor * taps->first) / factor;
+        if (outputs.count > 1) position.add(p, 1);
+        if (taps->count > 1) position.add(t, -inverse.tap_factor * taps->step / factor);
+        Stage part = from;
+        std::unordered_map<VarId, ExprId, IdHash> with = {{inverse.output, range_of(outputs, p)}};
+        if (inverse.tap.valid()) with[inverse.tap] = range_of(*taps, t);
+        rewrite(part, inverse.position, build_.sum(position), with);
+        set_loop(part, inverse.output, p, outputs.count);
+        if (inverse.tap.valid()) set_loop(part, inverse.tap, t, taps->count);
+        to.push_back(std::move(part));
+    }
+    // Taps for which the position is whole; nothing if there are none.
+    std::optional<Range> taps_of(const StageInverse& inverse, int64_t rest) const {
+        const int64_t factor = inverse.factor;
+        const auto whole = [&](int64_t tap) {
+            return (rest - inverse.offset - inverse.tap_factor * tap) % factor == 0;
+        };
+        if (!inverse.tap.valid()) {
+            return whole(0) ? std::optional(Range{0, 1, 1}) : std::nullopt;
+        }
+        const int64_t step = factor / std::gcd(inverse.tap_factor, factor);
+        const int64_t extent = pool_.extent(inverse.tap);
+        for (int64_t tap = 0; tap < std::min(step, extent); ++tap) {
+            if (whole(tap)) return Range{tap, step, ceil_of(extent - tap, step)};
+        }
+        return std::nullopt;
+    }
+    // What is stored where nothing is added.
+    void without_taps(const Stage& from,
+                      const StageInverse& inverse,
+                      const Range& outputs,
+                      VarId p,
+                      std::vector<Stage>& to) {
+        if (!from.initial.valid()) return;
+        Stage part;
+        part.combine = ir::FormulaOp::Assign;
+        const Kind kind = kind_of(graph_.dtypes.at(from.writes[0].tensor));
+        StageWrite write = from.writes[0];
+        write.value = build_.cast(from.initial, kind);
+        if (from.finish.valid()) {
+            const ExprId total = build_.cast(from.initial, pool_[from.total].type.kind);
+            write.value = build_.cast(pool_.replace(from.finish, from.total, total), kind);
+        }
+        const std::vector<VarId> vars = write_shape(from, from.writes[0], pool_).vars;
+        for (const StageLoop& loop : from.loops) {
+            if (std::ranges::find(vars, loop.var) != vars.end()) part.loops.push_back(loop);
+        }
+        part.writes.push_back(std::move(write));
+        rewrite(part, {}, {}, {{inverse.output, range_of(outputs, p)}});
+        set_loop(part, inverse.output, p, outputs.count);
+        to.push_back(std::move(part));
+    }
+    void rewrite(Stage& stage,
+                 ExprId from,
+                 ExprId position,
+                 const std::unordered_map<VarId, ExprId, IdHash>& with) {
+        const auto here = [&](ExprId& id) {
+            if (!id.valid()) return;
+            if (from.valid()) id = pool_.replace(id, from, position);
+            id = pool_.substitute(id, with);
+        };
+        for (StageWrite& write : stage.writes) {
+            here(write.value);
+            for (ExprId& index : write.index) here(index);
+        }
+        for (StageGuard& guard : stage.guards) here(guard.index);
+        here(stage.condition);
+        here(stage.initial);
+        here(stage.finish);
+        here(stage.total);
+    }
+    // No loop has one step only.
+    static void set_loop(Stage& stage, VarId from, VarId to, int64_t extent) {
+        if (extent == 1) {
+            std::erase_if(stage.loops, [&](const StageLoop& loop) { return loop.var == from; });
+            return;
+        }
+        for (StageLoop& loop : stage.loops) {
+            if (loop.var == from) loop = {to, extent};
+        }
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    Builder& build_;
+};
+
+}  // namespace
+
+int split_inverses(StageGraph& graph) {
+    int count = 0;
+    Splitter splitter(graph);
+    std::vector<FusionGroup> units;
+    for (FusionGroup& unit : graph.units) {
+        const bool inverted = std::ranges::any_of(
+            unit.stages, [](const Stage& stage) { return !stage.inverses.empty(); });
+        if (!inverted) {
+            units.push_back(std::move(unit));
+            continue;
+        }
+        ++count;
+        std::vector<Stage> stages;
+        for (const Stage& stage : unit.stages) {
+            for (Stage& part : splitter.run(stage)) stages.push_back(std::move(part));
+        }
+        const bool apart = unit.stages.size() == 1;  // else they are done in their order
+        unit.stages.clear();
+        if (!apart) {
+            unit.stages = std::move(stages);
+            units.push_back(std::move(unit));
+            continue;
+        }
+        for (Stage& stage : stages) {
+            units.push_back(unit);
+            units.back().stages = {std::move(stage)};
+            find_reads(graph, units.back());
+        }
+    }
+    graph.units = std::move(units);
+    return count;
+}
+
+}  // namespace lemma::loop

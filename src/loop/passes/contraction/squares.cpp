@@ -1,0 +1,125 @@
+// Squared distances of all pairs, sum((a - b)^2), by way of sum(a^2) + sum(b^2) - 2 * sum(a * b): a
+// step is one instruction instead of two. Where two rows nearly agree digits cancel, so that the
+// kernel looks at what comes out, and adds up the differences after all where they are small.
+#include "loop/passes/contraction/squares.h"
+
+#include <algorithm>
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kLeastPairs = 16;  // that share one sum of squares
+constexpr int64_t kLeastSteps = 16;  // of a sum, for the look at it takes a few
+
+class SquareFinder {
+public:
+    SquareFinder(StageGraph& graph, FusionGroup& unit)
+        : graph_(graph),
+          pool_(graph.pool),
+          build_(graph.pool.build),
+          unit_(unit),
+          contraction_(*unit.contraction) {}
+
+    // Units that sum the squares of each side, to run before.
+    std::vector<FusionGroup> run() {
+        const Stage& stage = unit_.stages[0];
+        if (stage.combine != ir::FormulaOp::Sum) return {};
+        if (!is_zero(stage.initial) || !is_difference(stage.writes[0].value) || !pays()) return {};
+        std::vector<FusionGroup> units;
+        const ExprId a = sum_of_squares(contraction_.a, units);
+        const ExprId b = sum_of_squares(contraction_.b, units);
+        contraction_.squares = build_.make(Op::Add, {a, b});
+        for (const FusionGroup& unit : units) unit_.reads.push_back(unit.writes[0]);
+        return units;
+    }
+
+private:
+    bool is_zero(ExprId id) const {
+        const Expr& e = pool_[id];
+        return e.op == Op::Constant && (e.type.real() ? e.real == 0 : e.integer == 0);
+    }
+    // The square of what lies between the operands.
+    bool is_difference(ExprId value) const {
+        const Expr& square = pool_[value];
+        if (square.op != Op::Mul || square.args[0] != square.args[1]) return false;
+        const Expr& difference = pool_[square.args[0]];
+        if (difference.op != Op::Sub || difference.type != Type{Kind::F32}) return false;
+        const ExprId a = contraction_.a, b = contraction_.b;
+        return (difference.args[0] == a && difference.args[1] == b) ||
+               (difference.args[0] == b && difference.args[1] == a);
+    }
+    // Each square of one side is part of many pairs.
+    bool pays() const {
+        const auto extent = [&](const std::vector<VarId>& vars) {
+            int64_t product = 1;
+            for (const VarId var : vars) product *= pool_.extent(var);
+            return product;
+        };
+        return !contraction_.lane_in_a && pool_.extent(contraction_.lane) >= kLeastPairs &&
+               extent(contraction_.points) >= kLeastPairs &&
+               extent(contraction_.reduced) >= kLeastSteps;
+    }
+
+    // An element of a tensor with the sums of the squares, over the variables that are not summed.
+    ExprId sum_of_squares(ExprId side, std::vector<FusionGroup>& units) {
+        Stage stage;
+        stage.combine = ir::FormulaOp::Sum;
+        stage.initial = build_.real(0, Kind::F32);
+        std::vector<ExprId> index, own_index;
+        tensor::Shape shape;
+        std::unordered_map<VarId, ExprId, IdHash> with;
+        for (const StageLoop& loop : unit_.stages[0].loops) {
+            if (!pool_.depends(side, loop.var)) continue;
+            const VarId own = pool_.new_var(loop.extent);
+            stage.loops.push_back({own, loop.extent});
+            with[loop.var] = build_.index(own);
+            const auto& reduced = contraction_.reduced;
+            if (std::ranges::find(reduced, loop.var) != reduced.end()) continue;
+            index.push_back(build_.index(loop.var));
+            own_index.push_back(build_.index(own));
+            shape.push_back(loop.extent);
+        }
+        const ExprId element = pool_.substitute(side, with);
+        const ir::TensorId tensor = graph_.new_tensor(tensor::DType::F32, std::move(shape));
+        stage.writes.push_back(
+            {tensor, std::move(own_index), build_.make(Op::Mul, {element, element})});
+        FusionGroup made;
+        made.op = unit_.op;
+        made.label = unit_.label + " squares";
+        made.stages.push_back(std::move(stage));
+        made.writes = {tensor};
+        find_reads(graph_, made);
+        made.once = std::ranges::all_of(
+            made.reads, [&](ir::TensorId id) { return graph_.constants.contains(id); });
+        if (made.once) graph_.constants.insert(tensor);
+        units.push_back(std::move(made));
+        return build_.read(tensor.value, Kind::F32, std::move(index));
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    Builder& build_;
+    FusionGroup& unit_;
+    Contraction& contraction_;
+};
+
+}  // namespace
+
+int find_squares(StageGraph& graph, Numerics numerics) {
+    int count = 0;
+    std::vector<FusionGroup> units;
+    for (FusionGroup& unit : graph.units) {
+        if (unit.contraction && !unit.contraction->product) {
+            for (FusionGroup& made : SquareFinder(graph, unit).run())
+                units.push_back(std::move(made));
+            if (unit.contraction->squares.valid()) ++count;
+            unit.contraction->trusts_squares = numerics == Numerics::Fast;
+        }
+        units.push_back(std::move(unit));
+    }
+    graph.units = std::move(units);
+    return count;
+}
+
+}  // namespace lemma::loop

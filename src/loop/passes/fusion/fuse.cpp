@@ -1,0 +1,330 @@
+#include "loop/passes/fusion/fuse.h"
+
+#include <algorithm>
+
+#include "loop/passes/contraction/contract.h"
+
+namespace lemma::loop {
+
+namespace {
+
+bool reads(const FusionGroup& unit, ir::TensorId id) {
+    return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
+}
+
+class Fuser {
+public:
+    explicit Fuser(StageGraph& graph) : graph_(graph), pool_(graph.pool) {}
+
+    int run() {
+        // Scales and shifts go to the sums first, so that they can become part of the weights.
+        count_uses();
+        for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
+        count_uses();
+        for (size_t i = 0; i < graph_.units.size(); ++i) take_in_producers(i);
+        count_uses();
+        for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
+        return static_cast<int>(
+            std::erase_if(graph_.units, [](const FusionGroup& unit) { return unit.dead; }));
+    }
+
+private:
+    void count_uses() {
+        uses_.clear();
+        producers_.clear();
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            const FusionGroup& unit = graph_.units[i];
+            if (unit.dead) continue;
+            for (const ir::TensorId id : unit.reads) ++uses_[id];
+            for (const ir::TensorId id : unit.writes) producers_[id] = i;
+        }
+    }
+    struct Cost {
+        int operations = 0;
+        bool expensive = false;  // functions, divisions
+        bool gathers = false;
+    };
+    Cost cost(ExprId value) const;
+    bool is_free_map(const FusionGroup& unit) const;
+    bool pays(const FusionGroup& producer, const FusionGroup& consumer) const;
+    void take_in_producers(size_t at);
+    void take_in(FusionGroup& consumer, const FusionGroup& producer);
+    bool loses_tiles(const FusionGroup& consumer, const FusionGroup& producer);
+    void count_changes(const std::vector<ir::TensorId>& before,
+                       const std::vector<ir::TensorId>& after);
+    void join_totals(size_t at);
+    bool takes_readers(const Stage& stage) const;
+    bool join(FusionGroup& first, const Stage& then);
+    bool reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprId>& index) const;
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> uses_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> producers_;
+};
+
+Fuser::Cost Fuser::cost(ExprId value) const {
+    Cost result;
+    std::vector<ExprId> work = {value};
+    std::unordered_set<ExprId, IdHash> seen;
+    while (!work.empty()) {
+        const ExprId id = work.back();
+        work.pop_back();
+        if (!seen.insert(id).second) continue;
+        const Expr& e = pool_[id];
+        if (e.op == Op::Read) {
+            for (const ExprId index : e.args) result.gathers |= !pool_.affine(index);
+            continue;
+        }
+        if (e.op == Op::Constant) continue;
+        result.expensive |= is_dear(e);
+        result.operations += 1;
+        work.insert(work.end(), e.args.begin(), e.args.end());
+    }
+    return result;
+}
+
+bool Fuser::is_free_map(const FusionGroup& unit) const {
+    if (unit.interpreted || unit.dead || unit.stages.size() != 1 || unit.writes.size() != 1) {
+        return false;
+    }
+    const Stage& stage = unit.stages[0];
+    const ir::TensorId id = unit.writes[0];
+    return is_map(stage, graph_) && !graph_.results.contains(id) &&
+           keeps_values(graph_.dtypes.at(id)) && in_range(graph_, stage.writes[0].value);
+}
+
+// A sum of products of elements.
+bool is_product_sum(const Stage& stage, const StagePool& pool) {
+    if (stage.combine != ir::FormulaOp::Sum || stage.writes.size() != 1) return false;
+    std::vector<ExprId> factors = {stage.writes[0].value};
+    for (size_t i = 0; i < factors.size(); ++i) {
+        const Expr& e = pool[factors[i]];
+        if (e.op != Op::Mul && e.op != Op::Read) return false;
+        if (e.op == Op::Mul) factors.insert(factors.end(), e.args.begin(), e.args.end());
+    }
+    return factors.size() > 1;
+}
+
+bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const {
+    if (producer.once != consumer.once) return false;
+    const ExprId value = producer.stages[0].writes[0].value;
+    const Cost price = cost(value);
+    const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
+    const size_t uses = uses_.at(producer.writes[0]);
+    for (const Stage& stage : consumer.stages) {
+        // Products want elements of tensors, to be packed and tiled.
+        if (is_product_sum(stage, pool_)) {
+            if (!copy) return false;
+            continue;
+        }
+        if (stage.initial.valid() && !copy) {
+            double steps = 1;
+            for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
+            const auto elements =
+                static_cast<double>(*tensor::volume(graph_.shapes.at(producer.writes[0])));
+            if (steps > 1.5 * elements && (price.expensive || price.operations > 1)) return false;
+        }
+    }
+    if (copy) return true;
+    if (uses == 1) return true;
+    return uses <= 3 && !price.expensive && price.operations <= 2;
+}
+
+void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
+    const Stage& from = producer.stages[0];
+    const ir::TensorId id = producer.writes[0];
+    const Kind kind = kind_of(graph_.dtypes.at(id));
+    const auto rewrite = [&](ExprId value) {
+        if (!value.valid()) return value;
+        std::vector<std::pair<ExprId, Expr>> reads;
+        pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
+            if (tensor_of(e) == id) reads.emplace_back(at, e);
+        });
+        // Inner reads have smaller numbers; an outer one that has them in its index comes later.
+        std::ranges::sort(reads, {}, [](const auto& read) { return read.first.value; });
+        for (const auto& [at, e] : reads) {
+            std::unordered_map<VarId, ExprId, IdHash> with;
+            for (size_t axis = 0; axis < e.args.size(); ++axis) {
+                const Expr& index = pool_[from.writes[0].index[axis]];
+                if (index.op != Op::Var) continue;
+                with[make_id<VarId>(static_cast<size_t>(index.integer))] = e.args[axis];
+            }
+            const ExprId inlined =
+                pool_.build.cast(pool_.substitute(from.writes[0].value, with), kind);
+            value = pool_.replace(value, at, inlined);
+        }
+        return value;
+    };
+    for (Stage& stage : consumer.stages) {
+        for (StageWrite& write : stage.writes) {
+            write.value = rewrite(write.value);
+            for (ExprId& index : write.index) index = rewrite(index);
+        }
+        for (StageGuard& guard : stage.guards) guard.index = rewrite(guard.index);
+        stage.condition = rewrite(stage.condition);
+        stage.initial = rewrite(stage.initial);
+        stage.finish = rewrite(stage.finish);
+    }
+}
+
+// Windows over the edge of a slice would read what lies beside it, not zeros.
+bool Fuser::loses_tiles(const FusionGroup& consumer, const FusionGroup& producer) {
+    const bool windows =
+        !consumer.once && consumer.stages.size() == 1 && !consumer.stages[0].guards.empty();
+    if (!windows || !find_contraction(graph_, consumer.stages[0])) return false;
+    FusionGroup whole = consumer;
+    take_in(whole, producer);
+    return !find_contraction(graph_, whole.stages[0]);
+}
+
+void Fuser::take_in_producers(size_t at) {
+    FusionGroup& consumer = graph_.units[at];
+    if (consumer.interpreted || consumer.dead) return;
+    std::unordered_set<ir::TensorId, IdHash> tried;
+    for (size_t i = 0; i < consumer.reads.size();) {
+        const ir::TensorId id = consumer.reads[i];
+        const auto found = producers_.find(id);
+        const bool other = found != producers_.end() && found->second != at;
+        if (!other || !tried.insert(id).second || !is_free_map(graph_.units[found->second]) ||
+            !pays(graph_.units[found->second], consumer) ||
+            loses_tiles(consumer, graph_.units[found->second])) {
+            ++i;
+            continue;
+        }
+        const std::vector<ir::TensorId> before = consumer.reads;
+        take_in(consumer, graph_.units[found->second]);
+        find_reads(graph_, consumer);
+        count_changes(before, consumer.reads);
+        i = 0;
+    }
+}
+
+// What is not read any more is not made any more.
+void Fuser::count_changes(const std::vector<ir::TensorId>& before,
+                          const std::vector<ir::TensorId>& after) {
+    const auto in = [](const std::vector<ir::TensorId>& ids, ir::TensorId id) {
+        return std::ranges::find(ids, id) != ids.end();
+    };
+    for (const ir::TensorId id : after) {
+        if (!in(before, id)) ++uses_[id];
+    }
+    for (const ir::TensorId id : before) {
+        if (in(after, id) || --uses_[id] > 0) continue;
+        const auto made = producers_.find(id);
+        if (made == producers_.end() || graph_.results.contains(id)) continue;
+        FusionGroup& producer = graph_.units[made->second];
+        if (producer.interpreted || producer.writes.size() != 1) continue;
+        producer.dead = true;
+        count_changes(producer.reads, {});
+    }
+}
+
+// All reads of the tensor are at one index, made of different variables or zeros, and these are all
+// loops of the stage.
+bool Fuser::reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprId>& index) const {
+    bool plain = true;
+    bool found = false;
+    pool_.visit_reads(stage.writes[0].value, [&](ExprId, const Expr& e) {
+        if (tensor_of(e) != id) return;
+        if (found && e.args != index) plain = false;
+        index = e.args;
+        found = true;
+    });
+    if (!found || !plain) return false;
+    std::vector<VarId> vars;
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+        const Expr& e = pool_[index[axis]];
+        if (e.op == Op::Constant) {
+            if (e.integer != 0 || graph_.shapes.at(id)[axis] != 1) return false;
+            continue;
+        }
+        if (e.op != Op::Var) return false;
+        const auto var = make_id<VarId>(static_cast<size_t>(e.integer));
+        if (std::ranges::find(vars, var) != vars.end()) return false;
+        if (pool_.extent(var) != graph_.shapes.at(id)[axis]) return false;
+        vars.push_back(var);
+    }
+    return vars.size() == stage.loops.size();
+}
+
+// The first stores what the second makes of it.
+bool Fuser::join(FusionGroup& first, const Stage& then) {
+    Stage& stage = first.stages[0];
+    const ir::TensorId id = first.writes[0];
+    std::vector<ExprId> index;
+    if (!is_plain(then) || !reads_plainly(then, id, index) ||
+        !in_range(graph_, then.writes[0].value))
+        return false;
+    const WriteShape shape = write_shape(then, then.writes[0], pool_);
+    if (!shape.injective || shape.vars.size() != then.loops.size()) return false;
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+        const Expr& e = pool_[index[axis]];
+        if (e.op != Op::Var) continue;
+        with[make_id<VarId>(static_cast<size_t>(e.integer))] = stage.writes[0].index[axis];
+    }
+    const ExprId read = pool_.build.read(id.value, kind_of(graph_.dtypes.at(id)), index);
+    const ExprId here = pool_.substitute(read, with);
+    const ExprId value = pool_.substitute(then.writes[0].value, with);
+    Stage joined = stage;
+    if (stage.combine == ir::FormulaOp::Assign) {
+        const ExprId made = pool_.build.cast(stage.writes[0].value, kind_of(graph_.dtypes.at(id)));
+        joined.writes[0].value = pool_.replace(value, here, made);
+    } else if (!stage.total.valid()) {
+        joined.total = here;
+        joined.finish = value;
+    } else {
+        joined.finish = pool_.replace(value, here, stage.finish);
+    }
+    joined.writes[0].tensor = then.writes[0].tensor;
+    joined.writes[0].index.clear();
+    for (const ExprId part : then.writes[0].index) {
+        joined.writes[0].index.push_back(pool_.substitute(part, with));
+    }
+    // A store that scatters must not cost the tiles.
+    if (find_contraction(graph_, stage) && !find_contraction(graph_, joined)) return false;
+    stage = std::move(joined);
+    return true;
+}
+
+// What is made of its elements can be stored in their place. Maps are rather taken in where they
+// are read.
+bool Fuser::takes_readers(const Stage& stage) const {
+    if (stage.initial.valid()) return true;
+    return is_plain(stage) && covers(stage, graph_) && !is_map(stage, graph_) &&
+           in_range(graph_, stage.writes[0].value);
+}
+
+void Fuser::join_totals(size_t at) {
+    for (;;) {
+        FusionGroup& first = graph_.units[at];
+        const bool one = !first.interpreted && !first.dead && !first.once &&
+                         first.stages.size() == 1 && first.writes.size() == 1;
+        if (!one || !takes_readers(first.stages[0])) return;
+        const ir::TensorId id = first.writes[0];
+        if (graph_.results.contains(id) || uses_[id] != 1 || !keeps_values(graph_.dtypes.at(id))) {
+            return;
+        }
+        size_t reader = at + 1;
+        while (reader < graph_.units.size() && !reads(graph_.units[reader], id)) ++reader;
+        if (reader == graph_.units.size()) return;
+        FusionGroup& then = graph_.units[reader];
+        if (then.interpreted || then.stages.size() != 1 || then.writes.size() != 1) return;
+        if (!join(first, then.stages[0])) return;
+        // It runs where the second would have: what that reads may not be there before.
+        then.stages[0] = std::move(first.stages[0]);
+        then.label = first.label;
+        then.op = first.op;
+        first.dead = true;
+        find_reads(graph_, then);
+        count_uses();
+        at = reader;
+    }
+}
+
+}  // namespace
+
+int fuse(StageGraph& graph) { return Fuser(graph).run(); }
+
+}  // namespace lemma::loop

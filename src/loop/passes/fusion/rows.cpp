@@ -1,0 +1,330 @@
+#include "loop/passes/fusion/rows.h"
+
+#include "loop/passes/fusion/rows_impl.h"
+
+namespace lemma::loop {
+
+namespace {
+
+// Calls visit(expression) with each one of the stage; those that it returns take their places.
+template <class Visit>
+void rewrite(Stage& stage, Visit&& visit) {
+    const auto change = [&](ExprId& id) {
+        if (id.valid()) id = visit(id);
+    };
+    const auto change_write = [&](StageWrite& write) {
+        for (ExprId& index : write.index) change(index);
+        change(write.value);
+    };
+    for (StageWrite& write : stage.writes) change_write(write);
+    if (stage.kept) change_write(*stage.kept);
+    for (ExprId* id : {&stage.initial, &stage.finish, &stage.total}) change(*id);
+}
+
+class RowSharer {
+public:
+    RowSharer(RegionGraph& region, const Target& target)
+        : graph_(region.graph),
+          pool_(region.graph.pool),
+          layouts_(region.layouts),
+          shared_(find_shared(region)),
+          before_(region.lifted),
+          target_(target) {}
+
+    int run() {
+        for (size_t i = 0; i < graph_.units.size(); ++i) {
+            for (const ir::TensorId id : graph_.units[i].reads) last_read_[id] = i;
+        }
+        for (size_t i = 0; i < graph_.units.size(); ++i) share_from(i);
+        return static_cast<int>(
+            std::erase_if(graph_.units, [](const FusionGroup& unit) { return unit.dead; }));
+    }
+
+private:
+    // Stages of one kernel, and the variables that their rows have in each.
+    struct Group {
+        std::vector<size_t> units;
+        std::vector<VarId> rows;
+        bool side_by_side = false;             // their elements
+        std::vector<std::vector<VarId>> vars;  // by unit
+        // What is written row by row: the row's variable of each axis, or none.
+        std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
+    };
+
+    bool is_before(const FusionGroup& unit) const { return before_.contains(unit.writes[0]); }
+    size_t last_reader(ir::TensorId id) const {
+        const auto found = last_read_.find(id);
+        return found == last_read_.end() ? 0 : found->second;
+    }
+    void share_from(size_t first);
+    bool extend(Group& group, size_t at) const;
+    bool fits(const Group& group, const FusionGroup& unit) const;
+    bool are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const;
+    void add_writes(Group& group, const FusionGroup& unit, const std::vector<VarId>& vars) const;
+    void make(const Group& group);
+    bool needs_memory(const Group& group, ir::TensorId id) const;
+    void place_in_results(const Group& group, FusionGroup& unit);
+    bool place_in_result(FusionGroup& unit, size_t at, ir::TensorId id);
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    const Layouts& layouts_;
+    const TensorSet shared_;   // they have their place in the memory of others, or others in theirs
+    const TensorSet& before_;  // made before a loop: they stay apart
+    const Target& target_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> last_read_;  // by which unit
+};
+
+void RowSharer::add_writes(Group& group,
+                           const FusionGroup& unit,
+                           const std::vector<VarId>& vars) const {
+    const auto add = [&](const StageWrite& write) {
+        std::vector<std::optional<size_t>> axes(write.index.size());
+        size_t found = 0;
+        for (size_t axis = 0; axis < axes.size(); ++axis) {
+            const auto var = as_var(pool_, write.index[axis]);
+            const auto row = var ? std::ranges::find(vars, *var) : vars.end();
+            if (row == vars.end()) continue;
+            axes[axis] = static_cast<size_t>(row - vars.begin());
+            ++found;
+        }
+        // Whose row an element belongs to cannot be seen otherwise.
+        if (found == vars.size()) group.axes[write.tensor] = std::move(axes);
+    };
+    for (const StageWrite& write : unit.stages[0].writes) add(write);
+    if (unit.stages[0].kept) add(*unit.stages[0].kept);
+}
+
+// What a row touches is to stay in the cache from one stage to the next.
+bool RowSharer::fits(const Group& group, const FusionGroup& unit) const {
+    const Stage& stage = unit.stages[0];
+    int64_t rows = 1;
+    for (const VarId var : group.rows) rows *= pool_.extent(var);
+    const int64_t steps = steps_of(stage.loops);
+    if (rows < kEnoughRows && steps > kFewSteps) return false;
+    int64_t bytes = 0;
+    for (const auto* tensors : {&unit.reads, &unit.writes}) {
+        for (const ir::TensorId id : *tensors) {
+            const auto elements = tensor::volume(graph_.shapes.at(id)).value_or(INT64_MAX);
+            bytes += std::min(elements, steps / rows) * tensor::dtype_size(graph_.dtypes.at(id));
+        }
+    }
+    return bytes <= target_.l2_bytes / 4;
+}
+
+// Whether neighbours in memory are elements of different rows: in what a map writes, or in the
+// largest tensor that a reduction reads. The stages of a kernel should agree about it.
+bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const {
+    ir::TensorId largest = stage.writes[0].tensor;
+    std::vector<ExprId> index = stage.writes[0].index;
+    const auto volume = [&](ir::TensorId id) {
+        return tensor::volume(graph_.shapes.at(id)).value_or(0);
+    };
+    if (stage.initial.valid()) {
+        visit_elements(stage, pool_, [&](const Expr& e) {
+            if (volume(tensor_of(e)) <= volume(largest)) return;
+            largest = tensor_of(e);
+            index = e.args;
+        });
+    }
+    const tensor::Shape& shape = graph_.shapes.at(largest);
+    size_t axis = shape.size();
+    while (axis > 0 && shape[axis - 1] == 1) --axis;
+    if (const auto other = layouts_.innermost.find(largest); other != layouts_.innermost.end()) {
+        axis = other->second + 1;
+    }
+    return axis > 0 && pool_.depends_on_any(index[axis - 1], rows);
+}
+
+// Whether the unit is of the group: of what is made there it reads its own row alone.
+bool RowSharer::extend(Group& group, size_t at) const {
+    const FusionGroup& unit = graph_.units[at];
+    // The group runs where its last unit would have. Who reads what the others write under the name
+    // of another tensor, which lies in the same memory, would not wait for it.
+    for (const size_t member : group.units) {
+        for (const ir::TensorId id : graph_.units[member].writes) {
+            if (shared_.contains(id)) return false;
+        }
+    }
+    if (!is_one_stage(unit) || is_before(unit) != is_before(graph_.units[group.units[0]]) ||
+        !fits(group, unit)) {
+        return false;
+    }
+    const Stage& stage = unit.stages[0];
+    const bool reduction = stage.initial.valid();
+    if (reduction ? !is_reduction(stage, graph_) : !is_assignment(stage, graph_)) return false;
+    std::vector<VarId> vars(group.rows.size());
+    bool good = true;
+    visit_elements(stage, pool_, [&](const Expr& e) {
+        const auto axes = group.axes.find(tensor_of(e));
+        if (axes == group.axes.end()) return;
+        for (size_t axis = 0; axis < e.args.size(); ++axis) {
+            const auto row = axes->second[axis];
+            if (!row) continue;
+            const auto var = as_var(pool_, e.args[axis]);
+            good &= var && (!vars[*row].valid() || vars[*row] == *var);
+            if (var) vars[*row] = *var;
+        }
+    });
+    // What it reads of the group it must read by rows: it is in the table.
+    for (const size_t member : group.units) {
+        for (const ir::TensorId id : graph_.units[member].writes) {
+            good &= group.axes.contains(id) || !contains(unit.reads, id);
+        }
+    }
+    for (size_t i = 0; i < vars.size(); ++i) {
+        good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(group.rows[i]) &&
+               std::ranges::count(vars, vars[i]) == 1;
+    }
+    const bool number = stage.loops.size() == vars.size();
+    if (number && !keeps_values(graph_.dtypes.at(stage.writes[0].tensor))) return false;
+    if (!good || (!number && are_side_by_side(stage, vars) != group.side_by_side)) return false;
+    if (reduction) {
+        std::vector<VarId> sorted = vars;
+        std::ranges::sort(sorted);
+        if (write_shape(stage, stage.writes[0], pool_).vars != sorted) return false;
+    }
+    group.units.push_back(at);
+    group.vars.push_back(vars);
+    add_writes(group, unit, vars);
+    return true;
+}
+
+void RowSharer::share_from(size_t first) {
+    const FusionGroup& unit = graph_.units[first];
+    if (!is_one_stage(unit) || !is_reduction(unit.stages[0], graph_)) return;
+    Group group;
+    group.rows = write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
+    if (!fits(group, unit)) return;
+    group.units = {first};
+    group.vars = {group.rows};
+    group.side_by_side = are_side_by_side(unit.stages[0], group.rows);
+    add_writes(group, unit, group.rows);
+    if (group.axes.size() != unit.writes.size()) return;
+    const auto end_of = [&](const FusionGroup& member) {
+        size_t last = 0;
+        for (const ir::TensorId id : member.writes) last = std::max(last, last_reader(id));
+        return last + 1;
+    };
+    size_t end = end_of(unit);
+    for (size_t at = first + 1; at < end; ++at) {
+        const FusionGroup& next = graph_.units[at];
+        if (next.dead) continue;
+        const bool reads = std::ranges::any_of(group.units, [&](size_t member) {
+            return std::ranges::any_of(graph_.units[member].writes,
+                                       [&](ir::TensorId id) { return contains(next.reads, id); });
+        });
+        if (reads && !extend(group, at)) break;
+        if (reads) end = std::max(end, end_of(next));
+    }
+    if (group.units.size() > 1) make(group);
+}
+
+bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
+    if (graph_.results.contains(id) || shared_.contains(id)) return true;
+    for (size_t i = group.units[0]; i <= last_reader(id); ++i) {
+        const bool member = std::ranges::find(group.units, i) != group.units.end();
+        const FusionGroup& unit = graph_.units[i];
+        if (!member && !unit.dead && contains(unit.reads, id)) return true;
+    }
+    return false;
+}
+
+// It runs where the last one would have: what that reads may not be there before.
+void RowSharer::make(const Group& group) {
+    FusionGroup made;
+    RowGroup rows;
+    for (const VarId var : group.rows) rows.loops.push_back({var, pool_.extent(var)});
+    for (size_t i = 0; i < group.units.size(); ++i) {
+        FusionGroup& unit = graph_.units[group.units[i]];
+        Stage& stage = unit.stages[0];
+        std::unordered_map<VarId, ExprId, IdHash> with;
+        for (size_t k = 0; k < group.rows.size(); ++k) {
+            with[group.vars[i][k]] = pool_.build.index(group.rows[k]);
+            const auto loop = std::ranges::find(stage.loops, group.vars[i][k], &StageLoop::var);
+            if (loop != stage.loops.end()) loop->var = group.rows[k];
+        }
+        rewrite(stage, [&](ExprId id) { return pool_.substitute(id, with); });
+        for (const ir::TensorId id : unit.writes) {
+            const bool number = makes_number(stage, rows) && id == stage.writes[0].tensor;
+            if (number && !needs_memory(group, id)) {
+                const tensor::Shape& shape = graph_.shapes.at(id);
+                Layout layout;  // one for all rows
+                layout.strides.resize(shape.size());
+                rows.numbers[id] = {{}, graph_.dtypes.at(id), shape, std::move(layout)};
+            } else {
+                made.writes.push_back(id);
+            }
+        }
+        made.stages.push_back(std::move(stage));
+        unit.dead = true;
+    }
+    made.rows = std::move(rows);
+    place_in_results(group, made);
+    FusionGroup& last = graph_.units[group.units.back()];
+    made.op = last.op;
+    made.label = last.label;
+    find_reads(graph_, made);
+    for (const ir::TensorId id : made.reads) {
+        last_read_[id] = std::max(last_reader(id), group.units.back());
+    }
+    last = std::move(made);
+}
+
+// Rows that only the group needs lie where its result will be.
+void RowSharer::place_in_results(const Group& group, FusionGroup& unit) {
+    const std::vector<ir::TensorId> writes = unit.writes;
+    for (const ir::TensorId id : writes) {
+        if (needs_memory(group, id)) continue;
+        size_t last = unit.stages.size();  // that reads it
+        for (size_t i = 0; i < unit.stages.size(); ++i) {
+            visit_elements(unit.stages[i], pool_, [&](const Expr& e) {
+                if (tensor_of(e) == id) last = i;
+            });
+        }
+        if (last == unit.stages.size() || !place_in_result(unit, last, id)) continue;
+        std::erase(unit.writes, id);
+    }
+}
+
+// The stage is the last that reads the tensor, and must do so where it writes.
+bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
+    const StageWrite& write = unit.stages[at].writes[0];
+    const ir::TensorId to = write.tensor;
+    const bool alike = !unit.stages[at].initial.valid() &&
+                       graph_.shapes.at(to) == graph_.shapes.at(id) &&
+                       graph_.dtypes.at(to) == graph_.dtypes.at(id);
+    if (!alike) return false;
+    bool good = true;
+    visit_elements(unit.stages[at], pool_, [&](const Expr& e) {
+        good &= tensor_of(e) != id || e.args == write.index;
+        good &= tensor_of(e) != to;  // another one is there already
+    });
+    if (!good) return false;
+    const auto move = [&](ExprId value) {
+        std::vector<std::pair<ExprId, Expr>> reads;
+        pool_.visit_reads(value, [&](ExprId read, const Expr& e) {
+            if (tensor_of(e) == id) reads.emplace_back(read, e);
+        });
+        for (const auto& [read, e] : reads) {
+            value = pool_.replace(value, read, pool_.build.read(to.value, e.type.kind, e.args));
+        }
+        return value;
+    };
+    for (Stage& stage : unit.stages) {
+        rewrite(stage, move);
+        for (StageWrite& made : stage.writes) {
+            if (made.tensor == id) made.tensor = to;
+        }
+        if (stage.kept && stage.kept->tensor == id) stage.kept->tensor = to;
+    }
+    return true;
+}
+
+}  // namespace
+
+int share_rows(RegionGraph& region, const Target& target) {
+    return RowSharer(region, target).run();
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,58 @@
+// loop/passes/fusion/rows_impl.h — what store_along and rows have in common.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "loop/passes/graph.h"
+
+namespace lemma::loop {
+
+// With fewer rows than these threads would have too few to share; but a short kernel is one piece
+// of work in any case.
+constexpr int64_t kEnoughRows = 8;
+constexpr int64_t kFewSteps = 16384;
+
+inline int64_t steps_of(const std::vector<StageLoop>& loops) {
+    int64_t steps = 1;
+    for (const StageLoop& loop : loops) steps *= loop.extent;
+    return steps;
+}
+
+inline std::optional<VarId> as_var(const StagePool& pool, ExprId id) {
+    const Expr& e = pool[id];
+    if (e.op != Op::Var) return std::nullopt;
+    return make_id<VarId>(static_cast<size_t>(e.integer));
+}
+
+inline bool contains(const std::vector<ir::TensorId>& ids, ir::TensorId id) {
+    return std::ranges::find(ids, id) != ids.end();
+}
+
+// Calls visit(read) with each element that the stage reads from a tensor.
+template <class Visit>
+void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
+    const auto all = [&](ExprId value) {
+        pool.visit_reads(value, [&](ExprId at, const Expr& e) {
+            if (at != stage.total) visit(e);
+        });
+    };
+    for (const StageWrite& write : stage.writes) all(write.value);
+    if (stage.kept) all(stage.kept->value);
+    all(stage.initial);
+    all(stage.finish);
+}
+
+// A unit of one stage that is compiled as plain loops, in each run.
+inline bool is_one_stage(const FusionGroup& unit) {
+    return !unit.interpreted && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
+           unit.stages.size() == 1;
+}
+// Assigns one element in each step, none of them twice; no step is skipped, and no index leaves its
+// tensor.
+bool is_assignment(const Stage& stage, const StageGraph& graph);
+// Likewise one that combines, in elements that have a start.
+bool is_reduction(const Stage& stage, const StageGraph& graph);
+
+}  // namespace lemma::loop

@@ -1,0 +1,54 @@
+#include "loop/passes/memory/when.h"
+
+#include <algorithm>
+
+namespace lemma::loop {
+
+namespace {
+
+// Whether all that the group reads is good, or lies in something that is.
+template <class Good>
+bool all_reads(const RegionGraph& region, const FusionGroup& unit, const Good& good) {
+    return std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
+        const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
+        if (own || good(id)) return true;
+        auto parent = region.parents.find(id);
+        for (; parent != region.parents.end(); parent = region.parents.find(id)) {
+            id = parent->second.first;
+        }
+        return good(id);
+    });
+}
+
+}  // namespace
+
+int find_when(RegionGraph& region) {
+    int count = 0;
+    const auto is_constant = [&](ir::TensorId id) { return region.constants.contains(id); };
+    const auto stays = [&](ir::TensorId id) {
+        const bool same = region.outer.contains(id) && !region.changing.contains(id);
+        return same || region.lifted.contains(id) || is_constant(id);
+    };
+    region.written.clear();
+    for (FusionGroup& unit : region.graph.units) {
+        if (!unit.interpreted) {
+            unit.once = unit.once && all_reads(region, unit, is_constant);
+            if (unit.once) {
+                region.constants.insert(unit.writes.begin(), unit.writes.end());
+                ++count;
+                continue;
+            }
+            const bool lifted = region.kind == RegionKind::Loop && all_reads(region, unit, stays);
+            if (lifted) {
+                region.lifted.insert(unit.writes.begin(), unit.writes.end());
+                ++count;
+                continue;
+            }
+        }
+        const bool control = unit.interpreted && unit.why.empty();
+        if (!control) region.written.insert(unit.writes.begin(), unit.writes.end());
+    }
+    return count;
+}
+
+}  // namespace lemma::loop

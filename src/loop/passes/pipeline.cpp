@@ -1,0 +1,162 @@
+#include "loop/passes/pipeline.h"
+
+#include "loop/passes/contraction/contract.h"
+#include "loop/passes/contraction/fold.h"
+#include "loop/passes/contraction/layouts.h"
+#include "loop/passes/contraction/pack.h"
+#include "loop/passes/contraction/split.h"
+#include "loop/passes/contraction/squares.h"
+#include "loop/passes/fusion/fuse.h"
+#include "loop/passes/fusion/hoist.h"
+#include "loop/passes/fusion/rows.h"
+#include "loop/passes/fusion/siblings.h"
+#include "loop/passes/fusion/store_along.h"
+#include "loop/passes/graph_text.h"
+#include "loop/passes/memory/boundary.h"
+#include "loop/passes/memory/concat.h"
+#include "loop/passes/memory/in_place.h"
+#include "loop/passes/memory/views.h"
+#include "loop/passes/memory/when.h"
+#include "loop/passes/prepare/lift.h"
+#include "loop/passes/prepare/once.h"
+#include "loop/passes/prepare/order.h"
+#include "loop/passes/prepare/parts.h"
+#include "loop/passes/prepare/reshape.h"
+#include "loop/passes/prepare/unused.h"
+#include "loop/passes/prepare/zeros.h"
+
+namespace lemma::loop {
+
+namespace {
+
+// A pass over the graph alone, and one over the region.
+template <int (*pass)(StageGraph&)>
+int on_graph(RegionGraph& region, const PassOptions&) {
+    return pass(region.graph);
+}
+template <int (*pass)(RegionGraph&)>
+int on_region(RegionGraph& region, const PassOptions&) {
+    return pass(region);
+}
+
+int hoist(RegionGraph& region, const PassOptions&) {
+    const int made = hoist_constants(region.graph);
+    if (made > 0) fuse(region.graph);
+    return made;
+}
+int siblings(RegionGraph& region, const PassOptions& options) {
+    return merge_siblings(region.graph, options.target, options.least_gain);
+}
+int layout(RegionGraph& region, const PassOptions&) {
+    region.layouts = choose_layouts(region.graph, region.fixed);
+    return static_cast<int>(region.layouts.innermost.size() + region.layouts.halos.size());
+}
+// What was written by a copy that is gone may run at another time.
+int views(RegionGraph& region, const PassOptions&) {
+    const int found = find_views(region);
+    find_when(region);
+    return found;
+}
+int rows(RegionGraph& region, const PassOptions& options) {
+    return share_rows(region, options.target);
+}
+int squares(RegionGraph& region, const PassOptions& options) {
+    return find_squares(region.graph, options.numerics);
+}
+int pack(RegionGraph& region, const PassOptions& options) {
+    return pack_weights(region.graph, region.places, options.target);
+}
+
+constexpr auto kPlanner = PassPhase::Planner;
+constexpr auto kStages = PassPhase::Stages;
+constexpr auto kOptimise = PassPhase::Optimise;
+constexpr auto kPlaced = PassPhase::Placed;
+
+}  // namespace
+
+// clang-format off
+const std::vector<Pass>& pipeline() {
+    static const std::vector<Pass> passes = {
+        // The planner makes stages of formulas (stage.h). Each operation goes through scatter.h,
+        // init.h and strict.h by itself; what has no stages is left to the interpreter.
+        {"stages", kPlanner, {}, nullptr,
+         "each group is one operation"},
+        {"zeros", kStages, {"stages"}, on_graph<add_zeros>,
+         "kernels write every element that is read"},
+        {"once", kStages, {"zeros"}, on_region<mark_once>,
+         "what depends on constants alone runs once"},
+        {"boundary", kStages, {"once"}, on_region<find_boundary>,
+         "it is known what others see"},
+
+        {"order", kOptimise, {"stages"}, on_region<order_groups>,
+         "the file decides no order"},
+        {"parts", kOptimise, {"zeros"}, on_graph<separate_parts>,
+         "a split is a group for each part"},
+        {"reshape", kOptimise, {"parts"}, on_graph<compose_reshapes>,
+         "flat copies are not read"},
+        {"unused", kOptimise, {"reshape"}, on_graph<drop_unused>,
+         "every group is needed"},
+        {"lift", kOptimise, {"unused", "boundary"}, on_region<lift_sums>,
+         "sums over items are before the loop"},
+        {"fuse", kOptimise, {"unused"}, on_graph<fuse>,
+         "maps are part of others where it pays"},
+        {"hoist", kOptimise, {"fuse"}, hoist,
+         "constants by channel are computed once, and fused"},
+        {"split", kOptimise, {"fuse"}, on_graph<split_inverses>,
+         "no stage has inverses"},
+        {"invariant", kOptimise, {"fuse", "boundary"}, on_region<mark_invariants>,
+         "what a loop leaves alone is constant"},
+        {"siblings", kOptimise, {"fuse", "split"}, siblings,
+         "products of one operand are one"},
+        {"contract", kOptimise, {"split", "siblings"}, on_graph<find_contractions>,
+         "sums that pay as tiles are known"},
+        {"fold", kOptimise, {"contract"}, on_graph<fold_scales>,
+         "scales by channel are part of the weights"},
+        {"layout", kOptimise, {"contract", "boundary"}, layout,
+         "tensors are laid out for contractions"},
+        {"concat", kOptimise, {"layout"}, on_region<find_insertions>,
+         "parts along inner axes lie in the whole"},
+        {"when", kOptimise, {"layout", "once"}, on_region<find_when>,
+         "it is known what runs before the loop"},
+        {"join", kOptimise, {"concat", "when"}, on_region<find_parts>,
+         "parts one behind the other lie in the whole"},
+        {"views", kOptimise, {"join"}, views,
+         "copies in order have no kernel"},
+        {"along", kOptimise, {"when", "views"}, on_region<store_along>,
+         "maps are stored while they are summed"},
+        {"rows", kOptimise, {"along", "layout"}, rows,
+         "stages of one row are one kernel"},
+        {"in_place", kOptimise, {"rows"}, on_region<find_in_place>,
+         "results take the memory of operands"},
+
+        // The planner gives tensors their memory.
+        {"squares", kPlaced, {"contract", "rows"}, squares,
+         "squared distances are products"},
+        {"pack", kPlaced, {"contract", "fold"}, pack,
+         "constant operands are packed"},
+
+        // The planner makes kernels, and then places what they compute in one piece of memory.
+        {"schedule", kPlanner, {"stages"}, nullptr,
+         "each group has kernels"},
+        {"memory", kPlanner, {"schedule"}, nullptr,
+         "what lives at the same time lies apart"},
+    };
+    return passes;
+}
+// clang-format on
+
+std::vector<std::string> dump_passes() {
+    std::vector<std::string> names;
+    for (const Pass& pass : pipeline()) names.emplace_back(pass.name);
+    return names;
+}
+
+void run_passes(PassPhase phase, RegionGraph& region, const PassOptions& options, PassLog* log) {
+    for (const Pass& pass : pipeline()) {
+        if (pass.phase != phase || !pass.run) continue;
+        pass.run(region, options);
+        if (log && log->wants(pass.name)) log->text += print(region);
+    }
+}
+
+}  // namespace lemma::loop

@@ -1,0 +1,39 @@
+#include "loop/passes/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace lemma::loop {
+namespace {
+
+TEST(Pipeline, EveryPassRunsBehindWhatItNeeds) {
+    std::set<std::string_view> before;
+    for (const Pass& pass : pipeline()) {
+        for (const std::string_view need : pass.needs) {
+            EXPECT_TRUE(before.contains(need)) << pass.name << " needs " << need;
+        }
+        EXPECT_TRUE(before.insert(pass.name).second) << pass.name << " is there twice";
+        EXPECT_NE(pass.promises, "") << pass.name;
+        EXPECT_EQ(pass.run == nullptr, pass.phase == PassPhase::Planner) << pass.name;
+    }
+}
+
+TEST(Pipeline, PhasesComeInTheirOrder) {
+    PassPhase now = PassPhase::Planner;
+    for (const Pass& pass : pipeline()) {
+        if (pass.phase == PassPhase::Planner) continue;
+        EXPECT_GE(pass.phase, now) << pass.name;
+        now = pass.phase;
+    }
+    EXPECT_EQ(now, PassPhase::Placed);
+}
+
+TEST(Pipeline, EveryPassCanBeDumped) {
+    const std::vector<std::string> names = dump_passes();
+    ASSERT_EQ(names.size(), pipeline().size());
+    for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(names[i], pipeline()[i].name);
+}
+
+}  // namespace
+}  // namespace lemma::loop

@@ -1,0 +1,44 @@
+#include "loop/passes/prepare/init.h"
+
+namespace lemma::loop {
+
+namespace {
+
+bool merge(const Stage& first, Stage& second, StageGraph& graph) {
+    const bool sums = second.combine != ir::FormulaOp::Assign &&
+                      second.combine != ir::FormulaOp::Update && !second.initial.valid();
+    if (!sums || !is_map(first, graph) || !covers(second, graph)) return false;
+    const StageWrite& from = first.writes[0];
+    const StageWrite& to = second.writes[0];
+    if (from.tensor != to.tensor) return false;
+    bool reads_itself = false;
+    const auto visit = [&](ExprId, const Expr& e) { reads_itself |= e.integer == to.tensor.value; };
+    graph.pool.visit_reads(to.value, visit);
+    graph.pool.visit_reads(second.condition, visit);
+    for (const StageGuard& guard : second.guards) graph.pool.visit_reads(guard.index, visit);
+    if (reads_itself) return false;
+    std::unordered_map<VarId, ExprId, IdHash> with;
+    for (size_t axis = 0; axis < from.index.size(); ++axis) {
+        const Expr& e = graph.pool[from.index[axis]];
+        if (e.op == Op::Var) with[make_id<VarId>(static_cast<size_t>(e.integer))] = to.index[axis];
+    }
+    second.initial = graph.pool.substitute(from.value, with);
+    return true;
+}
+
+}  // namespace
+
+int merge_init(StageGraph& graph, FusionGroup& unit) {
+    const size_t before = unit.stages.size();
+    for (size_t i = 1; i < unit.stages.size();) {
+        if (merge(unit.stages[i - 1], unit.stages[i], graph)) {
+            unit.stages.erase(unit.stages.begin() + static_cast<ptrdiff_t>(i) - 1);
+        } else {
+            ++i;
+        }
+    }
+    find_reads(graph, unit);
+    return static_cast<int>(before - unit.stages.size());
+}
+
+}  // namespace lemma::loop

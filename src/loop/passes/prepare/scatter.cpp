@@ -1,0 +1,135 @@
+#include "loop/passes/prepare/scatter.h"
+
+#include <algorithm>
+
+#include "loop/schedule/nest.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kMostParts = 64;  // sums that one becomes
+
+class Inverter {
+public:
+    Inverter(StageGraph& graph, Stage& stage)
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), stage_(stage) {}
+
+    bool run() {
+        if (!accumulates(stage_) || stage_.writes.size() != 1 || stage_.empty) return false;
+        const StageWrite& write = stage_.writes[0];
+        const auto found = graph_.shapes.find(write.tensor);
+        if (found == graph_.shapes.end()) return false;
+        shape_ = found->second;
+        if (covers(stage_, graph_) || !find_axes()) return false;  // each element has its own steps
+        for (const Axis& axis : axes_) invert(axis);
+        return true;
+    }
+
+private:
+    // factor * position + tap_factor * tap + offset
+    struct Axis {
+        size_t number;
+        VarId position, tap;
+        int64_t factor = 1, tap_factor = 0, offset = 0;
+    };
+
+    bool in_other_axis(VarId var, size_t axis) const {
+        const std::vector<ExprId>& index = stage_.writes[0].index;
+        for (size_t i = 0; i < index.size(); ++i) {
+            if (i != axis && pool_.depends(index[i], var)) return true;
+        }
+        return false;
+    }
+    std::optional<Axis> axis_of(size_t number, const Address& index) const {
+        Axis axis{.number = number, .offset = index.offset};
+        for (const AddressTerm& term : index.terms) {
+            const bool free = term.factor > 0 && !in_other_axis(term.var, number);
+            const bool longer =
+                !axis.position.valid() || pool_.extent(term.var) > pool_.extent(axis.position);
+            if (free && longer) {
+                axis.tap = axis.position;
+                axis.tap_factor = axis.factor;
+                axis.position = term.var;
+                axis.factor = term.factor;
+            } else if (axis.tap.valid()) {
+                return std::nullopt;
+            } else {
+                axis.tap = term.var;
+                axis.tap_factor = term.factor;
+            }
+        }
+        if (!axis.position.valid() || shape_[number] < 2) return std::nullopt;
+        return axis;
+    }
+    // All axes are whole, or can be inverted; one at least is a sum of two variables, or has gaps.
+    bool find_axes() {
+        const std::vector<ExprId>& index = stage_.writes[0].index;
+        int64_t parts = 1;
+        bool scattered = false;
+        for (size_t i = 0; i < index.size(); ++i) {
+            const auto affine = pool_.affine(index[i]);
+            if (!affine) return false;
+            if (affine->terms.empty() && affine->offset == 0 && shape_[i] == 1) continue;
+            const bool whole = affine->terms.size() == 1 && affine->offset == 0 &&
+                               affine->terms[0].factor == 1 &&
+                               pool_.extent(affine->terms[0].var) == shape_[i] &&
+                               !in_other_axis(affine->terms[0].var, i);
+            if (whole) continue;
+            const auto axis = affine->terms.size() <= 2 ? axis_of(i, *affine) : std::nullopt;
+            if (!axis) return false;
+            axes_.push_back(*axis);
+            parts *= axis->factor;
+            scattered |= affine->terms.size() == 2 || axis->factor > 1;
+            if (parts > kMostParts) return false;
+        }
+        return scattered;
+    }
+
+    void invert(const Axis& axis) {
+        const int64_t extent = shape_[axis.number];
+        const VarId output = pool_.new_var(extent);
+        Address moved;
+        moved.offset = -axis.offset;
+        moved.add(output, 1);
+        if (axis.tap.valid()) moved.add(axis.tap, -axis.tap_factor);
+        ExprId position = build_.sum(moved);
+        if (axis.factor > 1) {
+            position = build_.make(Op::Div, {position, build_.integer(axis.factor)});
+            stage_.inverses.push_back(
+                {output, axis.tap, axis.factor, axis.tap_factor, axis.offset, position});
+        }
+        const int64_t positions = pool_.extent(axis.position);
+        StageWrite& write = stage_.writes[0];
+        const ExprId written = inner(write.index[axis.number]);
+        std::erase_if(stage_.guards, [&](const StageGuard& guard) {
+            return guard.index == written && guard.extent == extent;
+        });
+        const std::unordered_map<VarId, ExprId, IdHash> with = {
+            {axis.position, build_.assume(position, positions)}};
+        write.value = pool_.substitute(write.value, with);
+        if (stage_.condition.valid()) stage_.condition = pool_.substitute(stage_.condition, with);
+        for (StageGuard& guard : stage_.guards) guard.index = pool_.substitute(guard.index, with);
+        stage_.guards.push_back({position, positions});
+        write.index[axis.number] = build_.index(output);
+        for (StageLoop& loop : stage_.loops) {
+            if (loop.var == axis.position) loop = {output, extent};
+        }
+    }
+    ExprId inner(ExprId index) const {
+        return pool_[index].op == Op::Assume ? pool_[index].args[0] : index;
+    }
+
+    StageGraph& graph_;
+    StagePool& pool_;
+    Builder& build_;
+    Stage& stage_;
+    tensor::Shape shape_;
+    std::vector<Axis> axes_;
+};
+
+}  // namespace
+
+bool invert_scatter(StageGraph& graph, Stage& stage) { return Inverter(graph, stage).run(); }
+
+}  // namespace lemma::loop

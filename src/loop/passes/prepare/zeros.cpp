@@ -1,0 +1,116 @@
+#include "loop/passes/prepare/zeros.h"
+
+#include <algorithm>
+
+namespace lemma::loop {
+
+namespace {
+
+using Box = std::vector<StagePool::Range>;  // where a stage writes, by axis
+
+bool apart(const Box& a, const Box& b) {
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+        if (a[axis].high < b[axis].low || b[axis].high < a[axis].low) return true;
+    }
+    return false;
+}
+
+// One behind the other along an axis, as the parts of a concatenation are.
+bool in_a_row(std::vector<Box>& boxes, size_t axis) {
+    std::ranges::sort(boxes, {}, [axis](const Box& box) { return box[axis].low; });
+    for (size_t i = 1; i < boxes.size(); ++i) {
+        if (boxes[i - 1][axis].high >= boxes[i][axis].low) return false;
+    }
+    return true;
+}
+
+bool all_apart(std::vector<Box> boxes) {
+    if (boxes.size() < 2) return true;
+    for (size_t axis = 0; axis < boxes[0].size(); ++axis) {
+        if (in_a_row(boxes, axis)) return true;
+    }
+    // Parts along several axes are few; who has more gets a start of zeros that is not needed.
+    constexpr size_t kMostCompared = 256;
+    if (boxes.size() > kMostCompared) return false;
+    for (size_t i = 0; i < boxes.size(); ++i) {
+        for (size_t k = 0; k < i; ++k) {
+            if (!apart(boxes[k], boxes[i])) return false;
+        }
+    }
+    return true;
+}
+
+// Plain assignments that share the elements among them, as those of a concatenation do.
+bool covers_in_parts(const std::vector<const Stage*>& stages, ir::TensorId id, StageGraph& graph) {
+    int64_t written = 0;
+    std::vector<Box> boxes;
+    for (const Stage* each : stages) {
+        const Stage& stage = *each;
+        const bool plain = stage.combine == ir::FormulaOp::Assign && stage.guards.empty() &&
+                           !stage.condition.valid() && stage.writes.size() == 1;
+        if (!plain) return false;
+        if (stage.empty) continue;
+        const WriteShape shape = write_shape(stage, stage.writes[0], graph.pool);
+        if (!shape.injective || shape.vars.size() != stage.loops.size()) return false;
+        Box& box = boxes.emplace_back();
+        for (const ExprId index : stage.writes[0].index) box.push_back(graph.pool.range(index));
+        int64_t steps = 1;
+        for (const StageLoop& loop : stage.loops) steps *= loop.extent;
+        written += steps;
+    }
+    return written == tensor::volume(graph.shapes.at(id)) && all_apart(std::move(boxes));
+}
+
+bool starts_itself(const FusionGroup& unit, ir::TensorId id, StageGraph& graph) {
+    std::vector<const Stage*> stages;
+    for (const Stage& stage : unit.stages) {
+        for (const StageWrite& write : stage.writes) {
+            if (write.tensor == id) stages.push_back(&stage);
+        }
+    }
+    if (stages.empty()) return false;
+    const Stage& first = *stages.front();
+    const bool plain =
+        first.combine == ir::FormulaOp::Assign && first.guards.empty() && !first.condition.valid();
+    if (covers(first, graph) && (plain || first.initial.valid())) return true;
+    return covers_in_parts(stages, id, graph);
+}
+
+Stage zero_stage(ir::TensorId id, StageGraph& graph) {
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    StageWrite write{id, {}, {}};
+    Builder& build = graph.pool.build;
+    for (const int64_t extent : graph.shapes.at(id)) {
+        stage.empty |= extent == 0;
+        if (extent <= 1) {
+            write.index.push_back(build.integer(0));
+            continue;
+        }
+        const VarId var = graph.pool.new_var(extent);
+        stage.loops.push_back({var, extent});
+        write.index.push_back(build.index(var));
+    }
+    const Kind kind = kind_of(graph.dtypes.at(id));
+    write.value = kind == Kind::Bool  ? build.boolean(false)
+                  : kind == Kind::Int ? build.integer(0)
+                                      : build.real(0, kind);
+    stage.writes.push_back(std::move(write));
+    return stage;
+}
+
+}  // namespace
+
+int add_zeros(StageGraph& graph) {
+    int count = 0;
+    for (FusionGroup& unit : graph.units) {
+        for (const ir::TensorId id : unit.writes) {
+            if (unit.interpreted || starts_itself(unit, id, graph)) continue;
+            unit.stages.insert(unit.stages.begin(), zero_stage(id, graph));
+            ++count;
+        }
+    }
+    return count;
+}
+
+}  // namespace lemma::loop
