@@ -90,8 +90,8 @@ std::optional<Extents> common_shape(const std::vector<Extents>& shapes) {
 
 BroadcastPlan plan_broadcast(const onnx::Node& node, const View& view) {
     BroadcastPlan plan;
-    const OperatorInfo* info = find_operator(node.op);
-    if (!info || info->broadcast == BroadcastKind::None) return plan;
+    const onnx::Operator* info = profile_operator(node.op);
+    if (!info || info->broadcast == onnx::BroadcastKind::None) return plan;
     plan.applies = true;
     Given given;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -104,10 +104,10 @@ BroadcastPlan plan_broadcast(const onnx::Node& node, const View& view) {
         given.emplace_back(i, std::move(*shape));
     }
     switch (info->broadcast) {
-        case BroadcastKind::MatMul:
+        case onnx::BroadcastKind::MatMul:
             plan_matmul(given, plan);
             break;
-        case BroadcastKind::GemmC:
+        case onnx::BroadcastKind::GemmC:
             plan_gemm(node, given, plan);
             break;
         default:

@@ -177,9 +177,10 @@ void Fixer::write_axes(Node& node) {
 }
 
 void Fixer::write_axes_input(Node& node, int64_t rank) {
-    const OperatorInfo* info = find_operator(node.op);
-    if (!info || !info->axes_input || !has_input(node, *info->axes_input)) return;
-    std::string& input = node.inputs[*info->axes_input];
+    const onnx::Operator* op = profile_operator(node.op);
+    const auto at = op ? axes_input(*op, node) : std::nullopt;
+    if (!at) return;
+    std::string& input = node.inputs[*at];
     const auto before = view_.constant_ints(input);
     if (!before) return;
     std::vector<int64_t> axes = *before;

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "onnx/export/exporter.h"
-#include "onnx/import/steering.h"
 #include "onnx/validate.h"
 
 namespace lemma::onnx {
@@ -366,7 +365,7 @@ bool labels(Exporter& exporter, NodeDraft& node) {
 
 // The packs of the definition take turns in the node.
 bool take_turns(Exporter&, NodeDraft& node) {
-    const auto variadic = variadic_of(node.op);
+    const auto& variadic = node.row.variadic;
     if (!variadic || node.inputs.size() < variadic->first) return true;
     const std::vector<std::string> given(
         node.inputs.begin() + static_cast<std::ptrdiff_t>(variadic->first), node.inputs.end());

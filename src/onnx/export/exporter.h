@@ -19,6 +19,7 @@ using ir::DType;
 // A node while its inputs and attributes still move.
 struct NodeDraft {
     const ir::Operation& source;
+    const Operator& row;
     std::string op;
     std::vector<std::string> inputs;  // an empty name: left out
     std::map<std::string, ir::Value> attributes;
@@ -86,7 +87,7 @@ private:
     // nodes.cpp: operations as nodes
     void operations(const std::vector<ir::OpId>& list, int depth);
     void operation(ir::OpId id, int depth);
-    void node(const ir::Operation& op, const std::string& name);
+    void node(const ir::Operation& op, const Operator& row);
     bool steer(NodeDraft& draft);
     void choose_types(NodeDraft& draft);
     bool add_attributes(NodeDraft& draft, Node& node);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "onnx/export/exporter.h"
-#include "onnx/import/steering.h"
 
 namespace lemma::onnx {
 
@@ -26,12 +25,11 @@ int64_t axis_of(const ir::Operation& op) {
 }
 
 // The elements of inputs that are attributes of the definition.
-DType steering_type(const NodeDraft& draft, const ir::Scalar& item) {
+DType steering_type(const NodeDraft& draft, const Steering& steering, const ir::Scalar& item) {
     if (draft.op == "Range" && !draft.source.dtypes.empty()) return draft.source.dtypes[0].second;
-    if (draft.op == "com.microsoft.GroupQueryAttention") return DType::I32;
     if (std::holds_alternative<double>(item)) return DType::F32;
     if (std::holds_alternative<bool>(item)) return DType::Bool;
-    return DType::I64;
+    return steering.type;
 }
 
 }  // namespace
@@ -68,7 +66,7 @@ Attribute text_attribute(std::string name, std::string value) {
 // Packs are no tensors of ONNX, so that these two are written here.
 bool is_written_whole(const ir::Operation& op) {
     return op.kind == ir::OperationKind::Control || op.op == "layout.stack" ||
-           op.op == "layout.unstack" || !operator_name(op.op).empty();
+           op.op == "layout.unstack" || written_operator(op.op);
 }
 
 const ir::Tensor& Exporter::input(const NodeDraft& node, size_t port) const {
@@ -88,7 +86,7 @@ void Exporter::operation(ir::OpId id, int depth) {
         return loop(op, *control, depth + 1);
     if (op.op == "layout.stack") return stack(op);
     if (op.op == "layout.unstack") return unstack(op);
-    if (const std::string name = operator_name(op.op); !name.empty()) return node(op, name);
+    if (const Operator* const row = written_operator(op.op)) return node(op, *row);
     if (op.compound()) return operations(op.parts, depth + 1);
     const bool used = std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
         return std::ranges::any_of(port.operand.items,
@@ -143,9 +141,11 @@ std::string Exporter::identity(const std::string& name, const ir::Tensor& like) 
 
 // ---- Nodes --------------------------------------------------------------------------------------
 
-void Exporter::node(const ir::Operation& op, const std::string& name) {
+void Exporter::node(const ir::Operation& op, const Operator& row) {
+    const std::string name(row.name);
     if (fold(op, name)) return;
-    NodeDraft draft{.source = op, .op = name, .inputs = {}, .attributes = {}, .ready = {}};
+    NodeDraft draft{
+        .source = op, .row = row, .op = name, .inputs = {}, .attributes = {}, .ready = {}};
     for (const ir::Port& port : op.inputs) {
         if (port.operand.length.valid())
             return cannot(
@@ -158,13 +158,13 @@ void Exporter::node(const ir::Operation& op, const std::string& name) {
             draft.attributes[attribute.name] = attribute.value;
     }
     Node node;
-    node.domain = domain_of(name);
-    if (node.domain.empty()) {
-        require(op, since_of(name), fmt::format("`{}`", name));
-    } else if (node.domain == kMicrosoftDomain) {
+    node.domain = domain_name(row.domain);
+    if (row.domain == Domain::Default) {
+        require(op, row.has_form_since(), fmt::format("`{}`", name));
+    } else if (row.domain == Domain::Microsoft) {
         microsoft_ = true;
     } else {
-        ml_opset_ = std::max(ml_opset_, since_of(name));
+        ml_opset_ = std::max(ml_opset_, row.has_form_since());
     }
     if (!adapt(*this, draft) || !steer(draft)) return;
     choose_types(draft);
@@ -202,16 +202,16 @@ bool Exporter::is_made_by(const ir::Operation& op, ir::TensorId id) const {
 }
 
 bool Exporter::steer(NodeDraft& draft) {
-    for (const Steering& row : steering_of(draft.op)) {
+    for (const Steering& row : draft.row.steering) {
         std::string name;
-        const auto found = draft.attributes.find(row.attribute);
+        const auto found = draft.attributes.find(std::string(row.attribute));
         if (found != draft.attributes.end()) {
             const auto* const scalar = std::get_if<ir::Scalar>(&found->second);
             const auto* const pack = std::get_if<ir::Pack>(&found->second);
             if (scalar) {
-                const DType dtype = steering_type(draft, *scalar);
-                name = draft.op == "TopK" ? list(draft.source, {*scalar}, dtype)
-                                          : single(draft.source, *scalar, dtype);
+                const DType dtype = steering_type(draft, row, *scalar);
+                name = row.as == SteerAs::ListOfOne ? list(draft.source, {*scalar}, dtype)
+                                                    : single(draft.source, *scalar, dtype);
             } else if (pack) {
                 const bool real =
                     pack->type == ir::ScalarType::Real ||
@@ -228,34 +228,29 @@ bool Exporter::steer(NodeDraft& draft) {
 }
 
 void Exporter::choose_types(NodeDraft& draft) {
-    const std::string attribute = type_attribute_of(draft.op);
-    if (attribute.empty()) return;
+    const auto& type = draft.row.result_type;
+    if (!type || type->attribute.empty()) return;
     const DType dtype = program_.tensors[draft.source.outputs.at(0).operand.items.at(0)].dtype;
-    const auto given = [&](size_t input) {
-        return input < draft.inputs.size() && !draft.inputs[input].empty();
-    };
-    // These have a type of their own, or one that came later.
-    if (draft.op == "QuantizeLinear") {
-        if (given(2) || dtype == DType::U8) return;
-        require(draft.source, 21, "`QuantizeLinear` to this type without a zero point");
+    if (type->since > kOldestWritten) {
+        const size_t from = type->from_input.value_or(draft.inputs.size());
+        const bool by_input = from < draft.inputs.size() && !draft.inputs[from].empty();
+        if (dtype == (by_input ? input(draft, from).dtype : type->usual)) return;
+        require(draft.source, type->since, fmt::format("`{}` of `{}`", type->attribute, draft.op));
     }
-    if (draft.op == "DequantizeLinear") {
-        if (input(draft, 1).dtype == dtype) return;
-        require(draft.source, 23, "`DequantizeLinear` to another type than that of the scale");
-    }
-    draft.ready.push_back(int_attribute(attribute, tensor::onnx_type_of(dtype)));
+    draft.ready.push_back(int_attribute(std::string(type->attribute), tensor::onnx_type_of(dtype)));
 }
 
 bool Exporter::add_attributes(NodeDraft& draft, Node& node) {
     node.attributes = std::move(draft.ready);
     for (const auto& [name, value] : draft.attributes) {
-        if (is_own_attribute(draft.op, name)) continue;
+        if (std::ranges::find(draft.row.own_attributes, name) != draft.row.own_attributes.end())
+            continue;
         const auto* const pack = std::get_if<ir::Pack>(&value);
         const bool empty = pack && pack->items.empty();
         if (empty && name != "shape") continue;
-        if (const AttributeRow* const row = find_attribute_row(draft.op, name)) {
-            if (has_usual_value(*row, value)) continue;
-            require(draft.source, row->since, fmt::format("`{}` of `{}`", name, draft.op));
+        if (const AttributeDefault* const late = find_late_attribute(draft.row, name)) {
+            if (has_default_value(*late, value)) continue;
+            require(draft.source, late->since, fmt::format("`{}` of `{}`", name, draft.op));
         }
         auto made = attribute(draft.source, name, value);
         if (!made) return false;

@@ -16,7 +16,7 @@
 #include "onnx/import/attributes.h"
 #include "onnx/import/fold.h"
 #include "onnx/import/known.h"
-#include "onnx/import/steering.h"
+#include "onnx/operators.h"
 
 namespace lemma::onnx {
 

@@ -9,33 +9,13 @@ namespace lemma::onnx {
 
 namespace {
 
-// The domain of trees and the like, whose operators are few enough to share the library.
-constexpr const char* kMlDomain = "ai.onnx.ml";
-constexpr const char* kPreviewDomain = "ai.onnx.preview";
-constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
-
-// Operators of ONNX Runtime have names of their own, for some of them are in the default domain,
-// too.
-std::string operator_of(const Node& node) {
-    if (node.domain != kMicrosoftDomain) return node.op;
-    return fmt::format("{}.{}", kMicrosoftDomain, node.op);
-}
-
 // Elements of folded nodes together; then nodes are left to the run.
 constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
 
 // Operators that ONNX has, but the library has not.
 bool is_left_out(const Node& node) {
-    static const std::set<std::string> kOps = {"ImageDecoder",
-                                               "Optional",
-                                               "OptionalGetElement",
-                                               "OptionalHasElement",
-                                               "RegexFullMatch",
-                                               "SequenceMap",
-                                               "StringConcat",
-                                               "StringNormalizer",
-                                               "StringSplit"};
-    return !is_default_domain(node.domain) || kOps.contains(node.op);
+    const Operator* const row = find_operator(node.op);
+    return !is_default_domain(node.domain) || (row && row->meaning == Meaning::None);
 }
 
 }  // namespace
@@ -141,10 +121,12 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     const Node& node = *call.node;
     if (const Function* const function = find_function(node))
         return import_function(call, *function, scope);
-    if (node.domain == kPreviewDomain && call.op == "FlexAttention")
+    if (node.domain == domain_name(Domain::Preview) && call.op == "FlexAttention")
         return import_flex_attention(call, scope);
-    if (node.domain == kTrainingDomain && is_optimizer(call.op)) return import_optimizer(call);
-    if (!is_default_domain(node.domain) && node.domain != kMlDomain &&
+    if (node.domain == domain_name(Domain::Training) && is_optimizer(call.op))
+        return import_optimizer(call);
+    // Operators for trees and the like are few enough to share the library.
+    if (!is_default_domain(node.domain) && node.domain != domain_name(Domain::Ml) &&
         node.domain != kMicrosoftDomain) {
         not_supported(call,
                       fmt::format("operators of the domain `{}` are not supported", node.domain));
@@ -329,7 +311,8 @@ std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
     result.span = call.span;
     for (const auto& [name, value] : call.attributes.all())
         result.attributes.push_back({name, value});
-    const auto variadic = variadic_of(call.op);
+    const Operator* const row = find_operator(call.op);
+    const auto variadic = row ? row->variadic : std::nullopt;
     for (size_t i = 0; i < call.inputs.size() && (!variadic || i < variadic->first); ++i) {
         ir::Operand operand;
         if (call.inputs[i].valid()) operand = ir::Operand::single(tensor(call.inputs[i]));

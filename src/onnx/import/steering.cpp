@@ -2,138 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <ranges>
 
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
-
-namespace {
-
-using Table = std::unordered_map<std::string, std::vector<Steering>>;
-
-const Table& table() {
-    constexpr SteerAs kOne = SteerAs::One;
-    constexpr SteerAs kList = SteerAs::List;
-    static const Table kTable = [] {
-        Table rows = {
-            {"Reshape", {{1, "shape", kList}}},
-            {"Expand", {{1, "shape", kList}}},
-            {"Tile", {{1, "repeats", kList}}},
-            {"Slice",
-             {{1, "starts", kList}, {2, "ends", kList}, {3, "axes", kList}, {4, "steps", kList}}},
-            {"Pad", {{1, "pads", kList}, {3, "axes", kList}}},
-            {"Squeeze", {{1, "axes", kList}}},
-            {"Unsqueeze", {{1, "axes", kList}}},
-            {"Split", {{1, "split", kList}}},
-            {"Resize", {{1, "roi", kList}, {2, "scales", kList}, {3, "sizes", kList}}},
-            {"Upsample", {{1, "scales", kList}}},
-            {"TopK", {{1, "k", kOne}}},
-            {"OneHot", {{1, "depth", kOne}}},
-            {"Range", {{0, "start", kOne}, {1, "limit", kOne}, {2, "delta", kOne}}},
-            {"ConstantOfShape", {{0, "shape", kList}}},
-            {"CumSum", {{1, "axis", kOne}}},
-            {"CumProd", {{1, "axis", kOne}}},
-            {"Trilu", {{1, "k", kOne}}},
-            {"DFT", {{1, "dft_length", kOne}, {2, "axis", kOne}}},
-            {"STFT", {{1, "frame_step", kOne}, {3, "frame_length", kOne}}},
-            {"HannWindow", {{0, "size", kOne}}},
-            {"HammingWindow", {{0, "size", kOne}}},
-            {"BlackmanWindow", {{0, "size", kOne}}},
-            {"MelWeightMatrix",
-             {{0, "num_mel_bins", kOne},
-              {1, "dft_length", kOne},
-              {2, "sample_rate", kOne},
-              {3, "lower_edge_hertz", kOne},
-              {4, "upper_edge_hertz", kOne}}},
-            {"CenterCropPad", {{1, "shape", kList}}},
-            {"Col2Im", {{1, "image_shape", kList}, {2, "block_shape", kList}}},
-            {"AffineGrid", {{1, "size", kList}}},
-            {"MaxUnpool", {{2, "output_shape_", kList}}},
-            {"NonMaxSuppression",
-             {{2, "max_output_boxes_per_class", kOne},
-              {3, "iou_threshold", kOne},
-              {4, "score_threshold", kOne}}},
-            {"Dropout", {{1, "ratio", kOne}, {2, "training_mode", kOne}}},
-            {"com.microsoft.GroupQueryAttention", {{6, "total_sequence_length", kOne}}},
-        };
-        for (const char* const op : {"ReduceL1",
-                                     "ReduceL2",
-                                     "ReduceLogSum",
-                                     "ReduceLogSumExp",
-                                     "ReduceMax",
-                                     "ReduceMean",
-                                     "ReduceMin",
-                                     "ReduceProd",
-                                     "ReduceSum",
-                                     "ReduceSumSquare"}) {
-            rows[op] = {{1, "axes", kList}};
-        }
-        return rows;
-    }();
-    return kTable;
-}
-
-// Where the type of a result comes from that no input tells.
-struct TypeRow {
-    const char* attribute;  // ONNX's code of the type
-    int from_input;         // whose type it is without that attribute; -1: none
-    DType usual;            // without either
-};
-const std::unordered_map<std::string, TypeRow>& type_rows() {
-    static const std::unordered_map<std::string, TypeRow> kRows = {
-        {"Cast", {"to", -1, DType::F32}},
-        {"BitCast", {"to", -1, DType::F32}},
-        {"EyeLike", {"dtype", 0, DType::F32}},
-        {"RandomNormal", {"dtype", -1, DType::F32}},
-        {"RandomUniform", {"dtype", -1, DType::F32}},
-        {"RandomNormalLike", {"dtype", 0, DType::F32}},
-        {"RandomUniformLike", {"dtype", 0, DType::F32}},
-        {"Bernoulli", {"dtype", 0, DType::F32}},
-        {"Multinomial", {"dtype", -1, DType::I32}},
-        {"HannWindow", {"output_datatype", -1, DType::F32}},
-        {"HammingWindow", {"output_datatype", -1, DType::F32}},
-        {"BlackmanWindow", {"output_datatype", -1, DType::F32}},
-        {"MelWeightMatrix", {"output_datatype", -1, DType::F32}},
-        {"QuantizeLinear", {"output_dtype", 2, DType::U8}},
-        {"DequantizeLinear", {"output_dtype", 1, DType::F32}},
-        {"DynamicQuantizeLinear", {"", -1, DType::U8}},
-        {"MatMulInteger", {"", -1, DType::I32}},
-        {"ConvInteger", {"", -1, DType::I32}},
-        {"Range", {"", 0, DType::F32}},
-        {"com.microsoft.EmbedLayerNormalization", {"", -1, DType::I32}},
-    };
-    return kRows;
-}
-
-// An empty list means that these were left out.
-bool empty_means_missing(const std::string& op) { return op == "Resize"; }
-
-}  // namespace
-
-const std::vector<Steering>& steering_of(const std::string& op) {
-    static const std::vector<Steering> kNone;
-    const auto found = table().find(op);
-    return found == table().end() ? kNone : found->second;
-}
-
-std::optional<Variadic> variadic_of(const std::string& op) {
-    static const std::unordered_map<std::string, Variadic> kRows = {
-        {"Concat", {0, 1}},
-        {"Sum", {0, 1}},
-        {"Max", {0, 1}},
-        {"Min", {0, 1}},
-        {"Mean", {0, 1}},
-        {"com.microsoft.QLinearConcat", {2, 3}},
-    };
-    const auto found = kRows.find(op);
-    return found == kRows.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string type_attribute_of(const std::string& op) {
-    const auto found = type_rows().find(op);
-    return found == type_rows().end() ? "" : found->second.attribute;
-}
 
 bool Importer::steer_by(NodeCall& call, const Steering& steering) {
     const ValueId id = call.inputs[steering.input];
@@ -149,7 +22,7 @@ bool Importer::steer_by(NodeCall& call, const Steering& steering) {
                         call.op,
                         values_[id].name));
     }
-    if (steering.as == SteerAs::One) {
+    if (steering.as != SteerAs::List) {
         if (items->size() != 1) {
             return fail(call,
                         DiagKind::BadArgument,
@@ -158,7 +31,7 @@ bool Importer::steer_by(NodeCall& call, const Steering& steering) {
                                     call.op,
                                     items->size()));
         }
-        call.attributes.set(steering.attribute, items->items[0]);
+        call.attributes.set(std::string(steering.attribute), items->items[0]);
         return true;
     }
     if (items->shape.size() > 1) {
@@ -169,22 +42,24 @@ bool Importer::steer_by(NodeCall& call, const Steering& steering) {
                                 call.op,
                                 items->shape.size()));
     }
-    if (items->items.empty() && empty_means_missing(call.op)) return true;
+    if (items->items.empty() && steering.empty_is_missing) return true;
     ir::Pack pack{.items = items->items};
     if (tensor::is_integer(items->dtype)) pack.type = ir::ScalarType::Int;
     if (tensor::is_real(items->dtype)) pack.type = ir::ScalarType::Real;
-    call.attributes.set(steering.attribute, std::move(pack));
+    call.attributes.set(std::string(steering.attribute), std::move(pack));
     return true;
 }
 
 bool Importer::steer(NodeCall& call) {
-    const std::vector<Steering>& rows = steering_of(call.op);
+    const Operator* const row = find_operator(call.op);
+    if (!row) return true;  // a helper of the library
     bool good = true;
-    for (const Steering& row : rows) {
-        if (call.has_input(row.input)) good = steer_by(call, row) && good;
+    for (const Steering& steering : row->steering) {
+        if (call.has_input(steering.input)) good = steer_by(call, steering) && good;
     }
     if (!good) return false;
-    for (size_t i = rows.size(); i > 0; --i) call.drop_input(rows[i - 1].input);
+    for (const Steering& steering : std::views::reverse(row->steering))
+        call.drop_input(steering.input);
     while (!call.inputs.empty() && !call.inputs.back().valid()) call.inputs.pop_back();
     return call.op != "Reshape" || resolve_reshape(call);
 }
@@ -207,26 +82,26 @@ bool Importer::choose_types(NodeCall& call) {
         call.attributes.set("value", value.items[0]);
         return true;
     }
-    const auto found = type_rows().find(call.op);
-    if (found == type_rows().end() || !call.types.empty()) return true;
-    const TypeRow& row = found->second;
-    const auto code = call.attributes.integer(row.attribute);
-    call.attributes.erase(row.attribute);
+    const Operator* const row = find_operator(call.op);
+    if (!row || !row->result_type || !call.types.empty()) return true;
+    const ResultType& type = *row->result_type;
+    const std::string attribute(type.attribute);
+    const auto code = call.attributes.integer(attribute);
+    call.attributes.erase(attribute);
     if (code && *code != 0) {
         const auto dtype = memory_type(*code);
         if (!dtype || tensor::dtype_of_onnx(*code) != dtype) {
             return not_supported(call,
                                  fmt::format("the attribute `{}` is {}, which is not supported",
-                                             row.attribute,
+                                             attribute,
                                              tensor::onnx_type_name(*code)));
         }
         call.types = {*dtype};
         return true;
     }
     if (code || call.op != "Cast") {
-        const auto input = static_cast<size_t>(std::max(row.from_input, 0));
-        const bool by_input = row.from_input >= 0 && call.has_input(input);
-        call.types = {by_input ? dtype(call.inputs[input]) : row.usual};
+        const bool by_input = type.from_input && call.has_input(*type.from_input);
+        call.types = {by_input ? dtype(call.inputs[*type.from_input]) : type.usual};
         return true;
     }
     return fail(call, DiagKind::MissingAttribute, "`Cast` needs the attribute `to`");

@@ -212,7 +212,8 @@ bool has_training_info(const onnx::Model& model) {
 void check_determinism(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined();
-        if (is_stochastic(node.op)) {
+        const onnx::Operator* op = onnx::find_operator(node.op);
+        if (op && op->is_random) {
             inspection.fail(node.place, fmt::format("`{}` gives random results", node.op));
         }
         if (is_training(node, inspection.view()))

@@ -23,7 +23,7 @@ using diag::printable;
 void check_allowed(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined();
-        if (!find_operator(node.op) || !onnx::is_default_domain(node.domain)) {
+        if (!profile_operator(node.op) || !onnx::is_default_domain(node.domain)) {
             inspection.fail(
                 node.place,
                 fmt::format("the operator `{}` is not in the profile", printable(node.op)));
@@ -33,10 +33,10 @@ void check_allowed(Inspection& inspection) {
 
 void check_draft(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
-        const OperatorInfo* info = find_operator(node.op);
+        const onnx::Operator* info = profile_operator(node.op);
         if (!info) continue;
         inspection.examined();
-        if (info->standing == Standing::Draft) {
+        if (info->standing == onnx::Standing::Draft) {
             inspection.fail(node.place,
                             fmt::format("`{}` has a draft, but is not in the list of selected "
                                         "operators",
@@ -80,8 +80,8 @@ void check_bias(Inspection& inspection) {
 void check_casts(Inspection& inspection) {
     const View& view = inspection.view();
     for (const onnx::Node& node : inspection.graph().nodes) {
-        const OperatorInfo* info = find_operator(node.op);
-        if (!info || info->same_type.empty()) continue;
+        const onnx::Operator* info = profile_operator(node.op);
+        if (!info || info->same_type.size() == 0) continue;
         inspection.examined();
         std::optional<int64_t> first;
         for (const size_t i : same_type_inputs(*info, node)) {
@@ -105,7 +105,7 @@ void check_axes(Inspection& inspection) {
     const View& view = inspection.view();
     for (const onnx::Node& node : inspection.graph().nodes) {
         if (node.op == "Concat") continue;  // CAT-57 tells it, for there its range is checked too
-        const OperatorInfo* info = find_operator(node.op);
+        const onnx::Operator* info = profile_operator(node.op);
         const auto counted = counted_axes(node, view);
         const auto look = [&](const std::vector<int64_t>& axes, onnx::Place place) {
             inspection.examined();
@@ -122,9 +122,9 @@ void check_axes(Inspection& inspection) {
         };
         if (const auto axis = int_attribute(node, "axis")) look({*axis}, place_of(node, "axis"));
         if (const auto axes = ints_attribute(node, "axes")) look(*axes, place_of(node, "axes"));
-        if (!info || !info->axes_input || !has_input(node, *info->axes_input)) continue;
-        if (const auto axes = view.constant_ints(node.inputs[*info->axes_input]))
-            look(*axes, node.place);
+        const auto input = info ? axes_input(*info, node) : std::nullopt;
+        if (!input) continue;
+        if (const auto axes = view.constant_ints(node.inputs[*input])) look(*axes, node.place);
     }
 }
 
@@ -138,10 +138,11 @@ void check_constants(Inspection& inspection) {
 
 void check_steering(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
-        const OperatorInfo* info = find_operator(node.op);
-        if (!info || info->steering.empty()) continue;
+        const onnx::Operator* info = profile_operator(node.op);
+        if (!info || info->steering.size() == 0) continue;
         inspection.examined();
-        for (const size_t i : info->steering) {
+        for (const onnx::Steering& steering : info->steering) {
+            const size_t i = steering.input;
             if (!has_input(node, i) || inspection.view().is_constant(node.inputs[i])) continue;
             inspection.fail(node.place,
                             fmt::format("the input `{}` decides the shape of the result and is "

@@ -1,0 +1,137 @@
+// onnx/operators.h — the one table of ONNX operators. What an operator computes is its definition
+// in stdlib/onnx; a row has every other fact that import, export and the profile need about it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "onnx/model.h"
+
+namespace lemma::onnx {
+
+using tensor::DType;
+
+enum class Domain : uint8_t { Default, Ml, Preview, Training, Microsoft };
+// As the format spells it; empty for the default domain.
+std::string_view domain_name(Domain domain);
+
+// Where the meaning of an operator is.
+enum class Meaning : uint8_t {
+    Definition,  // the operator of that name in stdlib/onnx
+    Importer,    // in src/onnx/import: control flow, sequences, shapes
+    None,        // nowhere; models with it are refused
+};
+
+// ---- Inputs and types ---------------------------------------------------------------------------
+
+// An input that decides a shape. It becomes an attribute of the call.
+enum class SteerAs : uint8_t {
+    One,        // a number; exporters write a scalar
+    ListOfOne,  // the same; exporters write a list
+    List,
+};
+struct Steering {
+    size_t input;
+    std::string_view attribute;
+    SteerAs as = SteerAs::List;
+    // An empty list counts as one that is left out.
+    bool empty_is_missing = false;
+    DType type = DType::I64;  // in which exporters write integers
+};
+
+// Inputs that are packs of the definition: which one is the first, and how many packs take turns
+// from there on.
+struct Variadic {
+    size_t first = 0;
+    size_t packs = 1;
+};
+
+// A type of the definition that the types of the inputs do not decide.
+struct ResultType {
+    std::string_view attribute;        // holds the code of the type; may be empty
+    std::optional<size_t> from_input;  // whose type it is without that attribute
+    DType usual = DType::F32;          // without either
+    int64_t since = 1;                 // the opset that brought the attribute
+};
+
+// ---- Attributes ---------------------------------------------------------------------------------
+
+// Defaults that follow from the shapes around the node.
+enum class Computed : uint8_t {
+    KernelShape,   // that of the weights
+    Ones,          // one for each spatial axis
+    Zeros,         // the same with zero
+    PairsOfZeros,  // two for each spatial axis
+    Reversed,      // the axes of the input from the last to the first
+    ZeroTensor,    // a float tensor, which is left to the user to write
+};
+// Empty: without the attribute the node means something that no value says.
+using Default = std::variant<std::monostate, int64_t, float, std::string_view, Computed>;
+
+// An attribute with its default. Exporters leave it out where it has its default and came after
+// the oldest opset that they write.
+struct AttributeDefault {
+    std::string_view name;
+    Default value;
+    int64_t since = 1;     // the opset that brought it
+    int64_t until = 1000;  // the last one where this is the default
+};
+
+// ---- The profile --------------------------------------------------------------------------------
+
+enum class Standing : uint8_t {
+    Outside,   // not in the profile
+    Draft,     // the working group has a text, but did not select it yet
+    Selected,  // in the list of REQ-OP-000
+};
+enum class BroadcastKind : uint8_t {
+    None,
+    All,     // all inputs to one shape
+    MatMul,  // axes before the last two
+    GemmC,   // the third input to that of the result
+};
+
+// ---- The table ----------------------------------------------------------------------------------
+
+struct Operator {
+    // Operators of ONNX Runtime carry their domain in their name, `com.microsoft.Attention`, for
+    // some are in the default domain, too.
+    std::string_view name;
+    int64_t since;     // the opset of its domain that brought it
+    int64_t form = 0;  // the first opset that has the form of the definition, if later
+    Domain domain = Domain::Default;
+    Meaning meaning = Meaning::Definition;
+
+    std::initializer_list<Steering> steering = {};
+    std::optional<Variadic> variadic = {};
+    std::optional<ResultType> result_type = {};
+    std::initializer_list<AttributeDefault> attributes = {};
+    // Attributes of the definition that ONNX does not have, or that mean nothing here.
+    std::initializer_list<std::string_view> own_attributes = {};
+    // Operators of the library that import calls for a node besides the one of its name.
+    std::initializer_list<std::string_view> makes = {};
+
+    Standing standing = Standing::Outside;
+    BroadcastKind broadcast = BroadcastKind::None;
+    // Inputs that share a type variable; one item: from that input on.
+    std::initializer_list<size_t> same_type = {};
+    bool is_random = false;
+
+    // The first opset whose form is the definition's.
+    constexpr int64_t has_form_since() const { return form ? form : since; }
+};
+
+// Sorted by name.
+std::span<const Operator> operators();
+// Null for names that are no operator of ONNX.
+const Operator* find_operator(std::string_view name);
+// The name of the node's operator in the table.
+std::string operator_of(const Node& node);
+
+}  // namespace lemma::onnx
