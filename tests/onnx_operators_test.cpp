@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/match.h"
 #include "driver/ops/library.h"
 #include "onnx/validate.h"
 
@@ -40,6 +41,18 @@ std::string row_name(const std::string& definition) {
 bool has_attribute(const driver::OperatorText& op, std::string_view name) {
     return std::ranges::any_of(op.attributes,
                                [&](const driver::ParamText& each) { return each.name == name; });
+}
+
+// The attribute of the definition that a change is about.
+std::string_view changed_attribute(const Change& change) {
+    return match(
+        change,
+        [](const Preset& preset) { return preset.attribute; },
+        [](const Rename& rename) { return rename.to; },
+        [](const Respell& respell) { return respell.attribute; },
+        [](const MakeInteger& whole) { return whole.attribute; },
+        [](const LimitsOf&) { return std::string_view("lowest"); },
+        [](const auto&) { return std::string_view(); });
 }
 
 TEST(OnnxOperators, AreSortedByName) {
@@ -81,11 +94,34 @@ TEST(OnnxOperators, OpsetsAreInTheirOrder) {
     }
 }
 
+TEST(OnnxOperators, AnAliasCallsAnotherOperatorInEveryOpset) {
+    for (const Operator& op : operators()) {
+        const bool calls = std::ranges::any_of(op.changes, [](const Change& change) {
+            const auto* const call = std::get_if<Call>(&change);
+            return call && call->below == kAnyOpset && find_operator(call->op);
+        });
+        EXPECT_EQ(calls, op.meaning == Meaning::Alias) << op.name;
+    }
+}
+
+// Otherwise, the places of those that are looked at later would have changed.
+TEST(OnnxOperators, RefuseTheLastInputFirst) {
+    for (const Operator& op : operators()) {
+        size_t before = SIZE_MAX;
+        for (const Change& change : op.changes) {
+            const auto* const refused = std::get_if<RefuseInput>(&change);
+            if (!refused) continue;
+            EXPECT_LT(refused->input, before) << op.name;
+            before = refused->input;
+        }
+    }
+}
+
 // A wrong name here would show in models of one operator only.
 TEST(OnnxOperators, NamesInRowsAreThoseOfDefinitions) {
     const auto definitions = library();
     for (const Operator& op : operators()) {
-        for (const std::string_view made : op.makes) {
+        for (const std::string_view made : made_operators(op)) {
             const bool found = definitions.contains(std::string(made)) ||
                                definitions.contains(fmt::format("com.microsoft.{}", made));
             EXPECT_TRUE(found) << op.name << " makes `" << made << "`";
@@ -98,6 +134,11 @@ TEST(OnnxOperators, NamesInRowsAreThoseOfDefinitions) {
         }
         for (const std::string_view own : op.own_attributes)
             EXPECT_TRUE(has_attribute(definition->second, own)) << op.name << " " << own;
+        for (const Change& change : op.changes) {
+            const std::string_view name = changed_attribute(change);
+            EXPECT_TRUE(name.empty() || has_attribute(definition->second, name))
+                << op.name << " " << name;
+        }
         const auto& type = op.result_type;
         EXPECT_FALSE(type && has_attribute(definition->second, type->attribute))
             << op.name << ": the type of a result is no attribute of the definition";

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "onnx/model.h"
 
@@ -24,6 +25,7 @@ std::string_view domain_name(Domain domain);
 // Where the meaning of an operator is.
 enum class Meaning : uint8_t {
     Definition,  // the operator of that name in stdlib/onnx
+    Alias,       // a `Call` of another operator's definition
     Importer,    // in src/onnx/import: control flow, sequences, shapes
     None,        // nowhere; models with it are refused
 };
@@ -83,6 +85,114 @@ struct AttributeDefault {
     int64_t until = 1000;  // the last one where this is the default
 };
 
+// ---- Other forms of calls -----------------------------------------------------------------------
+
+// What import changes in a call to bring it to the form of the definition. `below`: in opsets
+// before this one alone.
+inline constexpr int64_t kAnyOpset = INT64_MAX;
+
+// The call is one of another definition: of a newer operator, or of an older form of this one,
+// such as `Softmax_12`.
+struct Call {
+    std::string_view op;
+    int64_t below = kAnyOpset;
+};
+// The same, where a model asks for this output.
+struct CallForOutput {
+    std::string_view op;
+    size_t output;
+};
+// An attribute that means nothing here.
+struct Drop {
+    std::string_view attribute;
+    int64_t below = kAnyOpset;
+};
+// The default was another one, or there was no attribute yet.
+struct Preset {
+    std::string_view attribute;
+    Default value;
+    int64_t below;
+};
+struct Rename {
+    std::string_view attribute, to;
+    int64_t below;
+};
+// A value of an attribute was spelled `from`. Exporters write it so for older opsets.
+struct Respell {
+    std::string_view attribute, from, to;
+    int64_t below;
+};
+// A real that became an integer.
+struct MakeInteger {
+    std::string_view attribute;
+    int64_t below;
+};
+// An attribute, a number of the type of the first input, that became an input.
+struct ToInput {
+    std::string_view attribute;
+    size_t input;
+    int64_t below;
+};
+// An input that did not exist yet; others stood in its place.
+struct SkipInput {
+    size_t input;
+    int64_t below;
+};
+// Where an input has this rank, its last axis has one item and is dropped: a list of one is a
+// number. With a step, the same holds for every such input from there on.
+struct DropLastAxis {
+    size_t input;
+    size_t rank = 1;
+    size_t step = 0;
+};
+// An input without elements is as good as none.
+struct EmptyIsMissing {
+    size_t input;
+};
+// An input that the definition does not have. Models that give it are refused. Rows have the last
+// of these inputs first, for those behind it move up.
+struct RefuseInput {
+    size_t input;
+    std::string_view what;  // "the input `g_idx`"
+};
+// Calls of these opsets are refused.
+struct Refuse {
+    int64_t below;
+};
+// The second operand was aligned with the axis `axis` of the first, not with its end.
+struct AlignByAxis {
+    int64_t below;
+};
+// Packs have tensors of one shape. Where shapes differ, tensors are taken two by two by `op`.
+struct TwoByTwo {
+    std::string_view op;
+};
+// The attributes `lowest` and `highest` are the limits of the type of an input, if it is integer.
+struct LimitsOf {
+    size_t input;
+};
+// Integers are computed in reals and rounded towards zero: the first `count` inputs.
+struct ComputeInReals {
+    size_t count;
+};
+using Change = std::variant<Call,
+                            CallForOutput,
+                            Drop,
+                            Preset,
+                            Rename,
+                            Respell,
+                            MakeInteger,
+                            ToInput,
+                            SkipInput,
+                            DropLastAxis,
+                            EmptyIsMissing,
+                            RefuseInput,
+                            Refuse,
+                            AlignByAxis,
+                            TwoByTwo,
+                            LimitsOf,
+                            ComputeInReals>;
+
 // ---- The profile --------------------------------------------------------------------------------
 
 enum class Standing : uint8_t {
@@ -114,7 +224,9 @@ struct Operator {
     std::initializer_list<AttributeDefault> attributes = {};
     // Attributes of the definition that ONNX does not have, or that mean nothing here.
     std::initializer_list<std::string_view> own_attributes = {};
-    // Operators of the library that import calls for a node besides the one of its name.
+    std::initializer_list<Change> changes = {};  // in this order
+    // Operators of the library that the code for this operator calls, besides those that the
+    // changes name.
     std::initializer_list<std::string_view> makes = {};
 
     Standing standing = Standing::Outside;
@@ -133,5 +245,7 @@ std::span<const Operator> operators();
 const Operator* find_operator(std::string_view name);
 // The name of the node's operator in the table.
 std::string operator_of(const Node& node);
+// The operators of the library that the changes and the code of a row call.
+std::vector<std::string_view> made_operators(const Operator& op);
 
 }  // namespace lemma::onnx

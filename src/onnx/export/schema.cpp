@@ -38,7 +38,10 @@ const Operator* written_operator(std::string_view op) {
     std::string name(op.substr(op.rfind('.') + 1));
     if (name == "max_of_two") return find_operator("Max");
     if (name == "min_of_two") return find_operator("Min");
-    name.resize(std::min(name.size(), name.find('_')));
+    const size_t end = std::min(name.size(), name.find('_'));
+    // An older form, `Softmax_12`, is written as its parts.
+    if (name.find_first_of("0123456789", end) == end + 1) return nullptr;
+    name.resize(end);
     const bool of_runtime = op.substr(5).starts_with(kMicrosoftDomain);
     const Operator* const found =
         find_operator(of_runtime ? fmt::format("{}.{}", kMicrosoftDomain, name) : name);

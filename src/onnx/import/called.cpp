@@ -9,23 +9,32 @@ namespace lemma::onnx {
 
 namespace {
 
-void add_nodes(const std::vector<Node>& nodes, std::set<std::string>& names) {
-    for (const Node& node : nodes) {
-        for (const char* const kind : {"", "_int", "_bool", "_any"}) names.insert(node.op + kind);
-        if (const Operator* const row = find_operator(operator_of(node)))
-            names.insert(row->makes.begin(), row->makes.end());
-    }
+// Adds an operator and those that import calls for it.
+void add_operator(const std::string& op, std::set<std::string>& ops) {
+    if (!ops.insert(op).second) return;
+    const Operator* const row = find_operator(op);
+    if (!row) return;
+    for (const std::string_view made : made_operators(*row)) add_operator(std::string(made), ops);
 }
 
 }  // namespace
 
 std::vector<std::string> called_operators(const Model& model) {
-    std::set<std::string> names;
-    for (const Graph& graph : model.graphs) add_nodes(graph.nodes, names);
-    for (const Function& function : model.functions) add_nodes(function.nodes, names);
+    std::set<std::string> ops;
+    const auto add_nodes = [&](const std::vector<Node>& nodes) {
+        for (const Node& node : nodes) add_operator(operator_of(node), ops);
+    };
+    for (const Graph& graph : model.graphs) add_nodes(graph.nodes);
+    for (const Function& function : model.functions) add_nodes(function.nodes);
     // These stack and unstack with operators of another module.
-    if (names.contains("Loop") || names.contains("Scan")) return {};
-    return {names.begin(), names.end()};
+    if (ops.contains("Loop") || ops.contains("Scan")) return {};
+    // Definitions are named after their operators, without the domain; some for a kind of elements.
+    std::vector<std::string> names;
+    for (const std::string& op : ops) {
+        for (const char* const kind : {"", "_int", "_bool", "_any"})
+            names.push_back(op.substr(op.rfind('.') + 1) + kind);
+    }
+    return names;
 }
 
 }  // namespace lemma::onnx

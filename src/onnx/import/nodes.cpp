@@ -319,6 +319,17 @@ std::optional<ir::Call> Importer::lowered_call(const NodeCall& call) {
         result.inputs.push_back(std::move(operand));
     }
     if (!variadic) return result;
+    const size_t given = call.inputs.size() - std::min(call.inputs.size(), variadic->first);
+    if (variadic->packs > 1 && (given == 0 || given % variadic->packs != 0)) {
+        fail(call,
+             DiagKind::ArgumentCount,
+             fmt::format("`{}` has {} inputs, expected {} and {} for each part",
+                         call.node->op,
+                         call.inputs.size(),
+                         variadic->first,
+                         variadic->packs));
+        return std::nullopt;
+    }
     std::vector<ir::Operand> packs(variadic->packs);
     for (ir::Operand& pack : packs) pack.packed = true;
     for (size_t i = variadic->first; i < call.inputs.size(); ++i) {

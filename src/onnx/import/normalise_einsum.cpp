@@ -127,7 +127,9 @@ void contract_first(Importer& importer,
     }
 }
 
-bool einsum(Importer& importer, NodeCall& call) {
+}  // namespace
+
+bool normalise_einsum(Importer& importer, NodeCall& call) {
     std::string equation = call.attributes.text("equation").value_or("");
     std::erase(equation, ' ');
     const auto wrong = [&](std::string_view why) {
@@ -172,11 +174,5 @@ bool einsum(Importer& importer, NodeCall& call) {
     call.attributes.set_int("count", count);
     return true;
 }
-
-constexpr std::array kRows = {NormaliseRow{"Einsum", kAnyOpset, einsum}};
-
-}  // namespace
-
-std::span<const NormaliseRow> einsum_rows() { return kRows; }
 
 }  // namespace lemma::onnx

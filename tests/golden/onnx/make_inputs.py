@@ -117,6 +117,8 @@ def good_models() -> None:
                                [node("If", "c", "y", then_branch=then, else_branch=other)]))
 
     # Doubles until it is large enough: only a run counts the steps.
+    model("pad_much.onnx", graph([value("x", [2, 3], INT64)], [value("y", [2, 4], INT64)],
+                                 [node("Pad", "x", "y", pads=[0, 0, 0, 1], value=1e30)]), 10)
     body = graph([value("i", [], INT64), value("go", [], BOOL), value("v", [2, 3])],
                  [value("more", [], BOOL), value("w", [2, 3])],
                  [node("Add", "v v", "w"), node("ReduceMax", "w", "top", keepdims=0), node("Less", "top limit", "more")])
@@ -156,6 +158,14 @@ def good_models() -> None:
                                   [tensor("low", [1], [0.0]), tensor("high", [1], [2.0])]))
     model("add6.onnx", graph([x], [y], [node("Add", "x b", "y", broadcast=1, axis=0)],
                              [tensor("b", [2], [10.0, 20.0])]), 6)
+
+    # Forms that are definitions of their own: a scale for each group, a slope for each channel, softmaxes of rows.
+    group = value("x", [1, 4, 2])
+    model("older_forms.onnx", graph([group], [value("y", [1, 4, 2])], [
+        node("GroupNormalization", "x scale bias", "n", num_groups=2),
+        node("PRelu", "n slope", "p"), node("LogSoftmax", "p", "y")],
+        [tensor("scale", [2], [1.0, 2.0]), tensor("bias", [2], [0.0, 1.0]),
+         tensor("slope", [4], [1.0, 2.0, 3.0, 4.0])]), 6)
 
     # Sequences, whose places are known.
     model("sequence.onnx", graph([x], [value("y", [3])],
