@@ -1,4 +1,4 @@
-/* lemma/export.h: marks what liblemma.so shows to the world. */
+/* lemma/export.h: marks the exported names of liblemma.so. */
 #ifndef LEMMA_EXPORT_H
 #define LEMMA_EXPORT_H
 

@@ -1,5 +1,5 @@
-// lemma/lemma.hpp — the library for C++17: load a model, look at it, run it. Nothing is thrown and
-// nothing is printed; what goes wrong comes back as a status with problems.
+// lemma/lemma.hpp — the library for C++17. It loads, inspects and runs models. It throws nothing
+// and prints nothing; a failed call returns a status with problems.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ LEMMA_API const char* version();
 enum class Status : int {
     Good = 0,
     Wrong = 1,     // the model is wrong, or fails on these inputs
-    Unusable = 2,  // a file that cannot be read or written, or arguments that do not fit the model
-    Fault = 3,     // our own fault
+    Unusable = 2,  // an unreadable or unwritable file, or unsuitable arguments
+    Fault = 3,     // a defect of Lemma
 };
 
 enum class Severity : int { Warning, Error };
 
 struct Problem {
     Severity severity = Severity::Error;
-    std::string kind;  // an id of docs/errors, such as `extent-mismatch`; may be empty
+    std::string kind;  // its id in docs/errors, such as `extent-mismatch`; may be empty
     std::string message;
-    std::string file;  // empty without a place in a text
-    int line = 0;      // both from 1, the column in characters; 0 without a place
+    std::string file;  // empty if there is no place
+    int line = 0;      // from 1, the column in characters; 0: no place
     int column = 0;
-    std::string text;  // all of it for people, with excerpt and notes; ends its last line
+    std::string text;  // readable text with excerpt and notes, ends with a newline
 };
 
-// What every call that can fail gives back. A good one may have warnings, such as why a model
-// runs in the interpreter instead of compiled.
+// The result of every call that can fail. A successful call may have warnings, for example why a
+// model runs in the interpreter.
 struct Outcome {
     Status status = Status::Good;
     std::vector<Problem> problems;
@@ -50,24 +50,24 @@ struct Outcome {
     }
 };
 
-// How a model runs: compiled to machine code, interpreted, or as its size says.
+// The engine: chosen by the size of the model, the interpreter, or compiled machine code.
 enum class EngineChoice { Auto = 0, Interpret = 1, Compile = 2 };
 
 struct LoadOptions {
-    std::string graph;                            // which of several; empty: the first
-    std::vector<std::string> attributes;          // of the graph, `NAME=VALUE` each
-    DataType real = DataType::F32;                // what `real` is computed in: F16 BF16 F32 F64
-    std::optional<std::uint64_t> random_weights;  // a seed for the variables without data
-    std::string weights;     // a .safetensors file with data of variables; empty: the model's own
-    bool quantize = false;   // round tensors as `@quantize` says
-    std::uint64_t seed = 0;  // of random operators
+    std::string graph;                            // the graph to load; empty: the first
+    std::vector<std::string> attributes;          // graph attributes, each `NAME=VALUE`
+    DataType real = DataType::F32;                // the type of `real`: F16, BF16, F32 or F64
+    std::optional<std::uint64_t> random_weights;  // a seed for variables without data
+    std::string weights;     // a .safetensors file that replaces the model's data; may be empty
+    bool quantize = false;   // apply `@quantize`
+    std::uint64_t seed = 0;  // seed of random operators
     EngineChoice engine = EngineChoice::Auto;
-    int threads = 1;  // of compiled code
+    int threads = 1;  // threads of compiled code
 };
 
 // A call in the graph.
 struct Operation {
-    std::string name;                 // of the operator, `nn.conv`
+    std::string name;                 // the operator, such as `nn.conv`
     std::string label;                // the path of labels
     std::vector<TensorInfo> outputs;  // by the names of the tensors in the graph
 };
@@ -75,11 +75,11 @@ struct Operation {
 struct LoadResult;
 struct RunResult;
 
-// A loaded model with its state. It belongs to one thread at a time; models are independent of one
-// another. One that was moved from can only be destroyed or assigned to.
+// A loaded model with its state. It belongs to one thread at a time. Models are independent of each
+// other. A moved-from model can only be destroyed or assigned to.
 class LEMMA_API Model {
 public:
-    // A folder, an archive or a file, as the program `lemma` takes it.
+    // Loads a folder, an archive or a file, as the program `lemma` does.
     static LoadResult load(const std::string& path, const LoadOptions& options = {});
 
     Model(Model&& other) noexcept;
@@ -88,22 +88,22 @@ public:
 
     // The name of the graph.
     const std::string& name() const;
-    // In the order of declaration, packs item by item.
+    // Tensors in the order of declaration; the items of a pack are separate tensors.
     const std::vector<TensorInfo>& inputs() const;
     const std::vector<TensorInfo>& outputs() const;
     const std::vector<TensorInfo>& variables() const;
     // The calls of the graph, in the order in which they run.
     const std::vector<Operation>& operations() const;
 
-    // One step: all inputs in, all outputs out, and the variables take their next values. Numbers
-    // may have another width than the input declares, but not be reals for integers. When it fails,
-    // the variables stay as they were.
+    // Runs one step: takes all inputs, returns all outputs and updates the variables. Numbers may
+    // have another width than the input declares, but an integer input takes no reals. A run that
+    // fails does not change the variables.
     RunResult run(const Tensors& inputs);
 
-    // The value that a variable has now; none if it has no data, or there is no such variable.
+    // The current value of a variable; none if it has no data or does not exist.
     std::optional<Tensor> variable(const std::string& name) const;
     Outcome set_variable(const std::string& name, const Tensor& value);
-    // A .dat file for each variable, named as the model's own files.
+    // Writes a .dat file for each variable, with the names of the model's own files.
     Outcome save_variables(const std::string& folder) const;
 
 private:
@@ -114,11 +114,11 @@ private:
 };
 
 struct LoadResult : Outcome {
-    std::optional<Model> model;  // there exactly when ok()
+    std::optional<Model> model;  // present exactly if ok()
 };
 
 struct RunResult : Outcome {
-    Tensors outputs;  // complete exactly when ok()
+    Tensors outputs;  // complete exactly if ok()
 };
 
 }  // namespace lemma

@@ -1,5 +1,4 @@
-// lemma/tensor.hpp — arrays that go into a model and come out of it, and what a model says about
-// them before it runs. C++17.
+// lemma/tensor.hpp — the inputs and outputs of a model, and their declarations. C++17.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace lemma {
 
-// The numbers are those of lemma_type in lemma.h.
+// The values are those of lemma_type in lemma.h.
 enum class DataType : int {
     F16 = 1,
     BF16,
@@ -31,8 +30,8 @@ enum class DataType : int {
     Str,
 };
 
-// The DataType of a C++ type: `type_of<float>::value`. Half precision has no C++ type; its bits are
-// written to Tensor::bytes.
+// The DataType of a C++ type: `type_of<float>::value`. Half precision has no C++ type; write
+// its bits to Tensor::bytes.
 template <class T>
 struct type_of;
 template <DataType type>
@@ -66,12 +65,12 @@ using Shape = std::vector<std::int64_t>;
 
 struct Tensor {
     DataType type = DataType::F32;
-    Shape shape;                       // none: a scalar
-    std::vector<std::byte> bytes;      // the elements, row-major; a bool takes one byte
-    std::vector<std::string> strings;  // the elements of Str, which has no bytes
+    Shape shape;                       // empty: a scalar
+    std::vector<std::byte> bytes;      // elements in row-major order; a bool takes one byte
+    std::vector<std::string> strings;  // elements of type Str, which has no bytes
 
-    // `Tensor::of<float>({2, 2}, {1, 2, 3, 4})`. A model refuses a tensor whose elements are more
-    // or fewer than its shape says.
+    // `Tensor::of<float>({2, 2}, {1, 2, 3, 4})`. A model refuses a tensor whose number of
+    // elements does not match its shape.
     template <class T>
     static Tensor of(Shape shape, const std::vector<T>& values);
     template <class T>
@@ -83,21 +82,21 @@ struct Tensor {
     bool is() const {
         return type == type_of<T>::value;
     }
-    // The elements in order; none unless they are of this type.
+    // The elements in order; empty if they have another type.
     template <class T>
     std::vector<T> values() const;
 };
 
-// By the names of inputs or outputs. The items of a pack `xs` are `xs.0`, `xs.1`, …
+// Tensors by name. The items of a pack `xs` are `xs.0`, `xs.1`, …
 using Tensors = std::map<std::string, Tensor>;
 
-// What is known of an input, output or variable without running the model.
+// The declaration of an input, an output or a variable.
 struct TensorInfo {
     std::string name;
     DataType type = DataType::F32;
-    Shape shape;            // -1: only a run tells
-    Shape bounds;           // the most that each extent can be; -1: there is no bound
-    bool optional = false;  // an item of a pack whose length only a run tells
+    Shape shape;            // -1: a runtime extent
+    Shape bounds;           // upper bound of each extent; -1: no bound
+    bool optional = false;  // an item of a pack with a runtime length
 };
 
 template <class T>
