@@ -261,8 +261,7 @@ TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {
     EXPECT_FALSE(fs::exists(path("f.onnx")));
 }
 
-// ---- Execution order
-// -----------------------------------------------------------------------------
+// ---- Execution order ----------------------------------------------------------------------------
 
 // The nodes in an order in which they can run, chosen by the random numbers.
 std::vector<onnx::Node> shuffled(const onnx::Graph& graph, std::mt19937& random) {

@@ -258,8 +258,7 @@ void Fixer::drop_orphans() {
     });
 }
 
-// ---- Types
-// ---------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 
 // Adds what is missing; false if nothing is, or nobody knows.
 bool Fixer::complete(onnx::ValueInfo& value, const TensorType& type) {

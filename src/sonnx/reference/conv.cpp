@@ -74,8 +74,7 @@ std::string weight(const Conv& conv) {
     return element(conv.context.input(1), {"m", conv.channels == 1 ? "0" : "c", "kh", "kw"});
 }
 
-// ---- The contract's words
-// -----------------------------------------------------------------------
+// ---- The contract's words -----------------------------------------------------------------------
 
 // The sums over the levels from the innermost: each goes on from where the last one ended.
 std::string level_name(const Conv& conv, size_t level) {
@@ -135,8 +134,7 @@ std::string whole_sum(const Conv& conv) {
     return call(conv, level_name(conv, 0), start(conv), {std::to_string(conv.sums[0].extent)});
 }
 
-// ---- The code
-// -----------------------------------------------------------------------------------
+// ---- The code -----------------------------------------------------------------------------------
 
 void put_tap(const Conv& conv, size_t indent, std::string& text) {
     const std::string product =
@@ -201,8 +199,7 @@ std::string point_function(const Conv& conv) {
     return text + "    return acc;\n}\n";
 }
 
-// ---- Whether there is a reference
-// ---------------------------------------------------------------
+// ---- Whether there is a reference ---------------------------------------------------------------
 
 std::expected<Conv, std::string> look_at(const NodeContext& context) {
     const auto& x = context.input(0).extents;

@@ -38,8 +38,7 @@ std::string wrong_shape(const CTensor& output, const Extents& expected) {
                        shape_text(expected));
 }
 
-// ---- Concat
-// -------------------------------------------------------------------------------------
+// ---- Concat -------------------------------------------------------------------------------------
 
 struct Part {
     const CTensor& tensor;

@@ -21,8 +21,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// ---- Items
-// ---------------------------------------------------------------------------------------
+// ---- Items --------------------------------------------------------------------------------------
 
 uint64_t all_ones(uint32_t bits) { return bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits); }
 
@@ -151,8 +150,7 @@ private:
     double top_exponent_;
 };
 
-// ---- All items
-// -----------------------------------------------------------------------------------
+// ---- All items ----------------------------------------------------------------------------------
 
 void decode_items(const NnefHeader& header, std::string_view data, Tensor& tensor) {
     ItemReader items(data, header.bits);

@@ -45,8 +45,7 @@ bool same(const Tensor& a, const Tensor& b) {
            std::ranges::equal(a.bytes(), b.bytes());
 }
 
-// ---- Bytes by hand
-// -------------------------------------------------------------------------------
+// ---- Bytes by hand ------------------------------------------------------------------------------
 
 TEST(NnefData, PacksItemsWithTheHighestBitFirst) {
     // 001 010 011 | 100 101 110 | 111, then zeros: 00101001 11001011 10111000
@@ -106,8 +105,7 @@ TEST(NnefData, KeepsQuantisedItemsAsCodes) {
     EXPECT_EQ(integers(*with_sign), (std::vector<int64_t>{-128, 127}));
 }
 
-// ---- Deprecated ranges
-// ---------------------------------------------------------------------------
+// ---- Deprecated ranges --------------------------------------------------------------------------
 
 TEST(NnefData, AppliesStoredLinearRanges) {
     NnefHeader header = header_for({4}, ItemType::QuantUint, 2);
@@ -168,8 +166,7 @@ TEST(NnefData, AppliesStoredRangesToEveryWidth) {
     }
 }
 
-// ---- Round trips
-// ---------------------------------------------------------------------------------
+// ---- Round trips --------------------------------------------------------------------------------
 
 TEST(NnefData, ReadsBackIntegersOfEveryWidth) {
     std::mt19937_64 random(20210615);
@@ -240,8 +237,7 @@ TEST(NnefData, RoundsRealsToTheItems) {
     EXPECT_EQ(read->real(1), -HUGE_VAL);
 }
 
-// ---- Refusals
-// ------------------------------------------------------------------------------------
+// ---- Refusals -----------------------------------------------------------------------------------
 
 std::string encode_error(const NnefHeader& header, const Tensor& tensor) {
     const auto data = encode_nnef_data(header, tensor);
@@ -297,8 +293,7 @@ TEST(NnefData, RefusesHugeClaimsWithoutMemory) {
     }
 }
 
-// ---- Files
-// ---------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
 class NnefFiles : public testing::Test {
 protected:

@@ -20,8 +20,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 void swap_bytes(std::span<std::byte> bytes, size_t size) {
     for (size_t at = 0; at + size <= bytes.size(); at += size) {
@@ -117,8 +116,7 @@ Tensor transpose(const Tensor& source) {
     return result;
 }
 
-// ---- Writing
-// -------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 // The characters of the element; an error if it is not UTF-8.
 Result<std::vector<uint32_t>> characters(const Tensor& tensor, size_t element) {

@@ -42,8 +42,7 @@ std::string shown(std::string_view text) {
     return diag::shortened(diag::printable(text.substr(0, 2 * kShownBytes)), kShownBytes);
 }
 
-// ---- The type of elements
-// ------------------------------------------------------------------------
+// ---- The type of elements -----------------------------------------------------------------------
 
 std::unexpected<Error> unsupported(std::string_view descr) {
     return bad(fmt::format("its dtype `{}` is not supported", shown(descr)));
@@ -82,8 +81,7 @@ Result<void> parse_descr(std::string_view descr, NpyHeader& header) {
     return {};
 }
 
-// ---- The dictionary
-// ------------------------------------------------------------------------------
+// ---- The dictionary -----------------------------------------------------------------------------
 
 // { 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 class Parser {

@@ -80,8 +80,7 @@ const TypeRow* type_row(int64_t data_type) {
     return &kTypes[static_cast<size_t>(data_type)];
 }
 
-// ---- The fields around the elements
-// --------------------------------------------------------------
+// ---- The fields around the elements -------------------------------------------------------------
 
 Result<int64_t> parse_count(std::string_view key, std::string_view text) {
     int64_t count = 0;
@@ -155,8 +154,7 @@ Result<void> check_shape(const Shape& shape) {
     return {};
 }
 
-// ---- Elements
-// ------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 
 // Which fields have elements; raw ones apart, as they are one piece.
 struct Elements {

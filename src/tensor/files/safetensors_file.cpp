@@ -51,8 +51,7 @@ std::string shown(std::string_view text) {
     return diag::shortened(diag::printable(text.substr(0, 2 * kShownBytes)), kShownBytes);
 }
 
-// ---- JSON
-// ----------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 // Objects in objects, with lists inside: nothing in a header is deeper.
 constexpr size_t kMaxJsonDepth = 3;
@@ -128,8 +127,7 @@ std::string text_of(const json& object, const char* key) {
     return text ? *text : "";
 }
 
-// ---- Entries
-// -------------------------------------------------------------------------------------
+// ---- Entries ------------------------------------------------------------------------------------
 
 std::unexpected<Error> bad_entry(std::string_view name, std::string_view what) {
     return bad(fmt::format("its tensor `{}` {}", shown(name), what));
@@ -199,8 +197,7 @@ Result<void> check_places(const std::vector<SafetensorsEntry>& entries,
     return bad(fmt::format("it has {} bytes, but header and tensors need {}", file_bytes, end));
 }
 
-// ---- Elements
-// ------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 
 void make_bools(Tensor& tensor) {
     if (tensor.dtype() != DType::Bool) return;
@@ -223,8 +220,7 @@ Result<SafetensorsFile> read_tensors(SafetensorsHeader header, Fill fill) {
     return file;
 }
 
-// ---- Writing
-// -------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 std::string_view type_name(DType dtype) {
     const auto* const row =

@@ -80,8 +80,7 @@ Result<void> append(const WireField& field, WireType item, std::vector<T>& value
 
 }  // namespace
 
-// ---- Fields
-// --------------------------------------------------------------------------------------
+// ---- Fields -------------------------------------------------------------------------------------
 
 std::unexpected<Error> WireReader::damaged(std::string_view what) const {
     return damaged_at(offset_ + static_cast<int64_t>(at_), what);
@@ -181,8 +180,7 @@ Result<bool> WireReader::next(WireField& field) {
     return false;
 }
 
-// ---- Values
-// --------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 Result<int64_t> wire_int(const WireField& field) {
     if (field.type != WireType::Varint) return unexpected_type(field, WireType::Varint);
@@ -244,8 +242,7 @@ Result<void> append_doubles(const WireField& field, std::vector<double>& values)
     });
 }
 
-// ---- Writing
-// -------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 void WireWriter::varint(uint64_t value) {
     for (; value >= 128; value >>= 7) bytes_ += static_cast<char>(value | 128);
