@@ -1,4 +1,5 @@
-// base/check.h — LEMMA_CHECK stops with file and line when *we* are wrong, in every build.
+// base/check.h — LEMMA_CHECK stops the program with file and line at a mistake of our own, in every
+// build.
 #pragma once
 
 namespace lemma {

@@ -1,4 +1,4 @@
-// base/checked.h — integer arithmetic that tells when it overflows, and the divisions of SkriptND.
+// base/checked.h — integer arithmetic that reports overflow, and the divisions of SkriptND.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
     return r;
 }
 
-// Rounds towards minus infinity. Empty when b is 0 or the quotient does not fit.
+// Rounds towards minus infinity. Empty if b is 0 or the quotient does not fit.
 std::optional<int64_t> floor_div(int64_t a, int64_t b);
-// Rounds towards plus infinity. Empty when b is 0 or the quotient does not fit.
+// Rounds towards plus infinity. Empty if b is 0 or the quotient does not fit.
 std::optional<int64_t> ceil_div(int64_t a, int64_t b);
-// The remainder that goes with floor_div: it has the sign of b. Empty when b is 0.
+// The remainder of floor_div: it has the sign of b. Empty if b is 0.
 std::optional<int64_t> floor_mod(int64_t a, int64_t b);
-// Exact power. Empty when it overflows or the exponent is negative.
+// Exact power. Empty on overflow or with a negative exponent.
 std::optional<int64_t> checked_pow(int64_t base, int64_t exponent);
 
 }  // namespace lemma

@@ -19,10 +19,10 @@ std::unexpected<Error> too_large(const std::string& path, int64_t max_bytes) {
     return cannot_read(path, fmt::format("it has more than {} bytes", max_bytes));
 }
 
-constexpr int kForWriter = 2000;  // milliseconds until a pipe has somebody who writes to it
+constexpr int kForWriter = 2000;  // milliseconds to wait for a writer of a pipe
 constexpr int kForEver = -1;
 
-// More of a pipe may come later. False if the system does not let us wait.
+// Waits for more data of a pipe. False if the system cannot wait.
 bool wait_for_more(int handle, int milliseconds) {
     pollfd wanted{handle, POLLIN, 0};
     while (::poll(&wanted, 1, milliseconds) < 0) {
@@ -31,7 +31,7 @@ bool wait_for_more(int handle, int milliseconds) {
     return true;
 }
 
-// Files of the system itself have contents, but no size.
+// Files of the system itself, such as those of /proc, have contents but report size 0.
 Result<std::string> read_sizeless(const OpenedFile& file,
                                   const std::string& path,
                                   int64_t max_bytes) {
@@ -84,7 +84,7 @@ std::string file_trouble(int error) {
 }
 
 Result<OpenedFile> open_file(const std::string& path, FileKind kind, int64_t max_bytes) {
-    // The system would take what stands before the zero for the name.
+    // The system would cut the name at the zero byte.
     if (path.contains('\0')) return cannot_read(path, file_trouble(ENOENT));
     OpenedFile file;
     file.handle = FileHandle(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));

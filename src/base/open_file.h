@@ -1,5 +1,5 @@
-// base/open_file.h — how Lemma opens files to read them, and the words for what is in the way. No
-// call here waits for a pipe that nobody writes to, and none reads without an end.
+// base/open_file.h — opens files for reading and words the errors. No call waits for a pipe without
+// a writer, and every read has an upper bound.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 namespace lemma {
 
 enum class FileKind : uint8_t {
-    Regular,  // files that belong to a model, a case or a cache
-    Any,      // what the user named: pipes and devices, too
+    Regular,  // files of a model, a test case or a cache
+    Any,      // files named by the user; pipes and devices are allowed
 };
 
-// Pipes and devices need not end: more than this is an error.
+// Upper bound for pipes and devices, which need not end; more is an error.
 inline constexpr int64_t kMaxStreamBytes = int64_t{1} << 30;
 
 class FileHandle {
@@ -40,16 +40,17 @@ private:
 struct OpenedFile {
     FileHandle handle;
     bool regular = true;
-    int64_t size = 0;  // of a regular file
+    int64_t size = 0;  // size of a regular file
 };
 
-// Errors name the file: it is missing, a folder, not allowed, of the wrong kind or too large.
+// Errors name the file and the reason: missing, a folder, not permitted, of the wrong kind, too
+// large.
 Result<OpenedFile> open_file(const std::string& path, FileKind kind, int64_t max_bytes);
 // The rest of a pipe or device that open_file opened.
 Result<std::string> read_stream(const FileHandle& handle,
                                 const std::string& path,
                                 int64_t max_bytes);
-// All of it, whatever it is.
+// The whole content of a file of any kind.
 Result<std::string> read_whole(const std::string& path, FileKind kind, int64_t max_bytes);
 
 // "cannot read `path`: reason"

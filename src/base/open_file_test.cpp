@@ -57,7 +57,7 @@ TEST_F(OpenFile, ReadsAPipeThatTheUserNamed) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_EQ(error("pipe", FileKind::Any),
               trouble("pipe", "it is empty, or a pipe that nobody writes to"));
-    const std::string text(300'000, 'x');  // more than the system keeps
+    const std::string text(300'000, 'x');  // more than the buffer of a pipe
     std::thread writer([&] { std::ofstream(path("pipe")) << text; });
     const auto read = read_whole(path("pipe"), FileKind::Any, 1'000'000);
     writer.join();

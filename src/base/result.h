@@ -1,5 +1,5 @@
-// base/result.h — Result<T> for trouble with the world (files, memory maps, JIT): a value or an
-// Error that says what happened in the user's words.
+// base/result.h — Result<T> for failures of files, memory or the system: a value, or an Error in
+// the user's words.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,5 @@
-// base/store.h — owns nodes of one kind and hands out typed ids; and Table, what a later step
-// found out about each of them.
+// base/store.h — Store owns nodes of one kind and hands out typed ids. Table adds a value per id,
+// for the results of a later step.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ template <class IdT, class T>
 class Store {
 public:
     IdT add(T item) { return emplace(std::move(item)); }
-    // Makes the item in its place, which saves moving a large one.
+    // Constructs the item in place, which saves a move.
     template <class... Args>
     IdT emplace(Args&&... args) {
         items_.emplace_back(std::forward<Args>(args)...);

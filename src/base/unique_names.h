@@ -1,5 +1,5 @@
-// base/unique_names.h — names that are used once. Asking for the same one again and again costs the
-// same each time.
+// base/unique_names.h — makes names unique. Each request takes constant time, however often a name
+// repeats.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace lemma {
 
 class UniqueNames {
 public:
-    // False if somebody has it already.
+    // False if the name is taken.
     bool take(const std::string& name) { return used_.insert(name).second; }
-    // The name itself, or the first of `name_2`, `name_3`, … that nobody has.
+    // The name itself, or the first free one of `name_2`, `name_3`, …
     std::string make(const std::string& name) {
         if (take(name)) return name;
         size_t& next = next_.try_emplace(name, 2).first->second;
@@ -24,7 +24,7 @@ public:
         } while (!take(unique));
         return unique;
     }
-    // How many names with a number were looked at, for tests.
+    // The number of candidates tried, for tests.
     size_t tries() const { return tries_; }
 
 private:

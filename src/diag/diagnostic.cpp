@@ -87,7 +87,7 @@ Report Diagnostics::add(Diagnostic diagnostic) {
     diagnostic.message = shortened(std::move(diagnostic.message), kMaxTextBytes);
     std::string key = identity(diagnostic);
     if (seen_.contains(key)) return Report(nullptr);
-    // What is not kept is not remembered either, so that a hostile file cannot fill the memory.
+    // Dropped diagnostics are not remembered, so a hostile file cannot fill the memory.
     if (max_errors_ != 0 && kept >= max_errors_) {
         ++dropped;
         return Report(nullptr);

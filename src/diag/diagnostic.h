@@ -1,5 +1,5 @@
-// diag/diagnostic.h — what we tell users: kinds, severities, notes, fix-its, and the list that
-// every step reports into. Nothing is printed here; see render.h.
+// diag/diagnostic.h — messages to users: kinds, severities, notes, fix-its, and the list that every
+// step reports into. Nothing is printed here; see render.h.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ const std::vector<KindInfo>& all_kinds();
 enum class Severity : uint8_t { Warning, Error };
 
 struct Note {
-    Span span;  // invalid: the note stands without a place
+    Span span;  // invalid: a note without a place
     std::string message;
 };
 
@@ -42,15 +42,15 @@ struct FixIt {
 struct Diagnostic {
     Severity severity = Severity::Error;
     DiagKind kind{};
-    std::string code = {};  // the id of a rule of a profile, shown in place of the kind's
-    Span span;              // invalid when the trouble has no place in a text
+    std::string code = {};  // id of a profile's rule, shown instead of the id of the kind
+    Span span;              // invalid if the problem has no place in a text
     std::string path;       // a place inside a binary file, such as `graph/node[12]:Conv`
     std::string message;
     std::vector<Note> notes;
     std::vector<FixIt> fixes;
 };
 
-// What stands in brackets behind the message: `sonnx-GR3`, or the id of the kind.
+// The id in brackets after the message: `sonnx-GR3`, or the id of the kind.
 std::string_view shown_id(const Diagnostic& diagnostic);
 
 // Adds notes and fix-its to the diagnostic just reported. Chain calls; do not keep it.
@@ -64,7 +64,7 @@ public:
     Report& fix(Span span, std::string replacement);
 
 private:
-    Diagnostic* diagnostic_;  // null when it was dropped
+    Diagnostic* diagnostic_;  // null if it was dropped
 };
 
 // Collects diagnostics in the order they are found. Repeats at the same place with the same kind
@@ -82,18 +82,18 @@ public:
     Report add(Diagnostic diagnostic);
 
     const std::vector<Diagnostic>& items() const { return items_; }
-    // Those that were kept.
+    // The number of diagnostics kept.
     size_t error_count() const { return error_count_; }
     size_t warning_count() const { return warning_count_; }
     bool has_errors() const { return error_count_ > 0; }
-    // How many were found beyond the limit.
+    // The number of diagnostics beyond the limit.
     size_t dropped_errors() const { return dropped_errors_; }
     size_t dropped_warnings() const { return dropped_warnings_; }
     // True once the limit is reached: a step may stop early.
     bool full() const { return max_errors_ != 0 && error_count_ >= max_errors_; }
 
-    // Orders by file and position (stable), so that the output reads top to bottom; what has no
-    // place comes last.
+    // Sorts by file and position (stable), so that the output reads top to bottom. Diagnostics
+    // without a place come last.
     void sort_by_place();
 
 private:
@@ -106,9 +106,9 @@ private:
     size_t dropped_warnings_ = 0;
 };
 
-// The candidate nearest to `name` if it is near enough to be a likely slip (edit distance with
-// transpositions at most a third of the length, case differences are cheap); empty if none is. The
-// first of equally near ones; never `name` itself.
+// The candidate most similar to `name`, if it is a likely slip: edit distance with transpositions
+// at most a third of the length, where a wrong case costs less. Empty if there is none. The first
+// of equally similar ones; never `name` itself.
 std::string_view nearest_name(std::string_view name,
                               const std::vector<std::string_view>& candidates);
 

@@ -8,9 +8,9 @@ namespace lemma::diag {
 namespace {
 
 constexpr size_t kMinColumns = 20;
-constexpr std::string_view kCut = "…";  // one column
+constexpr std::string_view kCut = "…";  // takes one column
 
-// What a character takes of the room; at least 1, so that a run of combining marks ends as well.
+// The columns of a character; at least 1, so that a run of combining marks ends, too.
 size_t cost(std::string_view line, size_t offset, Character character) {
     return std::max<size_t>(1, glyph(line, offset, character).columns);
 }
@@ -21,17 +21,17 @@ Excerpt::Excerpt(std::string_view line, Mark mark, size_t max_columns) : line_(l
     mark_.begin = std::min(mark_.begin, line.size());
     mark_.end = std::clamp(mark_.end, mark_.begin, line.size());
     begin_ = end_ = mark_.begin;
-    // Two columns for the signs where the line is cut.
+    // Two columns for the ellipses at both cuts.
     size_t room = std::max(max_columns, kMinColumns) - 2;
-    // The mark first (of a long one its beginning), then as much on its left as on its right, then
-    // whatever is still free on either side.
+    // The mark first (only the beginning of a long one), then equal parts left and right, then the
+    // remaining columns on either side.
     room -= grow_right(mark_.end, room / 2);
     room -= grow_left(room / 2);
     room -= grow_right(line.size(), room);
     grow_left(room);
 }
 
-// Takes in characters behind what is shown, up to `target`; returns the columns used.
+// Extends the excerpt to the right, up to `target`; returns the columns used.
 size_t Excerpt::grow_right(size_t target, size_t columns) {
     size_t used = 0;
     while (end_ < target) {
@@ -44,7 +44,7 @@ size_t Excerpt::grow_right(size_t target, size_t columns) {
     return used;
 }
 
-// Takes in characters before what is shown; returns the columns used.
+// Extends the excerpt to the left; returns the columns used.
 size_t Excerpt::grow_left(size_t columns) {
     size_t used = 0;
     while (begin_ > 0) {

@@ -1,5 +1,5 @@
-// diag/excerpt.h — the part of a source line that fits on the screen around a caret. Never looks at
-// more of the line than it shows, however long the line is.
+// diag/excerpt.h — the part of a source line that fits on the screen around a caret. It reads only
+// the part that it shows, even in a very long line.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace lemma::diag {
 
-// Byte offsets in a line; what is marked by the caret.
+// Byte offsets of the marked part of a line.
 struct Mark {
     size_t begin = 0;
     size_t end = 0;
@@ -16,15 +16,14 @@ struct Mark {
 
 class Excerpt {
 public:
-    // Cuts the line so that the beginning of the mark is shown, and what is shown takes at most
-    // `max_columns`.
+    // Cuts the line to at most `max_columns`. The beginning of the mark stays visible.
     Excerpt(std::string_view line, Mark mark, size_t max_columns);
 
     // The line as shown, with `…` where it is cut; safe to print.
     std::string text() const;
-    // Is this offset shown, or right behind what is shown?
+    // Whether the offset is shown, or directly follows the shown part.
     bool shows(size_t offset) const { return begin_ <= offset && offset <= end_; }
-    // The columns that are shown left of an offset that is shown.
+    // The number of columns left of a shown offset.
     size_t column(size_t offset) const;
     // Spaces and `^~~` under the mark, up to where the line is cut or ends.
     std::string indent() const { return std::string(column(mark_.begin), ' '); }
@@ -36,7 +35,7 @@ private:
 
     std::string_view line_;
     Mark mark_;
-    size_t begin_ = 0;  // of the part shown
+    size_t begin_ = 0;  // the shown part
     size_t end_ = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace lemma::diag {
 namespace {
 
-// Keeps the order of the fields, which reads better than the alphabet.
+// Keeps the order of the fields, which reads better than alphabetical order.
 using Json = nlohmann::ordered_json;
 
 void add_place(Json& object, const SourceMap& sources, Span span) {

@@ -17,7 +17,7 @@ constexpr std::string_view kMagenta = "\x1b[1;35m";
 constexpr std::string_view kCyan = "\x1b[1;36m";
 constexpr std::string_view kGreen = "\x1b[1;32m";
 constexpr std::string_view kReset = "\x1b[0m";
-constexpr std::string_view kIndent = "   ";  // of notes and hints without a place
+constexpr std::string_view kIndent = "   ";  // indentation of notes and hints without a place
 
 void trim_right(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
@@ -31,7 +31,7 @@ public:
     std::string take() { return std::move(out_); }
 
 private:
-    // A span with the line that it begins in.
+    // A span with the line where it begins.
     struct Located {
         Span span;
         LineColumn place;
@@ -57,7 +57,7 @@ bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\n") == std::string_view::npos;
 }
 
-// What a fix-it puts in, without the ends of lines around it.
+// The replacement of a fix-it, without surrounding line ends.
 std::string_view new_text(const FixIt& fix) {
     std::string_view text = fix.replacement;
     while (text.starts_with('\n')) text.remove_prefix(1);
@@ -65,7 +65,7 @@ std::string_view new_text(const FixIt& fix) {
     return text;
 }
 
-// A fix-it needs no line of its own when a note ("did you mean `relu`?") says the same.
+// A note such as "did you mean `relu`?" already shows the fix-it.
 bool is_told_by_note(const FixIt& fix, const std::vector<Note>& notes) {
     if (new_text(fix).empty()) return false;
     const std::string quoted = fmt::format("`{}`", new_text(fix));
@@ -86,7 +86,7 @@ std::string Renderer::place_text(const Located& at) const {
     return fmt::format("{}:{}:{}", file, at.place.line, at.place.column);
 }
 
-// What stands before the severity. In a binary file the place is a path, not a line.
+// The text before the severity. The place in a binary file is a path, not a line.
 std::string Renderer::header_place(const Diagnostic& diagnostic,
                                    const std::optional<Located>& at) const {
     if (at) return place_text(*at) + ": ";
@@ -119,7 +119,7 @@ void Renderer::add(const Diagnostic& diagnostic) {
     }
 }
 
-// The line, the caret under it, and the replacements of the fix-its under the caret.
+// The line, the caret below it, and the replacements of the fix-its below the caret.
 void Renderer::add_excerpt(const Located& at, const std::vector<FixIt>& fixes) {
     if (sources_.is_binary(at.span.file)) return;
     const std::string number = fmt::format("{:>5}", at.place.line);
@@ -141,7 +141,7 @@ void Renderer::add_excerpt(const Located& at, const std::vector<FixIt>& fixes) {
     if (!fixed.empty()) out_ += fmt::format("{} | {}\n", margin, coloured(kGreen, fixed));
 }
 
-// The replacements, each under what it replaces, as far as they fit side by side.
+// The replacements, each below the text that it replaces, as long as they fit side by side.
 std::string Renderer::fixed_line(const Located& at,
                                  const Excerpt& excerpt,
                                  const std::vector<FixIt>& fixes,

@@ -1,5 +1,5 @@
-// diag/render.h — diagnostics as text: `file:line:col: error: text [kind]`, an excerpt with caret,
-// notes and fix-its; and as one JSON document.
+// diag/render.h — renders diagnostics as text, `file:line:col: error: text [kind]` with an excerpt,
+// a caret, notes and fix-its; or as one JSON document.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ struct RenderOptions {
     size_t max_columns = 120;  // excerpts of longer lines are cut around the caret
 };
 
-// Every diagnostic, then a line that counts what was left out, if anything. The text is safe to
-// print: control characters and bytes that are not UTF-8 become visible escapes.
+// All diagnostics, then a line with the number of dropped ones, if any. The text is safe to print:
+// control characters and invalid UTF-8 become visible escapes.
 std::string render(const SourceMap& sources, const Diagnostics& diagnostics, RenderOptions options);
 
 // {"diagnostics": [{severity, kind, message, path, file, line, column, end_line, end_column, begin,
-// end, notes: [{message, place…}], fixes: [{replacement, place…}]}],
+//  end, notes: [{message, place…}], fixes: [{replacement, place…}]}],
 //  "errors": n, "warnings": n, "dropped": n, "dropped_warnings": n}
-// What does not apply (`path`, or the place from `file` to `end`) is left out. Offsets count bytes,
-// columns count characters, both ends are where the span ends (exclusive).
+// Fields that do not apply (`path`, or the place from `file` to `end`) are left out. Offsets count
+// bytes, columns count characters, and ends are exclusive.
 std::string render_json(const SourceMap& sources, const Diagnostics& diagnostics);
 
 }  // namespace lemma::diag

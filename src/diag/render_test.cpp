@@ -5,7 +5,7 @@
 namespace lemma::diag {
 namespace {
 
-// One source text, and the spans of what stands in it.
+// One source text with the spans of its words.
 class Case {
 public:
     explicit Case(std::string text) : file_(sources.add("net.sknd", std::move(text))) {}

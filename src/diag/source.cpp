@@ -9,7 +9,7 @@
 namespace lemma::diag {
 namespace {
 
-// Finds the next of one character at or behind growing offsets, looking at each byte once.
+// Finds the next occurrence of a character at growing offsets; it reads each byte once.
 class Finder {
 public:
     Finder(std::string_view text, char wanted) : text_(text), wanted_(wanted) { find(0); }
@@ -81,7 +81,7 @@ const std::vector<uint32_t>& SourceMap::lines(const File& file) {
     return file.line_begins;
 }
 
-// The offset behind the text of a line, given by its zero-based index.
+// The offset after the text of a line, given by its zero-based index.
 size_t SourceMap::line_end(const File& file, size_t index) {
     const std::vector<uint32_t>& begins = lines(file);
     if (index + 1 == begins.size()) return file.text.size();

@@ -1,5 +1,5 @@
-// diag/source.h — the source texts of one run, with line tables made on first use. Look-ups keep
-// notes for the next one, so a map belongs to one thread.
+// diag/source.h — the source texts of one run, with line tables made on first use. Look-ups update
+// a cache, so a map belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -31,11 +31,11 @@ public:
     bool is_binary(FileId file) const;
 
     const std::string& name(FileId file) const;
-    // Stays at the same address as long as the map lives.
+    // Keeps its address as long as the map lives.
     std::string_view text(FileId file) const;
     std::string_view text(Span span) const;
 
-    // An offset inside a line end, or past the end of the text, is where the line's text ends.
+    // An offset inside a line end, or past the end of the text, means the end of the line's text.
     LineColumn place(FileId file, uint32_t offset) const;
     // The one-based line without its line end (LF, CR or CRLF), and the offset where it begins.
     std::string_view line(FileId file, uint32_t line) const;
@@ -43,7 +43,7 @@ public:
     size_t size() const { return files_.size(); }
 
 private:
-    // Where the last look-up ended: going on from there keeps many look-ups in one giant line
+    // The end of the last look-up. Continuing from there keeps many look-ups in one long line
     // cheap.
     struct Cursor {
         size_t line = SIZE_MAX;
@@ -66,7 +66,8 @@ private:
 
 inline constexpr uint64_t kMaxSourceBytes = uint64_t{256} << 20;
 
-// The bytes of a file, or an error that names it: missing, a folder, unreadable, over the limit.
+// The content of a file. The error names the file and the reason: missing, a folder, unreadable,
+// over the limit.
 Result<std::string> read_source(const std::string& path, uint64_t max_bytes = kMaxSourceBytes);
 
 }  // namespace lemma::diag

@@ -11,7 +11,7 @@
 namespace lemma::diag {
 namespace {
 
-// A folder of its own, removed at the end.
+// A temporary folder, removed at the end.
 class TempFolder {
 public:
     TempFolder() {
@@ -123,7 +123,7 @@ TEST(ReadSource, SaysThatAFileCannotBeRead) {
     const TempFolder folder;
     const std::string path = folder.write("secret", "x");
     chmod(path.c_str(), 0);
-    // Root may read everything that can be read; nobody can read what is not mapped.
+    // Root can read every readable file, but nobody can read unmapped memory.
     const bool root = geteuid() == 0;
     const std::string closed = root ? "/proc/self/mem" : path;
     const std::string reason = root ? "Input/output error" : "permission denied";

@@ -1,4 +1,4 @@
-// diag/span.h — a byte range in one source file; what every token, node and diagnostic carries.
+// diag/span.h — a byte range in one source file. Every token, node and diagnostic has one.
 #pragma once
 
 #include <algorithm>

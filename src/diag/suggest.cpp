@@ -8,10 +8,10 @@
 namespace lemma::diag {
 namespace {
 
-// Distances count quarters of an edit, so that a wrong case costs less than a wrong letter.
+// Distances count quarters of an edit; a wrong case costs less than a wrong letter.
 constexpr int kEdit = 4;
 constexpr int kCase = 1;
-// Nobody mistypes a name of this length into another one; and the cost of a comparison is bounded.
+// Longer names get no suggestion, which bounds the cost of a comparison.
 constexpr size_t kMaxLength = 100;
 
 using Row = std::array<int, kMaxLength + 1>;
@@ -23,8 +23,8 @@ int substitution_cost(char a, char b) {
     return lower(a) == lower(b) ? kCase : kEdit;
 }
 
-// Optimal string alignment of two names: edits, and swaps of neighbours that are not edited
-// further. Looks only at cells that the limit can reach; all others hold limit + 1.
+// Optimal string alignment of two names: edits, and swaps of neighbours without further edits.
+// Computes only the cells within the limit; all others hold limit + 1.
 class Alignment {
 public:
     Alignment(std::string_view a, std::string_view b, int limit)
@@ -41,7 +41,7 @@ public:
         int previous_best = 0;
         for (size_t i = 1; i <= a_.size(); ++i) {
             const int best = fill_row(i);
-            // A swap reaches over one row, so two hopeless ones are needed to give up.
+            // A swap spans two rows, so two hopeless rows are needed to give up.
             if (best == over_ && previous_best == over_) return over_;
             previous_best = best;
         }
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    // The distances of a's first `i` letters to each beginning of b; returns the least.
+    // The distances of a's first `i` letters to each prefix of b; returns the least.
     int fill_row(size_t i) {
         const Row& previous = rows_[(i + 2) % 3];
         const Row& before_swap = rows_[(i + 1) % 3];
@@ -72,17 +72,17 @@ private:
     std::string_view a_, b_;
     int over_;
     size_t band_;
-    std::array<Row, 3> rows_;  // of the beginnings of a with i, i - 1 and i - 2 letters, at i % 3
+    std::array<Row, 3> rows_;  // the prefixes of a with i, i - 1 and i - 2 letters, at i % 3
 };
 
 }  // namespace
 
 namespace {
 
-// `conv` for `convolution`, `output` for `out`: one begins with the other.
+// `conv` for `convolution`, `output` for `out`: one is a prefix of the other.
 std::string_view longest_beginning(std::string_view name,
                                    const std::vector<std::string_view>& candidates) {
-    constexpr size_t kFewest = 3;  // letters that say something
+    constexpr size_t kFewest = 3;  // fewest letters for a suggestion
     std::string_view best;
     size_t common = kFewest - 1;
     for (const std::string_view candidate : candidates) {
@@ -100,7 +100,7 @@ std::string_view longest_beginning(std::string_view name,
 std::string_view nearest_name(std::string_view name,
                               const std::vector<std::string_view>& candidates) {
     if (name.empty() || name.size() > kMaxLength) return {};
-    // A third of the length, in quarters: one slip in three letters, a wrong case in any.
+    // A third of the length, in quarters: one slip in three letters, or any number of wrong cases.
     int limit = static_cast<int>(name.size()) * kEdit / 3;
     std::string_view nearest;
     for (const std::string_view candidate : candidates) {
@@ -108,7 +108,7 @@ std::string_view nearest_name(std::string_view name,
         const int found = Alignment(name, candidate, limit).distance();
         if (found > limit) continue;
         nearest = candidate;
-        limit = found - 1;  // a later one must be nearer
+        limit = found - 1;  // a later one must be closer
     }
     return nearest.empty() ? longest_beginning(name, candidates) : nearest;
 }

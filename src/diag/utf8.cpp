@@ -15,7 +15,7 @@ struct CodeRange {
     char32_t first, last;
 };
 
-// Shown as escapes: controls, and marks that change the direction or the lines of what follows.
+// Shown as escapes: control characters, and marks that change the direction or the lines of text.
 constexpr std::array kUnsafe = {
     CodeRange{0x00, 0x1f},
     CodeRange{0x7f, 0x9f},
@@ -69,7 +69,7 @@ uint8_t byte_at(std::string_view text, size_t offset) { return static_cast<uint8
 
 bool is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
 
-// The bytes that a character beginning with this byte has; 0 if none can begin with it.
+// The length of a character that begins with this byte; 0 if the byte cannot begin one.
 uint8_t sequence_size(uint8_t lead) {
     if (lead < 0x80) return 1;
     if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -78,14 +78,14 @@ uint8_t sequence_size(uint8_t lead) {
     return 0;
 }
 
-// Longer than needed, a surrogate, or past the last code point.
+// An overlong encoding, a surrogate, or past the last code point.
 bool is_malformed(char32_t code, uint8_t size) {
     if (size == 3) return code < 0x800 || (code >= 0xd800 && code <= 0xdfff);
     if (size == 4) return code < 0x10000 || code > 0x10ffff;
     return false;
 }
 
-// Eight bytes of ASCII from here? Most sources are ASCII, and lines may be very long.
+// Whether eight bytes of ASCII follow. Most sources are ASCII, and lines may be very long.
 bool is_ascii_word(std::string_view text, size_t offset) {
     uint64_t word;
     std::memcpy(&word, text.data() + offset, sizeof word);
@@ -177,7 +177,7 @@ size_t printable_columns(std::string_view text) {
 
 std::string shortened(std::string text, size_t max_bytes) {
     if (text.size() <= max_bytes) return text;
-    // Step back over a character that the cut would divide; three bytes are the most it can be.
+    // Step back, by at most three bytes, if the cut would split a character.
     size_t end = max_bytes;
     while (end > 0 && max_bytes - end < 3 && is_continuation(byte_at(text, end))) --end;
     text.resize(end);

@@ -1,5 +1,5 @@
-// diag/utf8.h — the characters of a text that may be anything: decoding that never fails, widths
-// on a terminal, and texts made safe to print there.
+// diag/utf8.h — characters of arbitrary bytes: decoding that never fails, widths on a terminal, and
+// text that is safe to print.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ Character character_before(std::string_view text, size_t offset);
 
 // A stretch of text walked from left to right, character by character.
 struct Walk {
-    size_t offset = 0;      // behind the last character that ends at or before the target
-    size_t characters = 0;  // how many were passed; an invalid byte counts as one
+    size_t offset = 0;      // after the last character that ends at or before the target
+    size_t characters = 0;  // number of characters passed; an invalid byte counts as one
 };
 Walk walk(std::string_view text, size_t from, size_t target);
 
-// What a terminal may be given for a character: the character itself, four spaces for a tab, or a
-// visible escape (`<1b>`, `<80>`, `<U+202E>`) for what would move the cursor or is no text.
+// The printed form of a character: the character itself, four spaces for a tab, or a visible escape
+// (`<1b>`, `<80>`, `<U+202E>`) for control characters and invalid bytes.
 struct Glyph {
     std::string text;
     size_t columns = 1;  // 2 for wide East Asian characters, 0 for combining marks
@@ -37,10 +37,10 @@ Glyph glyph(std::string_view text, size_t offset, Character character);
 
 // A whole text, safe to print on one line.
 std::string printable(std::string_view text);
-// The columns that printable(text) takes.
+// The width of printable(text) in columns.
 size_t printable_columns(std::string_view text);
 
-// The text, or its beginning and `…` if it has more than `max_bytes`; cuts between characters.
+// The text, or its beginning and `…` if it is longer than `max_bytes`; cuts between characters.
 std::string shortened(std::string text, size_t max_bytes);
 
 }  // namespace lemma::diag
