@@ -28,7 +28,7 @@ namespace lemma::codegen {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kCodeAlign = 64;  // of loops, as the code generator wants them
+constexpr size_t kCodeAlign = 64;  // alignment of loops that the code generator assumes
 constexpr size_t kJumpBytes = 16;
 
 size_t rounded_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
@@ -43,7 +43,7 @@ void* library_function(const std::string& name) {
     return nullptr;
 }
 
-// Jumps to any address: what calls near code only goes by this.
+// A jump to any address, for calls that reach only near code.
 std::array<unsigned char, kJumpBytes> long_jump_to(uint64_t address) {
 #ifdef __aarch64__
     constexpr uint32_t kCode[] = {0x58000050, 0xD61F0200};  // ldr x16, +8; br x16
@@ -57,20 +57,20 @@ std::array<unsigned char, kJumpBytes> long_jump_to(uint64_t address) {
     return bytes;
 }
 
-// Several objects on their way into one piece of memory: code, then long jumps, then constants.
+// Links several objects into one piece of memory: code, then long jumps, then constants.
 class Linker {
 public:
     Result<void> read(std::span<const std::string_view> objects);
     size_t code_bytes() const { return code_bytes_; }
     size_t bytes() const { return bytes_; }
     Result<void> write(unsigned char* memory);
-    // Names and places of functions.
+    // Names and offsets of functions.
     std::vector<std::pair<std::string, size_t>> functions() const;
 
 private:
     struct Placed {
         ElfObject object;
-        std::vector<size_t> offsets;  // of sections
+        std::vector<size_t> offsets;  // of the sections
     };
     void place(bool code, size_t& end);
     size_t count_near_calls() const;
@@ -211,7 +211,7 @@ Result<void> CodeMemory::add(std::span<const std::string_view> objects) {
     mappings_.push_back({memory, linker.bytes()});
     auto* const bytes = static_cast<unsigned char*>(memory);
     if (auto done = linker.write(bytes); !done) return done;
-    // Never both: what can be written cannot run.
+    // No page is both writable and executable.
     const size_t constants = linker.bytes() - linker.code_bytes();
     if (::mprotect(bytes, linker.code_bytes(), PROT_READ | PROT_EXEC) != 0 ||
         (constants > 0 && ::mprotect(bytes + linker.code_bytes(), constants, PROT_READ) != 0)) {

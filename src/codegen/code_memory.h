@@ -1,5 +1,5 @@
-// codegen/code_memory.h — object files as code in this process. They are kernels of our own making:
-// code and constants, which refer to each other and to functions of the C library.
+// codegen/code_memory.h — loads object files as code of this process. They are our own kernels:
+// code and constants that refer to each other and to the C library.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace lemma::codegen {
 
-// Code stays where it is until this goes.
+// The code keeps its address until this object is destroyed.
 class CodeMemory {
 public:
     CodeMemory() = default;
@@ -21,7 +21,7 @@ public:
     CodeMemory(const CodeMemory&) = delete;
     CodeMemory& operator=(const CodeMemory&) = delete;
 
-    // Takes all objects or none: an error says what is wrong with one.
+    // Adds all objects or none; the error says which one is wrong.
     Result<void> add(std::span<const std::string_view> objects);
     // The function of that name, or null.
     void* find(const std::string& name) const;

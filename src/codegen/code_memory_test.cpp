@@ -14,7 +14,7 @@
 namespace lemma::codegen {
 namespace {
 
-// out[item] = sin(item * 0.3): constants of its own, and a function of the C library.
+// out[item] = sin(item * 0.3): an object with constants and a call of the C library.
 loop::Function sines() {
     loop::Function f;
     loop::Builder build(f);
@@ -58,7 +58,7 @@ TEST_F(CodeMemoryTest, RunsWhatItLinks) {
     float out[8] = {};
     void* const buffers[] = {out};
     kernel(buffers, 2, 8);
-    EXPECT_EQ(out[1], 0.0F);  // not asked for
+    EXPECT_EQ(out[1], 0.0F);  // outside of the range of items
     for (int i = 2; i < 8; ++i) {
         EXPECT_EQ(out[i], std::sin(static_cast<float>(i) * 0.3F)) << i;
     }
@@ -66,7 +66,7 @@ TEST_F(CodeMemoryTest, RunsWhatItLinks) {
 
 #ifdef __x86_64__
 
-// An object as compilers make it for near code: `root` does nothing but jump to `sqrt`.
+// An object with near calls, as compilers make it: `root` only jumps to `sqrt`.
 std::string near_object() {
     constexpr unsigned char kCode[] = {0xE9, 0, 0, 0, 0};
     const std::string names("\0root\0sqrt\0", 11);
@@ -108,7 +108,7 @@ std::string near_object() {
     return file;
 }
 
-// The C library lies too far away for such a jump.
+// The C library is too far away for a near jump.
 TEST_F(CodeMemoryTest, ReachesFarCodeFromNearCalls) {
     CodeMemory memory;
     const auto done = link(memory, near_object());
@@ -147,7 +147,7 @@ TEST_F(CodeMemoryTest, TakesNoObjectOfAnotherProcessor) {
     EXPECT_EQ(done.error().message, "a compiled object is damaged: it is for another processor");
 }
 
-// A small file that claims its bytes many times over.
+// A small file whose sections claim the same bytes many times.
 TEST_F(CodeMemoryTest, TakesEachByteOnce) {
     Elf64_Ehdr header{};
     std::memcpy(&header, object_.data(), sizeof(header));
@@ -172,11 +172,11 @@ TEST_F(CodeMemoryTest, TakesEachByteOnce) {
     EXPECT_EQ(done.error().message, "a compiled object is damaged: section `.text`");
 }
 
-// Every length, and changes at every byte of the headers and tables: an error or code, which may be
-// wrong, but nothing is read or written where it should not be (sanitizers watch).
+// Damages an object in every way: each length, and each byte of headers and tables. The result is
+// an error or wrong code, but no access out of bounds (sanitizers watch).
 TEST_F(CodeMemoryTest, StaysWithinDamagedObjects) {
     for (size_t bytes = 0; bytes < object_.size(); ++bytes) {
-        const std::string cut = object_.substr(0, bytes);  // of its own, so that its end is seen
+        const std::string cut = object_.substr(0, bytes);  // a copy, so that sanitizers see its end
         EXPECT_FALSE(read_elf(cut)) << bytes;
     }
     std::mt19937 random(1);

@@ -34,7 +34,7 @@ ObjectKey Compiler::key_of(const loop::Function& function) const {
     return object_key(loop::print(function), version_);
 }
 
-// Kernels that are not there yet, each once, and the names of all.
+// Jobs for the kernels without code, each once, and the names of all kernels.
 std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                                std::vector<std::string>& names) const {
     std::vector<Job> jobs;
@@ -50,7 +50,7 @@ std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::ScheduledKernel* 
 
 // ---- Making -------------------------------------------------------------------------------------
 
-// The kernel in the next narrower form, which is told. Its code has a name that no other has.
+// The kernel with the next narrower tile, with a unique name for its code.
 std::optional<loop::ScheduledKernel> Compiler::narrower(const Job& job, Form& form) {
     constexpr int kMost = 12;
     if (!job.kernel->narrower || form.narrower == kMost) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<loop::ScheduledKernel> Compiler::narrower(const Job& job, Form& fo
     return made;
 }
 
-// The object lies under the name of the kernel, and says itself which form it has.
+// The object is stored under the name of the kernel and records its form.
 bool Compiler::find(Job& job) {
     if (!cache_) return false;
     auto found = cache_->find(job.key);
@@ -77,7 +77,7 @@ bool Compiler::find(Job& job) {
     return true;
 }
 
-// The first form without spills, else the one with the least.
+// Makes the first form without spills, else the form with the fewest.
 Result<void> Compiler::make(Job& job, ObjectMaker& maker) {
     LEMMA_TRY(MadeObject best, maker.make(job.kernel->function, job.form.symbol));
     Form form = job.form;
@@ -95,7 +95,7 @@ Result<void> Compiler::make(Job& job, ObjectMaker& maker) {
     return {};
 }
 
-// The kernel becomes the form that there is code for.
+// Turns the kernel into the form that has code.
 bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
     if (form.narrower == 0) return true;
     auto smaller = kernel.narrower ? kernel.narrower(form.narrower) : std::nullopt;
@@ -106,7 +106,7 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
 }
 
 void Compiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
-    std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // when one is not in the cache
+    std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // loaded on a cache miss
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
         job.cached = find(job);
@@ -121,7 +121,7 @@ void Compiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
     }
 }
 
-// Where there is no compiler, kernels on disk are enough; what is missing is told.
+// Without a compiler, cached kernels are enough; the error names the missing ones.
 Error Compiler::error_of(const Job& failed, const std::vector<Job>& jobs) const {
     if (!failed.no_maker || !cache_) return Error{failed.error};
     const auto missing = std::ranges::count_if(jobs, [](const Job& job) { return job.no_maker; });

@@ -1,5 +1,5 @@
-// codegen/compiler.h — loop functions to machine code, in this process or as object files. What was
-// made before is found on disk; the rest is made by LLVM (object_maker.h).
+// codegen/compiler.h — compiles loop functions to machine code, in this process or as object files.
+// The object cache supplies known kernels; LLVM makes the others (object_maker.h).
 #pragma once
 
 #include <atomic>
@@ -25,58 +25,58 @@
 namespace lemma::codegen {
 
 struct CompilerOptions {
-    // `avx512`, `avx2`, `sse2`, or `aarch64`; empty: all that this processor has.
+    // `avx512`, `avx2`, `sse2` or `aarch64`; empty: all features of this processor.
     std::string target;
     loop::Numerics numerics = loop::Numerics::Default;
-    // Objects are kept in the folder and found there again; empty: nowhere.
+    // The folder of the object cache; empty: no cache.
     std::string cache_folder;
     int64_t cache_bytes = int64_t{512} << 20;
 };
 
 struct CompilerStats {
-    size_t kernels = 0;   // made
-    size_t reused = 0;    // the same as another one
-    size_t cached = 0;    // found on disk
-    size_t narrowed = 0;  // became a form with a smaller tile
-    size_t spilling = 0;  // made, with a tile that spills in all forms
+    size_t kernels = 0;   // compiled
+    size_t reused = 0;    // equal to another kernel
+    size_t cached = 0;    // found in the cache
+    size_t narrowed = 0;  // replaced by a form with a smaller tile
+    size_t spilling = 0;  // compiled, but every form spills
     double seconds = 0;
-    std::string target;         // its short name
-    std::string cache_trouble;  // why a folder is not used
+    std::string target;         // short name of the target
+    std::string cache_trouble;  // why the cache folder is not used
 };
 
 class Compiler {
 public:
-    // An error when there is no code for the target; where options name none, the variable
-    // LEMMA_TARGET of the environment may. Kernels go with the compiler.
+    // An error if there is no code generator for the target. Without a target in the options, the
+    // environment variable LEMMA_TARGET may name one. The compiler owns the code of its kernels.
     static Result<std::unique_ptr<Compiler>> create(CompilerOptions options = {});
 
-    // What the processor has.
+    // The features of the target processor.
     const loop::Target& target() const { return target_.schedule; }
-    // The code of each kernel, in order. Equal kernels share theirs. One that needs more registers
-    // than there are becomes its narrower form with the least spills. An error when the target is
-    // another kind of processor than this one.
+    // The code of each kernel, in order. Equal kernels share code. A kernel that needs too many
+    // registers becomes its narrower form with the fewest spills. An error if the target is another
+    // kind of processor than this one.
     Result<std::vector<runtime::KernelFunction>> compile(
         std::span<loop::ScheduledKernel* const> kernels, int threads);
-    // The function as an object file of the target, under the name.
+    // The function as an object file of the target, with the given name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     const CompilerStats& stats() const { return stats_; }
 
 private:
-    // Which form of a kernel there is code for: the kernel itself, or how much narrower; and the
-    // name of the code.
+    // The form of a kernel that has code: the kernel itself or a narrower one; and the name of the
+    // code.
     struct Form {
         int narrower = 0;
         std::string symbol;
     };
     struct Job {
         const loop::ScheduledKernel* kernel = nullptr;
-        ObjectKey key;  // of the kernel itself, whichever form is chosen
+        ObjectKey key;  // key of the widest form, whichever form is chosen
         Form form;
         std::string object;
         std::string error;
-        bool no_maker = false;  // there is no compiler
+        bool no_maker = false;  // there is no code generator
         bool cached = false;
-        bool spills = false;  // a tile of which no form has registers for all
+        bool spills = false;  // every form spills
     };
 
     Compiler(MachineTarget target, const CompilerOptions& options);
@@ -94,10 +94,10 @@ private:
 
     MachineTarget target_;
     bool fast_;
-    std::string version_;  // all that decides about the code but the kernel itself
+    std::string version_;  // everything except the kernel that determines the code
     std::unique_ptr<ObjectCache> cache_;
     CodeMemory code_;
-    std::unordered_map<std::string, Form> forms_;  // by the names of kernels
+    std::unordered_map<std::string, Form> forms_;  // by kernel name
     std::mutex narrowing_;
     CompilerStats stats_;
 };

@@ -18,7 +18,7 @@ std::unexpected<Error> bad(std::string_view what) {
     return std::unexpected(Error{fmt::format("a compiled object is damaged: {}", what)});
 }
 
-// `bytes` of the file, if they are there.
+// A part of the file; empty if it is not inside.
 std::optional<std::string_view> part(std::string_view file, uint64_t offset, uint64_t bytes) {
     if (offset > file.size() || bytes > file.size() - offset) return std::nullopt;
     return file.substr(offset, bytes);
@@ -34,7 +34,7 @@ std::optional<std::vector<T>> records(std::optional<std::string_view> bytes) {
 
 std::optional<std::string_view> text_at(std::string_view table, uint64_t offset) {
     if (offset >= table.size()) return std::nullopt;
-    // Many names may begin in one that is long: it is not walked through for each.
+    // Names may share one long text; the limit keeps each look-up short.
     const std::string_view rest = table.substr(offset, kMostName);
     const size_t end = rest.find('\0');
     if (end == std::string_view::npos) return std::nullopt;
@@ -56,7 +56,7 @@ private:
     std::optional<std::string_view> bytes_of(const Elf64_Shdr& header) const {
         return part(file_, header.sh_offset, header.sh_size);
     }
-    // Parts that are kept do not overlap, so that a small file cannot claim much memory.
+    // Kept parts do not overlap, so a small file cannot claim much memory.
     bool take(uint64_t bytes) {
         taken_ += bytes;
         return taken_ <= file_.size();
@@ -94,7 +94,7 @@ Result<void> ElfReader::read_section(const Elf64_Shdr& header) {
     ElfSection section;
     const auto name = text_at(section_names_, header.sh_name);
     if (!name) return bad("the name of a section");
-    // Kernels throw nothing: who unwinds the stack is not needed.
+    // Kernels throw nothing, so unwind tables are not needed.
     section.loaded = (header.sh_flags & SHF_ALLOC) != 0 && *name != ".eh_frame";
     if (section.loaded) {
         if (header.sh_type != SHT_PROGBITS || (header.sh_flags & (SHF_WRITE | SHF_TLS)) != 0) {

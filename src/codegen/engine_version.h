@@ -1,9 +1,9 @@
-// codegen/engine_version.h — changes with every change to the sources that turn a kernel into
-// code, so that objects of another version are not taken for those of this one.
+// codegen/engine_version.h — a digest of the sources that turn a kernel into code. The object cache
+// uses it to refuse objects of another version.
 #pragma once
 
 namespace lemma::codegen {
 
-extern const char* const kEngineVersion;  // cmake/source_digest.cmake makes it
+extern const char* const kEngineVersion;  // made by cmake/source_digest.cmake
 
 }  // namespace lemma::codegen

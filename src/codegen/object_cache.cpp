@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#define XXH_INLINE_ALL  // no library to load
+#define XXH_INLINE_ALL  // header only, no library to load
 #include <xxhash.h>
 
 namespace lemma::codegen {
@@ -29,11 +29,11 @@ constexpr std::string_view kMagic = "LEMMAOB1";
 constexpr const char* kObject = ".o";
 constexpr const char* kUnfinished = ".part";
 constexpr int64_t kMostObject = int64_t{64} << 20;
-constexpr time_t kFresh = 3600;  // seconds for which a use is not noted again
+constexpr time_t kFresh = 3600;  // seconds until a use is recorded again
 
 struct Header {
     std::array<char, 8> magic{};
-    uint64_t key = 0;  // of the object, so that a renamed file is not taken for another one
+    uint64_t key = 0;  // key of the object, so that a renamed file is detected
     uint64_t bytes = 0;
     uint64_t checksum = 0;
 };
@@ -74,7 +74,7 @@ private:
 
 std::string name_of(const ObjectKey& key) { return key.digest + kObject; }
 
-// Nobody else may write to what will run.
+// Only this user may write to files that become code.
 bool is_private(const struct stat& info) {
     return info.st_uid == ::geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -119,11 +119,11 @@ ObjectCache::~ObjectCache() {
     if (handle_ >= 0) ::close(handle_);
 }
 
-// What is wrong with the folder as a place for code that will run.
+// The reason why the folder is unsafe for code; empty if it is safe.
 std::string ObjectCache::open_folder() {
     std::error_code failed;
     fs::path path(folder_);
-    if (!path.has_filename()) path = path.parent_path();  // `O_NOFOLLOW` looks at the last part
+    if (!path.has_filename()) path = path.parent_path();  // `O_NOFOLLOW` checks the last part only
     if (!path.parent_path().empty()) fs::create_directories(path.parent_path(), failed);
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
         return fmt::format("cannot make `{}`: {}", folder_, std::strerror(errno));
@@ -169,7 +169,7 @@ std::optional<std::string> ObjectCache::find(const ObjectKey& key) {
         ::unlinkat(handle_, name.c_str(), 0);
         return std::nullopt;
     }
-    // What was used last stays longest.
+    // Eviction removes the least recently used objects first.
     if (::time(nullptr) - info.st_mtime > kFresh) ::futimens(file.get(), nullptr);
     return std::string(*object);
 }
@@ -205,7 +205,7 @@ void ObjectCache::trim() {
         int64_t bytes;
         std::string name;
     };
-    // Of its own: reading moves the place that a handle and its copies share.
+    // A separate handle: reading moves the position that a handle shares with its copies.
     const int again = ::openat(handle_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(again < 0 ? nullptr : ::fdopendir(again),
                                                      &::closedir);
@@ -218,7 +218,7 @@ void ObjectCache::trim() {
     const time_t now = ::time(nullptr);
     while (const dirent* const found = ::readdir(folder.get())) {
         const std::string name = found->d_name;
-        struct stat info{};  // another process may have removed it meanwhile
+        struct stat info{};  // another process may have removed it
         if (::fstatat(handle_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
         if (name.ends_with(kUnfinished) && now - info.st_mtime > kFresh) {
             ::unlinkat(handle_, name.c_str(), 0);

@@ -87,7 +87,7 @@ TEST_F(ObjectCacheTest, IgnoresDamagedFiles) {
         ASSERT_EQ(cache.find(key), "some code");
         damage(change);
         EXPECT_EQ(cache.find(key), std::nullopt);
-        EXPECT_TRUE(files().empty());  // the next one need not look again
+        EXPECT_TRUE(files().empty());  // the next cache need not look again
     }
 }
 
@@ -111,7 +111,7 @@ TEST_F(ObjectCacheTest, RemovesWhatWasNotUsedForLongest) {
         fs::last_write_time(folder_ / (keys.back().digest + ".o"),
                             fs::file_time_type::clock::now() - age);
     }
-    EXPECT_TRUE(cache.find(keys[0]));  // is the youngest now
+    EXPECT_TRUE(cache.find(keys[0]));  // now the most recently used
     keys.push_back(object_key("new", ""));
     cache.add(keys.back(), object);
     EXPECT_LE(bytes(), 5000);
@@ -163,7 +163,7 @@ TEST_F(ObjectCacheTest, DoesNotFollowALinkToAFolder) {
 }
 
 TEST_F(ObjectCacheTest, DoesNotTrustAFolderOfAnotherUser) {
-    std::string foreign = "/";  // root's: others cannot give folders away
+    std::string foreign = "/";  // owned by root: other users cannot give folders away
     if (::geteuid() == 0) {
         fs::create_directory(folder_);
         ASSERT_EQ(::chown(folder().c_str(), 65534, 65534), 0);
@@ -172,7 +172,7 @@ TEST_F(ObjectCacheTest, DoesNotTrustAFolderOfAnotherUser) {
     EXPECT_EQ(ObjectCache(foreign, kPlenty).trouble(), "`" + foreign + "` belongs to another user");
 }
 
-// Whoever can rename the folders above puts another folder in its place.
+// An attacker who can rename the parent folders replaces the folder by another one.
 TEST_F(ObjectCacheTest, StaysInTheFolderThatItOpened) {
     const ObjectKey key = object_key("kernel", "");
     ObjectCache cache(folder(), kPlenty);
@@ -203,7 +203,7 @@ TEST_F(ObjectCacheTest, TakesOnlyFilesThatNobodyElseCanWriteTo) {
         },
         [&] {
             fs::remove(path);
-            ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // waiting for its writer would not end
+            ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // waiting for a writer would never end
         },
     };
     if (::geteuid() == 0)
@@ -213,7 +213,7 @@ TEST_F(ObjectCacheTest, TakesOnlyFilesThatNobodyElseCanWriteTo) {
         ASSERT_EQ(cache.find(key), "code") << i;
         changes[i]();
         EXPECT_EQ(cache.find(key), std::nullopt) << i;
-        EXPECT_FALSE(fs::is_symlink(path) || fs::exists(path)) << i;  // made anew
+        EXPECT_FALSE(fs::is_symlink(path) || fs::exists(path)) << i;  // written again
     }
 }
 

@@ -33,8 +33,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kName = "lemma_jit.so";
 
-// Where this code lies on disk, as the kernel knows it: neither the name by which a program was
-// started nor the current folder has a say. Empty if the system does not tell.
+// The file of this code, as the system kernel reports it, independent of the command name and the
+// current folder. Empty if the system does not know.
 fs::path own_file() {
     const auto here = reinterpret_cast<uintptr_t>(&load_object_maker);
     std::ifstream mappings("/proc/self/maps");
@@ -50,8 +50,8 @@ fs::path own_file() {
     return {};
 }
 
-// Beside the program or the library, one folder up in a build tree, and where an installation has
-// it.
+// Candidates: beside the program or the library, one folder up in a build tree, and the folder of
+// an installation.
 std::vector<fs::path> places(const fs::path& self) {
     std::vector<fs::path> result;
     if (self.empty()) return result;
@@ -63,8 +63,8 @@ std::vector<fs::path> places(const fs::path& self) {
     return result;
 }
 
-// Code is taken only from those whose code runs anyway: the system, the user, and whoever
-// installed the program. Empty, or what is wrong with the file.
+// A library is trusted if its owner could change this program anyway: the system, this user, or the
+// owner of the program. Returns the reason for distrust, or nothing.
 std::string distrust(const fs::path& path, const fs::path& self) {
     struct stat program = {};
     struct stat library = {};
@@ -117,7 +117,7 @@ const Result<Create>& loaded_library() {
     return library;
 }
 
-// Of LLVM's own library: what the file has as well, code and constants.
+// Releases the pages of LLVM's library that the file can restore: code and constants.
 int drop_pages(dl_phdr_info* library, size_t, void*) {
     if (!std::string_view(library->dlpi_name).contains("libLLVM")) return 0;
     constexpr uintptr_t kPage = 4096;

@@ -82,7 +82,7 @@ Result<void> Executable::begin_iteration(const Loop& loop, int64_t step) {
     return {};
 }
 
-// What is read must be read before anything that it may lie in is written, and the other way round.
+// Reads come before writes to memory that may overlap, and the other way round.
 void Executable::end_iteration(const Loop& loop, int64_t step) {
     for (const Loop::Collected& collected : loop.collected) {
         std::memcpy(part(collected.pack, step),

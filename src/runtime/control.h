@@ -1,5 +1,5 @@
-// runtime/control.h — steps of a run: calls of kernels, loops and branches. What a body sees of the
-// outside changes by moving pointers to pieces of memory, which are named by number.
+// runtime/control.h — the steps of a run: kernel calls, loops and branches. Memory is named by
+// number. A loop or branch changes the inputs of its body by moving pointers.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace lemma::runtime {
 
-// In place of a piece of memory: an i64 that a kernel sets to 1 where an index leaves its tensor.
+// Instead of a piece of memory: an i64 that a kernel sets to 1 if an index leaves its tensor.
 inline constexpr size_t kFlag = SIZE_MAX;
 
 struct Loop;
@@ -24,11 +24,11 @@ struct Branch;
 
 struct Step {
     std::string label;
-    size_t number = 0;  // whose time it is
+    size_t number = 0;  // the step that its time counts for
     KernelFunction kernel = nullptr;
     std::vector<size_t> buffers;  // pieces of memory, or kFlag
     int64_t items = 1;
-    // One of these in place of a kernel.
+    // Instead of a kernel, one of these.
     std::function<Result<void>()> call;
     std::unique_ptr<Loop> loop;
     std::unique_ptr<Branch> branch;
@@ -40,12 +40,12 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// A number in memory, of any type of integers or bools.
+// A number in memory, of any integer type or bool.
 struct Number {
     size_t piece = 0;
     tensor::DType dtype = tensor::DType::I64;
 };
-// Evenly spaced pieces, the first of which is one of its own.
+// Evenly spaced pieces of memory; the first has a number.
 struct Pack {
     size_t first = 0;
     int64_t stride = 0;  // bytes
@@ -65,8 +65,8 @@ struct Loop {
         size_t seen = 0;
         Pack pack;
     };
-    // The value of one step is what the next one sees: where the result lies, or a copy in one of
-    // two slots, or what it was.
+    // How a step passes a value to the next: the value stays, the pointer moves to the result, or
+    // the result is copied into one of two slots.
     enum class Passing : uint8_t { Stays, Moves, Copied };
     struct Carried {
         Passing passing = Passing::Stays;
@@ -74,7 +74,7 @@ struct Loop {
         size_t slots[2] = {};
         int64_t bytes = 0;
     };
-    // A result that the body writes where it is told to.
+    // A result that the body writes to a given address.
     struct Written {
         size_t result = 0;
         std::optional<Pack> pack;
@@ -85,8 +85,8 @@ struct Loop {
         Pack pack;
         int64_t bytes = 0;
     };
-    int64_t count = 0;      // at most
-    bool must_end = false;  // by a condition, before the count
+    int64_t count = 0;      // upper bound of the iterations
+    bool must_end = false;  // a condition must end the loop before the count
     std::optional<Number> dynamic_count, index;
     std::vector<Item> items;
     std::vector<Carried> carried;
@@ -96,18 +96,18 @@ struct Loop {
     int64_t most_results = INT64_MAX;
     std::optional<Condition> pre, post;
     Steps body;
-    std::function<void(int64_t)> ended;  // behind so many steps
+    std::function<void(int64_t)> ended;  // called after the loop with the number of iterations
 };
 
 struct Branch {
     struct Arm {
-        std::optional<Condition> condition;  // none: the alternative
+        std::optional<Condition> condition;  // empty: the `else` arm
         Steps body;
         std::vector<size_t> results;
     };
     std::vector<Arm> arms;
     std::vector<size_t> outputs;
-    std::function<Result<void>(size_t)> taken;  // behind the arm of that number; may be missing
+    std::function<Result<void>(size_t)> taken;  // called after that arm; may be empty
 };
 
 }  // namespace lemma::runtime

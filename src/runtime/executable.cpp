@@ -13,7 +13,7 @@ struct Call {
     bool backwards;
 };
 
-// More items than this are short, and read little each.
+// Above this number, items are short and read little.
 constexpr int64_t kMostBackwards = 256;
 
 void run_range(void* context, int64_t begin, int64_t end) {

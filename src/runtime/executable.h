@@ -1,5 +1,5 @@
-// runtime/executable.h — a compiled model: memory, and the calls of kernels in their order. Knows
-// nothing of the compiler.
+// runtime/executable.h — a compiled model: memory, and kernel calls in order. It does not depend on
+// the compiler.
 #pragma once
 
 #include <memory>
@@ -14,30 +14,30 @@ namespace lemma::runtime {
 
 class Executable {
 public:
-    // Guarded: no kernel can touch memory that is not its own without being found out.
+    // Guarded: a kernel that touches memory outside of its buffers is stopped.
     explicit Executable(int threads, bool guarded = false) : pool_(threads), guarded_(guarded) {}
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
-    // One that loops and branches point elsewhere.
+    // Memory whose address loops and branches change.
     size_t add_moving();
     Result<void> give_memory(size_t moving, int64_t bytes);
-    // Memory of the caller, which steps only read.
+    // Memory borrowed from the caller; steps only read it.
     void lend_memory(size_t moving, const void* data) { move(moving, const_cast<void*>(data)); }
-    // Gives memory back, which no step may use any more.
+    // Frees memory that no step uses any more.
     void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
 
-    // In order; the time of each step, loops without that of their steps, is added to `seconds`. An
-    // error if an index left its tensor; its message is for the engine.
+    // Runs the steps in order and adds the time of each to `seconds`; the time of a loop excludes
+    // its steps. An error if an index left its tensor; the engine words the message.
     Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
-    // Some items of a kernel.
+    // Runs a range of items of a kernel.
     Result<void> run_items(const Step& step, int64_t begin, int64_t end);
 
 private:
-    // Pieces that lie inside of one, and go where it goes.
+    // Pieces that lie inside of another one and move with it.
     struct Follower {
         size_t piece;
         int64_t offset;
@@ -60,14 +60,14 @@ private:
 
     ThreadPool pool_;
     bool guarded_;
-    std::vector<Memory> owned_;  // by piece; of an alias: none
+    std::vector<Memory> owned_;  // by piece; empty for an alias
     std::vector<void*> pieces_;
     std::vector<std::vector<Follower>> followers_;
     int64_t bytes_ = 0;
     std::vector<double>* seconds_ = nullptr;
-    double inner_ = 0;  // of the steps inside of the one that runs
-    // Every other iteration of a loop takes items from the last one on: the weights that were read
-    // last are still in the cache.
+    double inner_ = 0;  // seconds of the steps inside of the current one
+    // Every other iteration of a loop walks its items backwards, because the weights read last are
+    // still in the cache.
     bool backwards_ = false;
 };
 

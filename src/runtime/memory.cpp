@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 constexpr size_t kLargePage = size_t{2} << 20;
-constexpr int64_t kMostBytes = int64_t{1} << 46;  // more is a mistake, whatever the machine has
+constexpr int64_t kMostBytes = int64_t{1} << 46;  // upper bound on any machine; more is a mistake
 
 constexpr size_t kPage = 4096;
 
@@ -30,7 +30,7 @@ void Memory::Free::operator()(void* data) const {
     }
 }
 
-// Large pieces come from the system, which has zeros already.
+// Large pieces come from the system, which provides zeros.
 Result<Memory> Memory::zeros(int64_t bytes) {
     if (bytes < 0 || bytes > kMostBytes) return no_memory(bytes);
     const size_t wanted = static_cast<size_t>(bytes) + 2 * kLine;
@@ -45,7 +45,7 @@ Result<Memory> Memory::zeros(int64_t bytes) {
         void* const data =
             ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (data != MAP_FAILED) {
-            // Only what begins and ends with a large page can be one: what is over is given back.
+            // A large page needs aligned ends; the surplus is given back.
             const auto address = reinterpret_cast<uintptr_t>(data);
             const size_t before = (kLargePage - address % kLargePage) % kLargePage;
             auto* const begin = static_cast<std::byte*>(data) + before;

@@ -1,5 +1,4 @@
-// runtime/memory.h — pieces of memory for kernels: aligned for vectors, in large pages where that
-// pays, and owned.
+// runtime/memory.h — owned memory for kernels: aligned for vectors, in large pages where that pays.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +12,10 @@ namespace lemma::runtime {
 class Memory {
 public:
     Memory() = default;
-    // All bytes zero. There is room for a vector behind the end. An error if the number is negative
-    // or absurd, too.
+    // Zeros, followed by room for one vector. An error if the size is negative or absurd, or if
+    // memory is short.
     static Result<Memory> zeros(int64_t bytes);
-    // The same for tests: what is before it, and behind the room for a vector, cannot be touched.
+    // The same for tests: memory before it, and after the room for a vector, is inaccessible.
     static Result<Memory> guarded_zeros(int64_t bytes);
 
     void* data() const { return data_.get(); }
@@ -24,8 +23,8 @@ public:
 
 private:
     struct Free {
-        size_t mapped;  // bytes from the system; 0: from the heap
-        size_t before;  // of them, in front of the data
+        size_t mapped;  // bytes mapped from the system; 0: from the heap
+        size_t before;  // mapped bytes before the data
         void operator()(void* data) const;
     };
     std::unique_ptr<void, Free> data_;

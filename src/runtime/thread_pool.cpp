@@ -11,8 +11,8 @@ namespace lemma::runtime {
 namespace {
 
 constexpr int kSpins = 2000;        // about 100 µs
-constexpr int64_t kPieces = 8;      // of a range: enough to share what is left
-constexpr uint64_t kMask = 0xFFFF;  // of a piece's number
+constexpr int64_t kPieces = 8;      // pieces of a range: enough to share the rest
+constexpr uint64_t kMask = 0xFFFF;  // bits of a piece's number
 
 void pause() {
 #if defined(__x86_64__)
@@ -52,15 +52,15 @@ void ThreadPool::work(int part) {
     uint32_t seen = 0;
     for (;;) {
         wait_for_start(seen);
-        // In this order: a round that is not looked for any more must not be the one that ends all.
+        // In this order: a thread must not miss the round that ends the pool.
         seen = round_.load(std::memory_order_acquire);
         if (stop_.load()) return;
         do_pieces(part);
     }
 }
 
-// The owner takes from the front, others from the back. Whoever has a piece may read the job: it
-// does not change before that piece is done.
+// The owner takes from the front, others from the back. A thread with a piece may read the job,
+// which does not change before that piece is done.
 bool ThreadPool::take(int part, bool own, int64_t& piece) {
     std::atomic<uint64_t>& left = ranges_[static_cast<size_t>(part)].left;
     uint64_t now = left.load(std::memory_order_acquire);
@@ -83,7 +83,7 @@ void ThreadPool::do_pieces(int part) {
         int64_t piece = 0;
         while (take(from, offset == 0, piece)) {
             const Job& job = job_;
-            // The pieces of all ranges, one range behind the other.
+            // The pieces of all ranges, one range after the other.
             const int64_t first = job.pieces * from / threads_;
             const int64_t behind = job.pieces * (from + 1) / threads_;
             const int64_t at = job.backwards ? behind - 1 - piece : first + piece;

@@ -1,5 +1,5 @@
-// runtime/thread_pool.h — a few threads that share the items of one kernel after another. They
-// spin for a moment and sleep then, so that a busy machine is not made slower by waiting.
+// runtime/thread_pool.h — threads that share the items of one kernel after another. They spin for a
+// moment and then sleep, so that waiting does not slow a busy machine.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace lemma::runtime {
 
 class ThreadPool {
 public:
-    // `threads` in all, the caller's among them.
+    // `threads` in total, including the caller's.
     explicit ThreadPool(int threads);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
@@ -21,15 +21,15 @@ public:
     int threads() const { return threads_; }
 
     using Function = void (*)(void* context, int64_t begin, int64_t end);
-    // Calls the function for all items, in pieces that lie side by side, from several threads. Each
-    // thread has a range of its own; one that is done takes pieces from the ends of the others', so
-    // that nobody waits for a thread that the system does not let run. Backwards: every range is
-    // walked from its last piece on.
+    // Calls the function for all items, in contiguous pieces, from several threads. Each thread
+    // owns a range. A thread that is done takes pieces from the ends of other ranges (work
+    // stealing), so nobody waits for a thread that the system has suspended. `backwards`: each
+    // range is walked from its last piece on.
     void run(int64_t items, bool backwards, Function function, void* context);
 
 private:
-    // The pieces of a thread's range that nobody has taken yet, in one number: of which round, and
-    // the first and the last that are left.
+    // The remaining pieces of a thread's range, packed into one number: the round, the first and
+    // the last remaining piece.
     struct alignas(64) Range {
         std::atomic<uint64_t> left{0};
     };
@@ -48,9 +48,9 @@ private:
     int threads_;
     std::vector<std::thread> workers_;
     std::unique_ptr<Range[]> ranges_;
-    Job job_;  // of this round; it stays until all pieces are done
+    Job job_;  // the job of this round; unchanged until all pieces are done
     alignas(64) std::atomic<uint32_t> round_{0};
-    alignas(64) std::atomic<uint32_t> pending_{0};  // pieces that are not done
+    alignas(64) std::atomic<uint32_t> pending_{0};  // unfinished pieces
     std::atomic<bool> stop_{false};
 };
 

@@ -28,7 +28,7 @@ TEST(ThreadPool, DoesEveryItemOnce) {
     }
 }
 
-// The caller's thread does the work of others that are late.
+// The caller's thread does the work of late threads.
 TEST(ThreadPool, NothingIsLeftToThreadsThatSleep) {
     ThreadPool pool(8);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -37,7 +37,7 @@ TEST(ThreadPool, NothingIsLeftToThreadsThatSleep) {
     for (const auto& times : seen.times) EXPECT_EQ(times.load(), 1);
 }
 
-// A thread that wakes for a round when the pool is about to end: it must not wait for another.
+// A thread that wakes for a round while the pool ends must not wait for another round.
 TEST(ThreadPool, EndsRightBehindARound) {
     for (int i = 0; i < 20000; ++i) {
         ThreadPool pool(3);

@@ -46,7 +46,8 @@ private:
     void emit_for(const loop::For& s);
     void emit_if(const loop::If& s);
     void emit_store(const loop::StoreStmt& s);
-    // Runs the body with values of its own: what it computes is not known behind it.
+    // Runs the body with a copy of the value table, because values of the body are not defined
+    // after it.
     template <class Body>
     void scope(Body&& body) {
         const size_t before = log_.size();
@@ -82,7 +83,7 @@ private:
         return dynamic || address.lane_stride != 1;
     }
 
-    // So near to each other that whole vectors are loaded sooner than single elements.
+    // The elements are so close that loading whole vectors is faster than loading each element.
     bool is_strided(const loop::Address& address) const {
         const bool dynamic = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
         return !dynamic && address.lane_stride >= 2 && address.lane_stride <= 4;
@@ -146,7 +147,7 @@ llvm::Type* Emitter::memory_type(DType dtype) {
 
 // ---- Functions and statements -------------------------------------------------------------------
 
-// Buffers are arguments of a function of its own, for only those can be said not to overlap.
+// Buffers are arguments of a separate function, because LLVM's `noalias` applies to arguments only.
 void Emitter::emit(const std::string& name) {
     std::vector<llvm::Type*> parameters(f_.buffers.size(), pointer_);
     parameters.push_back(i64_);
@@ -272,13 +273,13 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// One step for each loop variable, so that what an inner loop does not change is done outside.
+// One step for each loop variable, so that LLVM hoists the invariant part out of inner loops.
 Value* Emitter::pointer(loop::BufferId buffer, const loop::Address& address) {
     llvm::Type* const element = memory_type(f_.buffers[buffer.value].dtype);
     Value* at = buffers_[buffer.value];
     for (const loop::AddressTerm& term : address.terms) {
         Value* const index = vars_[term.var.value];
-        // Addresses of steps that a guard skips may be anything.
+        // A guard may skip a step; its address may then be any number.
         constexpr int64_t kMostFactor = int64_t{1} << 31;
         const bool fits = term.factor >= -kMostFactor && term.factor <= kMostFactor;
         Value* const product =
@@ -306,8 +307,8 @@ Value* Emitter::pointers(loop::BufferId buffer, const loop::Address& address, un
     return b_.CreateGEP(element, at, llvm::ConstantVector::get(steps));
 }
 
-// Whole vectors, from which the lanes are picked: from the first to the last element that is
-// wanted, and none behind it.
+// Loads whole vectors from the first to the last wanted element, none after it, and picks the
+// lanes.
 Value* Emitter::load_strided(llvm::Type* stored,
                              const loop::Expr& e,
                              llvm::Align align,
@@ -323,7 +324,7 @@ Value* Emitter::load_strided(llvm::Type* stored,
         for (int lane = 0; lane < lanes; ++lane) {
             const int element = lane * stride;
             if (element < part * lanes) {
-                from[static_cast<size_t>(lane)] = lane;  // it is there already
+                from[static_cast<size_t>(lane)] = lane;  // already in its lane
             } else if (element < begin + lanes) {
                 from[static_cast<size_t>(lane)] = (result ? lanes : 0) + element - begin;
                 to[static_cast<size_t>(element - begin)] = lane;
@@ -397,7 +398,7 @@ Value* Emitter::to_memory(Value* v, DType dtype, unsigned lanes) {
         case DType::F16:
             return b_.CreateFPTrunc(v, stored);
         case DType::BF16: {
-            // To the nearest, ties to even; a nan stays one.
+            // Rounds to nearest, ties to even; NaN stays NaN.
             llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), lanes);
             Value* const bits = b_.CreateBitCast(v, i32);
             Value* const odd = b_.CreateAnd(b_.CreateLShr(bits, 16), 1);
@@ -486,12 +487,12 @@ Value* Emitter::compute(const loop::Expr& e) {
     }
 }
 
-// The lesser or the greater of two reals; nan if one of them is. A constant is compared second:
-// then nan on the other side needs no test of its own.
+// The minimum or maximum of two reals; NaN if either is NaN. A constant is compared second, so that
+// NaN on the other side needs no extra test.
 Value* Emitter::extreme(Value* a, Value* b, bool least) {
     if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
     Value* const taken = least ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOLT(a, b);
-    Value* const chosen = b_.CreateSelect(taken, b, a);  // one instruction; `a` if there is a nan
+    Value* const chosen = b_.CreateSelect(taken, b, a);  // one instruction; `a` if either is NaN
     if (llvm::isa<llvm::Constant>(b)) return chosen;
     return b_.CreateSelect(b_.CreateFCmpUNO(b, b), b, chosen);
 }
@@ -586,7 +587,7 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
     }
 }
 
-// In two halves, for 2^n itself may be too small or too large where the product is not.
+// In two halves, because 2^n may underflow or overflow where the product does not.
 Value* Emitter::scale(Value* x, Value* n) {
     llvm::Type* const t = x->getType();
     auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);
@@ -600,7 +601,7 @@ Value* Emitter::scale(Value* x, Value* n) {
     return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
 }
 
-// Rounds down; by zero is 0. The one quotient that does not fit wraps around: the dividend itself.
+// Rounds down; division by zero gives 0. The one quotient that overflows wraps to the dividend.
 Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     llvm::Type* const t = type(e.type);
     Value* const zero = llvm::Constant::getNullValue(t);
@@ -638,7 +639,7 @@ Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
         if (from.kind == Kind::Bool) return b_.CreateZExt(v, t);
         llvm::Type* const f64 = type({Kind::F64, from.lanes});
         if (from.kind == Kind::F32) v = b_.CreateFPExt(v, f64);
-        return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});  // nan is 0
+        return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});  // NaN gives 0
     }
     if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
     if (from.kind == Kind::Int) return b_.CreateSIToFP(v, t);
@@ -674,8 +675,8 @@ Value* Emitter::halves(const loop::Expr& e, const std::vector<Value*>& v) {
     return b_.CreateShuffleVector(v[0], v[1], from);
 }
 
-// Neighbours first, then neighbouring pairs, and so on: a row that fits a vector has the same sum
-// whatever the width of vectors is.
+// Reduces neighbours first, then neighbouring pairs, and so on. The sum of a row that fits a vector
+// is then the same for every vector width.
 template <class Combine>
 Value* Emitter::by_pairs(Value* v, const Combine& combine) {
     const int lanes =

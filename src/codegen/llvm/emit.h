@@ -11,7 +11,7 @@ namespace lemma::codegen {
 
 struct EmitOptions {
     bool has_fma = true;
-    bool fast = false;  // estimates of quotients and roots
+    bool fast = false;  // allow estimates of quotients and roots
 };
 
 // Adds `void name(ptr buffers, i64 begin, i64 end)` to the module.

@@ -1,5 +1,5 @@
-// What `lemma_jit.so` gives (codegen/object_maker.h). The name is that of a C symbol; both sides
-// are built together, so that types agree.
+// The interface of `lemma_jit.so` (codegen/object_maker.h). The function has a C name, but C++
+// types: both sides are built together.
 #include "codegen/llvm/llvm_maker.h"
 
 extern "C" __attribute__((visibility("default"))) void* lemma_create_object_maker_address();

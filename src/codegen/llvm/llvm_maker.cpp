@@ -16,7 +16,7 @@ namespace lemma::codegen {
 
 namespace {
 
-// Kernels come in the form that they are to have; only registers and what loops repeat is left.
+// Kernels arrive scheduled. LLVM only allocates registers and moves invariants out of loops.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
@@ -38,8 +38,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
     manager.run(module, modules);
 }
 
-// Instructions are put in the order that suits this processor, whichever has to run them: with the
-// orders for older ones a third of the tiles that fit the 32 registers end up in memory.
+// The scheduling model for every target. With the models of older processors, a third of the tiles
+// that fit 32 registers spill.
 constexpr const char* kTunedFor = "sapphirerapids";
 
 class LlvmMaker final : public ObjectMaker {
@@ -63,7 +63,7 @@ private:
     std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-// Those of `addPassesToEmitFile`, and between machine code and file one that looks at it.
+// The passes of `addPassesToEmitFile`, and one that inspects the machine code before it is written.
 bool LlvmMaker::add_passes(llvm::legacy::PassManager& passes,
                            llvm::raw_pwrite_stream& out,
                            int64_t& spills) {

@@ -1,4 +1,4 @@
-// codegen/llvm/llvm_maker.h — one kernel at a time as an object file, by LLVM.
+// codegen/llvm/llvm_maker.h — compiles one kernel at a time to an object file, with LLVM.
 #pragma once
 
 #include <memory>

@@ -13,9 +13,9 @@ namespace lemma::codegen {
 namespace {
 
 constexpr int64_t kVectorBytes = 16;  // and more
-constexpr int64_t kFew = 8;           // one of so many instructions
+constexpr int64_t kFew = 8;           // fewer than one spill in this many instructions costs little
 
-// Whether it is memory that stands for a vector register.
+// Whether the memory operand is the spill slot of a vector register.
 bool is_spilled(const llvm::MachineMemOperand& operand, const llvm::MachineFrameInfo& frame) {
     const auto* const slot =
         llvm::dyn_cast_or_null<llvm::FixedStackPseudoSourceValue>(operand.getPseudoValue());

@@ -1,4 +1,4 @@
-// codegen/llvm/spills.h — vectors that had no register left.
+// codegen/llvm/spills.h — counts vector spills.
 #pragma once
 
 #include <llvm/Pass.h>
@@ -7,10 +7,10 @@
 
 namespace lemma::codegen {
 
-// Runs behind the choice of registers, and adds to `spills` how often the innermost loops load or
-// store a vector that was put into memory for want of a register. What happens outside of them, or
-// with addresses, takes no time to speak of; nor do a few among many instructions, which run beside
-// the others: those were measured to cost less than a smaller tile does.
+// Runs after register allocation. Adds to `spills` how many loads and stores of spilled vectors the
+// innermost loops have. Spills outside of them and spilled addresses cost almost nothing. A few
+// spills among many instructions run in parallel with the others; measurements show that a smaller
+// tile costs more.
 llvm::FunctionPass* create_spill_counter(int64_t& spills);
 
 }  // namespace lemma::codegen

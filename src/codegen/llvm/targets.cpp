@@ -6,7 +6,7 @@
 
 #include <mutex>
 
-// Not every build of LLVM has it, and no header of ours may include those of one back end.
+// Some builds of LLVM lack this back end, and its headers are not public.
 #ifdef LEMMA_LLVM_AARCH64
 extern "C" {
 void LLVMInitializeAArch64TargetInfo();
@@ -54,7 +54,7 @@ Result<Builder> foreign() {
 #endif
 }
 
-// A processor of that level and no more.
+// The processor with exactly that feature level.
 const char* cpu_of(const std::string& level) {
     if (level == "avx512") return "skylake-avx512";
     if (level == "avx2") return "haswell";

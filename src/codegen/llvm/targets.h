@@ -1,4 +1,4 @@
-// codegen/llvm/targets.h — the processors that code is made for, as LLVM knows them.
+// codegen/llvm/targets.h — target processors in LLVM's terms.
 #pragma once
 
 #include <llvm/Target/TargetMachine.h>
