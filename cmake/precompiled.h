@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <expected>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
