@@ -72,6 +72,17 @@ std::vector<ParamText> params(DefinitionPrinter& printer,
     return texts;
 }
 
+// A shape that is left to the composition is shown as `real[…]`.
+std::vector<ParamText> outputs(DefinitionPrinter& printer, const Definition& definition) {
+    std::vector<ParamText> texts = params(printer, definition.outputs);
+    for (size_t i = 0; i < texts.size(); ++i) {
+        const sknd::TypeSpec& type = definition.outputs[i].type;
+        const size_t optional = type.optional ? std::string_view("optional ").size() : 0;
+        if (!type.shape) texts[i].type.insert(optional + type.base.text.size(), "[…]");
+    }
+    return texts;
+}
+
 std::vector<ParamText> generic_types(const Definition& definition) {
     std::vector<ParamText> texts;
     for (const sknd::DtypeDecl& decl : definition.dtypes) {
@@ -102,7 +113,7 @@ OperatorText describe(const Definition& definition,
     op.types = generic_types(definition);
     op.attributes = params(printer, definition.attribs);
     op.inputs = params(printer, definition.inputs);
-    op.outputs = params(printer, definition.outputs);
+    op.outputs = outputs(printer, definition);
     op.constants = params(printer, definition.constants);
     op.variables = params(printer, definition.variables);
     op.asserts = asserts(printer, definition);
