@@ -45,6 +45,7 @@ struct Steering {
     // An empty list counts as one that is left out.
     bool empty_is_missing = false;
     DType type = DType::I64;  // in which exporters write integers
+    int64_t since = 1;        // before this opset it is an attribute in ONNX, too
 };
 
 // Inputs that are packs of the definition: which one is the first, and how many packs take turns
@@ -193,6 +194,44 @@ using Change = std::variant<Call,
                             LimitsOf,
                             ComputeInReals>;
 
+// ---- What exporters look at ---------------------------------------------------------------------
+
+enum class ElementTypes : uint8_t {
+    Bools,
+    Integers,
+    SmallIntegers,  // of less than 32 bits
+    Integers16,     // of 16 bits
+    Halves,
+    OtherThanSingle,
+};
+// What a form of the operator needs that came later than the operator: elements of these types,
+// a value of an attribute, an input, another rank of the first input.
+struct TypeNeeds {
+    ElementTypes types;
+    std::string_view what;  // "bools"
+    int64_t since;
+};
+struct ValueNeeds {
+    std::string_view attribute, value;
+    int64_t since;
+};
+struct InputNeeds {
+    size_t input;
+    std::string_view name;
+    int64_t since;
+};
+struct OtherRankNeeds {
+    size_t rank;
+    int64_t since;
+};
+using Need = std::variant<TypeNeeds, ValueNeeds, InputNeeds, OtherRankNeeds>;
+
+// A list of the definition that is a tensor in ONNX, with elements of this type.
+struct TensorAttribute {
+    std::string_view name;
+    enum class Type : uint8_t { OfInput, OfResult, Bytes } type;
+};
+
 // ---- The profile --------------------------------------------------------------------------------
 
 enum class Standing : uint8_t {
@@ -221,9 +260,13 @@ struct Operator {
     std::initializer_list<Steering> steering = {};
     std::optional<Variadic> variadic = {};
     std::optional<ResultType> result_type = {};
+    std::string_view reduces_by = {};  // the operator of two operands that it repeats over axes
     std::initializer_list<AttributeDefault> attributes = {};
     // Attributes of the definition that ONNX does not have, or that mean nothing here.
     std::initializer_list<std::string_view> own_attributes = {};
+    std::initializer_list<TensorAttribute> tensor_attributes = {};
+    bool is_window = false;  // it has `pads`, `auto_pad` and `ceil_mode`
+    std::initializer_list<Need> needs = {};
     std::initializer_list<Change> changes = {};  // in this order
     // Operators of the library that the code for this operator calls, besides those that the
     // changes name.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
+#include "base/match.h"
 #include "onnx/export/exporter.h"
 #include "onnx/validate.h"
 
@@ -29,36 +31,16 @@ ir::SymId as_symbol(const Scalar& scalar) {
     return id ? *id : ir::SymId{};
 }
 
-// Axes were an attribute at first.
-bool reduce(Exporter& exporter, NodeDraft& node) {
-    if (exporter.input(node, 0).dtype == DType::Bool)
-        exporter.require(node.source, 20, fmt::format("`{}` of bools", node.op));
-    const ir::Pack* const axes = find_pack(node, "axes");
-    const bool none = !axes || axes->items.empty();
-    const auto noop = node.attributes.find("noop_with_empty_axes");
-    const bool keeps =
-        noop != node.attributes.end() && noop->second == ir::Value(Scalar(int64_t{1}));
-    const bool sum = node.op == "ReduceSum";
-    if (keeps && !sum) {
-        exporter.require(node.source, 18, fmt::format("`{}` without axes", node.op));
-    } else if (!keeps) {
-        node.attributes.erase("noop_with_empty_axes");
-    }
-    if (none) {
-        node.attributes.erase("axes");
-        return true;
-    }
-    if (sum || exporter.opset() >= 18) return true;
-    std::vector<int64_t> items;
-    for (const Scalar& axis : axes->items) items.push_back(as_int(axis).value_or(0));
-    node.ready.push_back(ints_attribute("axes", std::move(items)));
-    node.attributes.erase("axes");
-    return true;
+bool is_text(const NodeDraft& node, std::string_view name, std::string_view text) {
+    const auto found = node.attributes.find(std::string(name));
+    return found != node.attributes.end() && found->second == ir::Value(Scalar(std::string(text)));
 }
 
-// The sizes of the parts say how many there are.
-bool split(Exporter&, NodeDraft& node) {
-    node.attributes.erase("num_outputs");
+// Without axes, the result is the input or the reduction of all axes; the latter is the default.
+bool reduce_sum(Exporter&, NodeDraft& node) {
+    const auto noop = node.attributes.find("noop_with_empty_axes");
+    if (noop != node.attributes.end() && noop->second == ir::Value(Scalar(int64_t{0})))
+        node.attributes.erase(noop);
     return true;
 }
 
@@ -181,19 +163,6 @@ bool constant_of_shape(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-bool grid_sample(Exporter& exporter, NodeDraft& node) {
-    if (exporter.input(node, 0).shape.size() != 4)
-        exporter.require(node.source, 20, "`GridSample` of other ranks than 4");
-    if (exporter.opset() >= 20) return true;
-    const auto mode = node.attributes.find("mode");
-    if (mode == node.attributes.end()) return true;
-    if (mode->second == ir::Value(Scalar(std::string("linear"))))
-        mode->second = Scalar(std::string("bilinear"));
-    if (mode->second == ir::Value(Scalar(std::string("cubic"))))
-        mode->second = Scalar(std::string("bicubic"));
-    return true;
-}
-
 // One of the two says how large the result is.
 bool resize(Exporter& exporter, NodeDraft& node) {
     if (find_pack(node, "axes")) {
@@ -204,41 +173,8 @@ bool resize(Exporter& exporter, NodeDraft& node) {
             all = all && as_int(axes[i]) == static_cast<int64_t>(i);
         if (all) node.attributes.erase("axes");
     }
-    const auto mode = node.attributes.find("coordinate_transformation_mode");
-    if (mode != node.attributes.end() &&
-        mode->second == ir::Value(Scalar(std::string("half_pixel_symmetric"))))
-        exporter.require(node.source, 19, "`half_pixel_symmetric` of `Resize`");
-    const bool crops = mode != node.attributes.end() &&
-                       mode->second == ir::Value(Scalar(std::string("tf_crop_and_resize")));
-    const ir::Pack* const roi = find_pack(node, "roi");
-    if (roi && (roi->items.empty() || !crops)) node.attributes.erase("roi");
-    for (const char* const name : {"scales", "sizes"}) {
-        const ir::Pack* const pack = find_pack(node, name);
-        if (pack && pack->items.empty()) node.attributes.erase(name);
-    }
-    return true;
-}
-
-// Integers of few bits came later.
-bool small_integers(Exporter& exporter, NodeDraft& node) {
-    const DType dtype = exporter.input(node, 0).dtype;
-    const bool small = tensor::is_integer(dtype) && tensor::dtype_size(dtype) < 4;
-    if (small) exporter.require(node.source, 14, fmt::format("`{}` of these integers", node.op));
-    return true;
-}
-
-bool whole_relu(Exporter& exporter, NodeDraft& node) {
-    if (tensor::is_integer(exporter.input(node, 0).dtype))
-        exporter.require(node.source, 14, "`Relu` of integers");
-    return true;
-}
-
-bool scatter(Exporter& exporter, NodeDraft& node) {
-    const auto how = node.attributes.find("reduction");
-    if (how == node.attributes.end()) return true;
-    if (how->second == ir::Value(Scalar(std::string("max"))) ||
-        how->second == ir::Value(Scalar(std::string("min"))))
-        exporter.require(node.source, 18, fmt::format("`reduction` of `{}`", node.op));
+    if (!is_text(node, "coordinate_transformation_mode", "tf_crop_and_resize"))
+        node.attributes.erase("roi");
     return true;
 }
 
@@ -253,20 +189,9 @@ bool softmax(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-bool attention(Exporter& exporter, NodeDraft& node) {
-    if (node.inputs.size() > 6 && !node.inputs[6].empty())
-        exporter.require(node.source, 24, "`nonpad_kv_seqlen` of `Attention`");
-    return true;
-}
-
-bool is_text(const NodeDraft& node, const std::string& name, const std::string& text) {
-    const auto found = node.attributes.find(name);
-    return found != node.attributes.end() && found->second == ir::Value(Scalar(text));
-}
-
 // Paddings that follow from a rule are not given as well. Windows that begin behind the end do not
 // count, which older operator sets did not say.
-bool window(Exporter& exporter, NodeDraft& node) {
+void adapt_window(Exporter& exporter, NodeDraft& node) {
     if (node.attributes.contains("auto_pad") && !is_text(node, "auto_pad", "NOTSET"))
         node.attributes.erase("pads");
     const auto ceil = node.attributes.find("ceil_mode");
@@ -274,8 +199,8 @@ bool window(Exporter& exporter, NodeDraft& node) {
     const ir::Pack* const pads = find_pack(node, "pads");
     const ir::Pack* const strides = find_pack(node, "strides");
     const ir::Pack* const dilations = find_pack(node, "dilations");
-    if (ceil == node.attributes.end() || ceil->second != ir::Value(Scalar(int64_t{1}))) return true;
-    if (!kernel || !pads || !strides || !dilations) return true;
+    if (ceil == node.attributes.end() || ceil->second != ir::Value(Scalar(int64_t{1}))) return;
+    if (!kernel || !pads || !strides || !dilations) return;
     const auto& symbols = exporter.program().symbols;
     const ir::TensorId result = node.source.outputs.at(0).operand.items.at(0);
     for (size_t i = 0; i < kernel->items.size(); ++i) {
@@ -292,37 +217,6 @@ bool window(Exporter& exporter, NodeDraft& node) {
         if ((room + stride - 1) / stride + 1 != *got)
             exporter.require(node.source, 22, "`ceil_mode` that leaves out a window");
     }
-    return true;
-}
-
-// Half precision and other widths came later to some operators.
-bool infinity(Exporter& exporter, NodeDraft& node) {
-    const DType dtype = exporter.input(node, 0).dtype;
-    if (dtype != DType::F32 && dtype != DType::F64)
-        exporter.require(node.source, 20, "`IsInf` of half precision");
-    return true;
-}
-
-bool celu(Exporter& exporter, NodeDraft& node) {
-    if (exporter.input(node, 0).dtype != DType::F32)
-        exporter.require(node.source, kNewestOpset, "`Celu` of other types than f32");
-    return true;
-}
-
-bool quantized(Exporter& exporter, NodeDraft& node) {
-    for (const ir::Port& port : node.source.inputs) {
-        for (const ir::TensorId id : port.operand.items) {
-            const DType dtype = exporter.program().tensors[id].dtype;
-            const bool wide = dtype == DType::I16 || dtype == DType::U16;
-            const bool half = dtype == DType::F16 || dtype == DType::BF16;
-            if (wide || (half && node.op == "QLinearMatMul")) {
-                exporter.require(node.source, 21, fmt::format("`{}` of 16 bits", node.op));
-            } else if (half) {
-                exporter.require(node.source, 19, fmt::format("`{}` of half precision", node.op));
-            }
-        }
-    }
-    return true;
 }
 
 // A list that is a tensor in ONNX.
@@ -345,101 +239,132 @@ void to_tensor(Exporter& exporter, NodeDraft& node, const std::string& name, DTy
     node.attributes.erase(found);
 }
 
-bool trees(Exporter& exporter, NodeDraft& node) {
-    const DType dtype = exporter.input(node, 0).dtype;
-    for (const char* const name :
-         {"leaf_weights", "membership_values", "nodes_hitrates", "nodes_splits"})
-        to_tensor(exporter, node, name, dtype);
-    to_tensor(exporter, node, "nodes_modes", DType::U8);
-    return true;
+// ---- Facts of the table -------------------------------------------------------------------------
+
+bool is_one_of(DType dtype, ElementTypes types) {
+    const auto size = tensor::dtype_size(dtype);
+    switch (types) {
+        case ElementTypes::Bools:
+            return dtype == DType::Bool;
+        case ElementTypes::Integers:
+            return tensor::is_integer(dtype);
+        case ElementTypes::SmallIntegers:
+            return tensor::is_integer(dtype) && size < 4;
+        case ElementTypes::Integers16:
+            return tensor::is_integer(dtype) && size == 2;
+        case ElementTypes::Halves:
+            return tensor::is_real(dtype) && size == 2;
+        case ElementTypes::OtherThanSingle:
+            return dtype != DType::F32;
+    }
+    return false;
 }
 
-bool labels(Exporter& exporter, NodeDraft& node) {
+// What the form needs, in words; empty where it does not.
+std::string needed(const TypeNeeds& need, const Exporter& exporter, const NodeDraft& node) {
+    for (const ir::Port& port : node.source.inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (is_one_of(exporter.program().tensors[id].dtype, need.types))
+                return fmt::format("`{}` of {}", node.op, need.what);
+        }
+    }
+    return "";
+}
+std::string needed(const ValueNeeds& need, const Exporter&, const NodeDraft& node) {
+    const bool given = is_text(node, need.attribute, need.value);
+    return given ? fmt::format("`{}` as `{}` of `{}`", need.value, need.attribute, node.op) : "";
+}
+std::string needed(const InputNeeds& need, const Exporter&, const NodeDraft& node) {
+    const bool given = node.inputs.size() > need.input && !node.inputs[need.input].empty();
+    return given ? fmt::format("`{}` of `{}`", need.name, node.op) : "";
+}
+std::string needed(const OtherRankNeeds& need, const Exporter& exporter, const NodeDraft& node) {
+    const bool other = exporter.input(node, 0).shape.size() != need.rank;
+    return other ? fmt::format("`{}` of other ranks than {}", node.op, need.rank) : "";
+}
+
+void require_needs(Exporter& exporter, const NodeDraft& node) {
+    for (const Need& need : node.row.needs) {
+        match(need, [&](const auto& kind) {
+            const std::string what = needed(kind, exporter, node);
+            if (!what.empty()) exporter.require(node.source, kind.since, what);
+        });
+    }
+}
+
+void write_tensors(Exporter& exporter, NodeDraft& node) {
     const ir::TensorId result = node.source.outputs.at(0).operand.items.at(0);
-    const DType values = exporter.program().tensors[result].dtype;
-    to_tensor(exporter, node, "keys_tensor", exporter.input(node, 0).dtype);
-    to_tensor(exporter, node, "values_tensor", values);
-    to_tensor(exporter, node, "default_tensor", values);
-    return true;
+    for (const TensorAttribute& attribute : node.row.tensor_attributes) {
+        DType dtype = DType::U8;
+        if (attribute.type == TensorAttribute::Type::OfInput) dtype = exporter.input(node, 0).dtype;
+        if (attribute.type == TensorAttribute::Type::OfResult)
+            dtype = exporter.program().tensors[result].dtype;
+        to_tensor(exporter, node, std::string(attribute.name), dtype);
+    }
+}
+
+// Values are spelled as in older opsets, and inputs that the definition lacks have their places.
+void undo_changes(const Exporter& exporter, NodeDraft& node) {
+    for (const Change& change : std::views::reverse(node.row.changes)) {
+        const auto* const refused = std::get_if<RefuseInput>(&change);
+        if (refused && node.inputs.size() > refused->input) {
+            node.inputs.insert(node.inputs.begin() + static_cast<std::ptrdiff_t>(refused->input),
+                               "");
+        }
+        const auto* const spelled = std::get_if<Respell>(&change);
+        if (spelled && exporter.opset() < spelled->below &&
+            is_text(node, spelled->attribute, spelled->to)) {
+            node.attributes[std::string(spelled->attribute)] = Scalar(std::string(spelled->from));
+        }
+    }
 }
 
 // The packs of the definition take turns in the node.
-bool take_turns(Exporter&, NodeDraft& node) {
+void take_turns(NodeDraft& node) {
     const auto& variadic = node.row.variadic;
-    if (!variadic || node.inputs.size() < variadic->first) return true;
+    if (!variadic || node.inputs.size() < variadic->first) return;
     const std::vector<std::string> given(
         node.inputs.begin() + static_cast<std::ptrdiff_t>(variadic->first), node.inputs.end());
     const size_t parts = given.size() / variadic->packs;
     for (size_t i = 0; i < parts * variadic->packs; ++i)
         node.inputs[variadic->first + i] = given[i % variadic->packs * parts + i / variadic->packs];
-    return true;
 }
 
-// A deprecated input is between the zero points and the bias.
-bool matmul_bits(Exporter&, NodeDraft& node) {
-    if (node.inputs.size() > 4) node.inputs.insert(node.inputs.begin() + 4, "");
-    return true;
-}
+// ---- Operators with code of their own -----------------------------------------------------------
 
 struct Row {
     std::string_view op;
     bool (*adapt)(Exporter&, NodeDraft&);
 };
 constexpr std::array kRows = {
-    Row{"Add", small_integers},
-    Row{"Attention", attention},
-    Row{"AveragePool", window},
-    Row{"Celu", celu},
     Row{"ConstantOfShape", constant_of_shape},
-    Row{"Conv", window},
-    Row{"ConvInteger", window},
-    Row{"ConvTranspose", window},
-    Row{"DequantizeLinear", quantized},
-    Row{"Div", small_integers},
     Row{"Einsum", einsum},
     Row{"Expand", expand},
-    Row{"GridSample", grid_sample},
-    Row{"IsInf", infinity},
-    Row{"LabelEncoder", labels},
     Row{"LogSoftmax", softmax},
-    Row{"LpPool", window},
-    Row{"MaxPool", window},
-    Row{"Mul", small_integers},
     Row{"Pad", pad},
-    Row{"QLinearConv", window},
-    Row{"QLinearMatMul", quantized},
-    Row{"QuantizeLinear", quantized},
-    Row{"ReduceL1", reduce},
-    Row{"ReduceL2", reduce},
-    Row{"ReduceLogSum", reduce},
-    Row{"ReduceLogSumExp", reduce},
-    Row{"ReduceMax", reduce},
-    Row{"ReduceMean", reduce},
-    Row{"ReduceMin", reduce},
-    Row{"ReduceProd", reduce},
-    Row{"ReduceSum", reduce},
-    Row{"ReduceSumSquare", reduce},
-    Row{"Relu", whole_relu},
+    Row{"ReduceSum", reduce_sum},
     Row{"Reshape", reshape},
     Row{"Resize", resize},
-    Row{"ScatterElements", scatter},
-    Row{"ScatterND", scatter},
     Row{"Softmax", softmax},
-    Row{"Split", split},
-    Row{"Sub", small_integers},
-    Row{"TreeEnsemble", trees},
-    Row{"com.microsoft.FusedConv", window},
-    Row{"com.microsoft.MatMulNBits", matmul_bits},
-    Row{"com.microsoft.QLinearAveragePool", window},
-    Row{"com.microsoft.QLinearConcat", take_turns},
 };
+
+const Row* find_row(std::string_view op) {
+    const auto row = std::ranges::find(kRows, op, &Row::op);
+    return row == kRows.end() ? nullptr : &*row;
+}
 
 }  // namespace
 
+bool has_export_code(std::string_view op) { return find_row(op) != nullptr; }
+
 bool adapt(Exporter& exporter, NodeDraft& node) {
-    const auto row =
-        std::ranges::find_if(kRows, [&](const Row& each) { return each.op == node.op; });
-    return row == kRows.end() || row->adapt(exporter, node);
+    require_needs(exporter, node);
+    if (node.row.is_window) adapt_window(exporter, node);
+    write_tensors(exporter, node);
+    undo_changes(exporter, node);
+    take_turns(node);
+    const Row* const row = find_row(node.op);
+    return !row || row->adapt(exporter, node);
 }
 
 }  // namespace lemma::onnx

@@ -179,6 +179,8 @@ private:
 // Brings a node to the form that the operator set has (adapt.cpp). False when that cannot be,
 // which is reported.
 bool adapt(Exporter& exporter, NodeDraft& node);
+// Whether it has a function for the operator, besides the facts of the table.
+bool has_export_code(std::string_view op);
 
 // The same elements in another shape.
 tensor::Tensor reshaped(tensor::Tensor data, tensor::Shape shape);

@@ -203,22 +203,24 @@ bool Exporter::is_made_by(const ir::Operation& op, ir::TensorId id) const {
 
 bool Exporter::steer(NodeDraft& draft) {
     for (const Steering& row : draft.row.steering) {
+        if (opset_ < row.since) continue;
         std::string name;
         const auto found = draft.attributes.find(std::string(row.attribute));
         if (found != draft.attributes.end()) {
             const auto* const scalar = std::get_if<ir::Scalar>(&found->second);
             const auto* const pack = std::get_if<ir::Pack>(&found->second);
+            const bool left_out = pack && pack->items.empty() && row.empty_is_missing;
             if (scalar) {
                 const DType dtype = steering_type(draft, row, *scalar);
                 name = row.as == SteerAs::ListOfOne ? list(draft.source, {*scalar}, dtype)
                                                     : single(draft.source, *scalar, dtype);
-            } else if (pack) {
+            } else if (pack && !left_out) {
                 const bool real =
                     pack->type == ir::ScalarType::Real ||
                     (!pack->items.empty() && std::holds_alternative<double>(pack->items[0]));
                 name = list(draft.source, pack->items, real ? DType::F32 : DType::I64);
             }
-            if (name.empty()) return false;
+            if (name.empty() && !left_out) return false;
             draft.attributes.erase(found);
         }
         while (draft.inputs.size() < row.input) draft.inputs.emplace_back();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "onnx/operators.h"
+
 namespace lemma::onnx {
 
 std::optional<std::vector<Scalar>> FoldCall::items(size_t index,
@@ -23,14 +25,22 @@ FoldFunction find_fold(const std::string& op) {
     return function ? function : find_movement_fold(op);
 }
 
+std::string_view reduces_by(const std::string& op) {
+    const Operator* const row = find_operator(op);
+    return row ? row->reduces_by : std::string_view();
+}
+
 }  // namespace
 
-bool can_fold(const std::string& op) { return find_fold(op) != nullptr; }
+bool has_fold_code(const std::string& op) { return find_fold(op) != nullptr; }
+
+bool can_fold(const std::string& op) { return has_fold_code(op) || !reduces_by(op).empty(); }
 
 Folded fold(const FoldCall& call) {
     const FoldFunction function = find_fold(call.op);
-    if (!function) return std::nullopt;
-    Folded results = function(call);
+    const std::string_view by = reduces_by(call.op);
+    if (!function && by.empty()) return std::nullopt;
+    Folded results = function ? function(call) : fold_reduction(call, by);
     if (!results) return std::nullopt;
     for (const Known& known : *results) {
         if (known.size() > kMaxKnownItems) return std::nullopt;

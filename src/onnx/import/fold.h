@@ -31,6 +31,8 @@ using Folded = std::optional<std::vector<Known>>;
 
 // Whether nodes of the operator can be folded at all.
 bool can_fold(const std::string& op);
+// Whether a function for the operator does it.
+bool has_fold_code(const std::string& op);
 // Empty where the node has to run: an operator that is not folded, elements that are not constant
 // where they must be, or too many of them.
 Folded fold(const FoldCall& call);
@@ -39,6 +41,8 @@ Folded fold(const FoldCall& call);
 using FoldFunction = Folded (*)(const FoldCall&);
 FoldFunction find_elementwise_fold(const std::string& op);
 FoldFunction find_movement_fold(const std::string& op);
+// Reduces axes by the element-wise operator of that name.
+Folded fold_reduction(const FoldCall& call, std::string_view by);
 
 // An axis counted from the front; empty if it is out of range.
 std::optional<size_t> front_axis(int64_t axis, size_t rank);

@@ -356,7 +356,6 @@ FoldFunction find_elementwise_fold(const std::string& op) {
         {"Log", fold_log},
         {"Reciprocal", fold_reciprocal},
         {"Cast", fold_cast},
-        {"CastLike", fold_cast},
         {"Where", fold_where},
         {"Identity", fold_identity},
     };

@@ -381,8 +381,10 @@ Folded fold_non_zero(const FoldCall& call) {
 // ---- Reducing
 // ------------------------------------------------------------------------------------
 
-// Folds all elements of a group with the element-wise operator of that name.
-Folded reduced(const FoldCall& call, const char* combine) {
+}  // namespace
+
+Folded fold_reduction(const FoldCall& call, std::string_view by) {
+    const std::string combine(by);
     const Known* const x = call.input(0);
     if (!x || x->dtype == DType::Bool) return std::nullopt;
     const size_t rank = x->shape.size();
@@ -424,13 +426,6 @@ Folded reduced(const FoldCall& call, const char* combine) {
     return one(std::move(result));
 }
 
-Folded fold_reduce_sum(const FoldCall& call) { return reduced(call, "Add"); }
-Folded fold_reduce_prod(const FoldCall& call) { return reduced(call, "Mul"); }
-Folded fold_reduce_max(const FoldCall& call) { return reduced(call, "Max"); }
-Folded fold_reduce_min(const FoldCall& call) { return reduced(call, "Min"); }
-
-}  // namespace
-
 FoldFunction find_movement_fold(const std::string& op) {
     static const std::unordered_map<std::string, FoldFunction> kFunctions = {
         {"Reshape", fold_reshape},
@@ -447,10 +442,6 @@ FoldFunction find_movement_fold(const std::string& op) {
         {"Range", fold_range},
         {"ConstantOfShape", fold_constant_of_shape},
         {"NonZero", fold_non_zero},
-        {"ReduceSum", fold_reduce_sum},
-        {"ReduceProd", fold_reduce_prod},
-        {"ReduceMax", fold_reduce_max},
-        {"ReduceMin", fold_reduce_min},
     };
     const auto found = kFunctions.find(op);
     return found == kFunctions.end() ? nullptr : found->second;
