@@ -40,6 +40,9 @@ struct BufferView {
     tensor::DType dtype{};
     tensor::Shape shape;
     Layout layout;
+    // Run-time extents, as expressions of stages: then there is no shape, and elements lie
+    // row-major.
+    std::vector<ExprId> extents = {};
 };
 using BufferViews = std::unordered_map<ir::TensorId, BufferView, IdHash>;
 

@@ -135,9 +135,12 @@ ExprId Builder::read(uint32_t tensor, Kind kind, std::vector<ExprId> indices) {
     return intern({.op = Op::Read, .type = {kind}, .integer = tensor, .args = std::move(indices)});
 }
 
-ExprId Builder::assume(ExprId index, int64_t extent) {
-    if ((*this)[index].op == Op::Constant) return index;
-    return intern({.op = Op::Assume, .type = {Kind::Int}, .integer = extent, .args = {index}});
+ExprId Builder::assume(ExprId index, int64_t extent, ExprId end) {
+    if ((*this)[index].op == Op::Constant && !end.valid()) return index;
+    std::vector<ExprId> args = {index};
+    if (end.valid()) args.push_back(end);
+    return intern(
+        {.op = Op::Assume, .type = {Kind::Int}, .integer = extent, .args = std::move(args)});
 }
 
 bool Builder::is_integer(ExprId id, int64_t value) const {

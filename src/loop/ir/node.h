@@ -36,9 +36,11 @@ enum class Op : uint8_t {
     Var,
     Local,
     Load,
-    Ramp,    // 0, 1, 2, … in the lanes
-    Read,    // of a stage, not of a function: the element of tensor `integer` at the indices
-    Assume,  // of a stage: the int, known to be in [0, `integer`) wherever it counts
+    Ramp,  // 0, 1, 2, … in the lanes
+    Read,  // of a stage, not of a function: the element of tensor `integer` at the indices
+    // Of a stage: the int, known to be in [0, `integer`) wherever it counts, and below the second
+    // operand, if there is one: a run-time extent.
+    Assume,
     // of numbers
     Add,
     Sub,
@@ -202,7 +204,7 @@ public:
     ExprId load(BufferId buffer, Address address, uint16_t lanes = 1, ExprId mask = {});
     ExprId ramp(uint16_t lanes);
     ExprId read(uint32_t tensor, Kind kind, std::vector<ExprId> indices);
-    ExprId assume(ExprId index, int64_t extent);
+    ExprId assume(ExprId index, int64_t extent, ExprId end = {});
     // Scalars are spread to the lanes of the others; reals meet in the wider kind.
     ExprId make(Op op, std::vector<ExprId> args);
     ExprId select(ExprId condition, ExprId consequent, ExprId alternative);

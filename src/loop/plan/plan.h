@@ -13,7 +13,6 @@
 #include "loop/ir/numerics.h"
 #include "loop/passes/pipeline.h"
 #include "loop/schedule/schedule.h"
-#include "loop/schedule/schedule_dynamic.h"
 #include "loop/stage/stage.h"
 
 namespace lemma::loop {

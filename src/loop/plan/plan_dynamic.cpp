@@ -132,7 +132,7 @@ void Planner::add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit)
             places[id] = plan_.places.at(id);
             continue;
         }
-        places[id] = {at->second.storage, at->second.dtype, {}, {}};
+        places[id] = {at->second.storage, at->second.dtype, {}, {}, run_time.extents.at(id)};
         const bool made = std::ranges::find(unit.writes, id) != unit.writes.end();
         if (!made) dynamic.read.push_back(id);
     }
@@ -141,10 +141,9 @@ void Planner::add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit)
         if (zeros) dynamic.cleared.push_back(id);
     }
     for (const Stage& stage : run_time.stages) {
-        auto made = schedule_dynamic(stage, run_time, scope.graph.pool, places, options_.target);
         PlanStep step;
-        step.kernel = std::move(made.kernel);
-        dynamic.items = std::move(made.items);
+        step.kernel = schedule_nest(stage, scope.graph.pool, places, options_.target, &run_time);
+        dynamic.items = step.kernel.run_items;
         step.dynamic = dynamic;
         add_step(scope, region, unit, std::move(step));
         dynamic.first = false;

@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "ir/program/lane_math.h"
-#include "loop/stage/dynamic.h"
 
 namespace lemma::loop {
 
@@ -104,73 +103,54 @@ ExprId Lowering::checked(ExprId at, ExprId extent) {
     return build.select(good, at, zero);
 }
 
-// Row-major, with strides that are products of extents.
-Lowering::Element Lowering::run_time_element(ir::TensorId tensor,
-                                             const std::vector<ExprId>& index,
-                                             bool written) {
-    const std::vector<ExprId>& extents = run_time_->extents.at(tensor);
-    Element result;
-    result.buffer = buffer(tensor, written);
-    ExprId dynamic;
-    ExprId stride = build.integer(1);
-    for (size_t axis = index.size(); axis-- > 0;) {
-        const bool inside =
-            std::ranges::find(stage_->inside, Stage::Inside{tensor, axis, index[axis]}) !=
-            stage_->inside.end();
-        const auto of_stage = inside ? pool_.affine(index[axis]) : std::nullopt;
-        const ExprId extent = value(extents[axis]);
-        const Expr even = build[stride];
-        if (of_stage && even.op == Op::Constant) {
-            add_affine(result.address, affine(*of_stage), even.integer);
-        } else {
-            ExprId at = value(index[axis]);
-            if (!inside) at = checked(at, extent);
-            at = build.make(Op::Mul, {at, stride});
-            dynamic = dynamic.valid() ? build.make(Op::Add, {dynamic, at}) : at;
-        }
-        stride = build.make(Op::Mul, {stride, extent});
+// Those of run-time extents are products of them.
+std::vector<ExprId> Lowering::strides(const BufferView& place) {
+    std::vector<ExprId> result;
+    for (const int64_t stride : place.layout.strides) result.push_back(build.integer(stride));
+    if (place.extents.empty()) return result;
+    result.assign(place.extents.size(), build.integer(1));
+    for (size_t axis = result.size() - 1; axis-- > 0;) {
+        const ExprId inner = value(place.extents[axis + 1]);
+        result[axis] = build.make(Op::Mul, {result[axis + 1], inner});
     }
-    finish(result, dynamic);
     return result;
 }
 
 Lowering::Element Lowering::element(ir::TensorId tensor,
                                     const std::vector<ExprId>& index,
                                     bool written) {
-    if (run_time_ && run_time_->extents.contains(tensor)) {
-        return run_time_element(tensor, index, written);
-    }
     const BufferView& place = places_.at(tensor);
     const Layout& layout = place.layout;
+    const std::vector<ExprId> strides = this->strides(place);
     Element result;
     result.buffer = buffer(tensor, written);
     result.address.offset = layout.offset;
     ExprId dynamic;
-    const auto add_dynamic = [&](ExprId part, int64_t stride) {
-        part = build.make(Op::Mul, {part, build.integer(stride)});
+    const auto add_dynamic = [&](ExprId part, ExprId stride) {
+        part = build.make(Op::Mul, {part, stride});
         dynamic = dynamic.valid() ? build.make(Op::Add, {dynamic, part}) : part;
     };
     for (size_t axis = 0; axis < index.size(); ++axis) {
         const bool split = static_cast<int>(axis) == layout.split;
-        const StagePool::Range range = pool_.range(index[axis]);
-        const bool inside = range.low >= 0 && range.high < place.shape[axis];
+        const bool inside = is_inside(pool_, place, axis, index[axis]);
         const auto of_stage = inside ? pool_.affine(index[axis]) : std::nullopt;
-        if (of_stage) {
+        const Expr stride = build[strides[axis]];
+        if (of_stage && stride.op == Op::Constant) {
             const Address here = affine(*of_stage);
             if (split && add_split(result.address, here, layout)) continue;
             if (!split) {
-                add_affine(result.address, here, layout.strides[axis]);
+                add_affine(result.address, here, stride.integer);
                 continue;
             }
         }
         ExprId at = value(index[axis]);
-        if (!inside) at = checked(at, build.integer(place.shape[axis]));
+        if (!inside) at = checked(at, value(extent_of(pool_, place, axis)));
         if (split) {
             const ExprId block = build.integer(layout.block);
-            add_dynamic(build.make(Op::Div, {at, block}), layout.strides[axis]);
-            add_dynamic(build.make(Op::Mod, {at, block}), 1);
+            add_dynamic(build.make(Op::Div, {at, block}), strides[axis]);
+            add_dynamic(build.make(Op::Mod, {at, block}), build.integer(1));
         } else {
-            add_dynamic(at, layout.strides[axis]);
+            add_dynamic(at, strides[axis]);
         }
     }
     finish(result, dynamic);

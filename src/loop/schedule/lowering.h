@@ -12,8 +12,6 @@
 
 namespace lemma::loop {
 
-struct DynamicShape;
-
 class Lowering {
 public:
     Lowering(StagePool& pool, const BufferViews& places, ScheduledKernel& result)
@@ -22,12 +20,6 @@ public:
           pool_(pool),
           places_(places),
           result_(result) {}
-
-    // The stage has extents that the run tells (dynamic.h).
-    void use_run_time(const DynamicShape& run_time, const Stage& stage) {
-        run_time_ = &run_time;
-        stage_ = &stage;
-    }
 
     // A variable of the stage in terms of the kernel's; `lane_var` in it stands for the lane.
     void bind(VarId stage_var, Address address);
@@ -70,7 +62,7 @@ private:
     bool add_split(Address& address, const Address& index, const Layout& layout) const;
     void add_affine(Address& address, const Address& index, int64_t stride) const;
     ExprId checked(ExprId at, ExprId extent);
-    Element run_time_element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
+    std::vector<ExprId> strides(const BufferView& place);
     void finish(Element& element, ExprId dynamic);
     ExprId number(const Address& address);
     ExprId compute(const Expr& e);
@@ -78,8 +70,6 @@ private:
     StagePool& pool_;
     const BufferViews& places_;
     ScheduledKernel& result_;
-    const DynamicShape* run_time_ = nullptr;  // may be missing
-    const Stage* stage_ = nullptr;
     std::unordered_map<VarId, Address, IdHash> bindings_;
     std::unordered_map<StorageId, BufferId, IdHash> buffers_;
     std::unordered_map<ExprId, ExprId, IdHash> values_;

@@ -15,6 +15,7 @@ struct NestLoop {
     VarId var;
     int64_t extent;
     bool reduction = false;
+    ExprId end = {};  // of the stage: a run-time extent, which is at most `extent`
 };
 // The loops of a stage, outermost first.
 struct NestShape {
@@ -37,6 +38,7 @@ struct NestContext {
     StagePool& pool;
     const BufferViews& places;
     const Target& target;
+    const DynamicShape* run_time = nullptr;  // of a stage with run-time extents
 
     int64_t stride(ir::TensorId tensor, const std::vector<ExprId>& index, VarId var) const {
         return stride_of(pool, places.at(tensor), index, var);
@@ -57,6 +59,15 @@ double choose_lanes(const NestContext& context, NestShape& shape);
 // ---- nest_loops.cpp -----------------------------------------------------------------------------
 
 using NestBody = std::function<void(Block&)>;
+
+// Where the condition holds, which may be known already.
+void when(ExprId condition, Builder& build, Block& out, const NestBody& body);
+// How many steps the loop has.
+inline ExprId steps_of(const NestLoop& loop, Lowering& lower) {
+    return loop.end.valid() ? lower.value(loop.end) : lower.build.integer(loop.extent);
+}
+// Binds the variable to the lanes from a first step on.
+void bind_lanes(VarId var, ExprId first, Lowering& lower, Block& out);
 
 // Some steps of the loop along the lanes. Inside, no guard can fail that is about its variable.
 struct LanePart {
@@ -84,6 +95,8 @@ public:
     // As a whole kernel of so many steps: the outermost loops become items, as many as threads can
     // share and as few as keep them long.
     void as_items(int64_t work, Block& out, const NestBody& body);
+    // As a whole kernel whose items do so many steps of the outermost loop, as the run tells.
+    void as_pieces(ExprId piece, Block& out, const NestBody& body);
     void all(Block& out, const NestBody& body) { from(0, out, body); }
     // Whole vectors of one loop, then what is left in a masked one.
     void in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body);
@@ -94,10 +107,15 @@ public:
 
 private:
     int64_t cut_outermost(int64_t work);
-    For whole_loop(VarId var, int64_t steps, bool outermost);
+    bool is_cut(bool outermost) const { return outermost && piece_.valid(); }
+    For whole_loop(VarId var, ExprId steps, bool outermost);
+    ExprId is_last_item(ExprId steps);
     void from(size_t depth, Block& out, const NestBody& body);
-    void part_in_lanes(
-        VarId var, const LanePart& part, bool outermost, Block& out, const NestBody& body);
+    void part_in_lanes(const NestLoop& loop,
+                       const LanePart& part,
+                       bool outermost,
+                       Block& out,
+                       const NestBody& body);
 
     std::vector<NestLoop> loops_;
     VarId lane_;
@@ -105,7 +123,7 @@ private:
     ScheduledKernel& result_;
     Lowering& lower_;
     Builder& build_;
-    int64_t piece_ = 0;  // steps of the outermost loop that an item does; 0: all of them
+    ExprId piece_;  // steps of the outermost loop that an item does; missing: all of them
 };
 
 // ---- nest_steps.cpp -----------------------------------------------------------------------------
@@ -133,6 +151,9 @@ public:
               ScheduledKernel& result,
               Lowering& lower);
 
+    // Reports sizes of indices whose arithmetic would wrap around: those may name other elements
+    // than the ones that are meant.
+    void check_sizes(Block& out);
     // Guards about the variable along the lanes are left out from now on, or not.
     void set_inside(bool inside) { inside_ = inside; }
     // The loops as the formula has them, one step at a time.
@@ -142,8 +163,9 @@ public:
     ExprId total(const std::vector<StageGuard>& guards, Block& out);
 
 private:
-    void assign(Block& out);
-    void sequential_writes(Block& out);
+    // One step of the formula; in order, it adds to what the tensor holds.
+    void write_all(bool in_order, Block& out);
+    void store(const StageWrite& write, ExprId value, Block& out);
     void total_and_store(const std::vector<StageGuard>& guards, Block& out);
     // Several sums take turns, so that one step need not wait for the one before.
     using Sums = std::vector<LocalId>;
@@ -160,10 +182,13 @@ private:
     void guarded(const std::vector<StageGuard>& guards, Block& out, const NestBody& body);
     // Skips where the condition does not hold, likewise.
     void on_condition(Block& out, const NestBody& body);
+    void where(ExprId condition, Block& out, const NestBody& body);
+    ExprId extent_of_guard(const StageGuard& guard);
     ExprId holds(const StageGuard& guard);
     std::vector<StageGuard> active_guards() const;
-    void report_faults(ExprId fault, Block& out);
-    ExprId step_fault();
+    BufferId flag();  // where faults are noted
+    void report(ExprId fault, Block& out);
+    void report_faults(Block& out);
     ExprId starting_value();
     ExprId neutral(Type type);
 
@@ -176,7 +201,7 @@ private:
     Lowering& lower_;
     Builder& build_;
     Faults faults_;
-    BufferId failed_;
+    BufferId flag_;
     bool inside_ = false;
 };
 

@@ -7,11 +7,32 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kEnoughItems = 64;  // to share among threads
-constexpr int64_t kCopies = 4;        // of short steps in a loop
-constexpr int64_t kLeastWork = 4096;  // steps of an item
+constexpr int64_t kCopies = 4;  // of short steps in a loop
 
 }  // namespace
+
+void when(ExprId condition, Builder& build, Block& out, const NestBody& body) {
+    if (const Expr& e = build[condition]; e.op == Op::Constant) {
+        if (e.integer != 0) body(out);
+        return;
+    }
+    If only{condition, {}};
+    body(only.body);
+    out.push_back({std::move(only)});
+}
+
+void bind_lanes(VarId var, ExprId first, Lowering& lower, Block& out) {
+    Address address;
+    if (const Expr& e = lower.build[first]; e.op == Op::Constant) {
+        address.offset = e.integer;
+    } else {
+        const VarId bound = lower.build.var({});
+        out.push_back({Bind{bound, first}});
+        address.add(bound, 1);
+    }
+    address.add(lower.lane_var, 1);
+    lower.bind(var, std::move(address));
+}
 
 void NestLoops::as_items(int64_t work, Block& out, const NestBody& body) {
     int64_t items = 1;
@@ -41,28 +62,38 @@ void NestLoops::as_items(int64_t work, Block& out, const NestBody& body) {
     from(item_loops, out, body);
 }
 
+void NestLoops::as_pieces(ExprId piece, Block& out, const NestBody& body) {
+    piece_ = piece;
+    all(out, body);
+}
+
 // A long loop of short steps is cut in pieces. Returns how many.
 int64_t NestLoops::cut_outermost(int64_t work) {
     if (loops_.empty() || work < 2 * kLeastWork) return 1;
     const NestLoop& loop = loops_[0];
     const int64_t steps = loop.var == lane_ ? loop.extent / target_.lanes() : loop.extent;
     if (steps < 2) return 1;
-    const int64_t least = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work / steps));
-    const int64_t wanted = std::clamp<int64_t>(steps / least, 1, kEnoughItems);
-    piece_ = (steps + wanted - 1) / wanted;
-    return (steps + piece_ - 1) / piece_;
+    const int64_t piece = piece_of(steps, work);
+    piece_ = build_.integer(piece);
+    return (steps + piece - 1) / piece;
 }
 
 // All steps of the loop, or those of the item.
-For NestLoops::whole_loop(VarId var, int64_t steps, bool outermost) {
-    if (!outermost || piece_ == 0) {
-        return {var, build_.integer(0), build_.integer(steps), 1, {}};
-    }
-    const ExprId begin =
-        build_.make(Op::Mul, {build_.index(result_.function.item), build_.integer(piece_)});
-    const ExprId end = build_.make(
-        Op::Min, {build_.make(Op::Add, {begin, build_.integer(piece_)}), build_.integer(steps)});
+For NestLoops::whole_loop(VarId var, ExprId steps, bool outermost) {
+    if (!is_cut(outermost)) return {var, build_.integer(0), steps, 1, {}};
+    const ExprId begin = build_.make(Op::Mul, {build_.index(result_.function.item), piece_});
+    const ExprId end = build_.make(Op::Min, {build_.make(Op::Add, {begin, piece_}), steps});
     return {var, begin, end, 1, {}};
+}
+
+// Of a loop that is cut; the only item, if there are no steps.
+ExprId NestLoops::is_last_item(ExprId steps) {
+    const ExprId one = build_.integer(1);
+    const ExprId up = build_.make(Op::Add, {steps, build_.make(Op::Sub, {piece_, one})});
+    const ExprId last = build_.make(Op::Sub, {build_.make(Op::Div, {up, piece_}), one});
+    return build_.make(
+        Op::Equal,
+        {build_.index(result_.function.item), build_.make(Op::Max, {last, build_.integer(0)})});
 }
 
 void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
@@ -73,9 +104,9 @@ void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
         return;
     }
     const VarId var = build_.var({});
-    For all = whole_loop(var, loop.extent, depth == 0);
+    For all = whole_loop(var, steps_of(loop, lower_), depth == 0);
     const bool innermost = depth + 1 == loops_.size();
-    const bool copies = copied && innermost && !lane_.valid() && depth > 0;
+    const bool copies = copied && innermost && !lane_.valid() && depth > 0 && !loop.end.valid();
     all.step = copies && loop.extent % kCopies == 0 ? kCopies : 1;
     for (int64_t copy = 0; copy < all.step; ++copy) {
         Address at;
@@ -88,50 +119,44 @@ void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
 }
 
 void NestLoops::in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body) {
-    if (parts.empty() || loop.var != lane_ || (outermost && piece_ > 0)) {
-        return part_in_lanes(loop.var, {0, loop.extent}, outermost, out, body);
+    if (parts.empty() || loop.var != lane_ || is_cut(outermost)) {
+        return part_in_lanes(loop, {0, loop.extent}, outermost, out, body);
     }
     for (const LanePart& part : parts) {
         on_part(part);
-        part_in_lanes(loop.var, part, false, out, body);
+        part_in_lanes(loop, part, false, out, body);
     }
 }
 
 void NestLoops::part_in_lanes(
-    VarId var, const LanePart& part, bool outermost, Block& out, const NestBody& body) {
-    const int64_t lanes = target_.lanes();
-    const int64_t whole = (part.end - part.begin) / lanes;
-    const int64_t rest = (part.end - part.begin) % lanes;
-    if (whole > 0) {
+    const NestLoop& loop, const LanePart& part, bool outermost, Block& out, const NestBody& body) {
+    const ExprId lanes = build_.integer(target_.lanes());
+    const ExprId steps =
+        loop.end.valid() ? lower_.value(loop.end) : build_.integer(part.end - part.begin);
+    const ExprId whole = build_.make(Op::Div, {steps, lanes});
+    const ExprId in_whole = build_.make(Op::Mul, {whole, lanes});
+    const ExprId rest = build_.make(Op::Sub, {steps, in_whole});
+    if (!build_.is_integer(whole, 0)) {
         const VarId blocks = build_.var({});
         Address address;
         address.offset = part.begin;
-        address.add(blocks, lanes);
+        address.add(blocks, target_.lanes());
         address.add(lower_.lane_var, 1);
-        lower_.bind(var, address);
+        lower_.bind(loop.var, address);
         lower_.set_lanes(target_.lanes(), {});
         For all = whole_loop(blocks, whole, outermost);
         body(all.body);
         out.push_back({std::move(all)});
     }
-    if (rest > 0) {
-        Address last;
-        last.offset = part.begin + whole * lanes;
-        last.add(lower_.lane_var, 1);
-        lower_.bind(var, last);
-        const ExprId mask =
-            build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
+    ExprId any_left = build_.make(Op::Less, {build_.integer(0), rest});
+    if (is_cut(outermost)) any_left = build_.make(Op::And, {any_left, is_last_item(whole)});
+    when(any_left, build_, out, [&](Block& block) {
+        const ExprId first = build_.make(Op::Add, {build_.integer(part.begin), in_whole});
+        bind_lanes(loop.var, first, lower_, block);
+        const ExprId mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), rest});
         lower_.set_lanes(target_.lanes(), mask);
-        if (outermost && piece_ > 0) {
-            const ExprId last_item = build_.integer((whole + piece_ - 1) / piece_ - 1);
-            If in_last{build_.make(Op::Equal, {build_.index(result_.function.item), last_item}),
-                       {}};
-            body(in_last.body);
-            out.push_back({std::move(in_last)});
-        } else {
-            body(out);
-        }
-    }
+        body(block);
+    });
     lower_.set_lanes(1, {});
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.h"
 #include "loop/schedule/nest.h"
 
 namespace lemma::loop {
@@ -50,11 +51,15 @@ NestShape find_loops(const NestContext& context, const std::vector<VarId>& given
         if (contains(given, loop.var)) continue;
         const bool reduction = !contains(shape.vars, loop.var);
         (reduction ? result.reductions : result.outputs)
-            .push_back({loop.var, loop.extent, reduction});
+            .push_back({loop.var, loop.extent, reduction, context.pool.end(loop.var)});
     }
-    // In the order of the result's memory: threads write far from each other.
+    // In the order of the result's memory: threads write far from each other. Strides that only the
+    // run tells are those of the first axes.
     std::ranges::stable_sort(result.outputs, std::greater(), [&](const NestLoop& loop) {
-        return std::abs(context.stride(write.tensor, write.index, loop.var));
+        const auto axis = std::ranges::find_if(
+            write.index, [&](ExprId index) { return context.pool.depends(index, loop.var); });
+        return std::pair(std::abs(context.stride(write.tensor, write.index, loop.var)),
+                         write.index.end() - axis);
     });
     return result;
 }
@@ -63,13 +68,24 @@ void collapse(const NestContext& context, NestShape& shape, Lowering& lower) {
     for (auto* loops : {&shape.outputs, &shape.reductions}) {
         for (size_t i = loops->size(); i-- > 1;) {
             NestLoop& inner = (*loops)[i];
-            const VarId outer = (*loops)[i - 1].var;
-            if (!can_collapse(
-                    context.stage, context.pool, context.places, outer, inner.var, inner.extent)) {
+            const NestLoop& outer = (*loops)[i - 1];
+            constexpr int64_t kMostSteps = int64_t{1} << 59;
+            const auto steps = checked_mul(inner.extent, outer.extent);
+            if (inner.end.valid() || !steps || *steps > kMostSteps ||
+                !can_collapse(context.stage,
+                              context.pool,
+                              context.places,
+                              outer.var,
+                              inner.var,
+                              inner.extent)) {
                 continue;
             }
-            lower.bind(outer, Address{});
-            inner.extent *= (*loops)[i - 1].extent;
+            lower.bind(outer.var, Address{});
+            if (outer.end.valid()) {
+                Builder& build = context.pool.build;
+                inner.end = build.make(Op::Mul, {outer.end, build.integer(inner.extent)});
+            }
+            inner.extent = *steps;
             loops->erase(loops->begin() + static_cast<ptrdiff_t>(i) - 1);
         }
     }
@@ -99,7 +115,8 @@ double lane_cost(const NestContext& context, const NestShape& shape, const NestL
         reads += write_cost(context.stride(kept->tensor, kept->index, loop.var));
     }
     const double blocks = std::ceil(static_cast<double>(loop.extent) / lanes);
-    const double filling = static_cast<double>(loop.extent) / (blocks * lanes);
+    const double filling =
+        loop.end.valid() ? 1.0 : static_cast<double>(loop.extent) / (blocks * lanes);
     const bool reduces = !shape.reductions.empty();
     return (reads + (reduces ? writes / 8 : writes)) / lanes / filling;
 }
@@ -138,7 +155,7 @@ std::optional<LanePart> inside_of(const StagePool& pool,
                                   const StageGuard& guard,
                                   const NestLoop& loop) {
     const auto index = pool.affine(guard.index);
-    if (!index) return std::nullopt;
+    if (!index || guard.end.valid()) return std::nullopt;
     int64_t factor = 0, low = index->offset, high = index->offset;
     for (const AddressTerm& term : index->terms) {
         const int64_t reach = term.factor * (pool.extent(term.var) - 1);
@@ -160,6 +177,7 @@ std::optional<LanePart> inside_of(const StagePool& pool,
 std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape) {
     if (!shape.lane.valid() || shape.lane_reduces) return {};
     const NestLoop& loop = shape.outputs.back();
+    if (loop.end.valid()) return {};
     LanePart inside{0, loop.extent, true};
     bool guarded = false;
     for (const StageGuard& guard : context.stage.guards) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "loop/schedule/nest.h"
+#include "loop/stage/index_fit.h"
 
 namespace lemma::loop {
 
@@ -77,11 +78,11 @@ ExprId Faults::outside(ir::TensorId tensor, const std::vector<ExprId>& index) {
     Builder& build = pool_.build;
     ExprId result;
     for (size_t axis = 0; axis < index.size(); ++axis) {
-        const int64_t extent = places_.at(tensor).shape[axis];
-        const StagePool::Range range = pool_.range(index[axis]);
-        if (range.low >= 0 && range.high < extent) continue;
+        const BufferView& place = places_.at(tensor);
+        if (is_inside(pool_, place, axis, index[axis])) continue;
+        const ExprId extent = extent_of(pool_, place, axis);
         result = either(result, build.make(Op::Less, {index[axis], build.integer(0)}));
-        result = either(result, build.make(Op::LessEqual, {build.integer(extent), index[axis]}));
+        result = either(result, build.make(Op::LessEqual, {extent, index[axis]}));
     }
     return result;
 }
@@ -105,37 +106,55 @@ NestSteps::NestSteps(const NestContext& context,
       build_(lower.build),
       faults_(context.pool, context.places) {}
 
-ExprId NestSteps::step_fault() {
+BufferId NestSteps::flag() {
+    if (!flag_.valid()) {
+        flag_ = build_.buffer("failed", tensor::DType::I64, true);
+        result_.arguments.push_back({});
+    }
+    return flag_;
+}
+
+void NestSteps::report(ExprId fault, Block& out) {
+    If bad{fault, {}};
+    bad.body.push_back({StoreStmt{flag(), Address{}, build_.integer(1), {}}});
+    out.push_back({std::move(bad)});
+}
+
+void NestSteps::report_faults(Block& out) {
     ExprId fault = faults_.of(stage_.condition);
     for (const StageWrite& write : stage_.writes) {
         fault = faults_.either(fault, faults_.of(write.value));
         for (const ExprId index : write.index) fault = faults_.either(fault, faults_.of(index));
         fault = faults_.either(fault, faults_.outside(write.tensor, write.index));
     }
-    return fault;
-}
-
-void NestSteps::report_faults(ExprId fault, Block& out) {
     if (!fault.valid()) return;
-    if (!failed_.valid()) {
-        failed_ = build_.buffer("failed", tensor::DType::I64, true);
-        result_.arguments.push_back({});
-    }
+    flag();  // comes before the buffers that the condition reads
     ExprId any = lower_.value(fault);
     if (lower_.mask().valid()) any = build_.make(Op::And, {any, lower_.mask()});
-    any = build_.make(Op::AnyLanes, {any});
-    If report{any, {}};
-    report.body.push_back({StoreStmt{failed_, Address{}, build_.integer(1), {}}});
-    out.push_back({std::move(report)});
+    report(build_.make(Op::AnyLanes, {any}), out);
+}
+
+void NestSteps::check_sizes(Block& out) {
+    ExprId fault = build_.boolean(false);
+    for (const ExprId size : stage_.sizes) {
+        const ExprId most = build_.real(kMostIndex, Kind::F64);
+        const ExprId far = build_.make(Op::Less, {most, lower_.value(size)});
+        fault = build_.make(Op::Or, {fault, far});
+    }
+    if (!stage_.sizes.empty()) report(fault, out);
 }
 
 // ---- Steps that are skipped ---------------------------------------------------------------------
+
+ExprId NestSteps::extent_of_guard(const StageGuard& guard) {
+    return guard.end.valid() ? lower_.value(guard.end) : build_.integer(guard.extent);
+}
 
 ExprId NestSteps::holds(const StageGuard& guard) {
     const ExprId index = lower_.value(guard.index);
     return build_.make(Op::And,
                        {build_.make(Op::LessEqual, {build_.integer(0), index}),
-                        build_.make(Op::Less, {index, build_.integer(guard.extent)})});
+                        build_.make(Op::Less, {index, extent_of_guard(guard)})});
 }
 
 std::vector<StageGuard> NestSteps::active_guards() const {
@@ -149,38 +168,30 @@ std::vector<StageGuard> NestSteps::active_guards() const {
 }
 
 void NestSteps::guarded(const std::vector<StageGuard>& guards, Block& out, const NestBody& body) {
-    ExprId all;
+    ExprId all = build_.boolean(true);
     const ExprId before = lower_.mask();
     for (const StageGuard& guard : guards) {
         if (lower_.in_lanes(guard.index)) {
             lower_.narrow(holds(guard));
         } else {
-            const ExprId one = holds(guard);
-            all = all.valid() ? build_.make(Op::And, {all, one}) : one;
+            all = build_.make(Op::And, {all, holds(guard)});
         }
     }
-    if (all.valid()) {
-        If inside{all, {}};
-        body(inside.body);
-        out.push_back({std::move(inside)});
-    } else {
-        body(out);
-    }
+    when(all, build_, out, body);
     lower_.restore(before);
 }
 
 void NestSteps::on_condition(Block& out, const NestBody& body) {
     if (!stage_.condition.valid()) return body(out);
     const ExprId condition = lower_.value(stage_.condition);
-    if (build_.type(condition).lanes > 1) {
-        const ExprId before = lower_.narrow(condition);
-        body(out);
-        lower_.restore(before);
-        return;
-    }
-    If only{condition, {}};
-    body(only.body);
-    out.push_back({std::move(only)});
+    where(condition, out, body);
+}
+
+void NestSteps::where(ExprId condition, Block& out, const NestBody& body) {
+    if (build_.type(condition).lanes == 1) return when(condition, build_, out, body);
+    const ExprId before = lower_.narrow(condition);
+    body(out);
+    lower_.restore(before);
 }
 
 // ---- Assignments --------------------------------------------------------------------------------
@@ -191,60 +202,49 @@ void NestSteps::sequential(Block& out) {
             const StageLoop& loop = stage_.loops[depth];
             const VarId var = build_.var({});
             lower_.bind(loop.var, var);
-            For body{var, build_.integer(0), build_.integer(loop.extent), 1, {}};
+            const NestLoop all{loop.var, loop.extent, false, pool_.end(loop.var)};
+            For body{var, build_.integer(0), steps_of(all, lower_), 1, {}};
             loops(depth + 1, body.body);
             block.push_back({std::move(body)});
             return;
         }
         guarded(stage_.guards, block, [&](Block& inner) {
-            on_condition(inner, [&](Block& last) { sequential_writes(last); });
+            on_condition(inner, [&](Block& last) { write_all(true, last); });
         });
     };
     loops(0, out);
 }
 
-void NestSteps::sequential_writes(Block& out) {
-    report_faults(step_fault(), out);
+void NestSteps::write_all(bool in_order, Block& out) {
+    report_faults(out);
     std::vector<ExprId> values;
     for (const StageWrite& w : stage_.writes) {
         ExprId value = lower_.value(w.value);
-        if (accumulates(stage_)) {
+        if (in_order && accumulates(stage_)) {
             value =
                 build_.make(combining_op(stage_.combine), {lower_.load(w.tensor, w.index), value});
         }
-        out.push_back({Let{value}});
+        if (in_order || stage_.writes.size() > 1) out.push_back({Let{value}});
         values.push_back(value);
     }
-    for (size_t i = 0; i < values.size(); ++i) {
-        const StageWrite& w = stage_.writes[i];
-        const ExprId bad = faults_.outside(w.tensor, w.index);
-        if (!bad.valid()) {
-            out.push_back(lower_.store(w.tensor, w.index, values[i]));
-            continue;
-        }
-        If good{build_.make(Op::Not, {lower_.value(bad)}), {}};
-        good.body.push_back(lower_.store(w.tensor, w.index, values[i]));
-        out.push_back({std::move(good)});
-    }
+    for (size_t i = 0; i < values.size(); ++i) store(stage_.writes[i], values[i], out);
 }
 
-void NestSteps::assign(Block& out) {
-    report_faults(step_fault(), out);
-    std::vector<ExprId> values;
-    for (const StageWrite& w : stage_.writes) values.push_back(lower_.value(w.value));
-    if (values.size() > 1) {
-        for (const ExprId value : values) out.push_back({Let{value}});
-    }
-    for (size_t i = 0; i < values.size(); ++i) {
-        out.push_back(lower_.store(stage_.writes[i].tensor, stage_.writes[i].index, values[i]));
-    }
+// An element that is outside is not written.
+void NestSteps::store(const StageWrite& write, ExprId value, Block& out) {
+    const ExprId bad = faults_.outside(write.tensor, write.index);
+    const ExprId good =
+        bad.valid() ? build_.make(Op::Not, {lower_.value(bad)}) : build_.boolean(true);
+    where(good, out, [&](Block& block) {
+        block.push_back(lower_.store(write.tensor, write.index, value));
+    });
 }
 
 void NestSteps::element(Block& out) {
     const std::vector<StageGuard> guards = active_guards();
     if (!accumulates(stage_)) {
         guarded(guards, out, [&](Block& inner) {
-            on_condition(inner, [&](Block& last) { assign(last); });
+            on_condition(inner, [&](Block& last) { write_all(false, last); });
         });
         return;
     }
@@ -292,7 +292,7 @@ ExprId NestSteps::neutral(Type type) {
 
 void NestSteps::total_and_store(const std::vector<StageGuard>& guards, Block& out) {
     const ExprId value = total(guards, out);
-    out.push_back(lower_.store(stage_.writes[0].tensor, stage_.writes[0].index, value));
+    store(stage_.writes[0], value, out);
 }
 
 ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
@@ -300,8 +300,8 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     const Kind held = stage_.finish.valid() ? pool_[stage_.total].type.kind
                                             : kind_of(places_.at(write.tensor).dtype);
     Kind kind = std::max(pool_[write.value].type.kind, held);
-    int64_t steps = 1;
-    for (const NestLoop& loop : shape_.reductions) steps *= loop.extent;
+    int64_t steps = 1;  // at most
+    for (const NestLoop& loop : shape_.reductions) steps = total_elements(steps, loop.extent);
     const bool adds =
         stage_.combine == ir::FormulaOp::Sum || stage_.combine == ir::FormulaOp::Product;
     if (kind == Kind::F32 && adds && steps > kLongReduction) kind = Kind::F64;
@@ -356,32 +356,47 @@ void NestSteps::in_lanes(const NestLoop& loop,
                          const std::vector<StageGuard>& guards,
                          const Sums& sums,
                          Block& out) {
-    const int64_t lanes = target_.lanes();
-    const int64_t whole = loop.extent / lanes;
     const auto count = static_cast<int64_t>(sums.size());
-    const int64_t in_loop = whole / count * count;
-    const auto vector = [&](VarId blocks, int64_t at, LocalId sum, ExprId mask, Block& block) {
-        Address address;
-        address.offset = at * lanes;
-        if (blocks.valid()) address.add(blocks, lanes);
-        address.add(lower_.lane_var, 1);
-        lower_.bind(loop.var, std::move(address));
+    const ExprId lanes = build_.integer(target_.lanes());
+    const ExprId steps = steps_of(loop, lower_);
+    const ExprId whole = build_.make(Op::Div, {steps, lanes});
+    const ExprId turns = build_.integer(count);
+    const ExprId in_turns = build_.make(Op::Mul, {build_.make(Op::Div, {whole, turns}), turns});
+    const auto add_vector = [&](LocalId sum, ExprId mask, Block& block) {
         lower_.set_lanes(target_.lanes(), mask);
         guarded(guards, block, [&](Block& inner) { accumulate(sum, inner); });
     };
-    const auto sum_of = [&](int64_t at) { return sums[static_cast<size_t>(at % count)]; };
-    if (in_loop > 0) {
+    const auto add_vectors = [&](ExprId begin, ExprId end, int64_t by) {
         const VarId blocks = build_.var({});
-        For body{blocks, build_.integer(0), build_.integer(in_loop), count, {}};
-        for (int64_t i = 0; i < count; ++i) vector(blocks, i, sum_of(i), {}, body.body);
+        For body{blocks, begin, end, by, {}};
+        for (int64_t i = 0; i < by; ++i) {
+            Address address;
+            address.offset = i * target_.lanes();
+            address.add(blocks, target_.lanes());
+            address.add(lower_.lane_var, 1);
+            lower_.bind(loop.var, std::move(address));
+            add_vector(sums[static_cast<size_t>(i)], {}, body.body);
+        }
         out.push_back({std::move(body)});
+    };
+    if (!build_.is_integer(in_turns, 0)) add_vectors(build_.integer(0), in_turns, count);
+    int64_t at = 0;  // of the sums
+    if (!loop.end.valid()) {
+        const int64_t vectors = loop.extent / target_.lanes();
+        for (int64_t i = vectors / count * count; i < vectors; ++i, ++at) {
+            bind_lanes(loop.var, build_.integer(i * target_.lanes()), lower_, out);
+            add_vector(sums[static_cast<size_t>(at)], {}, out);
+        }
+    } else if (count > 1) {
+        add_vectors(in_turns, whole, 1);
     }
-    for (int64_t at = in_loop; at < whole; ++at) vector({}, at, sum_of(at), {}, out);
-    if (const int64_t rest = loop.extent % lanes; rest > 0) {
-        const ExprId mask =
-            build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
-        vector({}, whole, sum_of(whole), mask, out);
-    }
+    const ExprId in_whole = build_.make(Op::Mul, {whole, lanes});
+    const ExprId rest = build_.make(Op::Sub, {steps, in_whole});
+    when(build_.make(Op::Less, {build_.integer(0), rest}), build_, out, [&](Block& block) {
+        bind_lanes(loop.var, in_whole, lower_, block);
+        const ExprId mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), rest});
+        add_vector(sums[static_cast<size_t>(at)], mask, block);
+    });
     lower_.set_lanes(1, {});
 }
 
@@ -398,7 +413,7 @@ void NestSteps::reductions(size_t depth,
     if (loop.var == shape_.lane) return in_lanes(loop, guards, sums, out);
     const VarId var = build_.var({});
     ExprId begin = build_.integer(0);
-    ExprId end = build_.integer(loop.extent);
+    ExprId end = steps_of(loop, lower_);
     std::vector<VarId> later;
     for (size_t i = depth + 1; i < shape_.reductions.size(); ++i) {
         later.push_back(shape_.reductions[i].var);
@@ -412,13 +427,12 @@ void NestSteps::reductions(size_t depth,
         lower_.bind(loop.var, Address{});
         const ExprId rest = lower_.value(guard.index);
         const ExprId factor = build_.integer(term->factor);
-        const auto first_not_below = [&](int64_t limit) {  // ceil((limit - rest) / factor)
-            const ExprId room =
-                build_.make(Op::Sub, {build_.integer(limit + term->factor - 1), rest});
-            return build_.make(Op::Div, {room, factor});
+        const auto first_not_below = [&](ExprId limit) {  // ceil((limit - rest) / factor)
+            const ExprId up = build_.make(Op::Add, {limit, build_.integer(term->factor - 1)});
+            return build_.make(Op::Div, {build_.make(Op::Sub, {up, rest}), factor});
         };
-        begin = build_.make(Op::Max, {begin, first_not_below(0)});
-        end = build_.make(Op::Min, {end, first_not_below(guard.extent)});
+        begin = build_.make(Op::Max, {begin, first_not_below(build_.integer(0))});
+        end = build_.make(Op::Min, {end, first_not_below(extent_of_guard(guard))});
         return true;
     });
     lower_.bind(loop.var, var);
@@ -432,7 +446,7 @@ void NestSteps::accumulate(LocalId sum, Block& out) {
 }
 
 void NestSteps::add(LocalId sum, Block& out) {
-    report_faults(step_fault(), out);
+    report_faults(out);
     const ExprId before = build_.get(sum);
     const Type type = build_.type(before);
     const ExprId value = lower_.value(stage_.writes[0].value);

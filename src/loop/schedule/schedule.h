@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loop/ir/layout.h"
+#include "loop/schedule/run_items.h"
 #include "loop/stage/stage.h"
 
 namespace lemma::loop {
@@ -19,17 +20,22 @@ struct ScheduledKernel {
     // to 1 where an index leaves its tensor.
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
+    RunItems run_items;    // of a kernel with run-time extents
     // The same with a tile of the n-th smaller size, if there is one, for when it turns out that
     // registers are too few: the same arguments, and sums in the same order. May be missing; for
     // one thread at a time.
     std::function<std::optional<ScheduledKernel>(int n)> narrower;
 };
 
-// Plain loops with vector lanes where the elements allow. Any stage has such a form.
+struct DynamicShape;  // loop/stage/dynamic.h
+
+// Plain loops with vector lanes where the elements allow. Any stage has such a form. A stage with
+// run-time extents comes with what the kernel is told of them.
 ScheduledKernel schedule_nest(const Stage& stage,
                               StagePool& pool,
                               const BufferViews& places,
-                              const Target& target);
+                              const Target& target,
+                              const DynamicShape* run_time = nullptr);
 
 // Stages of one kernel that does all of them for a row, then for the next. Each of them is a map
 // along the row, or makes one number of each.
@@ -103,7 +109,11 @@ void offer_narrower(ScheduledKernel& kernel,
                     const BufferViews& places,
                     const Target& target);
 
-// By how many elements an access moves when the variable grows by one; INT64_MAX: not evenly.
+// Whether the index is known to be inside of the axis, and if not, how far that goes.
+bool is_inside(const StagePool& pool, const BufferView& place, size_t axis, ExprId index);
+ExprId extent_of(StagePool& pool, const BufferView& place, size_t axis);
+// By how many elements an access moves when the variable grows by one; INT64_MAX: not evenly, or
+// only the run tells.
 int64_t stride_of(const StagePool& pool,
                   const BufferView& place,
                   const std::vector<ExprId>& index,

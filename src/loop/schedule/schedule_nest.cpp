@@ -1,15 +1,72 @@
 // Plain loops: outputs outside, reductions inside, one variable in lanes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "loop/schedule/nest.h"
+#include "loop/stage/dynamic.h"
 
 namespace lemma::loop {
+
+namespace {
+
+// Binds the numbers that the run tells. Returns the one that says how many steps an item has.
+ExprId load_numbers(const DynamicShape& run_time, Lowering& lower, Block& out) {
+    Builder& build = lower.build;
+    const BufferId told = lower.buffer(run_time.told, false);
+    const auto load = [&](size_t at) {
+        Address address;
+        address.offset = static_cast<int64_t>(at);
+        const VarId var = build.var({});
+        out.push_back({Bind{var, build.load(told, std::move(address))}});
+        return var;
+    };
+    for (size_t i = 0; i < run_time.numbers.size(); ++i) {
+        const VarId var = run_time.numbers[i].var;
+        if (var.valid()) lower.bind(var, load(i));
+    }
+    return build.index(load(run_time.numbers.size()));
+}
+
+RunItems::Extent run_extent(const NestLoop& loop, const NestContext& context) {
+    if (!loop.end.valid()) return {std::nullopt, loop.extent};
+    const auto end = context.pool.affine(loop.end);
+    LEMMA_CHECK(end && end->terms.size() == 1 && end->offset == 0);
+    const auto& numbers = context.run_time->numbers;
+    const auto number = std::ranges::find(numbers, end->terms[0].var, &ShapeArgument::var);
+    return {static_cast<size_t>(number - numbers.begin()), end->terms[0].factor};
+}
+
+RunItems run_items(const NestShape& shape, const NestContext& context) {
+    RunItems items;
+    items.one = shape.outputs.empty();
+    if (items.one) return items;
+    const NestLoop& outermost = shape.outputs[0];
+    items.outermost = run_extent(outermost, context);
+    items.together = outermost.var == shape.lane ? context.target.lanes() : 1;
+    for (size_t i = 1; i < shape.outputs.size(); ++i) {
+        items.inner.push_back(run_extent(shape.outputs[i], context));
+    }
+    for (const NestLoop& loop : shape.reductions) items.inner.push_back(run_extent(loop, context));
+    return items;
+}
+
+int64_t count_work(const NestShape& shape) {
+    int64_t work = 1;
+    for (const auto* loops : {&shape.outputs, &shape.reductions}) {
+        for (const NestLoop& loop : *loops) work *= loop.extent;
+    }
+    return work;
+}
+
+}  // namespace
 
 ScheduledKernel schedule_nest(const Stage& stage,
                               StagePool& pool,
                               const BufferViews& places,
-                              const Target& target) {
+                              const Target& target,
+                              const DynamicShape* run_time) {
     LEMMA_CHECK(stage.inverses.empty());
     ScheduledKernel result;
     Lowering lower(pool, places, result);
@@ -22,30 +79,42 @@ ScheduledKernel schedule_nest(const Stage& stage,
         result.schedule = "nothing";
         return result;
     }
-    const NestContext context{stage, pool, places, target};
-    if (auto transposed = schedule_transposed(context)) return std::move(*transposed);
+    const NestContext context{stage, pool, places, target, run_time};
+    if (!run_time) {
+        if (auto transposed = schedule_transposed(context)) return std::move(*transposed);
+    }
     NestShape shape;
     NestSteps steps(context, shape, result, lower);
+    const char* const kind = run_time ? "run-time extents, " : "";
+    ExprId piece;
+    if (run_time) {
+        piece = load_numbers(*run_time, lower, function.body);
+        steps.check_sizes(function.body);
+    }
     if (!any_order(stage, pool)) {
         steps.sequential(function.body);
-        result.schedule = "in order";
+        result.schedule = fmt::format("{}in order", kind);
         return result;
     }
     shape = find_loops(context, {});
     collapse(context, shape, lower);
     choose_lanes(context, shape);
-    int64_t work = 1;
-    for (const auto* loops : {&shape.outputs, &shape.reductions}) {
-        for (const NestLoop& loop : *loops) work *= loop.extent;
-    }
     NestLoops loops(shape.outputs, shape.lane, target, result, lower);
     loops.copied = shape.reductions.empty();
     loops.parts = split_lanes(context, shape);
     loops.on_part = [&](const LanePart& part) { steps.set_inside(part.inside); };
-    loops.as_items(work, function.body, [&](Block& out) { steps.element(out); });
-    result.schedule = shape.lane.valid()
-                          ? fmt::format("x{}{}", target.lanes(), shape.lane_reduces ? " sum" : "")
-                          : "scalar";
+    const auto element = [&](Block& out) { steps.element(out); };
+    if (run_time) {
+        result.run_items = run_items(shape, context);
+        loops.as_pieces(piece, function.body, element);
+    } else {
+        loops.as_items(count_work(shape), function.body, element);
+    }
+    result.schedule = fmt::format("{}scalar", kind);
+    if (shape.lane.valid()) {
+        const char* const sum = shape.lane_reduces ? " sum" : "";
+        result.schedule = fmt::format("{}x{}{}", kind, target.lanes(), sum);
+    }
     return result;
 }
 

@@ -2,10 +2,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.h"
 #include "ir/program/lane_math.h"
 #include "loop/schedule/schedule.h"
 
 namespace lemma::loop {
+
+bool is_inside(const StagePool& pool, const BufferView& place, size_t axis, ExprId index) {
+    if (!place.extents.empty()) return pool.is_inside(index, place.extents[axis]);
+    const StagePool::Range range = pool.range(index);
+    return range.low >= 0 && range.high < place.shape[axis];
+}
+
+ExprId extent_of(StagePool& pool, const BufferView& place, size_t axis) {
+    return place.extents.empty() ? pool.build.integer(place.shape[axis]) : place.extents[axis];
+}
+
+namespace {
+
+// Of each axis; missing where only the run tells.
+std::optional<int64_t> stride_of_axis(const StagePool& pool, const BufferView& place, size_t axis) {
+    if (place.extents.empty()) return place.layout.strides[axis];
+    std::optional<int64_t> stride = 1;
+    for (size_t inner = place.extents.size(); stride && --inner > axis;) {
+        const Expr& extent = pool[place.extents[inner]];
+        const bool known = extent.op == Op::Constant;
+        stride = known ? checked_mul(*stride, extent.integer) : std::nullopt;
+    }
+    return stride;
+}
+
+}  // namespace
 
 int64_t stride_of(const StagePool& pool,
                   const BufferView& place,
@@ -15,11 +42,12 @@ int64_t stride_of(const StagePool& pool,
     for (size_t axis = 0; axis < index.size(); ++axis) {
         if (!pool.depends(index[axis], var)) continue;
         const auto affine = pool.affine(index[axis]);
-        if (!affine) return INT64_MAX;
+        const auto stride = stride_of_axis(pool, place, axis);
+        const bool even = place.extents.empty() || is_inside(pool, place, axis, index[axis]);
+        if (!affine || !stride || !even) return INT64_MAX;
         for (const AddressTerm& term : affine->terms) {
             if (term.var != var) continue;
-            result =
-                ir::wrapping_add(result, ir::wrapping_mul(term.factor, place.layout.strides[axis]));
+            result = ir::wrapping_add(result, ir::wrapping_mul(term.factor, *stride));
         }
     }
     return result == INT64_MIN ? INT64_MAX : result;
@@ -53,8 +81,7 @@ private:
         const BufferView& place = places_.at(tensor);
         for (size_t axis = 0; axis < index.size(); ++axis) {
             if (!pool_.depends_on_any(index[axis], vars_)) continue;
-            const StagePool::Range range = pool_.range(index[axis]);
-            const bool inside = range.low >= 0 && range.high < place.shape[axis];
+            const bool inside = is_inside(pool_, place, axis, index[axis]);
             if (!inside || !pool_.affine(index[axis])) return false;
         }
         const int64_t a = stride_of(pool_, place, index, vars_[0]);
@@ -113,6 +140,9 @@ WriteShape write_shape(const Stage& stage, const StageWrite& write, const StageP
         const auto affine = pool.affine(index);
         if (!affine) return fail();
         std::vector<AddressTerm> terms = affine->terms;
+        std::erase_if(terms, [&](const AddressTerm& term) {
+            return std::ranges::find(stage.loops, term.var, &StageLoop::var) == stage.loops.end();
+        });
         std::ranges::sort(terms, {}, [](const AddressTerm& t) { return std::abs(t.factor); });
         int64_t reach = 0;  // of the smaller terms together
         for (const AddressTerm& term : terms) {
@@ -123,7 +153,6 @@ WriteShape write_shape(const Stage& stage, const StageWrite& write, const StageP
         }
     }
     std::ranges::sort(result.vars);
-    (void)stage;
     return result;
 }
 

@@ -31,7 +31,6 @@ ExprId run_number(DynamicShape& run_time,
     return pool.build.read(run_time.told.value, Kind::Int, {at});
 }
 
-// Many enough to share among threads, and long enough to be worth it.
 // ---- Proofs -------------------------------------------------------------------------------------
 
 namespace {
@@ -149,25 +148,24 @@ public:
             const auto loop = std::ranges::find(stage.loops, var, &StageLoop::var);
             const bool fresh = std::ranges::find(seen, var) == seen.end();
             if (loop == stage.loops.end() || !fresh) return std::nullopt;
-            const bool same = loop->end.valid() ? loop->end == told_extent(write.tensor, axis)
-                                                : known == loop->extent;
+            const ExprId end = pool_.end(var);
+            const bool same =
+                end.valid() ? end == told_extent(write.tensor, axis) : known == loop->extent;
             if (!same) return std::nullopt;
             seen.push_back(var);
         }
         return seen;
     }
     // Whether all that the value reads is inside of its tensor.
-    bool is_safe(const Stage& stage, ExprId value) const {
+    bool is_safe(ExprId value) const {
         bool safe = true;
         pool_.visit_reads(value, [&](ExprId, const Expr& e) {
             const ir::TensorId tensor = tensor_of(e);
             for (size_t axis = 0; axis < e.args.size(); ++axis) {
                 const auto known = known_extent(tensor, axis);
-                const StagePool::Range range = pool_.range(e.args[axis]);
-                const bool inside =
-                    (known && range.low >= 0 && range.high < *known) ||
-                    std::ranges::find(stage.inside, Stage::Inside{tensor, axis, e.args[axis]}) !=
-                        stage.inside.end();
+                const ExprId extent =
+                    known ? pool_.build.integer(*known) : told_extent(tensor, axis);
+                const bool inside = extent.valid() && pool_.is_inside(e.args[axis], extent);
                 safe &= inside || tensor == run_time_.told;
             }
         });
@@ -193,13 +191,10 @@ public:
             return false;
         }
         if (reads(first, write.tensor) || reads(second, write.tensor)) return false;
-        if (!is_safe(first, write.value)) return false;
+        if (!is_safe(write.value)) return false;
         std::unordered_map<VarId, ExprId, IdHash> with;
         for (size_t i = 0; i < from->size(); ++i) with[(*from)[i]] = pool_.build.index((*to)[i]);
         second.initial = pool_.substitute(write.value, with);
-        for (const Stage::Inside& fact : first.inside) {
-            second.inside.push_back({fact.tensor, fact.axis, pool_.substitute(fact.index, with)});
-        }
         second.sizes.insert(second.sizes.end(), first.sizes.begin(), first.sizes.end());
         return true;
     }

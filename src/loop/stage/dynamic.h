@@ -12,7 +12,7 @@
 
 namespace lemma::loop {
 
-// Larger numbers are no extents. What is computed from one that is not larger does not overflow.
+// Upper bound of a run-time extent; below it, affine index arithmetic cannot overflow.
 constexpr int64_t kMostExtent = int64_t{1} << 33;
 
 // A number that the run tells.

@@ -165,8 +165,8 @@ private:
     ExprId read(const ir::Access& access);
     ExprId literal(const ir::Tensor& tensor);
     std::vector<ExprId> indices(ir::TensorId tensor, const std::vector<ir::IndexTerm>& terms);
-    std::vector<ExprId> run_time_indices(ir::TensorId tensor,
-                                         const std::vector<ir::IndexTerm>& terms);
+    std::vector<ExprId> extents(ir::TensorId tensor);
+    ExprId inside(const ir::IndexTerm& term, ir::SymId symbol, ExprId index, ExprId extent);
     ExprId good_index(const ir::IndexTerm& term, ExprId index);
     ExprId run_time_number(ir::SymId id, bool count);
     bool is_told(ir::SymId id) const;
@@ -210,9 +210,10 @@ Result<Stage> StageMaker::make() {
         if (!extent) {
             if (!run_time_) return bad("an extent that only the run tells");
             const int64_t most = symbols_.range(bound.extent).high;
-            const VarId var = pool_.new_var(std::clamp<int64_t>(most, 1, kMostExtent));
             const ExprId end = run_number(*run_time_, symbols_, bound.extent, true, pool_);
-            stage_.loops.push_back({var, pool_.extent(var), end});
+            const VarId var = pool_.new_var(std::clamp<int64_t>(most, 1, kMostExtent), end);
+            stage_.loops.push_back({var, pool_.extent(var)});
+            run_ends_.ends[var] = end;
             values_[bound.index] = build_.index(var);
             continue;
         }
@@ -228,9 +229,6 @@ Result<Stage> StageMaker::make() {
     // Whatever passes multiply fits then.
     constexpr int64_t kMostSteps = int64_t{1} << 48;
     if (steps > kMostSteps) return bad("more steps than a run can do");
-    for (const StageLoop& loop : stage_.loops) {
-        if (loop.end.valid()) run_ends_.ends[loop.var] = loop.end;
-    }
     for (const ir::Access& access : formula_.accesses) {
         accesses_[access.symbol] = &access;
         if (!check_dtype(access.tensor)) return bad(error_);
@@ -479,76 +477,62 @@ ExprId StageMaker::run_time_number(ir::SymId id, bool count) {
     return number;
 }
 
-std::vector<ExprId> StageMaker::run_time_indices(ir::TensorId tensor,
-                                                 const std::vector<ir::IndexTerm>& terms) {
-    const std::vector<ir::SymId>& shape = program_.tensors[tensor].shape;
+std::vector<ExprId> StageMaker::extents(ir::TensorId tensor) {
     std::vector<ExprId> result;
-    if (shape.size() != terms.size()) {
+    if (const auto shape = shapes_.find(tensor); shape != shapes_.end()) {
+        for (const int64_t extent : shape->second) result.push_back(build_.integer(extent));
+        return result;
+    }
+    if (const auto known = run_time_->extents.find(tensor); known != run_time_->extents.end()) {
+        return known->second;
+    }
+    for (const ir::SymId part : program_.tensors[tensor].shape) {
+        result.push_back(run_time_number(part, true));
+    }
+    return run_time_->extents[tensor] = result;
+}
+
+std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
+                                        const std::vector<ir::IndexTerm>& terms) {
+    const std::vector<ir::SymId>& shape = program_.tensors[tensor].shape;
+    const std::vector<ExprId> extents = this->extents(tensor);
+    std::vector<ExprId> result;
+    if (extents.size() != terms.size()) {
         fail("an access of the wrong rank");
         return result;
     }
-    auto& extents = run_time_->extents[tensor];
-    if (extents.empty()) {
-        for (const ir::SymId part : shape) extents.push_back(run_time_number(part, true));
-    }
     for (size_t axis = 0; axis < terms.size(); ++axis) {
-        const ir::IndexTerm& term = terms[axis];
-        const ExprId extent = extents[axis];
-        ExprId index = value(term.value);
-        const ExprId good = good_index(term, index);
-        const StagePool::Range range = pool_.range(index);
-        const Expr& most = pool_[extent];
-        bool inside = (most.op == Op::Constant && range.low >= 0 && range.high < most.integer) ||
-                      always_inside(symbols_, term.value, shape[axis], formula_.bounds);
-        if (!inside && term.guard == ir::Guard::Skip) {
-            stage_.guards.push_back({index, kMostExtent, extent});
-            inside = true;
-        } else if (!inside && term.guard == ir::Guard::Remap) {
-            const ExprId low = build_.make(Op::Less, {index, build_.integer(0)});
-            const ExprId high = build_.make(Op::LessEqual, {extent, index});
-            index = build_.select(
-                low, value(term.below), build_.select(high, value(term.above), index));
-        }
-        if (good.valid()) {
-            index = build_.select(good, index, build_.integer(-1));
-            inside = false;
-        }
-        if (inside) stage_.inside.push_back({tensor, axis, index});
+        ExprId index = value(terms[axis].value);
+        const ExprId good = good_index(terms[axis], index);
+        index = inside(terms[axis], shape[axis], index, extents[axis]);
+        if (good.valid()) index = build_.select(good, index, build_.integer(-1));
         result.push_back(index);
     }
     return result;
 }
 
-std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
-                                        const std::vector<ir::IndexTerm>& terms) {
-    if (!shapes_.contains(tensor)) return run_time_indices(tensor, terms);
-    const tensor::Shape& shape = shapes_.at(tensor);
-    std::vector<ExprId> result;
-    if (shape.size() != terms.size()) {
-        fail("an access of the wrong rank");
-        return result;
+// The index as it is inside of the axis: by what is known, by a guard, or by other indices in place
+// of those outside.
+ExprId StageMaker::inside(const ir::IndexTerm& term,
+                          ir::SymId symbol,
+                          ExprId index,
+                          ExprId extent) {
+    if (pool_.is_inside(index, extent)) return index;
+    const bool told = pool_[extent].op != Op::Constant;
+    const int64_t most = told ? kMostExtent : pool_[extent].integer;
+    const ExprId end = told ? extent : ExprId();
+    if (run_time_ && always_inside(symbols_, term.value, symbol, formula_.bounds)) {
+        return build_.assume(index, most, end);
     }
-    for (size_t axis = 0; axis < terms.size(); ++axis) {
-        const ir::IndexTerm& term = terms[axis];
-        const int64_t extent = shape[axis];
-        ExprId index = value(term.value);
-        const ExprId good = good_index(term, index);
-        const StagePool::Range range = pool_.range(index);
-        const bool inside = range.low >= 0 && range.high < extent;
-        if (!inside && term.guard == ir::Guard::Skip) {
-            stage_.empty |= extent == 0;  // it is never inside
-            stage_.guards.push_back({index, extent});
-            index = build_.assume(index, extent);
-        } else if (!inside && term.guard == ir::Guard::Remap) {
-            const ExprId low = build_.make(Op::Less, {index, build_.integer(0)});
-            const ExprId high = build_.make(Op::LessEqual, {build_.integer(extent), index});
-            index = build_.select(
-                low, value(term.below), build_.select(high, value(term.above), index));
-        }
-        if (good.valid()) index = build_.select(good, index, build_.integer(-1));
-        result.push_back(index);
+    if (term.guard == ir::Guard::Skip) {
+        stage_.empty |= most == 0;  // it is never inside
+        stage_.guards.push_back({index, most, end});
+        return build_.assume(index, most, end);
     }
-    return result;
+    if (term.guard != ir::Guard::Remap) return index;
+    const ExprId low = build_.make(Op::Less, {index, build_.integer(0)});
+    const ExprId high = build_.make(Op::LessEqual, {extent, index});
+    return build_.select(low, value(term.below), build_.select(high, value(term.above), index));
 }
 
 // Where the arithmetic of the index fits 64 bits; missing: always, or it is outside else. An index

@@ -15,16 +15,13 @@ namespace lemma::loop {
 
 struct StageLoop {
     VarId var;
-    int64_t extent;
-    // Of a stage with run-time extents (dynamic.h): what tells the extent, which is then at most
-    // that.
-    ExprId end = {};
+    int64_t extent;  // at most, if the pool has an end for the variable
 };
 // Steps in which the index is not in [0, extent) are skipped.
 struct StageGuard {
     ExprId index;
     int64_t extent;
-    ExprId end = {};  // as that of a loop
+    ExprId end = {};  // a run-time extent (dynamic.h), which is at most `extent`
 };
 struct StageWrite {
     ir::TensorId tensor;
@@ -55,16 +52,7 @@ struct Stage {
     ExprId finish;
     ExprId total;
     std::vector<StageInverse> inverses;  // none behind the pass that splits such stages
-    // Of a stage with run-time extents: indices of tensors that have such, and that are never
-    // outside where the guards hold.
-    struct Inside {
-        ir::TensorId tensor;
-        size_t axis;
-        ExprId index;
-        friend bool operator==(const Inside&, const Inside&) = default;
-    };
-    std::vector<Inside> inside;
-    // Of one with run-time extents: reals that tell how far the arithmetic of indices goes, and
+    // Of a stage with run-time extents: reals that tell how far the arithmetic of indices goes, and
     // that must be less than kMostIndex (index_fit.h).
     std::vector<ExprId> sizes;
     // Of a reduction with a start: the element that each step assigns besides, at an index of all
@@ -101,8 +89,10 @@ public:
     // Values and sums are those of the interpreter to the last bit (numerics.h).
     bool strict = false;
 
-    VarId new_var(int64_t extent);
+    // A variable of a loop with a run-time extent has that as its end, and counts below both.
+    VarId new_var(int64_t extent, ExprId end = {});
     int64_t extent(VarId var) const { return extents_[var.value]; }
+    ExprId end(VarId var) const { return ends_[var.value]; }  // missing: the extent
     const Expr& operator[](ExprId id) const { return function_.exprs[id.value]; }
 
     // As an address without a buffer, if it is affine in the variables, and its terms are not so
@@ -112,6 +102,8 @@ public:
         int64_t low, high;
     };
     Range range(ExprId id) const;
+    // Whether the index is known to be in [0, extent), which may be a run-time extent.
+    bool is_inside(ExprId index, ExprId extent) const;
     // Whether the value depends on the variable.
     bool depends(ExprId id, VarId var) const;
     bool depends_on_any(ExprId id, const std::vector<VarId>& vars) const;
@@ -141,6 +133,7 @@ private:
 
     Function function_;
     std::vector<int64_t> extents_;
+    std::vector<ExprId> ends_;
 
 public:
     Builder build;

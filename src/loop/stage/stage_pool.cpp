@@ -33,9 +33,20 @@ Range mul(Range a, Range b) {
 
 }  // namespace
 
-VarId StagePool::new_var(int64_t extent) {
+VarId StagePool::new_var(int64_t extent, ExprId end) {
     extents_.push_back(extent);
+    ends_.push_back(end);
     return build.var({});
+}
+
+bool StagePool::is_inside(ExprId index, ExprId extent) const {
+    const Expr& e = (*this)[index];
+    if (const Expr& constant = (*this)[extent]; constant.op == Op::Constant) {
+        const Range known = range(index);
+        return known.low >= 0 && known.high < constant.integer;
+    }
+    if (e.op == Op::Var) return end(make_id<VarId>(static_cast<size_t>(e.integer))) == extent;
+    return e.op == Op::Assume && e.args.size() == 2 && e.args[1] == extent;
 }
 
 namespace {
@@ -209,7 +220,8 @@ private:
                 return pool_.build.read(
                     static_cast<uint32_t>(e.integer), e.type.kind, std::move(args));
             case Op::Assume:
-                return pool_.build.assume(args[0], e.integer);
+                return pool_.build.assume(
+                    args[0], e.integer, args.size() == 2 ? args[1] : ExprId());
             case Op::Cast:
                 return pool_.build.cast(args[0], e.type.kind);
             case Op::Library:
