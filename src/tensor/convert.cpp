@@ -35,7 +35,7 @@ void store(Tensor& tensor, int64_t index, T value) {
     std::memcpy(tensor.bytes().data() + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-// Calls `use` with a zero of the C++ type of the dtype, which is one of integers.
+// Calls `use` with a zero of the C++ type of an integer dtype.
 template <class Use>
 auto with_integer_type(DType dtype, Use use) {
     switch (dtype) {
@@ -91,7 +91,7 @@ Misfit between_integers(const Tensor& from, Tensor& to) {
     });
 }
 
-// Whether the real, which is whole, lies in the range of the integer type.
+// Whether the whole real number lies in the range of the integer type.
 template <class T>
 bool holds(double value) {
     const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);

@@ -1,4 +1,4 @@
-// tensor/convert.h — a tensor in another dtype, with checks instead of surprises.
+// tensor/convert.h — converts tensors between dtypes, with checks.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@ namespace lemma::tensor {
 // Whether values may change between reals, integers and bools.
 enum class KindChange : uint8_t {
     Refuse,
-    Exact,  // where the new dtype has exactly the same number; bools are 0 and 1
+    Exact,  // if the new dtype has exactly the same number; bools are 0 and 1
 };
 
-// Between reals values are rounded to nearest, and become infinite beyond the largest. An integer
-// that the new dtype cannot hold, or a change of kind that is not allowed, is an error that names
-// the element: "element [1, 2] is 300, which u8 cannot hold". Strings stay strings.
+// Reals are rounded to nearest and become infinite beyond the largest. An integer that does not
+// fit, or a forbidden change of kind, is an error that names the element: "element [1, 2] is 300,
+// which u8 cannot hold". Strings stay strings.
 Result<Tensor> convert(const Tensor& tensor, DType dtype, KindChange change = KindChange::Refuse);
 
-// The integer or bool of the type at any address; 0 for other types.
+// The integer or bool at an address; 0 for other dtypes.
 int64_t integer_at(DType dtype, const void* at);
 
-// "element [1, 2]", for messages; elements are counted in row-major order.
+// "element [1, 2]", for messages; `element` counts in row-major order.
 std::string element_text(const Shape& shape, int64_t element);
 // The error "element [1, 2] is 300, which u8 cannot hold".
 std::unexpected<Error> does_not_fit(const Tensor& tensor, int64_t element, std::string_view what);
 
-// The least and the greatest integer of the type, as far as int64 goes; those of int64 for others.
+// The range of an integer dtype, limited to int64; the range of int64 for other dtypes.
 struct IntegerRange {
     int64_t low;
     int64_t high;

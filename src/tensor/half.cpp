@@ -1,4 +1,4 @@
-// Conversions of the 16-bit formats, to nearest with ties to even, from double in one rounding.
+// Conversions of the 16-bit formats: from double in one rounding, to nearest with ties to even.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@ namespace lemma::tensor {
 
 namespace {
 
-// Rounds |value| to `fraction` bits behind the leading one, not below `min_exponent`.
+// Rounds |value| to `fraction` bits after the leading one, with exponents from `min_exponent` on.
 double round_significand(double value, int fraction, int min_exponent) {
     const int exponent = std::max(std::ilogb(value), min_exponent);
     const double unit = std::ldexp(1.0, exponent - fraction);

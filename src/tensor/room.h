@@ -1,18 +1,18 @@
-// tensor/room.h — how many elements a computed tensor may have, and what memory it needs.
+// tensor/room.h — the upper bound of elements in a computed tensor, and the memory that it needs.
 #pragma once
 
 #include "tensor/shape.h"
 
 namespace lemma::tensor {
 
-// The most elements that a computed tensor may have: its bytes, and sums of many such, fit.
+// Upper bound of elements in a computed tensor. Its bytes, and sums of many such, do not overflow.
 inline constexpr int64_t kMaxElements = int64_t{1} << 33;
 
-// The number of elements; empty when an extent is negative, or there are more than kMaxElements.
+// The number of elements; empty if an extent is negative or the number exceeds kMaxElements.
 std::optional<int64_t> bounded_volume(const Shape& shape);
-// How many elements row-major memory must have room for, so that every index that is inside of its
-// own axis has a place, even where another axis has no elements: that one counts as 1. Empty when
-// that is more than kMaxElements, or an extent is negative.
+// The elements that row-major memory needs so that every valid index of each axis has an address.
+// An axis with extent 0 counts as 1. Empty if the number exceeds kMaxElements, or an extent is
+// negative.
 std::optional<int64_t> room(const Shape& shape);
 
 }  // namespace lemma::tensor

@@ -12,7 +12,7 @@ std::optional<int64_t> volume(const Shape& shape) {
     if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; })) {
         return std::nullopt;
     }
-    // An empty tensor is small whatever its other extents are.
+    // An empty tensor is small, whatever its other extents.
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
     int64_t count = 1;
     for (const int64_t extent : shape) {

@@ -11,10 +11,10 @@ namespace lemma::tensor {
 
 using Shape = std::vector<int64_t>;
 
-// The most that readers of files accept; it is NumPy's own limit.
+// Upper bound of the rank in files; it is NumPy's limit.
 inline constexpr size_t kMaxRank = 64;
 
-// The number of elements; empty when an extent is negative or the product does not fit.
+// The number of elements; empty if an extent is negative or on overflow.
 std::optional<int64_t> volume(const Shape& shape);
 // "[2, 3]"
 std::string shape_text(const Shape& shape);

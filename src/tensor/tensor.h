@@ -14,20 +14,20 @@
 
 namespace lemma::tensor {
 
-// At most this many bytes in one array, unless a reader is told otherwise.
+// Default upper bound of the bytes in one array.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 36;
 
-// Bytes, and whoever keeps them; see mapped_file.h.
+// Bytes with shared ownership; see mapped_file.h.
 using SharedBytes = std::shared_ptr<const std::string_view>;
 
 class Tensor {
 public:
     Tensor() = default;
-    // All elements zero, false or empty. An error when the shape is too large.
+    // Elements are zero, false or empty. An error if the shape is too large.
     static Result<Tensor> zeros(DType dtype, Shape shape, int64_t max_bytes = kMaxTensorBytes);
 
-    // Of the bytes of somebody else, which stay where they are, until they are written to. Not for
-    // strings and bools; there are as many as the shape says.
+    // Borrows bytes until the first write, which copies them. Their number matches the shape. Not
+    // for strings and bools.
     static Tensor shared(DType dtype, Shape shape, SharedBytes bytes);
 
     DType dtype() const { return dtype_; }
@@ -40,12 +40,12 @@ public:
         return shared_ ? std::as_bytes(std::span(shared_->data(), shared_->size()))
                        : std::span<const std::byte>(bytes_);
     }
-    // Empty if the bytes are its own.
+    // Empty if the tensor owns its bytes.
     const SharedBytes& shared_bytes() const { return shared_; }
     std::vector<std::string>& strings() { return strings_; }
     const std::vector<std::string>& strings() const { return strings_; }
 
-    // Elements as numbers, whatever the dtype is; bool counts as 0 and 1.
+    // Elements as numbers, for every dtype; bools are 0 and 1.
     double real(int64_t index) const;
     int64_t integer(int64_t index) const;
     // Stores with rounding to the dtype; integers wrap to its width.
@@ -61,15 +61,15 @@ private:
     SharedBytes shared_;
 };
 
-// What files that name their tensors hold.
+// A tensor from a file with names.
 struct NamedTensor {
     std::string name;
     Tensor tensor;
 };
 
-// The nearest value that a dtype of reals has; integers are left alone.
+// The nearest value of a real dtype; integers are unchanged.
 double round_to(DType dtype, double value);
-// Half precision formats, by their bits.
+// Half-precision formats, as bits.
 double from_f16(uint16_t bits);
 uint16_t to_f16(double value);
 double from_bf16(uint16_t bits);

@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Without --max-archive-bytes an archive may unpack to this many times its size, or to a gigabyte.
-// Weights do not shrink that much; what does is a bomb.
+// The default limit: an archive may unpack to this many times its size, or to a gigabyte. Weights
+// do not compress that well; an archive beyond the limit is a bomb.
 constexpr int64_t kUsualRatio = 100;
 constexpr int64_t kUsualBytes = int64_t{1} << 30;
-// What is kept of a file that does not fit the memory: enough for the header of a tensor.
+// The kept part of a file that exceeds the memory limit: enough for the header of a tensor.
 constexpr int64_t kHeadBytes = 256;
 
 using Handle = std::unique_ptr<archive, decltype(LibArchive::archive_read_free)>;
@@ -40,7 +40,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// The entry's name without `.` parts and doubled slashes; empty if it leads out of the archive.
+// The entry's name without `.` parts and double slashes; empty if it leads out of the archive.
 std::optional<std::string> clean_name(std::string_view name) {
     if (name.starts_with('/')) return std::nullopt;
     std::string clean;
@@ -56,7 +56,7 @@ std::optional<std::string> clean_name(std::string_view name) {
     return clean;
 }
 
-// Files that a system leaves beside those of the user.
+// Files that an operating system adds to the user's files.
 bool is_hidden(std::string_view name) {
     return name.starts_with('.') || name.find("/.") != std::string_view::npos ||
            name.starts_with("__MACOSX/");
@@ -66,7 +66,7 @@ bool is_hidden(std::string_view name) {
 
 class Archive final : public ModelSource {
 public:
-    // With bytes, the path is only what messages say.
+    // With bytes, the path only appears in messages.
     Archive(const LibArchive& lib,
             std::string path,
             std::optional<std::string> bytes,
@@ -142,7 +142,7 @@ Result<Handle> Archive::open() const {
         bytes_ ? lib_.archive_read_open_memory(handle.get(), bytes_->data(), bytes_->size())
                : lib_.archive_read_open_filename(handle.get(), path_.c_str(), 1 << 16);
     if (status != ARCHIVE_OK) return trouble(handle);
-    // The last filter is none. What lies between two others would not count as unpacked.
+    // The last filter is none. The output of a middle filter would not count as unpacked.
     if (lib_.archive_filter_count(handle.get()) > 2) {
         return bad(fmt::format("cannot read `{}`: it is compressed more than once", path_));
     }
@@ -152,7 +152,7 @@ Result<Handle> Archive::open() const {
 Result<bool> Archive::next(const Handle& handle, archive_entry*& entry) const {
     const int status = lib_.archive_read_next_header(handle.get(), &entry);
     if (status == ARCHIVE_EOF) return false;
-    // A warning is about what we do not use, such as owners and times.
+    // Warnings concern things that we do not use, such as owners and times.
     if (status < ARCHIVE_WARN) return trouble(handle);
     return true;
 }
@@ -179,7 +179,7 @@ Result<void> Archive::index() {
     return {};
 }
 
-// Names and other attributes unpack, too. An entry has a few blocks of them, and now and then more.
+// Names and other attributes are unpacked, too. An entry has a few blocks of them, rarely more.
 Result<void> Archive::check_headers(const Handle& handle, int64_t entries) const {
     constexpr int64_t kUsualHeader = 4096;
     constexpr int64_t kMoreHeaders = int64_t{16} << 20;
@@ -189,7 +189,7 @@ Result<void> Archive::check_headers(const Handle& handle, int64_t entries) const
     return over_limit("it unpacks to", limits_.max_archive_bytes, "bytes", "--max-archive-bytes");
 }
 
-// Links could only name other entries or lead out of the archive; a model needs neither.
+// A link names another entry or leads out of the archive; a model needs neither.
 Result<void> Archive::check_kind(archive_entry* entry, const std::string& name) const {
     if (lib_.archive_entry_is_encrypted(entry) > 0) return refuse(name, "is encrypted");
     if (lib_.archive_entry_hardlink(entry)) return refuse(name, "is a link");
@@ -217,7 +217,7 @@ Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t or
     if (!name) return refuse(written, "leads out of the archive");
     if (auto good = check_kind(entry, *name); !good) return good;
 
-    // What is not kept is read as well: it may be damaged, and it counts.
+    // Entries that are not kept are read as well: they may be damaged, and they count.
     const bool wanted =
         lib_.archive_entry_filetype(entry) != AE_IFDIR && !name->empty() && !is_hidden(*name);
     Member member = {.path = *name, .ordinal = ordinal};
@@ -232,8 +232,8 @@ Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t or
     return {};
 }
 
-// Reads an entry to its end, or until it is too large; returns its size. Keeps all of it if it fits
-// the memory, else its head.
+// Reads an entry to its end or to the limit; returns its size. Keeps the whole entry if it fits the
+// memory limit, else its head.
 Result<int64_t> Archive::unpack(const Handle& handle, int64_t memory, std::string& kept) {
     std::array<char, 1 << 16> buffer;
     int64_t total = 0;
@@ -304,8 +304,7 @@ Result<std::string> Archive::read(const std::string& name, int64_t first_bytes) 
     return read_again(member, wanted);
 }
 
-// The archive may have been changed since it was opened, so the result can be anything that is not
-// longer.
+// The archive may have changed since it was opened; the result is any text that is not longer.
 Result<std::string> Archive::read_again(const Member& member, int64_t first_bytes) const {
     LEMMA_TRY(const Handle handle, open());
     archive_entry* entry = nullptr;
@@ -337,7 +336,7 @@ Result<std::shared_ptr<const ModelSource>> open_indexed(std::string path,
 
 // ---- Folders ------------------------------------------------------------------------------------
 
-// A name that stays inside of the folder.
+// A name that stays inside the folder.
 bool is_plain_name(std::string_view name) {
     const auto clean = clean_name(name);
     return clean && *clean == name && !name.empty();
@@ -364,7 +363,7 @@ private:
     SourceLimits limits_;
 };
 
-// Links to files count as files; links to folders are not followed, they could go round in circles.
+// Links to files count as files. Links to folders are not followed, because they may form cycles.
 Result<std::vector<std::string>> Folder::list() const {
     std::vector<std::string> names;
     std::error_code error;
@@ -397,7 +396,7 @@ bool Folder::has(const std::string& name) const {
     if (!is_plain_name(name)) return false;
     std::error_code error;
     const fs::file_type type = fs::status(folder_ / name, error).type();
-    // A name that no file can have is just not there; one that is behind a closed door is.
+    // A name that no file can have is missing; a file in a folder without permission is not.
     return type != fs::file_type::not_found && error != std::errc::filename_too_long &&
            error != std::errc::not_a_directory;
 }
@@ -454,7 +453,7 @@ bool is_archive_name(std::string_view path) {
 
 Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
                                                         const SourceLimits& limits) {
-    // A pipe cannot be read twice, and a device need not end.
+    // A pipe cannot be read twice, and a device may never end.
     const auto opened = open_file(path, FileKind::Regular, INT64_MAX);
     if (!opened) return std::unexpected(opened.error());
     return open_indexed(path, std::nullopt, limits);

@@ -62,7 +62,7 @@ std::string packed(Packing packing, const std::vector<Entry>& entries, const cha
     return bytes;
 }
 
-// The bytes as they are, in one of the compressions.
+// The bytes in one of the compressions, without an archive.
 std::string compressed(Packing packing, const std::string& content) {
     std::string bytes;
     archive* out = archive_write_new();
@@ -165,7 +165,7 @@ TEST_P(EachPacking, NoTruncationGoesUnnoticedOrCrashes) {
     const std::string bytes = packed(GetParam(), kModel);
     for (size_t size = 0; size < bytes.size(); size += std::max<size_t>(1, bytes.size() / 97)) {
         const auto source = open_archive_bytes(bytes.substr(0, size), "net.tar");
-        // A tar may lack its end, but not a part of a file.
+        // A tar may lack its end marker, but no part of a file.
         if (source && (*source)->has("main.G.w.dat")) {
             EXPECT_EQ(*(*source)->read_all("main.G.w.dat", 1 << 20), kModel[2].bytes) << size;
         }

@@ -43,7 +43,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
     if (done == ARCHIVE_OK && xz) done = lib.archive_write_add_filter_xz(handle->out);
     if (done == ARCHIVE_OK && !zip && !bzip2 && !xz && !path.ends_with(".tar")) {
         done = lib.archive_write_add_filter_gzip(handle->out);
-        // The time of writing would make each archive another one.
+        // A fixed time, so that the same files give the same archive.
         if (done == ARCHIVE_OK)
             done = lib.archive_write_set_options(handle->out, "gzip:!timestamp");
     }

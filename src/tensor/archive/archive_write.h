@@ -12,14 +12,14 @@ namespace lemma::tensor {
 
 class ArchiveWriter {
 public:
-    // The name is one that is_archive_name knows.
+    // The name must satisfy is_archive_name.
     static Result<ArchiveWriter> create(const std::string& path);
     ArchiveWriter(ArchiveWriter&&) noexcept;
     ArchiveWriter& operator=(ArchiveWriter&&) noexcept;
     ~ArchiveWriter();
 
     Result<void> add(const std::string& name, std::string_view bytes);
-    // Without it the archive is not complete.
+    // Completes the archive.
     Result<void> finish();
 
 private:

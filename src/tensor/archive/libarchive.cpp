@@ -7,11 +7,11 @@ namespace lemma::tensor {
 
 namespace {
 
-// The name holds the version of the interface, which is that of the header.
+// The name has the interface version, which is that of the header.
 static_assert(ARCHIVE_VERSION_NUMBER / 1'000'000 == 3);
 constexpr const char* kName = "libarchive.so.13";
 
-// Whether a handle takes the filter without another program.
+// Whether the library supports the filter without an external program.
 bool reads(const LibArchive& lib, int (*support)(archive*)) {
     archive* const handle = lib.archive_read_new();
     const bool own = handle && support(handle) == ARCHIVE_OK;

@@ -1,6 +1,5 @@
-// tensor/archive/libarchive.h — libarchive, loaded when the first archive is opened: with all that
-// it brings along it takes as long to load as most models take to check
-// (docs/decisions/libarchive.md).
+// tensor/archive/libarchive.h — libarchive, loaded when the first archive is opened. Loading it
+// with its dependencies takes as long as checking most models (docs/decisions/libarchive.md).
 #pragma once
 
 #include <archive.h>
@@ -10,7 +9,7 @@
 
 namespace lemma::tensor {
 
-// What we call of it.
+// The functions that we call.
 #define LEMMA_LIBARCHIVE_FUNCTIONS(X)          \
     X(archive_entry_filetype)                  \
     X(archive_entry_free)                      \
@@ -53,17 +52,17 @@ namespace lemma::tensor {
     X(archive_write_set_format_zip)            \
     X(archive_write_set_options)
 
-// A pointer for each, of the type that the header declares.
+// A pointer to each function, with the type that the header declares.
 struct LibArchive {
 #define LEMMA_DECLARE(name) decltype(&::name) name = nullptr;
     LEMMA_LIBARCHIVE_FUNCTIONS(LEMMA_DECLARE)
 #undef LEMMA_DECLARE
-    // Whether the library unpacks these itself. It would start other programs for what it cannot.
+    // Whether the library unpacks these formats itself. Otherwise it would start external programs.
     bool has_bzip2 = false;
     bool has_xz = false;
 };
 
-// Stays loaded; an error says what is missing.
+// Loads the library once; it stays loaded. The error says what is missing.
 Result<const LibArchive*> load_libarchive();
 
 }  // namespace lemma::tensor

@@ -22,8 +22,7 @@ namespace lemma::tensor {
 
 namespace {
 
-constexpr int64_t kChunkBytes = int64_t{1}
-                                << 30;  // one call of the system takes no more than 2 GiB
+constexpr int64_t kChunkBytes = int64_t{1} << 30;  // one system call transfers at most 2 GiB
 
 std::string system_text() { return std::generic_category().message(errno); }
 
@@ -85,8 +84,8 @@ Result<std::string> read_file(const std::string& path, FileKind kind, int64_t ma
 
 namespace {
 
-// Takes the name from a file of ours that is there already, and gives its permissions: whoever has
-// it mapped keeps its bytes, as a model that is written over itself.
+// Removes the name of an existing file and returns its permissions. A process that has mapped the
+// old file keeps its bytes, so a model can be written over itself.
 std::optional<mode_t> step_aside(const std::string& path) {
     std::error_code failed;
     const std::filesystem::path real = std::filesystem::canonical(path, failed);
@@ -112,9 +111,9 @@ Result<void> write_file_parts(const std::string& path, std::span<const FilePart>
     const auto mode = step_aside(path);
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) return trouble();
-    if (mode && ::fchmod(::fileno(file), *mode) != 0) errno = 0;  // as it can be
+    if (mode && ::fchmod(::fileno(file), *mode) != 0) errno = 0;  // as far as possible
     const auto write = [&](const FilePart& part) {
-        // Seeking past the end leaves zeros. A pipe cannot seek, and is not asked to begin.
+        // Seeking past the end leaves zeros. Offset 0 needs no seek, so pipes work.
         return (part.begin == 0 || ::fseeko(file, part.begin, SEEK_SET) == 0) &&
                std::fwrite(part.bytes.data(), 1, part.bytes.size(), file) == part.bytes.size();
     };

@@ -1,5 +1,5 @@
-// tensor/files/file_io.h — whole files and parts of them. Errors name the file and say what the
-// system said.
+// tensor/files/file_io.h — whole files and parts of them. Errors name the file and the reason given
+// by the system.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,7 @@ using lemma::FileKind;
 
 inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 
-// A file that is open for reading. Nothing is read before it is asked for, except that a pipe is
-// read to its end at once.
+// A file open for reading. It reads on demand, but a pipe is read to its end at once.
 class InputFile {
 public:
     static Result<InputFile> open(const std::string& path,
@@ -28,9 +27,9 @@ public:
 
     const std::string& path() const { return path_; }
     int64_t size() const { return size_; }
-    // As many bytes as there are, up to the given number.
+    // Up to `max_bytes` bytes; fewer at the end of the file.
     Result<std::string> read(int64_t begin, int64_t max_bytes) const;
-    // All of `to`; a file that ends before is an error.
+    // Fills all of `to`; an error if the file is too short.
     Result<void> read_into(int64_t begin, std::span<std::byte> to) const;
 
 private:
@@ -39,13 +38,13 @@ private:
     std::string path_;
     FileHandle handle_;
     int64_t size_ = 0;
-    std::string stream_;  // what came through a pipe
+    std::string stream_;  // the content of a pipe
 };
 
 Result<std::string> read_file(const std::string& path,
                               FileKind kind = FileKind::Regular,
                               int64_t max_bytes = kMaxFileBytes);
-// What is there already is replaced by a new file of that name.
+// Replaces an existing file by a new one.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace lemma::tensor

@@ -1,4 +1,4 @@
-// tensor/files/file_parts.h — writes a file whose parts lie here and there in memory.
+// tensor/files/file_parts.h — writes a file from parts that are scattered in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace lemma::tensor {
 
 struct FilePart {
-    int64_t begin = 0;  // its place in the file
+    int64_t begin = 0;  // offset in the file
     std::string_view bytes;
 };
-// In the order of their places, which do not overlap; what is between them is zero. What is there
-// already is replaced by a new file of that name.
+// The parts are sorted by offset and do not overlap; gaps become zeros. Replaces an existing file
+// by a new one.
 Result<void> write_file_parts(const std::string& path, std::span<const FilePart> parts);
 
 }  // namespace lemma::tensor

@@ -146,7 +146,7 @@ void append_json(const Tensor& tensor, size_t axis, int64_t& next, std::string& 
 }  // namespace
 
 Result<Tensor> decode_json(std::string_view text) {
-    // The parser keeps a stack of its own; what it cannot nest, find_shape refuses.
+    // The parser's stack is on the heap; find_shape limits the nesting.
     const json document = json::parse(text.begin(), text.end(), nullptr, false, true);
     if (document.is_discarded()) return bad("it is not JSON");
     return Reader().read(document);

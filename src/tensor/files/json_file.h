@@ -1,5 +1,5 @@
-// tensor/files/json_file.h — tensors as JSON, to write small ones by hand: nested lists of numbers,
-// bools or strings, `[[1, 2, 3], [4, 5, 6]]`; a number alone has rank 0.
+// tensor/files/json_file.h — small hand-written tensors as JSON: nested lists of numbers, bools or
+// strings, `[[1, 2, 3], [4, 5, 6]]`. A single number has rank 0.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace lemma::tensor {
 
-// Numbers are i64 when all are whole, without a point or an exponent, and f32 else; bools are bool.
-// `"nan"`, `"inf"` and `"-inf"` count as numbers beside others.
+// Numbers are i64 if all are integers without a point or an exponent, else f32; bools are bool.
+// `"nan"`, `"inf"` and `"-inf"` count as numbers among others.
 Result<Tensor> decode_json(std::string_view text);
-// A line per row of the last axis.
+// One line per row of the last axis.
 std::string encode_json(const Tensor& tensor);
 
 }  // namespace lemma::tensor

@@ -29,7 +29,7 @@ size_t page_bytes() {
     return bytes;
 }
 
-// Anonymous memory that goes unless somebody takes it over.
+// Anonymous memory, freed unless another owner takes it.
 class Scratch {
 public:
     explicit Scratch(size_t bytes)
@@ -42,7 +42,7 @@ public:
     }
     bool valid() const { return at_ != MAP_FAILED; }
     char* data() const { return static_cast<char*>(at_); }
-    // In one step: whoever looks at the place meanwhile sees the same bytes before and after.
+    // Moves in one step: a reader of the address sees the same bytes before and after.
     bool move_to(char* place) {
         if (::mprotect(at_, bytes_, PROT_READ) != 0) return false;
         if (::mremap(at_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED)
@@ -56,7 +56,7 @@ private:
     void* at_;
 };
 
-// A mapped file. Its pages are the file's, or held: memory of this program with the same bytes.
+// A mapped file. A page belongs to the file, or is held: private memory with the same bytes.
 class Mapping {
 public:
     Mapping(void* at, size_t size, FileHandle file, std::string path)
@@ -81,10 +81,10 @@ private:
     FileHandle file_;
     std::string path_;
     std::mutex mutex_;
-    std::map<size_t, size_t> held_;  // where stretches of held pages begin and end
+    std::map<size_t, size_t> held_;  // ranges of held pages, by begin and end
 };
 
-// Replaces pages, of which none is held, by memory with the file's bytes.
+// Replaces a range of pages that are not held by private memory with the file's bytes.
 Result<void> Mapping::read(size_t first, size_t last) {
     Scratch memory(last - first);
     if (!memory.valid()) return cannot_read(path_, "there is no memory for it");
@@ -154,7 +154,7 @@ Result<void> Mapping::hold(size_t first, size_t last) {
 void Mapping::drop(size_t first, size_t last) {
     const size_t page = page_bytes();
     first = (first + page - 1) / page * page;
-    // The last page belongs to nobody else.
+    // Nobody else uses the last page.
     last = last == view.size() ? (last + page - 1) / page * page : last / page * page;
     if (first >= last) return;
     const std::lock_guard lock(mutex_);
@@ -167,14 +167,14 @@ void Mapping::drop(size_t first, size_t last) {
     if (at != MAP_FAILED) unmark(first, last);
 }
 
-// All that are there, by their first byte.
+// All mappings, by their first byte.
 class Mappings {
 public:
     void add(const std::shared_ptr<Mapping>& mapping) {
         const std::lock_guard lock(mutex_);
         all_[mapping->view.data()] = mapping;
     }
-    // Null if the bytes are of no mapped file.
+    // Null if the bytes belong to no mapped file.
     std::shared_ptr<Mapping> find(std::string_view part) {
         const std::lock_guard lock(mutex_);
         auto behind = all_.upper_bound(part.data());
@@ -198,7 +198,7 @@ private:
     std::map<const char*, std::weak_ptr<Mapping>, std::less<>> all_;
 };
 Mappings& mappings() {
-    static auto& all = *new Mappings();  // files may be let go when the program ends
+    static auto& all = *new Mappings();  // never destroyed: files may be released at exit
     return all;
 }
 
@@ -223,11 +223,11 @@ Result<SharedBytes> map_file(const std::string& path, FileKind kind, int64_t max
     if (file.size == 0) return share("");
     const auto size = static_cast<size_t>(file.size);
     void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.handle.get(), 0);
-    if (at == MAP_FAILED) {  // some file systems map nothing
+    if (at == MAP_FAILED) {  // some file systems support no mapping
         LEMMA_TRY(std::string bytes, read_file(path, kind, max_bytes));
         return share(std::move(bytes));
     }
-    // The list forgets an address before the system gives it to another file.
+    // The list forgets an address before the system can reuse it for another file.
     const std::shared_ptr<Mapping> kept(new Mapping(at, size, std::move(file.handle), path),
                                         [](Mapping* mapping) {
                                             mappings().forget(mapping->view.data());

@@ -1,6 +1,6 @@
-// tensor/files/mapped_file.h — the bytes of a file where they are: its pages come into memory when
-// they are looked at, and go when memory is short, so that the size of a file is no limit. What is
-// used of them is held first (docs/decisions/files-that-change.md).
+// tensor/files/mapped_file.h — memory-mapped files. Pages are loaded on access and dropped when
+// memory is short, so files may be larger than memory. A part is held before it is used
+// (docs/decisions/files-that-change.md).
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@
 namespace lemma::tensor {
 
 SharedBytes share(std::string bytes);
-// A part of them; it keeps them all. The part lies inside.
+// A part of the bytes; it keeps all of them alive. The part must lie inside.
 SharedBytes share_part(const SharedBytes& bytes, size_t begin, size_t length);
 
-// The system stops programs that look at pages of a file that became shorter: a part is held before
-// anyone looks at it. A pipe is read to its end.
+// Maps a file. Accessing a page of a file that has become shorter kills the process, so hold a part
+// before you read it. A pipe is read to its end.
 Result<SharedBytes> map_file(const std::string& path,
                              FileKind kind = FileKind::Regular,
                              int64_t max_bytes = kMaxFileBytes);
 
-// Reads a part of a mapped file into memory of this program: from here on it stays what it is,
-// whatever happens to the file. An error if the file became shorter. Other bytes are held anyway.
+// Copies a part of a mapped file into private memory; later changes of the file do not affect it.
+// An error if the file has become shorter. Does nothing for other bytes.
 Result<void> hold_bytes(std::string_view bytes);
-// Lets go of the pages of a mapped file that lie inside; they are held anew before they are used
-// again. Nothing happens to other bytes.
+// Releases the pages of a mapped file that lie inside. They must be held again before the next use.
+// Does nothing for other bytes.
 void drop_pages(std::string_view bytes);
 
 }  // namespace lemma::tensor

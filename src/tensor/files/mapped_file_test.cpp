@@ -31,7 +31,7 @@ TEST_F(MappedFile, GivesTheBytesAndPartsOfThem) {
         EXPECT_EQ(**bytes, "0123456789");
         part = share_part(*bytes, 3, 4);
     }
-    EXPECT_EQ(*part, "3456");  // it keeps what it is a part of
+    EXPECT_EQ(*part, "3456");  // the part keeps the whole alive
 }
 
 TEST_F(MappedFile, TakesEmptyFiles) {
@@ -97,7 +97,7 @@ TEST_F(MappedFile, HoldsBytesOfAFileThatBecomesShorter) {
     ASSERT_TRUE(hold_bytes(part));
     std::filesystem::resize_file(path("a"), 0);
     EXPECT_EQ(part, std::string_view(text).substr(50'000));
-    EXPECT_TRUE(hold_bytes(part));  // it has them
+    EXPECT_TRUE(hold_bytes(part));  // already held
     const auto rest = hold_bytes(**bytes);
     ASSERT_FALSE(rest);
     EXPECT_EQ(rest.error().message,
@@ -116,7 +116,8 @@ TEST_F(MappedFile, HoldsAnewWhatWasDropped) {
     std::filesystem::resize_file(path("a"), 20'000);
     EXPECT_EQ((*bytes)->substr(0, 30'000), std::string_view(text).substr(0, 30'000));
     EXPECT_EQ((*bytes)->substr(70'000), std::string_view(text).substr(70'000));
-    EXPECT_FALSE(hold_bytes((*bytes)->substr(40'000, 1)));  // dropped, and gone since
+    EXPECT_FALSE(hold_bytes((*bytes)->substr(40'000, 1)));  // dropped; the file is
+                                                            // shorter now
 }
 
 TEST_F(MappedFile, HoldsAndDropsPartsInAnyOrder) {

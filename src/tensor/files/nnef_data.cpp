@@ -25,7 +25,7 @@ std::unexpected<Error> bad(std::string message) {
 
 uint64_t all_ones(uint32_t bits) { return bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits); }
 
-// Takes items from the stream one after the other.
+// Reads items from the bit stream in order.
 class ItemReader {
 public:
     ItemReader(std::string_view data, uint32_t bits) : data_(data), bits_(bits) {}
@@ -95,7 +95,7 @@ int64_t sign_extended(int64_t item, uint32_t bits) {
     return static_cast<int64_t>(static_cast<uint64_t>(item) << unused) >> unused;
 }
 
-// Items that lie in the file as they do in memory.
+// Whether items have the same representation in the file and in memory.
 bool is_plain(const NnefHeader& header) {
     return !header.range && header.type != ItemType::Bool &&
            header.bits == 8 * dtype_size(dtype_of_items(header));
@@ -103,8 +103,8 @@ bool is_plain(const NnefHeader& header) {
 
 // ---- Deprecated quantisation --------------------------------------------------------------------
 
-// The formulas of chapter 5.2: codes from 0 to r = 2^b - 1, where a logarithmic code with a sign
-// has it in its highest bit, which does not count for b.
+// The formulas of chapter 5.2. Codes range from 0 to r = 2^b - 1. The highest bit of a signed
+// logarithmic code is the sign and does not count for b.
 class Quantiser {
 public:
     explicit Quantiser(const NnefHeader& header)
@@ -137,7 +137,7 @@ public:
     }
 
 private:
-    // To a code; beyond the largest it is that one, and nothing at all counts as 0.
+    // Rounds to a code, clamped to the range of codes; NaN gives 0.
     uint64_t rounded(double value) const {
         const double whole = std::nearbyint(value);
         if (!(whole > 0)) return 0;
@@ -170,7 +170,7 @@ void decode_items(const NnefHeader& header, std::string_view data, Tensor& tenso
     }
 }
 
-// Whether the bits of an item hold the element, an integer or a bool.
+// Whether an integer or bool element fits the bits of an item.
 bool fits(const NnefHeader& header, const Tensor& tensor, int64_t element) {
     const int64_t value = tensor.integer(element);
     const bool huge = value < 0 && tensor.dtype() == DType::U64;
@@ -262,7 +262,7 @@ Result<std::string> encode_nnef_data(const NnefHeader& header, const Tensor& ten
     }
     if (!is_plain(header)) return encode_items(header, tensor);
     if (tensor.dtype() == dtype) return plain_bytes(tensor);
-    if (is_integer(dtype)) return encode_items(header, tensor);  // names items in its errors
+    if (is_integer(dtype)) return encode_items(header, tensor);  // its errors name the item
     LEMMA_TRY(const Tensor items, convert(tensor, dtype));
     return plain_bytes(items);
 }
@@ -293,7 +293,7 @@ Result<Tensor> read_nnef(const std::string& path) {
         if (!tensor) return cannot_read(path, tensor.error().message);
         return tensor;
     }
-    // Without a copy in between.
+    // Reads into the tensor without a copy.
     auto tensor = Tensor::zeros(dtype_of_items(*header), header->shape);
     if (!tensor) return cannot_read(path, tensor.error().message);
     const auto good = file.read_into(header->data_begin, tensor->bytes());

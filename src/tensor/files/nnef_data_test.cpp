@@ -126,7 +126,7 @@ TEST(NnefData, AppliesStoredLogarithmicRanges) {
     for (int i = 0; i < 4; ++i) EXPECT_EQ(read->real(i), std::ldexp(1.0, i - 1));
     EXPECT_EQ(encode_nnef_data(header, *read).value(), "\x1B");
 
-    // The same with a sign in front.
+    // The same with a leading sign bit.
     header = header_for({4}, ItemType::QuantInt, 3);
     header.range = StoredRange{.logarithmic = true, .min = -3, .max = 3};
     const std::string data("\x0A\xE0", 2);  // 000 010 101 110
@@ -220,7 +220,7 @@ TEST(NnefData, ReadsBackFilesOfEveryDtype) {
 
 TEST(NnefData, KeepsEveryBitOfFloats) {
     for (const uint32_t bits : {16u, 32u, 64u}) {
-        std::string data(3 * bits / 8, '\xFF');  // not a number, with all bits set
+        std::string data(3 * bits / 8, '\xFF');  // NaN, with all bits set
         data[0] = '\x01';
         const NnefHeader header = header_for({3}, ItemType::Float, bits);
         EXPECT_EQ(encode_nnef_data(header, decode_nnef_data(header, data).value()).value(), data);
@@ -277,11 +277,11 @@ TEST(NnefData, RefusesDataOfAnotherLength) {
               "it has 135 bytes, but header and data need 136");
     EXPECT_EQ(decode_nnef(file.substr(0, 100)).error().message,
               "it has 100 bytes, but a header has 128");
-    EXPECT_TRUE(decode_nnef(file + "and more"));  // which the header calls odd
+    EXPECT_TRUE(decode_nnef(file + "and more"));  // the header reports it as an oddity
 }
 
 TEST(NnefData, RefusesHugeClaimsWithoutMemory) {
-    // 2^62 items of 1 bit in a file of 128 bytes, whatever length it claims.
+    // 2^62 items of 1 bit in a file of 128 bytes, with any claimed length.
     std::string file = encode_nnef(Tensor::zeros(DType::Bool, {1, 1}).value()).value();
     file.resize(128);
     for (const size_t at : {12, 16}) file.replace(at, 4, std::string("\0\0\0\x80", 4));

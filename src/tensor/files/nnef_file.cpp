@@ -13,7 +13,7 @@ namespace lemma::tensor {
 
 namespace {
 
-// Places in the header.
+// Offsets in the header.
 constexpr size_t kDataLengthAt = 4;
 constexpr size_t kRankAt = 8;
 constexpr size_t kExtentsAt = 12;
@@ -21,7 +21,7 @@ constexpr size_t kBitsAt = kExtentsAt + 4 * kMaxNnefRank;
 constexpr size_t kTypeAt = kBitsAt + 4;
 constexpr size_t kParametersAt = kTypeAt + 4;
 
-// Old files whose header got one word too many.
+// Old files whose header has one word too many.
 constexpr int64_t kOldHeaderBytes = 132;
 
 constexpr std::string_view kMagic = "N\xEF";
@@ -93,7 +93,7 @@ bool bits_fit(ItemType type, uint32_t bits) {
     return false;
 }
 
-// The code is a vendor in the upper half, whose own codes are in the lower one.
+// The upper half of the code is a vendor, the lower half the vendor's own code.
 Result<void> read_item_type(std::string_view bytes, NnefHeader& header) {
     const uint32_t code = word_at(bytes, kTypeAt);
     if (code >> 16 != 0) {
@@ -132,9 +132,9 @@ Result<void> read_parameters(std::string_view bytes, NnefHeader& header) {
     return {};
 }
 
-// Bytes of the packed items; empty when they cannot be counted.
+// Bytes of the packed items; empty on overflow.
 std::optional<int64_t> packed_bytes(int64_t volume, uint32_t bits) {
-    // By eights, so that the number of bits need not fit: 8 items are `bits` bytes.
+    // 8 items take `bits` bytes; the total number of bits could overflow.
     const auto whole = checked_mul(volume / 8, bits);
     if (!whole) return std::nullopt;
     return checked_add(*whole, (volume % 8 * bits + 7) / 8);

@@ -9,7 +9,7 @@ namespace lemma::tensor {
 
 namespace {
 
-// A header that can be spoilt word by word; the words as the format lays them out.
+// A header that tests damage word by word, with the words as the format defines them.
 class Header {
 public:
     enum Word { DataLength = 1, Rank = 2, Extent0 = 3, Bits = 11, Type = 12, Parameter0 = 13 };

@@ -37,8 +37,8 @@ void append_utf8(std::string& text, uint32_t code) {
         text += static_cast<char>(code);
         return;
     }
-    const int parts = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // behind the first byte
-    const uint32_t mark = 0xFF00u >> (parts + 1) & 0xFF;          // as many ones as there are bytes
+    const int parts = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // continuation bytes
+    const uint32_t mark = 0xFF00u >> (parts + 1) & 0xFF;          // one leading bit per byte
     text += static_cast<char>(mark | code >> (6 * parts));
     for (int part = parts; part-- > 0;) {
         text += static_cast<char>(0x80 | (code >> (6 * part) & 0x3F));
@@ -47,7 +47,7 @@ void append_utf8(std::string& text, uint32_t code) {
 
 bool is_character(uint32_t code) { return code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF); }
 
-// Empty if a code is no character.
+// Empty if a code is not a character.
 std::optional<std::string> from_utf32(std::string_view item, bool big_endian) {
     std::string text;
     size_t end = item.size();

@@ -8,11 +8,11 @@
 
 namespace lemma::tensor {
 
-// Both byte orders and both orders of elements. Text of a fixed width (`<U5` in UTF-32, `S5`)
-// becomes strings without the zeros that fill them up. Python objects and types that tensors do not
-// have in memory are errors. Errors speak of `it`.
+// Reads both byte orders and both element orders. Text of a fixed width (`<U5` in UTF-32, `S5`)
+// becomes strings without the padding zeros. Python objects and dtypes without a counterpart in
+// memory are errors. Errors call the file `it`.
 Result<Tensor> decode_npy(std::string_view bytes);
-// NumPy has no bf16, so f32 is written for it. Strings must be UTF-8.
+// NumPy has no bf16, so it is written as f32. Strings must be UTF-8.
 Result<std::string> encode_npy(const Tensor& tensor);
 
 // Errors name the file.

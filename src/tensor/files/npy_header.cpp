@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    // The next character that is no space; 0 at the end.
+    // The next character that is not a space; 0 at the end.
     char peek() {
         at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
         return at_ < text_.size() ? text_[at_] : '\0';

@@ -1,5 +1,5 @@
 // tensor/files/npy_header.h — the header of .npy files, versions 1 to 3: a dictionary in Python's
-// notation that says what the elements are and how they lie in the file.
+// notation that describes the elements and their order.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct NpyHeader {
     bool big_endian = false;
     bool fortran = false;  // the first index runs fastest
     Shape shape;
-    size_t data_begin = 0;  // in the file
+    size_t data_begin = 0;  // offset in the file
 };
 
-// Reads and checks the header, and that the rest of the file is as long as the shape says. Costs
-// nothing, whatever size the header claims.
+// Reads and checks the header; the rest of the file must match the shape. The claimed size costs no
+// memory.
 Result<NpyHeader> decode_npy_header(std::string_view file);
 // The bytes before the elements, a multiple of 64.
 std::string encode_npy_header(const NpyHeader& header);

@@ -18,7 +18,7 @@ namespace lemma::tensor {
 
 namespace {
 
-// The numbers of the fields in TensorProto, and of the pairs in `external_data`.
+// Field numbers of TensorProto and of the pairs in `external_data`.
 enum Field : uint32_t {
     Dims = 1,
     DataType = 2,
@@ -40,9 +40,9 @@ constexpr int64_t kExternalLocation = 1;  // of DataLocation
 struct TypeRow {
     std::string_view name;
     std::optional<DType> dtype;
-    Field field = RawData;  // where elements are that are not raw
+    Field field = RawData;  // the field for elements that are not raw
 };
-// By ONNX's codes.
+// Indexed by ONNX's codes.
 constexpr std::array<TypeRow, 27> kTypes = {{{"UNDEFINED", {}},
                                              {"FLOAT", DType::F32, FloatData},
                                              {"UINT8", DType::U8, Int32Data},
@@ -90,7 +90,7 @@ Result<int64_t> parse_count(std::string_view key, std::string_view text) {
         "its external data has the {} `{}`, which is no number", key, diag::printable(text)));
 }
 
-// What `external_data` says counts only if `data_location` says so.
+// `external_data` counts only if `data_location` refers to it.
 struct Reading {
     TensorProto proto;
     ExternalData external;
@@ -156,10 +156,10 @@ Result<void> check_shape(const Shape& shape) {
 
 // ---- Elements -----------------------------------------------------------------------------------
 
-// Which fields have elements; raw ones apart, as they are one piece.
+// The fields with elements; raw bytes are separate, as they are one piece.
 struct Elements {
     std::optional<std::string_view> raw;
-    std::vector<uint32_t> fields;  // that are not empty
+    std::vector<uint32_t> fields;  // the fields that are not empty
 };
 
 Result<Elements> find_elements(WireReader message) {
@@ -203,7 +203,7 @@ Result<void> check_raw(DType dtype, const Shape& shape, std::string_view raw) {
     return {};
 }
 
-// Bytes as they are in memory, except that a true bool is 1.
+// Raw bytes have the representation of memory, except that a true bool becomes 1.
 Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
     if (auto good = check_raw(dtype, shape, raw); !good) return std::unexpected(good.error());
     LEMMA_TRY(Tensor tensor, Tensor::zeros(dtype, shape));
@@ -214,7 +214,7 @@ Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
     return tensor;
 }
 
-// Puts the numbers of data fields into a tensor one by one.
+// Stores the numbers of data fields into a tensor one by one.
 class Filler {
 public:
     Filler(Tensor& tensor, uint32_t number) : tensor_(tensor), number_(number) {}
@@ -243,7 +243,7 @@ private:
         ++count_;
         return {};
     }
-    // False if the dtype cannot hold the number.
+    // False if the number does not fit the dtype.
     bool store(uint64_t bits) {
         const auto size = static_cast<size_t>(dtype_size(tensor_.dtype()));
         std::byte* at = tensor_.bytes().data() + static_cast<size_t>(count_) * size;
@@ -268,7 +268,7 @@ private:
 
 Result<Tensor> from_fields(DType dtype, const TensorProto& proto, uint32_t number) {
     const int64_t wanted = *volume(proto.shape);
-    // A number takes a byte at least, so that a false claim costs no memory.
+    // A number takes at least a byte, so a false claim costs no memory.
     if (wanted > static_cast<int64_t>(proto.message.bytes().size())) {
         return bad(fmt::format("it has too little data for its shape {}", shape_text(proto.shape)));
     }
@@ -301,11 +301,11 @@ Result<SharedBytes> external_bytes(DType dtype,
     return read(external);
 }
 
-// Where the elements are, and what they are.
+// The elements and their location.
 struct Located {
     DType dtype = DType::F32;
     std::optional<std::string_view> raw;
-    SharedBytes keeper;  // of raw bytes in another file
+    SharedBytes keeper;  // keeps raw bytes of another file alive
     Field field = RawData;
 };
 

@@ -1,4 +1,4 @@
-// tensor/files/pb_file.h — ONNX's TensorProto: the tensors inside of a model, and of .pb files.
+// tensor/files/pb_file.h — ONNX's TensorProto: tensors inside a model, and .pb files.
 #pragma once
 
 #include <functional>
@@ -12,41 +12,42 @@
 
 namespace lemma::tensor {
 
-// Where the elements are if they are not in the message itself.
+// The location of elements outside of the message.
 struct ExternalData {
-    std::string location;  // a path, as the message has it: nobody has looked where it leads
+    std::string location;  // a path as written in the message; not validated
     int64_t offset = 0;
-    std::optional<int64_t> length;  // else to the end of the file
+    std::optional<int64_t> length;  // empty: to the end of the file
 };
-// Gets these bytes. Readers of models pass one that stays in the folder of the model.
+// Reads these bytes. Readers of models pass a function that stays in the folder of the model.
 using ReadExternal = std::function<Result<SharedBytes>(const ExternalData&)>;
 
-// A message without its elements. It is good as long as the bytes that it was read from.
+// A message without its elements. It is valid as long as the bytes that it was read from.
 struct TensorProto {
     std::string name;
     Shape shape;
     int64_t data_type = 0;  // ONNX's code
     std::optional<ExternalData> external;
-    WireReader message;  // from its first field
+    WireReader message;  // positioned at its first field
 };
 
-// "FLOAT16", or the number of a code that ONNX does not have.
+// "FLOAT16", or the number of an unknown code.
 std::string onnx_type_name(int64_t data_type);
-// Empty for the types that tensors do not have in memory: complex, of 8 bits and less.
+// Empty for types without a counterpart in memory: complex numbers, 8-bit floats, and types below 8
+// bits.
 std::optional<DType> dtype_of_onnx(int64_t data_type);
 int64_t onnx_type_of(DType dtype);
 
-// Everything but the elements. Errors speak of `it`: "it has the negative extent -2".
+// Everything except the elements. Errors call the tensor `it`: "it has the negative extent -2".
 Result<TensorProto> read_tensor_proto(const WireReader& message);
-// The name of a message that cannot be read otherwise; empty if it cannot be found.
+// The name in a message that is otherwise unreadable; empty if it cannot be found.
 std::string tensor_proto_name(WireReader message);
-// The elements, as many as the shape says; those in other files only with a function to get them.
-// With a keeper of the message's bytes, they are shared where that is possible.
+// The elements; their number must match the shape. Elements in other files need the function. With
+// a keeper of the message's bytes, they are shared if possible.
 Result<Tensor> decode_elements(const TensorProto& proto,
                                const ReadExternal& read_external = {},
                                const SharedBytes& keeper = {});
-// What decode_elements would complain about. Elements that are raw bytes, as those of all large
-// tensors, are not looked at: nothing can be wrong with them but their number.
+// Reports the errors of decode_elements. It does not read raw bytes, which all large tensors have:
+// only their number can be wrong.
 Result<void> check_elements(const TensorProto& proto, const ReadExternal& read_external = {});
 
 // Whole files.

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// The numbers of the fields, as onnx.proto has them.
+// Field numbers of onnx.proto.
 enum Number : uint32_t {
     Dims = 1,
     Type = 2,
@@ -74,7 +74,7 @@ public:
 };
 
 TEST(PbFile, ReadsBytesByHand) {
-    // dims 1, 2 one by one; FLOAT; float_data packed; name "x"
+    // dims 1, 2 unpacked; FLOAT; float_data packed; name "x"
     const auto named =
         decode_pb("\x08\x01\x08\x02\x10\x01\x22\x08\0\0\x80\x3F\0\0\0\xC0\x42\x01x"s);
     ASSERT_TRUE(named) << named.error().message;
@@ -134,7 +134,7 @@ TEST(PbFile, ReadsTheFieldsOfEachType) {
     floats.writer.put_float(Floats, 0.5f);
     EXPECT_EQ(floats.values(), (Values{0.5}));
     EXPECT_EQ(Proto(DType::Bool, {2}).bytes(Raw, "\0\x07"s).values(), (Values{0, 1}));
-    // An empty field beside the one that counts.
+    // An empty field beside the one with the elements.
     EXPECT_EQ(Proto(DType::I64, {1}).ints(Int64s, {3}).bytes(Raw, "").values(), (Values{3}));
     EXPECT_EQ(Proto(DType::I64, {0}).values(), Values{});
 }
@@ -234,7 +234,7 @@ TEST(PbFile, ReadsExternalDataOnlyWithAFunction) {
               "its external data has the offset `-1`, which is no number");
     EXPECT_EQ(Proto(DType::I8, {1}).entry("length", "1x").external().error(),
               "its external data has the length `1x`, which is no number");
-    // Entries without the location in another file do not count.
+    // Entries do not count unless the data location refers to another file.
     EXPECT_EQ(Proto(DType::I8, {1}).entry("location", "x").bytes(Raw, "1").error(), "no error");
 }
 

@@ -53,10 +53,10 @@ std::string shown(std::string_view text) {
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-// Objects in objects, with lists inside: nothing in a header is deeper.
+// Objects in objects, with lists inside; a header is never deeper.
 constexpr size_t kMaxJsonDepth = 3;
 
-// Keys that occur twice are lost in a document, so a walk over the text finds them before.
+// A parsed document loses duplicate keys, so a walk over the text finds them first.
 class Watch final : public nlohmann::json_sax<json> {
 public:
     const std::string& fault() const { return fault_; }
@@ -89,7 +89,7 @@ private:
         return true;
     }
 
-    std::vector<std::unordered_set<std::string>> keys_;  // of the objects and lists that are open
+    std::vector<std::unordered_set<std::string>> keys_;  // keys of the open objects and lists
     std::string fault_;
 };
 
@@ -102,7 +102,7 @@ Result<json> parse_json(std::string_view text) {
     return result;
 }
 
-// A whole number that is not negative.
+// A non-negative integer.
 std::optional<int64_t> count_of(const json& value) {
     const auto* const number = value.get_ptr<const json::number_unsigned_t*>();
     if (!number || !std::in_range<int64_t>(*number)) return std::nullopt;
@@ -177,7 +177,7 @@ Result<std::map<std::string, std::string>> read_metadata(const json& value) {
     return metadata;
 }
 
-// The entries lie one behind the other and fill the file.
+// The entries must be contiguous and fill the file.
 Result<void> check_places(const std::vector<SafetensorsEntry>& entries,
                           int64_t data_begin,
                           int64_t file_bytes) {
@@ -204,7 +204,7 @@ void make_bools(Tensor& tensor) {
     for (std::byte& byte : tensor.bytes()) byte = byte == std::byte{0} ? byte : std::byte{1};
 }
 
-// `fill` gets the elements of an entry into a tensor.
+// `fill` reads the elements of an entry into a tensor.
 template <class Fill>
 Result<SafetensorsFile> read_tensors(SafetensorsHeader header, Fill fill) {
     SafetensorsFile file;
@@ -228,9 +228,9 @@ std::string_view type_name(DType dtype) {
     return row == kTypes.end() ? "" : row->name;
 }
 
-// As the format wants it: padded with spaces to a multiple of 8.
+// The format pads the header with spaces to a multiple of 8.
 Result<std::string> header_text(const json& header) {
-    // Names that are not UTF-8 get replacement characters, which is refused.
+    // The dump replaces invalid UTF-8 in names; such names are refused.
     std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
     if (json::parse(text, nullptr, /*allow_exceptions=*/false) != header) {
         return bad("a name is not UTF-8 text");
@@ -304,7 +304,7 @@ Result<SafetensorsHeader> decode_safetensors_header(std::string_view header, int
         LEMMA_TRY(SafetensorsEntry entry, read_entry(name, value, end));
         result.entries.push_back(std::move(entry));
     }
-    // Empty tensors come before the one at the same place.
+    // Empty tensors come before the one at the same offset.
     std::ranges::sort(result.entries, [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
         return std::tie(a.begin, a.bytes, a.name) < std::tie(b.begin, b.bytes, b.name);
     });

@@ -11,27 +11,26 @@
 
 namespace lemma::tensor {
 
-// More than this is no header (the format's own limit).
+// The format's own limit of a header.
 inline constexpr int64_t kMaxSafetensorsHeader = 100'000'000;
 
 struct SafetensorsEntry {
     std::string name;
     DType dtype = DType::F32;
     Shape shape;
-    int64_t begin = 0;  // of its bytes, in the file
+    int64_t begin = 0;  // byte range in the file
     int64_t bytes = 0;
 };
 
 struct SafetensorsHeader {
-    std::vector<SafetensorsEntry> entries;        // in the order of their bytes
+    std::vector<SafetensorsEntry> entries;        // sorted by offset
     std::map<std::string, std::string> metadata;  // the entry `__metadata__`
 };
 
-// Where the header ends, as the first 8 bytes of a file say; an error if the file is shorter.
+// The end of the header, from the first 8 bytes of a file; an error if the file is shorter.
 Result<int64_t> safetensors_header_end(std::string_view first_bytes, int64_t file_bytes);
-// Reads and checks a header: types, and that shapes and places agree, that the tensors fill the
-// file without holes or overlaps, and that no name occurs twice. `header` is the file up to its
-// end.
+// Reads and checks a header: dtypes are known, shapes match byte ranges, the tensors fill the file
+// without gaps or overlaps, and names are unique. `header` is the file up to the end of the header.
 Result<SafetensorsHeader> decode_safetensors_header(std::string_view header, int64_t file_bytes);
 
 struct SafetensorsFile {
@@ -39,9 +38,9 @@ struct SafetensorsFile {
     std::map<std::string, std::string> metadata;
 };
 Result<SafetensorsFile> decode_safetensors(std::string_view bytes);
-// One tensor of such a file.
+// One tensor of a file.
 Result<Tensor> decode_safetensors_entry(std::string_view bytes, const SafetensorsEntry& entry);
-// In the order given. Strings cannot be written, nor one name twice.
+// Keeps the given order. Strings cannot be written, and names must be unique.
 Result<std::string> encode_safetensors(const SafetensorsFile& file);
 
 // Errors name the file.

@@ -180,7 +180,7 @@ TEST(Safetensors, RefusesToWriteWhatTheFormatCannotHold) {
     EXPECT_EQ(message({.tensors = {{"\xFF", number}}, .metadata = {}}), "a name is not UTF-8 text");
 }
 
-// Each of them costs the same, however many came before.
+// Each entry takes constant time, however many came before.
 TEST(Safetensors, ReadsHeadersWithManyNames) {
     constexpr int kNames = 200'000;
     std::string header = "{";
@@ -192,7 +192,7 @@ TEST(Safetensors, ReadsHeadersWithManyNames) {
     std::string bytes;
     for (size_t i = 0; i < 8; ++i) bytes += static_cast<char>(header.size() >> (8 * i) & 255);
     bytes += header;
-    // Comparing all with all would take minutes.
+    // A quadratic comparison would take minutes.
     const auto read = decode_safetensors_header(bytes, static_cast<int64_t>(bytes.size()));
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->entries.size(), static_cast<size_t>(kNames));

@@ -25,7 +25,7 @@ Result<NamedTensor> unnamed(Result<Tensor> tensor) {
 
 struct Format {
     std::string_view ending;
-    std::string_view magic;  // empty if files begin with anything
+    std::string_view magic;  // empty if the format has no magic number
     Result<NamedTensor> (*decode)(std::string_view bytes);
     Result<std::string> (*encode)(const NamedTensor& named);
 };

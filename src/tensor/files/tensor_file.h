@@ -1,5 +1,5 @@
-// tensor/files/tensor_file.h — files with one tensor, of whichever format: .npy (NumPy), .dat
-// (NNEF), .pb (ONNX) and .json (nested lists).
+// tensor/files/tensor_file.h — files with one tensor in any format: .npy (NumPy), .dat (NNEF), .pb
+// (ONNX) and .json (nested lists).
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace lemma::tensor {
 
-// The ending of the name tells the format; under another name, the first bytes do, which those of
-// .pb and .json cannot. Only .pb has names for tensors, the others give an empty one. Errors name
-// the file.
+// The ending of the name decides the format; with another ending, the magic number decides, which
+// .pb and .json lack. Only .pb has a name for the tensor; other formats give an empty name. Errors
+// name the file.
 Result<NamedTensor> read_tensor_file(const std::string& path, FileKind kind = FileKind::Regular);
-// The ending of the name tells the format.
+// The ending of the name decides the format.
 Result<void> write_tensor_file(const std::string& path, const NamedTensor& named);
 
 }  // namespace lemma::tensor

@@ -9,7 +9,7 @@ namespace lemma::tensor {
 
 namespace {
 
-// Groups are two types of the format that WireType leaves out.
+// Groups are two wire types that WireType omits.
 constexpr uint64_t kGroupBegin = 3;
 constexpr uint64_t kGroupEnd = 4;
 constexpr uint64_t kMaxNumber = (uint64_t{1} << 29) - 1;
@@ -40,7 +40,7 @@ std::unexpected<Error> unexpected_type(const WireField& field, WireType wanted) 
             "field {} is {}, expected {}", field.number, type_text(field.type), type_text(wanted)));
 }
 
-// Numbers begin at `at`, which moves behind the one that is read.
+// Reads the number at `at` and moves `at` after it.
 Result<uint64_t> read_varint(std::string_view bytes, size_t& at, int64_t offset) {
     const size_t begin = at;
     uint64_t value = 0;
@@ -144,7 +144,7 @@ Result<void> WireReader::value(WireField& field) {
     return {};
 }
 
-// Groups may hold groups; the ends must match.
+// Groups nest; begin and end must match.
 Result<void> WireReader::skip_group(uint32_t number) {
     std::vector<uint32_t> open = {number};
     while (!open.empty()) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// Reads to the end; the message of the first error.
+// Reads to the end; returns the first error.
 std::string error(std::string_view bytes) {
     WireReader reader(bytes);
     WireField field;
