@@ -1,7 +1,7 @@
 // ir/program/formula.h — a lowered statement instantiated for one call (design D6): stores of
 // scalar expressions into tensors, over index symbols with bounds. Attributes are folded, packs
-// expanded, guards that always hold removed. Scalar expressions live in the program's SymbolPool;
-// tensor elements appear in them as symbols that `accesses` explains.
+// expanded, and guards that always hold removed. Scalar expressions live in the program's
+// SymbolPool; a tensor element appears in them as a symbol that `accesses` defines.
 #pragma once
 
 #include <vector>
@@ -44,10 +44,10 @@ enum class FormulaOp : uint8_t { Assign, Sum, Product, All, Any, Min, Max, Updat
 struct Formula {
     FormulaOp op{};
     std::vector<Bound> bounds;
-    std::vector<Access> accesses;  // each behind those that its indices read
+    std::vector<Access> accesses;  // each after those that its indices read
     SymId condition;               // may be missing
-    std::vector<Write> writes;     // several are done as one step (packed assignment)
-    // The append form (notes, A62): a counter that a store's index uses, and that grows by one with
+    std::vector<Write> writes;     // several form one step (packed assignment)
+    // The append form (notes, A62): a counter that a store uses as index. It grows by one with
     // every executed step; its last value is the extent of that name.
     SymId counter;
 };

@@ -1,6 +1,6 @@
-// ir/program/lane_math.h — the scalar operations of kernels, total: a branch that is not taken is
-// computed all the same. Integers wrap around, a division by zero gives 0, `int(x)` saturates and
-// nan gives 0 (docs/numerics.md, "Integers").
+// ir/program/lane_math.h — the scalar operations of kernels. They are total, because kernels
+// compute both sides of a selection. Integers wrap around, division by zero gives 0, `int(x)`
+// saturates and NaN gives 0 (docs/numerics.md, "Integers").
 #pragma once
 
 #include <cmath>

@@ -38,17 +38,17 @@ struct Tensor {
     DType dtype{};
     std::vector<SymId> shape;
     TensorRole role = TensorRole::Intermediate;
-    SymId identity;  // what `x is y` compares
+    SymId identity;  // compared by `x is y`
     // Constants: one item for all elements, or each element in row-major order.
     std::vector<Scalar> items;
     std::optional<Quantizer> quantizer;
 };
 
-// What an operation takes or gives at one place: nothing, a tensor, or a pack of tensors.
+// One input or output of an operation: nothing, a tensor, or a pack of tensors.
 struct Operand {
     bool packed = false;
     std::vector<TensorId> items;  // a single tensor: one item; null: none and not packed
-    SymId length;                 // of a pack whose length only a run tells; items are the most
+    SymId length;                 // runtime length of a pack; `items` has the upper bound
 
     bool null() const { return !packed && items.empty(); }
     static Operand single(TensorId id) { return {false, {id}, {}}; }
@@ -58,13 +58,13 @@ struct Port {
     Operand operand;
 };
 
-// A condition that could not be decided at compile time; checked when the shapes are known.
+// A condition that is undecided at compile time; checked when the shapes are known.
 struct Assertion {
     SymId condition;
     std::string message;
 };
 
-// The arms are tried in order; each yields what the operation's outputs are.
+// The arms are tried in order; the chosen one yields the outputs of the operation.
 struct Branch {
     struct Arm {
         GraphId condition;  // one bool tensor
@@ -73,20 +73,20 @@ struct Branch {
     std::vector<Arm> arms;
     GraphId alternative;
 };
-// The inputs of the operation are the count, if a tensor tells it, the initial values of what is
-// carried, and the packs that are scanned. The body gives the carried values, then one tensor for
-// each scan output; so does the operation, with a pack for each scan output.
+// The inputs of the operation are the count, if it is a tensor, the initial values of the carried
+// tensors, and the scanned packs. The body yields the carried values, then one tensor for each scan
+// output. The operation yields the same, with a pack for each scan output.
 struct Loop {
-    std::vector<TensorId> carried;  // as the body sees them
-    std::vector<TensorId> items;    // of the scanned packs, as the body sees them
+    std::vector<TensorId> carried;  // inside the body
+    std::vector<TensorId> items;    // items of the scanned packs, inside the body
     TensorId index;                 // may be missing
-    SymId static_count;             // the count, or the bound of a dynamic one
+    SymId static_count;             // the count, or the upper bound of a dynamic one
     TensorId dynamic_count;         // may be missing
     GraphId pre_condition;          // may be missing
     GraphId body;
     GraphId post_condition;  // may be missing
 
-    // Which input of the operation it is.
+    // The position of an initial value among the inputs of the operation.
     size_t initial_input(size_t carried_index) const {
         return (dynamic_count.valid() ? 1 : 0) + carried_index;
     }
@@ -95,11 +95,11 @@ struct Loop {
     }
 };
 
-// What an operation does, and so which of its fields count.
+// The kind of an operation decides which of its fields count.
 enum class OperationKind : uint8_t {
     Primitive,  // its formulas write its outputs; without formulas they keep their initial values
-    Compound,   // its parts make its outputs, or they are tensors that were there before
-    Intrinsic,  // no formula can say it: a function behind an interface makes its outputs
+    Compound,   // its parts make its outputs, or its outputs are existing tensors
+    Intrinsic,  // a function makes its outputs, because no formula can express it
     Control,    // a branch or a loop makes its outputs
 };
 
@@ -112,10 +112,10 @@ struct Operation {
     std::vector<Port> inputs;
     std::vector<Port> outputs;
     std::vector<Formula> formulas;  // of a primitive
-    std::vector<OpId> parts;        // of a compound, in order; none if it only hands tensors on
+    std::vector<OpId> parts;  // parts of a compound, in order; none if it only passes tensors on
     std::vector<Assertion> assertions;
     std::variant<std::monostate, Branch, Loop> control;
-    Span span;  // the call in the user's text
+    Span span;  // the call in the user's source
 
     bool compound() const { return kind == OperationKind::Compound; }
 };
@@ -124,10 +124,10 @@ struct Graph {
     std::string name;
     std::vector<Port> inputs;
     std::vector<Port> outputs;
-    std::vector<OpId> operations;  // in an order in which they can run
+    std::vector<OpId> operations;  // in execution order
 };
 
-// After a run of the main graph the variable takes the value of the other tensor.
+// After a run of the main graph, the variable takes the value of the other tensor.
 struct Update {
     TensorId variable;
     TensorId value;

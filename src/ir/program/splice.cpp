@@ -10,7 +10,7 @@ namespace lemma::ir {
 
 namespace {
 
-// Expressions of one pool in another. Recursion is bounded by kMaxSymbolicDepth.
+// Copies expressions from one pool to another. kMaxSymbolicDepth bounds the recursion.
 class ExprCopier {
 public:
     ExprCopier(const SymbolPool& from, SymbolPool& into) : from_(from), into_(into) {}
@@ -130,7 +130,7 @@ private:
         return true;
     }
 
-    // An expression that has no value is remembered; the splice as a whole fails then.
+    // An expression without a value is remembered; the whole splice then fails.
     SymId expr(SymId id) {
         if (!id.valid()) return id;
         const auto copied = exprs_.copy(id);

@@ -1,5 +1,4 @@
-// ir/program/splice.h — copies the operations of one program into another, on tensors that are
-// there.
+// ir/program/splice.h — copies the operations of one program into another, onto existing tensors.
 #pragma once
 
 #include <optional>
@@ -11,14 +10,14 @@
 namespace lemma::ir {
 
 struct Spliced {
-    std::vector<OpId> operations;   // copies of those of the main graph; no graph lists them yet
-    std::vector<TensorId> outputs;  // of the main graph, in order
+    std::vector<OpId> operations;  // copies of the main graph's operations; no graph lists them yet
+    std::vector<TensorId> outputs;  // outputs of the main graph, in order
 };
 
-// The main graph of `from` on `inputs`, a tensor for each of its input ports. The symbols in the
-// shapes of those ports stand for the extents of the given tensors. Each new tensor is called
-// `scope.NAME`. Empty, and `into` is as it was but for unused tensors, when `from` has control
-// flow, variables or packs as ports, or when an expression has no value on the given extents.
+// Copies the main graph of `from` onto `inputs`, a tensor for each input port. The symbols in the
+// shapes of the ports take the extents of the given tensors. New tensors are called `scope.NAME`.
+// Empty if `from` has control flow, variables or packs as ports, or if an expression has no value
+// for the given extents; `into` then only gains unused tensors.
 std::optional<Spliced> splice(Program& into,
                               const Program& from,
                               const std::vector<TensorId>& inputs,

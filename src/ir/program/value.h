@@ -12,7 +12,7 @@
 
 namespace lemma::ir {
 
-// A SymId that turned out constant counts as unknown to most readers: make one with to_scalar.
+// A SymId that turns out constant counts as unknown to most readers; to_scalar avoids that.
 using Scalar = std::variant<int64_t, double, bool, std::string, SymId>;
 
 struct Null {
@@ -21,11 +21,11 @@ struct Null {
 
 struct Pack {
     std::vector<Scalar> items;
-    // What `:= ..` gives: what all items are, and for an empty pack what they would be by the way
-    // it was made, as in `[x ..(0)]`.
+    // The result of `:= ..`: the value of all items. For an empty pack, the value that its items
+    // would have, as in `[x ..(0)]`.
     std::optional<Scalar> uniform = std::nullopt;
-    // The type of the items. An empty pack has no other place for it (the sum of an empty `real..`
-    // is 0.0); unset where nobody said, as in `[]`.
+    // The type of the items, needed for an empty pack (the sum of an empty `real..` is 0.0); unset
+    // if unknown, as in `[]`.
     std::optional<ScalarType> type = std::nullopt;
 
     friend bool operator==(const Pack&, const Pack&) = default;

@@ -1,5 +1,6 @@
 // ir/symbols/comparison.h — the canonical form of a comparison is `p <= 0`, where p is a
-// difference. That wraps around for large numbers: it is computed from the two sides that it was.
+// difference. A difference of large numbers wraps around, so code computes the original two sides
+// instead.
 #pragma once
 
 #include <vector>
@@ -11,9 +12,9 @@ namespace lemma::ir {
 // A side without terms is 0.
 struct Comparison {
     std::vector<ir::SymTerm> left, right;
-    bool strict = false;  // left < right, in place of left <= right
+    bool strict = false;  // left < right instead of left <= right
 };
-// The one that `p <= 0` is, or `p == 0`, which is never strict.
+// The comparison that `p <= 0` or `p == 0` represents; the latter is never strict.
 Comparison comparison_of(const ir::SymbolPool& symbols, ir::SymId p, ir::SymOp op);
 
 }  // namespace lemma::ir

@@ -1,5 +1,4 @@
-// ir/symbols/small_vector.h — a vector of plain values that keeps the first few in itself, without
-// a heap.
+// ir/symbols/small_vector.h — a vector of plain values that stores the first few inline.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +89,7 @@ private:
         if (other.heap_) {
             heap_ = std::move(other.heap_);
             capacity_ = std::exchange(other.capacity_, kInPlace);
-        } else if (other.size_ > 0) {  // fits wherever this one keeps its items
+        } else if (other.size_ > 0) {  // fits, whether inline or on the heap
             std::memcpy(static_cast<void*>(data()), other.items_, other.size_ * sizeof(T));
         }
         size_ = std::exchange(other.size_, 0);
@@ -98,7 +97,7 @@ private:
 
     size_t size_ = 0;
     size_t capacity_ = kInPlace;
-    std::unique_ptr<T[]> heap_;  // none while the items are few
+    std::unique_ptr<T[]> heap_;  // null while the items are inline
     union {
         T items_[kInPlace];
     };

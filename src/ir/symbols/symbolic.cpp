@@ -1,5 +1,5 @@
-// ir/symbols/symbolic.cpp — the pool's interface, interning of nodes, and the way from an operation
-// to the file that builds it.
+// ir/symbols/symbolic.cpp — the pool's interface, interning of nodes, and the dispatch of
+// operations to the files that build them.
 #include "ir/symbols/symbolic.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void InternTable::insert(uint64_t hash, uint32_t index) {
 }
 
 void InternTable::clear() {
-    // One large user must not make all later ones pay.
+    // One large use must not slow down all later ones.
     constexpr size_t kMostKept = 1024;
     if (slots_.size() > kMostKept) slots_.clear();
     if (used_ > 0) std::ranges::fill(slots_, Slot{});
@@ -96,7 +96,7 @@ SymId SymbolPool::Impl::intern(const Node& candidate,
     return id;
 }
 
-// A node that is like no other.
+// A node that equals no other.
 SymId SymbolPool::Impl::append(Node added,
                                std::span<const SymId> operand_list,
                                std::span<const Term> term_list) {
@@ -130,7 +130,7 @@ SymId SymbolPool::Impl::integer(int64_t value) {
 }
 
 SymId SymbolPool::Impl::real(double value) {
-    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();  // one of them all
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();  // one canonical NaN
     return intern(
         {.kind = NodeKind::Real, .type = ScalarType::Real, .bits = std::bit_cast<int64_t>(value)},
         {},
@@ -170,7 +170,7 @@ MaybeSym SymbolPool::Impl::make(SymOp op,
     Node candidate{.kind = NodeKind::Op, .op = op, .type = type, .depth = depth, .name = name};
     if (type == ScalarType::Int) candidate.range = op_range(op, operand_list, name);
     if (type == ScalarType::Bool) candidate.range = {0, 1};
-    // A division or power may have no value at all, so a single possible value is not enough there.
+    // A division or power may have no value, so a single possible value does not decide it.
     const bool total = op != SymOp::Div && op != SymOp::Mod && op != SymOp::Pow;
     if (type == ScalarType::Int && total)
         if (const auto value = only_value(candidate.range)) return integer(*value);
@@ -300,7 +300,7 @@ SymId SymbolPool::symbol(std::string_view name, ScalarType type, Interval range)
                                     .range = range},
                                    {},
                                    {});
-    // Monomials in the order of the symbols make sums that read in that order.
+    // Creating monomials in the order of the symbols makes sums print in that order.
     if (type == ScalarType::Int) impl_->atom_mono(id);
     return id;
 }

@@ -1,6 +1,6 @@
 // ir/symbols/symbolic.h — scalar expressions over unknowns in canonical form. Integer expressions
-// are polynomials over symbols and non-polynomial terms (divisions, minima, …); everything is
-// interned, so two expressions are the same exactly when their ids are equal (`is`, design D4).
+// are polynomials over symbols and non-polynomial terms (divisions, minima, …). Nodes are interned,
+// so two expressions are equal exactly if their ids are equal (`is`, design D4).
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,8 @@ enum class SymOp : uint8_t {
     Function,  // a built-in by name
 };
 
-// Closed interval of the values an integer expression can take; an open side is the int64 extreme.
+// Closed interval of the possible values of an integer expression; an open side is the int64
+// extreme.
 struct Interval {
     int64_t low;
     int64_t high;
@@ -69,7 +70,7 @@ enum class SymFault : uint8_t {
     BadOperands,       // a type or number of operands that the operation does not take
 };
 
-// How one expression is made, for printers and back ends: a read-only copy.
+// The structure of one expression, for printers and back ends: a read-only copy.
 enum class SymKind : uint8_t { Constant, Symbol, Polynomial, Operation };
 struct SymFactor {
     SymId atom;  // a symbol or an operation
@@ -84,17 +85,17 @@ struct SymNode {
     ScalarType type{};
     std::string name;            // of a symbol, or of the function
     std::vector<SymTerm> terms;  // of a polynomial, which is Int
-    // An operation. LessEqual and Equal with one operand, an Int, compare it with zero; CeilDiv,
-    // Neg and Sub are of reals only. Constants are asked for their value by as_int and the like.
+    // An operation. LessEqual and Equal with one Int operand compare it with zero. CeilDiv, Neg and
+    // Sub occur for reals only. as_int, as_real and the others give the values of constants.
     SymOp op{};
     std::vector<SymId> operands;
 };
 
-// Expressions nested deeper than this are not built: `apply` gives nothing, with TooDeep. Sums,
-// products, minima, conjunctions and the like are flat, however long they are.
+// Upper bound of the nesting; beyond it `apply` returns nothing, with TooDeep. Sums, products,
+// minima and conjunctions are flat, so their length does not count.
 inline constexpr uint32_t kMaxSymbolicDepth = 2000;
-// A polynomial that would have more terms, or a higher degree, is not expanded: the sum or product
-// is kept as one unknown. It then equals only itself.
+// A polynomial with more terms or a higher degree is not expanded: the sum or product becomes one
+// unknown, which equals only itself.
 inline constexpr size_t kMaxPolynomialTerms = 256;
 inline constexpr uint32_t kMaxPolynomialDegree = 16;
 
@@ -104,20 +105,20 @@ public:
     ~SymbolPool();
     SymbolPool(SymbolPool&&) noexcept;
     SymbolPool& operator=(SymbolPool&&) noexcept;
-    // As new, but with the memory that it has.
+    // Empties the pool but keeps its memory.
     void clear();
 
     SymId integer(int64_t value);
     SymId real(double value);
     SymId boolean(bool value);
     SymId string(std::string_view value);
-    // A new unknown, different from every other even under the same name. Int symbols take values
+    // A new unknown, different from every other one, even of the same name. Int symbols take values
     // in `range`; extents pass {0, bound} or {0, INT64_MAX}.
     SymId symbol(std::string_view name, ScalarType type, Interval range = {INT64_MIN, INT64_MAX});
 
-    // Builds `op` over the operands in canonical form, folding constants. Add, Mul, Min, Max, And
-    // and Or take one or more operands. Empty when a constant operation has no value (overflow,
-    // division by zero, a negative exponent): the caller reports, and `fault` says which it was.
+    // Builds `op` over the operands in canonical form and folds constants. Add, Mul, Min, Max, And
+    // and Or take one or more operands. Empty if a constant operation has no value (overflow,
+    // division by zero, a negative exponent); `fault` has the reason, which the caller reports.
     std::optional<SymId> apply(SymOp op, const std::vector<SymId>& operands);
     std::optional<SymId> apply(SymOp op, std::initializer_list<SymId> operands);
     std::optional<SymId> apply(SymOp op, SymId operand);
@@ -136,21 +137,21 @@ public:
     std::optional<std::string> as_string(SymId id) const;
     SymNode node(SymId id) const;
 
-    // What the value can be, by interval arithmetic over the ranges of the symbols.
+    // The possible values, by interval arithmetic over the ranges of the symbols.
     Interval range(SymId id) const;
-    // Decides a bool expression where canonical form and ranges suffice.
+    // Decides a bool expression if canonical form and ranges suffice.
     std::optional<bool> prove(SymId condition);
 
-    // a*x + b with literal a != 0 and b. Empty optional when `id` is not affine in the one symbol.
+    // a*x + b with literal a != 0 and b. Empty if `id` is not affine in the one symbol.
     struct Affine {
         int64_t factor;
         int64_t offset;
     };
     std::optional<Affine> affine_in(SymId id, SymId symbol) const;
-    // The symbols that the expression depends on, in the order of their creation.
+    // The symbols in the expression, in the order of their creation.
     std::vector<SymId> symbols_of(SymId id) const;
-    // Replaces symbols and rebuilds; empty where the result has no value. A branch that is not
-    // chosen, and what a `false &&` or a `true ||` makes irrelevant, need no value.
+    // Replaces symbols and rebuilds; empty if the result has no value. A branch that is not chosen
+    // and operands after `false &&` or `true ||` need no value.
     std::optional<SymId> substitute(SymId id, const std::unordered_map<SymId, SymId, IdHash>& with);
 
     // `2*n + 1`, `(n + 3)/4`, `min(a, b)`: readable and deterministic. Very long texts are cut and
@@ -164,7 +165,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-// Shortest text that reads back as the same number, with a point or an exponent: `2.0`, `1e-05`.
+// The shortest text that reads back as the same number, with a point or an exponent: `2.0`,
+// `1e-05`.
 std::string real_text(double value);
 // The text in single quotes, escaped so that it reads back.
 std::string quoted_text(std::string_view text);

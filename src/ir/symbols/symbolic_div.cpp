@@ -1,7 +1,7 @@
 // ir/symbols/symbolic_div.cpp — division and modulo of int expressions. There is one form only:
-// division rounds down. Over a constant the numerator has no term that the divisor divides, its
-// constant lies in [0, divisor), and its first coefficient is positive; so (n - 1)/2 + 1 and (n +
-// 1)/2 are the same node, and rounding up is a numerator raised by divisor - 1.
+// division rounds down. In a division by a constant, the divisor divides no term of the numerator,
+// the constant term lies in [0, divisor), and the first coefficient is positive. So (n - 1)/2 + 1
+// and (n + 1)/2 are the same node, and rounding up adds divisor - 1 to the numerator.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxOpenings = 64;
 
-// What all coefficients share, the constants included.
+// The common divisor of all coefficients, constants included.
 int64_t common_divisor(const Terms& a, const Terms& b) {
     uint64_t divisor = 0;
     for (const Terms* terms : {&a, &b})
@@ -25,7 +25,7 @@ int64_t common_divisor(const Terms& a, const Terms& b) {
     return divisor > static_cast<uint64_t>(kInt64Max) ? 1 : static_cast<int64_t>(divisor);
 }
 
-// Empty where b does not divide a.
+// Empty if b does not divide a.
 std::optional<int64_t> exact_quotient(int64_t a, int64_t b) {
     if (b == -1) return checked_sub(0, a);
     return a % b == 0 ? std::optional(a / b) : std::nullopt;
@@ -124,7 +124,7 @@ MaybeSym SymbolPool::Impl::ceil_div(SymId a, SymId b) {
     return quotient ? negate(*quotient) : std::nullopt;
 }
 
-// Takes out what c divides, then what the rest shares with c.
+// Takes out the terms that c divides, then the common divisor of the rest and c.
 MaybeSym SymbolPool::Impl::floor_div_constant(Terms a, int64_t c) {
     if (c == 1) return from_terms(a);
     Terms whole, rest;
@@ -231,7 +231,7 @@ MaybeSym SymbolPool::Impl::modulo(SymId a, SymId b) {
     return result && flip ? negate(*result) : result;
 }
 
-// Replaces one x % (c*k) by x, which is the same modulo c; false where there is none.
+// Replaces one x % (c*k) by x, which is the same modulo c; false if there is none.
 bool SymbolPool::Impl::open_modulo(Terms& a, int64_t c) {
     for (size_t i = 0; i < a.size(); ++i) {
         const SymId atom = linear_atom(a[i]);

@@ -1,5 +1,5 @@
-// ir/symbols/symbolic_impl.h — the inside of SymbolPool, shared by the symbolic_*.cpp files:
-// interned nodes in arenas, monomials, and one builder per family of operations.
+// ir/symbols/symbolic_impl.h — the implementation of SymbolPool, shared by the symbolic_*.cpp
+// files: interned nodes in arenas, monomials, and one builder per family of operations.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@ namespace lemma::ir {
 inline constexpr int64_t kInt64Min = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
 inline constexpr Interval kAnyInt{kInt64Min, kInt64Max};
-// Longer minima, conjunctions and the like are nested.
+// Longer minima and conjunctions are nested.
 inline constexpr size_t kMaxOperands = 64;
 
 using MaybeSym = std::optional<SymId>;
 
 struct MonoId : Id<MonoId> {};
 
-// atom ** power inside a monomial; an atom is any Int node but Int and Sum.
+// atom ** power inside a monomial; an atom is any Int node except Int and Sum.
 struct Factor {
     SymId atom;
     uint32_t power;
     friend bool operator==(const Factor&, const Factor&) = default;
 };
-// coef * monomial inside a polynomial. The empty monomial, number 0, makes the constant term.
+// coef * monomial inside a polynomial. The empty monomial, number 0, belongs to the constant term.
 struct Term {
     MonoId mono;
     int64_t coef;
@@ -48,10 +48,10 @@ enum class NodeKind : uint8_t {
     Op,      // anything else: `op` over operands; Function also has a `name`
 };
 
-// Op nodes of type Int: Div, Mod, Min, Max, Pow, Select, ToInt, Function (abs, sign); Add and Mul
-// where a polynomial would grow too large. CeilDiv, Neg and Sub are rewritten.
+// Op nodes of type Int: Div, Mod, Min, Max, Pow, Select, ToInt, Function (abs, sign), and Add and
+// Mul of polynomials beyond the limit. CeilDiv, Neg and Sub are rewritten.
 // Op nodes of type Bool over Int operands: LessEqual and Equal with one operand p mean p <= 0 and
-// p == 0; with two operands they stand for differences whose coefficients overflow.
+// p == 0. With two operands they stand for differences whose coefficients overflow.
 struct Node {
     NodeKind kind{};
     SymOp op{};
@@ -62,12 +62,12 @@ struct Node {
     uint32_t name = 0;
     int64_t bits = 0;
     Interval range = kAnyInt;
-    // For the order of symbolic_order.cpp.
+    // For symbolic_order.cpp.
     uint32_t first_symbol = UINT32_MAX;
     uint64_t key = 0;
 };
 
-// Open addressing over (hash, index) pairs; equality is the caller's.
+// Open addressing over (hash, index) pairs; the caller compares for equality.
 class InternTable {
 public:
     static constexpr uint32_t kNone = UINT32_MAX;
@@ -154,14 +154,14 @@ struct SymbolPool::Impl {
     std::optional<MonoId> divide(MonoId b, MonoId a);
     Terms terms_of(SymId id);
     MaybeSym from_terms(const Terms& terms);
-    // These are empty, with a fault, when a coefficient overflows.
+    // Empty, with a fault, if a coefficient overflows.
     std::optional<Terms> sum(const Terms& a, const Terms& b, int64_t factor_of_b);
     std::optional<Terms> scaled(const Terms& a, int64_t factor);
     static int64_t constant_of(const Terms& terms);
     static void set_constant(Terms& terms, int64_t value);
-    // The greatest common divisor of all coefficients but the constant's; 0 without any.
+    // The greatest common divisor of all coefficients except the constant; 0 if there are none.
     static uint64_t content(const Terms& terms);
-    // The atom of a term that is coef * atom ** 1; an invalid id for any other.
+    // The atom of a term coef * atom ** 1; an invalid id for other terms.
     SymId linear_atom(const Term& term) const;
     MaybeSym add(SymId a, SymId b, int64_t factor_of_b);
     MaybeSym add_all(std::span<const SymId> operands);
@@ -172,8 +172,8 @@ struct SymbolPool::Impl {
 
     // ---- symbolic_order.cpp ----
     void set_order(Node& node, std::span<const SymId> operands, std::span<const Term> terms) const;
-    // How deep expressions are compared that are alike up to their symbols. Behind that, it is
-    // their making that decides; nothing depends on it but which of two forms is chosen.
+    // The depth to which expressions are compared that differ only in symbols. Beyond it, the order
+    // of creation decides, which only affects the choice between two equal forms.
     static constexpr int kComparedLevels = 4;
     std::strong_ordering compare(SymId a, SymId b, int levels) const;
     std::strong_ordering compare(MonoId a, MonoId b, int levels) const;
@@ -215,8 +215,8 @@ struct SymbolPool::Impl {
     MaybeSym select_bool(SymId condition, SymId consequent, SymId alternative);
 
     // ---- symbolic_prove.cpp ----
-    // True when terms <= 0 follows from the ranges of the atoms and from what minima, maxima and
-    // divisions promise about their operands.
+    // True if terms <= 0 follows from the ranges of the atoms and from the bounds that minima,
+    // maxima and divisions imply for their operands.
     bool never_positive(const Terms& terms);
     bool never_positive(const Terms& terms, int& budget);
     std::optional<Terms> raised(const Terms& terms, size_t index, size_t choice);
@@ -248,7 +248,7 @@ struct SymbolPool::Impl {
     InternTable node_table, mono_table, name_table;
     std::vector<std::string> names;
     std::unordered_map<SymId, SymId, IdHash> negations;
-    std::array<SymId, 16> small_integers;  // those that were made, for a quick answer
+    std::array<SymId, 16> small_integers;  // those made so far, for fast access
     int64_t next_symbol = 0;
     SymFault fault = SymFault::None;
 };
@@ -267,7 +267,7 @@ Interval interval_div(Interval a, Interval b);
 Interval interval_mod(Interval a, Interval b);
 Interval interval_abs(Interval a);
 bool excludes_zero(Interval a);
-// The one value of an interval that has no other; an extreme may stand for more.
+// The only value of an interval; an extreme may stand for more.
 std::optional<int64_t> only_value(Interval a);
 
 }  // namespace lemma::ir

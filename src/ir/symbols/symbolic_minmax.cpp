@@ -7,12 +7,12 @@ namespace lemma::ir {
 
 namespace {
 
-// Up to this many operands are compared with one another.
+// Up to this many operands are compared pairwise.
 constexpr size_t kMaxCompared = 16;
 
 }  // namespace
 
-// Flat, sorted, without repeats and without operands that another one always beats.
+// Flat, sorted, without repeats and without dominated operands.
 MaybeSym SymbolPool::Impl::extremum(SymOp op, std::span<const SymId> operand_list) {
     std::vector<SymId> all;
     std::optional<int64_t> constant;
@@ -45,7 +45,7 @@ MaybeSym SymbolPool::Impl::extremum(SymOp op, std::span<const SymId> operand_lis
 
     arrange(all);
 
-    // x beats y in a minimum when x - y <= 0.
+    // x dominates y in a minimum if x - y <= 0.
     const auto beats = [&](SymId x, SymId y) {
         const auto difference = op == SymOp::Min ? sum(terms_of(x), terms_of(y), -1)
                                                  : sum(terms_of(y), terms_of(x), -1);

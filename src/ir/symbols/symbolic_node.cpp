@@ -1,4 +1,4 @@
-// ir/symbols/symbolic_node.cpp — the structure of expressions, for those who print or compile them.
+// ir/symbols/symbolic_node.cpp — the structure of expressions, for printers and compilers.
 #include "ir/symbols/symbolic_impl.h"
 
 namespace lemma::ir {

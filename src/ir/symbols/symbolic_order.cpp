@@ -1,8 +1,7 @@
-// ir/symbols/symbolic_order.cpp — an order of expressions that follows from what they are, not from
-// when they were made: which symbol of theirs came first, how deep they are, a hash of their form,
-// and then their parts. Signs and operands are arranged by it, so that the same expression reads
-// the same however it came about. Of symbols it asks only which came first, not how many came
-// between.
+// ir/symbols/symbolic_order.cpp — an order of expressions that depends on their structure, not on
+// their creation: the first symbol, the depth, a hash of the form, then the parts. It arranges
+// signs and operands, so the same expression has the same text however it was built. Of symbols it
+// uses the order of creation only, not their numbers.
 #include <algorithm>
 #include <compare>
 #include <functional>
@@ -39,7 +38,7 @@ void SymbolPool::Impl::set_order(Node& n,
         n.key = scramble(n.key, node(id).key);
         n.first_symbol = std::min(n.first_symbol, node(id).first_symbol);
     }
-    // Terms lie in the order of their making, so that their sum must not depend on it.
+    // Terms are stored in the order of creation, so the combination must not depend on it.
     uint64_t total = 0;
     for (const Term& term : term_list) {
         uint64_t product = 0;

@@ -1,5 +1,5 @@
-// ir/symbols/symbolic_poly.cpp — polynomials over atoms: monomials are interned, terms are kept
-// sorted by monomial, and what would grow past the limits becomes an atom of its own.
+// ir/symbols/symbolic_poly.cpp — polynomials over atoms. Monomials are interned, terms are sorted
+// by monomial, and a polynomial beyond the limits becomes an atom.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@ namespace lemma::ir {
 
 namespace {
 
-// Products with more single multiplications than this are not expanded.
+// Products with more term multiplications than this are not expanded.
 constexpr size_t kMaxTermProducts = 4096;
 
 bool by_mono(const Term& a, const Term& b) { return a.mono < b.mono; }
@@ -183,7 +183,7 @@ MaybeSym SymbolPool::Impl::add(SymId a, SymId b, int64_t factor_of_b) {
     return make(SymOp::Add, ScalarType::Int, operand_list);
 }
 
-// Without a node for each step; what passes the limit is set aside as a sum of its own.
+// Makes no node for each step; terms beyond the limit form a separate sum.
 MaybeSym SymbolPool::Impl::add_all(std::span<const SymId> operand_list) {
     MaybeSym total = integer(0);
     Terms pending;

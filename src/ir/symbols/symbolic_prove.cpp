@@ -1,4 +1,4 @@
-// ir/symbols/symbolic_prove.cpp — what can be said for certain about the sign of a polynomial.
+// ir/symbols/symbolic_prove.cpp — proves the sign of a polynomial.
 #include <algorithm>
 #include <numeric>
 
@@ -9,14 +9,14 @@ namespace lemma::ir {
 
 namespace {
 
-// Attempts per question; each replaces one atom by something that is at least as large.
+// Attempts per question; each replaces one atom by an upper bound.
 constexpr int kMaxAttempts = 24;
 
 }  // namespace
 
 // The polynomial with one atom replaced so that its sign stays or its value grows: a minimum is at
 // most each operand, c*(a/c) lies in [a - c + 1, a], a % c is at most a non-negative a. `choice`
-// counts the ways; empty past the last one.
+// counts the ways; empty after the last one.
 std::optional<Terms> SymbolPool::Impl::raised(const Terms& terms, size_t index, size_t choice) {
     const Term term = terms[index];
     const SymId atom = linear_atom(term);
@@ -36,7 +36,7 @@ std::optional<Terms> SymbolPool::Impl::raised(const Terms& terms, size_t index, 
         case SymOp::Div: {
             const auto c = as_int(operand(atom, 1));
             if (!c || *c <= 0 || choice > 0) return std::nullopt;
-            // Multiplied by c / gcd(c, coef), the coefficient is divisible by c.
+            // Multiplied by c / gcd(c, coef), the coefficient becomes divisible by c.
             const int64_t scale = *c / std::gcd(*c, term.coef == kInt64Min ? 1 : term.coef);
             const auto coef = checked_mul(term.coef, scale);
             const auto scaled_rest = scaled(rest, scale);

@@ -1,5 +1,5 @@
-// Random expressions over three symbols: what the pool makes of them, with constants put in for the
-// symbols, must be what plain arithmetic gives for the expression as it was written.
+// Random expressions over three symbols. The pool's expression with constants for the symbols must
+// have the value that plain arithmetic gives for the original expression.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -205,7 +205,7 @@ protected:
         return pool.as_int(id);
     }
 
-    // Puts the constants in one after the other, so that half-replaced forms are met as well.
+    // Substitutes one constant after the other, which also tests half-substituted forms.
     std::optional<SymId> step_by_step(SymId id, const Sample& sample) {
         std::optional<SymId> result = id;
         for (size_t i = 0; i < 3 && result; ++i)
@@ -244,7 +244,7 @@ TEST_P(SymbolicRandom, AgreesWithPlainArithmetic) {
             ASSERT_TRUE(whole) << pool.text(*id) << " has no value";
             ASSERT_EQ(value_of(*whole), expected) << pool.text(*id);
             const auto stepped = step_by_step(*id, sample);
-            // Empty where a branch has no value and its condition still waits for a constant.
+            // Empty if a branch has no value and its condition is still unknown.
             if (stepped) {
                 ASSERT_EQ(value_of(*stepped), expected) << pool.text(*id);
             }

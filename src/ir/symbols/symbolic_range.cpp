@@ -1,6 +1,6 @@
 // ir/symbols/symbolic_range.cpp — interval arithmetic. A low end of INT64_MIN and a high end of
-// INT64_MAX mean "no bound"; inside the operations they are infinite, so that no end is taken for a
-// number that it is not, and an end that does not fit becomes one of them again.
+// INT64_MAX mean "no bound". The operations treat them as infinite, never as numbers; a result that
+// does not fit becomes infinite.
 #include <algorithm>
 
 #include "ir/symbols/scalar_math.h"
@@ -12,7 +12,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// As large as any product of two numbers; whatever reaches it stays there.
+// Larger than any product of two numbers; saturates.
 constexpr Wide kInfinite = Wide{1} << 126;
 
 struct Ends {
@@ -32,7 +32,7 @@ Interval close(Ends a) { return {clamp(a.low), clamp(a.high)}; }
 
 bool infinite(Wide a) { return a >= kInfinite || a <= -kInfinite; }
 
-// Infinite ends of two signs do not meet: low ends are added to low ends.
+// Infinities of different signs never meet: low ends are added to low ends.
 Wide add(Wide a, Wide b) { return infinite(a) ? a : infinite(b) ? b : a + b; }
 
 Wide multiply(Wide a, Wide b) {
@@ -98,7 +98,7 @@ Interval interval_pow(Interval a, uint32_t power) {
 }
 
 Interval interval_div(Interval a, Interval b) {
-    // Division by zero has no value, so zero is left out of the divisor.
+    // Division by zero has no value, so the divisor excludes zero.
     const Ends x = open(a), y = open(b);
     std::optional<Interval> result;
     if (y.high > 0) result = div_by_positive(x, {std::max<Wide>(y.low, 1), y.high});

@@ -1,6 +1,6 @@
-// ir/symbols/symbolic_real.cpp — reals, strings, casts and functions: constants fold with the
-// semantics of IEEE 754, everything else keeps its structure. Only `+`, `*` and `==` sort their two
-// operands.
+// ir/symbols/symbolic_real.cpp — reals, strings, casts and functions. Constants fold with the
+// semantics of IEEE 754; other expressions keep their structure. Only `+`, `*` and `==` sort their
+// two operands.
 #include <algorithm>
 #include <cmath>
 
@@ -133,7 +133,7 @@ MaybeSym SymbolPool::Impl::cast(SymOp op, SymId a) {
         if (value) return integer(*value);
         return fail(std::isnan(*as_double) ? SymFault::NotANumber : SymFault::Overflow);
     }
-    // int(real(n)) is n where a double holds every value of n.
+    // int(real(n)) is n if a double holds every value of n.
     if (is_op(a, SymOp::ToReal) && node(operand(a, 0)).type == ScalarType::Int) {
         const Interval range = node(operand(a, 0)).range;
         if (range.low >= -kMaxExactDouble && range.high <= kMaxExactDouble) return operand(a, 0);

@@ -1,5 +1,5 @@
-// ir/symbols/symbolic_substitute.cpp — looking into expressions: substitution, the symbols they
-// depend on, and whether they are affine. Recursion is bounded by kMaxSymbolicDepth.
+// ir/symbols/symbolic_substitute.cpp — substitution, the symbols of an expression, and the test
+// whether it is affine. kMaxSymbolicDepth bounds the recursion.
 #include <algorithm>
 #include <unordered_set>
 
@@ -11,7 +11,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// The product and sum of constants in 128 bits, so that what fits in the end may be large half-way.
+// Multiplies and adds constants in 128 bits, so that intermediate results may exceed 64 bits.
 struct WideSum {
     Wide total = 0;
     bool valid = true;
@@ -48,7 +48,7 @@ struct SymbolPool::Impl::Substitution {
 
     struct Replaced {
         Terms terms;
-        std::vector<std::vector<Factor>> factors;  // with the new atoms
+        std::vector<std::vector<Factor>> factors;  // with the substituted atoms
         bool constant = true;
     };
 
@@ -75,7 +75,7 @@ struct SymbolPool::Impl::Substitution {
                                   : rebuild(replaced->terms, replaced->factors);
     }
 
-    // The operand of a comparison or division can pass 64 bits where the result does not: in
+    // The operand of a comparison or division can exceed 64 bits although the result does not: in
     // canonical form n < 2**62 is a difference, and n \ 2**62 has a raised numerator.
     MaybeSym run_wide(SymId id, const Node& n) {
         const SymId inner = pool.operand(id, 0);

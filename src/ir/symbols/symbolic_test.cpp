@@ -8,7 +8,7 @@
 namespace lemma::ir {
 namespace {
 
-// Short hands, so that the cases below read like the expressions they are about.
+// Shorthands, so that the cases below read like expressions.
 struct Pool : SymbolPool {
     SymId n = symbol("n", ScalarType::Int, {0, 100});
     SymId m = symbol("m", ScalarType::Int, {1, 50});
@@ -227,7 +227,7 @@ TEST(Symbolic, KeepsTheStructureOfReals) {
     EXPECT_EQ(k.as_real(k.op(SymOp::Mod, k.real(-7.5), k.real(2.0))), 0.5);
     EXPECT_EQ(k.add(k.r, one), k.add(one, k.r));
     EXPECT_NE(k.add(k.add(k.r, one), one), k.add(k.r, k.real(2.0)));
-    EXPECT_EQ(k.as_bool(k.equal(k.r, k.r)), std::nullopt);  // it may be nan
+    EXPECT_EQ(k.as_bool(k.equal(k.r, k.r)), std::nullopt);  // it may be NaN
     EXPECT_EQ(k.as_bool(k.less(k.r, k.r)), false);
     EXPECT_NE(k.real(0.0), k.real(-0.0));
     EXPECT_EQ(k.as_bool(k.equal(k.real(0.0), k.real(-0.0))), true);
@@ -267,7 +267,7 @@ TEST(Symbolic, Substitutes) {
     const SymId both = k.both(k.op(SymOp::NotEqual, k.y, k.i(0)), k.less(k.i(1), k.div(k.x, k.y)));
     EXPECT_EQ(k.as_bool(*k.substitute(both, {{k.y, k.i(0)}})), false);
     EXPECT_FALSE(k.substitute(k.x, {{k.x, k.r}}));
-    // Large half-way, small in the end.
+    // The intermediate result is large, the result small.
     const SymId square = k.sub(k.mul(k.x, k.x), k.mul(k.y, k.y));
     const SymId big = k.i(int64_t{1} << 40);
     EXPECT_EQ(k.as_int(*k.substitute(square, {{k.x, big}, {k.y, big}})), 0);
@@ -307,10 +307,10 @@ TEST(Symbolic, PrintsReadably) {
     EXPECT_EQ(real_text(-HUGE_VAL), "-inf");
 }
 
-// The order in which parts are made leaves no trace.
+// The order in which parts are created does not matter.
 TEST(Symbolic, ReadsTheSameHoweverItCameAbout) {
     Pool k, l;
-    l.div(l.y, l.i(3));  // made early here
+    l.div(l.y, l.i(3));  // created early here
     l.mul(l.y, l.x);
     l.sub(l.y, l.n);
     const auto texts = [](Pool& pool) {
@@ -325,7 +325,7 @@ TEST(Symbolic, ReadsTheSameHoweverItCameAbout) {
     EXPECT_EQ(texts(k), texts(l));
 }
 
-// The ends of an interval that mean "no bound" are numbers, too.
+// The ends of an interval that mean "no bound" are also numbers.
 TEST(Symbolic, TakesTheExtremesForNumbers) {
     Pool k;
     const SymId least = k.i(std::numeric_limits<int64_t>::min());
@@ -354,7 +354,7 @@ TEST(Symbolic, TakesLongSums) {
         many = k.add(many, symbols.back());
     }
     EXPECT_EQ(k.symbols_of(many).size(), 2'000u);
-    // In one go, with nothing kept of the steps.
+    // In one step, without intermediate nodes.
     const size_t before = k.size();
     EXPECT_EQ(k.symbols_of(*k.apply(SymOp::Add, symbols)).size(), 2'000u);
     EXPECT_LT(k.size(), before + 100);

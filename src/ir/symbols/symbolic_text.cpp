@@ -1,6 +1,5 @@
-// ir/symbols/symbolic_text.cpp — expressions as text, with as few parentheses as reading needs.
-// Expressions share parts, so their text can be much longer than they are: it is cut at kMaxText
-// bytes.
+// ir/symbols/symbolic_text.cpp — expressions as text, with few parentheses. Expressions share
+// parts, so the text can be much longer than the expression; it is cut at kMaxText bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -143,7 +142,7 @@ struct SymbolPool::Impl::Printer {
 
     void print_sum(std::vector<SignedTerm> terms) {
         if (terms.empty()) out += '0';
-        // `4 - n` rather than `-n + 4`
+        // `4 - n` instead of `-n + 4`
         if (!terms.empty() && terms[0].negative)
             std::ranges::stable_partition(terms, [](const SignedTerm& t) { return !t.negative; });
         for (size_t i = 0; i < terms.size() && !cut; ++i) {
@@ -179,7 +178,7 @@ struct SymbolPool::Impl::Printer {
         const auto constant = [](const std::vector<SignedTerm>& side) {
             return side.empty() || side[0].mono == kUnit;
         };
-        // `n >= -8` rather than `n + 8 >= 0`
+        // `n >= -8` instead of `n + 8 >= 0`
         for (auto* side : {&left, &right}) {
             auto& other = side == &left ? right : left;
             if (other.empty() && side->size() > 1 && side->back().mono == kUnit) {
@@ -228,8 +227,8 @@ struct SymbolPool::Impl::Printer {
         wrapped(level < least, [&] { print_infix(x, infix(n.op), level); });
     }
 
-    // Operands of the same level are put in parentheses, except for a polynomial on the left of a
-    // division and the left part of a sum or product.
+    // Operands of the same level get parentheses, except for a polynomial on the left of a division
+    // and the left part of a sum or product.
     void print_infix(std::span<const SymId> x, std::string_view op, Level level) {
         for (size_t i = 0; i < x.size() && !cut; ++i) {
             if (i > 0) out += op;

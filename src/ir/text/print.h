@@ -1,6 +1,5 @@
-// ir/text/print.h — programs as text that people can read and `read_program` reads back: the
-// grammar is in docs/language/ir.md. Equal programs have equal texts, however their symbols are
-// numbered.
+// ir/text/print.h — prints programs as readable text, which `read_program` reads back. The grammar
+// is in docs/language/ir.md. Equal programs have equal texts; the numbers of symbols do not matter.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace lemma::ir {
 
-// All ids of the program are valid; otherwise it may be wrong (see verify.h).
+// All ids of the program must be valid; otherwise it may be wrong (see verify.h).
 std::string print(const Program& program);
 
 }  // namespace lemma::ir

@@ -1,4 +1,4 @@
-// Expressions as text, with as few parentheses as reading needs.
+// Expressions as text, with few parentheses.
 #include "ir/text/print_expr.h"
 
 #include <fmt/format.h>
@@ -203,11 +203,11 @@ std::vector<ExprScope::SideTerm> ExprScope::opposite_terms(SymId id) {
 
 void ExprScope::print_sum(std::vector<SideTerm> terms) {
     if (terms.empty()) out_ += '0';
-    // `4 - n` rather than `-n + 4`
+    // `4 - n` instead of `-n + 4`
     if (!terms.empty() && terms[0].negative)
         std::ranges::stable_partition(terms, [](const SideTerm& t) { return !t.negative; });
     for (size_t i = 0; i < terms.size(); ++i) {
-        // 2**63 is no literal, only its negative is.
+        // 2**63 is not a literal, but -2**63 is.
         const bool least = terms[i].term.coefficient == INT64_MIN;
         if (i > 0) out_ += terms[i].negative && !least ? " - " : " + ";
         const bool minus = terms[i].negative && (i == 0 || least);
@@ -243,7 +243,7 @@ void ExprScope::print_comparison(SymId polynomial, SymOp op, bool negated) {
     const bool one = op == SymOp::LessEqual && !left.empty() && left.back().degree == 0 &&
                      left.back().term.coefficient == 1;
     if (one) left.pop_back();  // a + 1 <= b is a < b
-    // `x >= -8` rather than `x + 8 >= 0`
+    // `x >= -8` instead of `x + 8 >= 0`
     std::vector<SideTerm>& full = left.empty() ? right : left;
     std::vector<SideTerm>& empty = left.empty() ? left : right;
     if (empty.empty() && full.size() > 1 && full.back().degree == 0) {
@@ -279,7 +279,7 @@ void ExprScope::print_sides(const std::vector<SideTerm>& left,
 
 // ---- operations -------------------------------------------------------------------------------
 
-// The operands of what can be turned around stand in an order of the text; the others keep theirs.
+// Operands of commutative operations are sorted by the order of the text; others keep their order.
 std::vector<SymId> ExprScope::ordered(const SymNode& node) {
     std::vector<SymId> operands = node.operands;
     if (!any_order(node)) return operands;
@@ -370,8 +370,8 @@ void ExprScope::print_exclusive(const SymNode& node, bool negated, Level least) 
     });
 }
 
-// Sums and products of reals bind to the left. Those of ints that have operands of their own were
-// too large for one polynomial, and must stay apart.
+// Sums and products of reals are left-associative. An int sum or product with several operands was
+// too large for one polynomial and must stay separate.
 void ExprScope::print_infix(const std::vector<SymId>& operands, SymOp op, std::string_view sign) {
     const bool whole_sum = op == SymOp::Add && pool_.type(operands[0]) == ScalarType::Int;
     Level first = kCompare, others = kCompare;

@@ -1,7 +1,7 @@
-// ir/text/print_expr.h — expressions as text, for the program or for one formula in it. The text
-// follows from the structure of an expression and the order of its symbols alone, not from the
-// numbers that nodes have in their pool; and it is linear in the number of nodes: what is large and
-// used more than once, or nested deeply, is named by a `let`.
+// ir/text/print_expr.h — expressions as text, for the program or for one formula. The text depends
+// only on the structure of an expression and the order of its symbols, not on the numbers of nodes
+// in the pool. It is linear in the number of nodes: a `let` names each part that is large and used
+// more than once, or deeply nested.
 #pragma once
 
 #include <string>
@@ -15,32 +15,32 @@ namespace lemma::ir {
 
 class ExprScope {
 public:
-    // The symbols of a formula come on top of those of the program.
+    // The scope of a formula adds its symbols to those of the program.
     explicit ExprScope(const SymbolPool& pool, ExprScope* outer = nullptr);
 
-    // Symbols, in the order in which the text declares them.
+    // Symbols, in the order of their declaration in the text.
     void add_symbol(SymId symbol, std::string text);
-    // A symbol that is printed as its access; `head` is what stands before the indices.
+    // A symbol that is printed as its access; `head` is the text before the indices.
     void add_access(const Access& access, std::string head);
     bool knows(SymId symbol) const { return symbols_.contains(symbol); }
     bool is_access(SymId symbol) const;
 
-    // Every place where an expression is printed counts as a use; then lets are chosen.
+    // Counts a use of an expression. After all uses, choose_lets picks the lets.
     void use(SymId root);
     void choose_lets();
-    // Of an access, whatever its size and uses are; before choose_lets.
+    // Names an access by a let, whatever its size and uses; call it before choose_lets.
     void force_let(SymId access);
-    // Lets that the expressions need and that have not been taken yet; each only reads earlier
+    // The lets that the expressions need and that have not been taken yet; each reads only earlier
     // ones.
     std::vector<SymId> take_lets(const std::vector<SymId>& roots);
     void name_let(SymId id, std::string name);
 
-    // Inline, lets are not used (those of the program are).
+    // `inline_only` expands the lets of this scope (but not those of the program).
     std::string text(SymId id, bool inline_only = false);
-    // What a let stands for.
+    // The expression that a let names.
     std::string definition(SymId id);
     std::string indices_text(const std::vector<IndexTerm>& indices);
-    // Accesses in the order in which the texts so far mention them first.
+    // Accesses in the order of their first mention in the texts so far.
     const std::vector<SymId>& mentioned() const { return mentioned_; }
 
 private:
@@ -55,7 +55,7 @@ private:
         uint64_t hash = 0;
         uint32_t first;  // the earliest symbol inside; constants have none
         uint32_t height = 0;
-        bool open = false;  // has symbols that this scope does not know
+        bool open = false;  // has symbols from outside of this scope
         uint32_t uses = 0;
         uint32_t weight = 1;   // nodes of the text, lets counted as one
         uint32_t nesting = 0;  // height above lets
@@ -95,7 +95,7 @@ private:
     void print_symbol(SymId id, const SymNode& node);
     void print_operation(const SymNode& node, Level least);
     void print_exclusive(const SymNode& node, bool negated, Level least);
-    // What the pool turns around by the numbers of nodes is turned by the order of the text.
+    // Whether the order of the text swaps the sides, which the pool orders by the numbers of nodes.
     bool turns(SymId comparison);
     void print_turned(SymId comparison, Level least, bool turned);
     void print_comparison(SymId polynomial, SymOp op, bool negated);
@@ -110,7 +110,7 @@ private:
     static void turn_signs(std::vector<SideTerm>& terms);
     void print_term(const SideTerm& term, bool led_by_minus);
     std::vector<SideTerm> side_terms(SymId id);
-    // Of 1 - p, for p > 0; empty where that overflows.
+    // The terms of 1 - p, for p > 0; empty on overflow.
     std::vector<SideTerm> opposite_terms(SymId id);
     std::vector<SymId> ordered(const SymNode& node);
     template <class Body>

@@ -103,7 +103,7 @@ void FormulaPrinter::count(const Formula& formula) const {
     for (const SymId root : all.behind_lets()) text.scope.use(root);
 }
 
-// Accesses that are only told apart, or only told in full, by lets.
+// Only lets can distinguish these accesses, or express them in full.
 bool FormulaPrinter::needs_lets(const Formula& formula) const {
     std::set<std::vector<uint32_t>> seen;
     for (const Access& access : formula.accesses) {
@@ -129,7 +129,7 @@ std::vector<std::string> FormulaPrinter::lines(const Formula& formula) const {
     return print(formula, true, exact);
 }
 
-// With `all_accesses`, each is named by a let, in their order.
+// With `all_accesses`, a let names each access, in order.
 std::vector<std::string> FormulaPrinter::print(const Formula& formula,
                                                bool all_accesses,
                                                bool& exact) const {
@@ -171,7 +171,7 @@ void FormulaPrinter::print_lets(const std::vector<SymId>& lets, Text& text) cons
     }
 }
 
-// Values come before targets: that is the order in which they are evaluated, and read.
+// Values come before targets, in the order of evaluation and reading.
 std::string FormulaPrinter::statement(const Formula& formula, ExprScope& scope) const {
     std::string targets, values;
     for (const Write& write : formula.writes) {

@@ -11,12 +11,12 @@
 
 namespace lemma::ir {
 
-// Gives each symbol a word of its own.
+// Gives each symbol a unique word.
 class WordChooser {
 public:
     explicit WordChooser(const WordChooser* outer = nullptr) : outer_(outer) {}
-    // The name itself where it is free and can be a symbol; else a number is put behind it, or
-    // behind `otherwise`.
+    // The name itself if it is free and can be a symbol; else the name, or `otherwise`, with a
+    // number.
     std::string choose(const std::string& name, const std::string& otherwise);
     // `t0`, `t1`, …
     std::string next(const std::string& prefix);
@@ -36,7 +36,7 @@ public:
                    const WordChooser& words)
         : program_(program), layout_(layout), scope_(scope), words_(words) {}
 
-    // Counts the uses of what the formula shares with the program.
+    // Counts the uses of expressions that the formula shares with the program.
     void count(const Formula& formula) const;
     // The lets, then the statement.
     std::vector<std::string> lines(const Formula& formula) const;

@@ -1,5 +1,5 @@
 // ir/text/print_impl.h — the state of printing one program: print.cpp has the statements,
-// print_parts.cpp what they are made of.
+// print_parts.cpp their parts.
 #pragma once
 
 #include <functional>
@@ -28,14 +28,14 @@ private:
     void print_symbol(SymId id);
     void count_uses();
     void print_lets();
-    // `usual_name` is not told; a graph without one always tells its name.
+    // Omits the name of a graph if it is `usual_name`.
     void print_graph(std::string_view word, std::string_view usual_name, GraphId id, int depth);
     void print_operation(OpId id, int depth);
     void print_body(const Operation& op, int depth);
     void print_assertions(const std::vector<Assertion>& assertions);
 
     // print_parts.cpp
-    // The expressions of the program outside of formulas, and those of a formula.
+    // Visits the expressions of the program outside of formulas, and those of a formula.
     void for_each_root(const Visit& visit) const;
     void for_each_root(const Value& value, const Visit& visit) const;
     void for_each_root(const std::vector<Port>& ports, const Visit& visit) const;
@@ -47,7 +47,7 @@ private:
     std::string attributes_text(const std::vector<Attribute>& attributes);
     std::string ports_text(const std::vector<Port>& ports);
     std::string over_text(const Loop& loop);
-    // Tensors that are made here for the first time are told with their types.
+    // Declares a tensor with its type at its first appearance.
     std::string definition_text(const Operand& operand);
     std::string definition_text(TensorId id);
     std::string operand_text(const Operand& operand,

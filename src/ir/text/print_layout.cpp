@@ -23,7 +23,7 @@ void PrintLayout::define(TensorId id) {
     if (intermediate) inline_.push_back(id);
 }
 
-// What is read above the place that makes it is declared at the top.
+// A tensor that is read before it is made is declared at the top.
 void PrintLayout::read(TensorId id) {
     if (id.valid() && places_[id] == Place::Unseen) places_[id] = Place::Top;
 }

@@ -1,5 +1,5 @@
-// ir/text/print_layout.h — what tensors are called in the text of a program, and where they are
-// declared: at the top, or by the operation that makes them.
+// ir/text/print_layout.h — the names of tensors in the text of a program, and their place of
+// declaration: at the top, or at the operation that makes them.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ class PrintLayout {
 public:
     explicit PrintLayout(const Program& program);
 
-    // `%name`, `%"odd name"`, and `%name~2` for the second tensor of one name.
+    // `%name`, `%"odd name"`, and `%name~2` for the second tensor with that name.
     const std::string& handle(TensorId id) const { return handles_[id]; }
-    // Declared at the top, in order.
+    // The tensors declared at the top, in order.
     const std::vector<TensorId>& top() const { return top_; }
     bool is_inline(TensorId id) const { return places_[id] == Place::Inline; }
 

@@ -1,5 +1,5 @@
-// The structure of expressions for printing: the order of operands, and which parts become lets.
-// Everything here walks without recursion: expressions, and accesses in accesses, can be deep.
+// The structure of expressions for printing: the order of operands, and the parts that become lets.
+// Nothing here recurses, because expressions and nested accesses can be deep.
 #include <algorithm>
 #include <tuple>
 
@@ -11,7 +11,7 @@ namespace lemma::ir {
 namespace {
 
 constexpr uint32_t kNoSymbol = UINT32_MAX;
-// An expression of more nodes than this is not written twice.
+// An expression with more nodes than this is not written twice.
 constexpr uint32_t kMaxRepeated = 16;
 // An expression nested deeper than this is split by lets.
 constexpr uint32_t kMaxNesting = 50;
@@ -63,7 +63,7 @@ const ExprScope::Symbol* ExprScope::find(SymId symbol) const {
     return outer_ ? outer_->find(symbol) : nullptr;
 }
 
-// Operands that the pool sorts by their numbers.
+// Operations whose operands the pool sorts by number.
 bool ExprScope::any_order(const SymNode& node) {
     switch (node.op) {
         case SymOp::Add:
@@ -101,8 +101,8 @@ std::vector<SymId> ExprScope::structural_operands(const SymNode& node, SymId id)
     return operands;
 }
 
-// A comparison with zero prints the terms of its operand, and `!` of `==` prints `!=`; `!` of `^`
-// is one thing as well.
+// A comparison with zero prints the terms of its operand; `!` of `==` prints `!=`, and `!` of `^`
+// is printed as one operation.
 std::vector<SymId> ExprScope::printed_operands(const SymNode& node, SymId id) const {
     const bool comparison = node.op == SymOp::LessEqual || node.op == SymOp::Equal;
     if (node.kind == SymKind::Operation && comparison && node.operands.size() == 1) {
@@ -139,7 +139,7 @@ const ExprScope::Info& ExprScope::info(SymId id) {
     return infos_.at(id);
 }
 
-// Its operands are known already.
+// The operands are computed already.
 ExprScope::Info ExprScope::compute(const SymNode& node, SymId id) {
     Info result{.first = kNoSymbol};
     result.hash = mix(static_cast<uint64_t>(node.kind) << 8 | static_cast<uint64_t>(node.type),

@@ -1,4 +1,4 @@
-// What statements are made of: types, values, ports.
+// The parts of statements: types, values, ports.
 #include <fmt/format.h>
 
 #include "base/match.h"
@@ -84,7 +84,7 @@ std::string ProgramPrinter::type_text(const Tensor& tensor) {
     return text;
 }
 
-// One item is written alone: it stands for all elements.
+// A single item stands for all elements and is written alone.
 std::string ProgramPrinter::items_text(const Tensor& tensor) {
     if (tensor.role == TensorRole::Intermediate) return "";
     if (tensor.items.size() == 1) return " = " + scalar_text(tensor.items[0]);

@@ -122,7 +122,7 @@ private:
 
 using Values = std::unordered_map<SymId, SymId, IdHash>;
 
-// Numbers for the symbols of the formula, the same for each place in it.
+// Numbers for the symbols of the formula, the same at each place.
 Values sample(Program& program, const Formula& formula, unsigned seed) {
     std::mt19937 random(seed);
     SymbolPool& pool = program.symbols;

@@ -18,8 +18,8 @@ std::string read_and_print(const std::string& text) {
     return program ? print(*program) : diag::render(sources, diag, {.brief = true});
 }
 
-// One operation `f` with the tensors x, w: f32[n, 4], k: i64[n] and y: f32[n, 4], whose formulas
-// the tests add.
+// One operation `f` with the tensors x, w: f32[n, 4], k: i64[n] and y: f32[n, 4]; the tests add its
+// formulas.
 struct Sample {
     Program program;
     SymId n = program.symbols.symbol("n", ScalarType::Int, {0, 16});
@@ -120,7 +120,7 @@ TEST(Print, WritesConditionsAndOperators) {
               "        %y[i, j] max= (-%x[i, j])**2.0  for i < n, j < 4  if i < n/2\n");
 }
 
-// a - b, b - a, and what the pool sorts: the text does not depend on the numbers of nodes.
+// a - b, b - a, and sorted operands: the text does not depend on the numbers of nodes.
 TEST(Print, OrdersOperandsByTheText) {
     Sample s;
     const SymId a = s.read(s.x, {{s.i}, {s.j}}), b = s.read(s.w, {{s.i}, {s.j}});
@@ -149,7 +149,7 @@ TEST(Print, SplitsDeepExpressions) {
     EXPECT_NE(s.formula_text(value).find("let t30 = "), std::string::npos);
 }
 
-// Accesses that are not read, or not in the order of the text, or twice the same.
+// Accesses that are unused, out of order, or duplicates.
 TEST(Print, KeepsTheOrderOfAccesses) {
     Sample s;
     const SymId a = s.read(s.x, {{s.i}, {s.j}});

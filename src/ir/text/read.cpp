@@ -194,7 +194,7 @@ bool Reader::read_operations(std::vector<OpId>& operations, int depth) {
     return true;
 }
 
-// A name and then what it gives.
+// Whether a name and an operand follow.
 bool Reader::starts_outputs() const {
     const bool name = peek().kind == TextKind::Word || peek().kind == TextKind::Int ||
                       peek().kind == TextKind::String;

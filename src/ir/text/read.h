@@ -1,4 +1,4 @@
-// ir/text/read.h — reads what print.h writes, and what people write in its form
+// ir/text/read.h — reads the text form of programs, printed or written by hand
 // (docs/language/ir.md). The text may be hostile: everything is checked, and nesting is limited.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace lemma::ir {
 
-// Empty when the text is not a program: the first error is reported, with its place. What it reads
-// has valid ids but may break other rules; verify.h finds those.
+// Empty if the text is not a program; the first error is reported with its place. The result has
+// valid ids but may break other rules, which verify.h finds.
 std::optional<Program> read_program(const diag::SourceMap& sources,
                                     diag::FileId file,
                                     Diagnostics& diag);

@@ -1,4 +1,4 @@
-// Expressions. Each function carries its rule; a level binds tighter than the one before it.
+// Expressions. Each function has its grammar rule; each level binds tighter than the one before.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -147,7 +147,7 @@ Reader::MaybeSym Reader::read_sum() {
     return whole ? add_up(std::move(terms), span) : left;
 }
 
-// By halves, so that long sums do not leave all their beginnings in the pool.
+// Adds by halves, so that a long sum does not leave all its prefixes in the pool.
 Reader::MaybeSym Reader::add_up(std::vector<SymId> terms, Span span) {
     while (terms.size() > 1) {
         std::vector<SymId> sums;

@@ -1,5 +1,5 @@
-// Formulas. A statement is read in the order in which it is evaluated, which is not the order in
-// which it is written: bounds, lets, values, targets, condition.
+// Formulas. A statement is read in the order of evaluation, not of the text: bounds, lets, values,
+// targets, condition.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ size_t Reader::find_on_line(std::string_view word) const {
     return at;
 }
 
-// Behind the brackets of the targets.
+// The operator after the brackets of the targets.
 size_t Reader::find_formula_op() const {
     int depth = 0;
     size_t at = at_;
@@ -110,7 +110,7 @@ bool Reader::read_bound() {
     return add_name(name, index);
 }
 
-// An access and nothing else up to the end of the line.
+// Whether the line has only an access.
 bool Reader::is_lone_access() const {
     if (peek().kind != TextKind::Tensor || !is_sign("[", 1)) return false;
     size_t at = at_ + 1;
@@ -124,7 +124,7 @@ bool Reader::is_lone_access() const {
     return tokens_[at].kind == TextKind::Newline || tokens_[at].text == "in";
 }
 
-// A let that names an access makes one of its own.
+// A let that names an access makes a separate one.
 bool Reader::read_formula_let() {
     take();
     const TextToken& name = take();

@@ -1,5 +1,5 @@
-// ir/text/read_impl.h — the state of reading one program. Every step gives false or nothing once an
-// error is reported, and reading stops there.
+// ir/text/read_impl.h — the state of reading one program. After an error is reported, each step
+// returns false or nothing, and reading stops.
 #pragma once
 
 #include <map>
@@ -46,11 +46,11 @@ private:
     bool read_declaration(TensorRole role);
     bool read_update();
     bool read_assertion(std::vector<Assertion>& assertions);
-    // What stands behind the word of a graph; `usual_name` is its name if none is told.
+    // Reads a graph after its keyword; `usual_name` is the name if the text omits it.
     std::optional<GraphId> read_graph(std::string_view usual_name, int depth);
     bool read_operations(std::vector<OpId>& operations, int depth);
     std::optional<OpId> read_operation(int depth);
-    // `kind`: if it is told.
+    // `kind`: if the text has it.
     bool read_head(Operation& op, std::optional<OperationKind>& kind);
     bool read_body(Operation& op, int depth);
     bool read_body_statement(Operation& op, int depth);
@@ -60,13 +60,13 @@ private:
     bool starts_outputs() const;
     bool starts_graph() const;
 
-    // ---- read_parts.cpp: what statements are made of
+    // ---- read_parts.cpp: the parts of statements
     std::optional<std::string> read_name();
     std::optional<std::string> read_string();
     std::optional<Interval> read_range();
     std::optional<int64_t> read_range_end();
     std::optional<DType> read_dtype();
-    // dtype '[' extents ']' [quantize …]; then the tensor is known by the token.
+    // dtype '[' extents ']' [quantize …]; afterwards the token names the tensor.
     std::optional<TensorId> declare(const TextToken& name, TensorRole role);
     bool read_quantizer(Tensor& tensor);
     bool read_items(Tensor& tensor);
@@ -85,11 +85,11 @@ private:
     struct FormulaState {
         Formula formula;
         std::unordered_map<std::string, SymId> names;     // indices and lets
-        std::map<std::vector<uint32_t>, SymId> elements;  // accesses by what they read
+        std::map<std::vector<uint32_t>, SymId> elements;  // accesses by their text
     };
     bool read_formula(Operation& op);
     bool read_formula_line();
-    // The word at the top level of the line, or the line's end.
+    // The word at the top level of the line, or the end of the line.
     size_t find_on_line(std::string_view word) const;
     size_t find_formula_op() const;
     bool read_bounds();
@@ -103,7 +103,7 @@ private:
     bool add_name(const TextToken& name, SymId value);
     std::optional<std::vector<IndexTerm>> read_indices();
     std::optional<IndexTerm> read_index();
-    // `fresh`: an element of its own, even if another access reads the same one.
+    // `fresh`: a separate access, even if another one reads the same element.
     MaybeSym read_access(bool fresh);
 
     // ---- read_expr.cpp
@@ -124,7 +124,7 @@ private:
     MaybeSym or_fault(MaybeSym result, Span span);
     bool too_deep();
 
-    struct Nested {  // counts the levels of expressions
+    struct Nested {  // counts the nesting of expressions
         explicit Nested(int& depth) : depth_(depth) { ++depth_; }
         ~Nested() { --depth_; }
         Nested(const Nested&) = delete;
@@ -136,7 +136,7 @@ private:
     Diagnostics& diag_;
     std::vector<TextToken> tokens_;
     size_t at_ = 0;
-    int depth_ = 0;  // of expressions
+    int depth_ = 0;  // nesting of expressions
     Program program_;
     std::unordered_map<std::string, SymId> names_;            // symbols and lets of the program
     std::unordered_map<std::string_view, TensorId> tensors_;  // by the text of the token

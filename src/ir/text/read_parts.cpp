@@ -1,4 +1,4 @@
-// What statements are made of: names, types, tensors, values, ports; and control flow.
+// The parts of statements: names, types, tensors, values, ports; and control flow.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -75,7 +75,7 @@ std::optional<TensorId> Reader::declare(const TextToken& name, TensorRole role) 
         tensor.shape.push_back(*extent);
     }
     if (accept_word("quantize") && !read_quantizer(tensor)) return std::nullopt;
-    // Behind an output, `=` belongs to the operation.
+    // After an output, `=` belongs to the operation.
     const bool items = role != TensorRole::Intermediate && is_sign("=");
     if (items && !read_items(tensor)) return std::nullopt;
     tensor.identity = program_.symbols.symbol(tensor.name, ScalarType::Str);

@@ -28,14 +28,14 @@ Reading read(const std::string& text) {
 
 std::string error_of(const std::string& text) { return read(text).errors; }
 
-// A program with one operation and this in its body.
+// A program with one operation and this body.
 std::string with_body(const std::string& body) {
     return "program p\nsymbol n: int in [0, 9]\ninput %x: f32[n]\ninput %k: i64[n]\n"
            "graph g (x = %x, k = %k) {\ny %y: f32[n] = f (x = %x, k = %k) {\n" +
            body + "\n}\nyield y = %y\n}\n";
 }
 
-// As the printer writes it, with everything that the form has.
+// As the printer writes it, with every construct.
 const char* const kEverything = R"(program "a b"
 
 symbol n: int in [0, 16]
@@ -155,12 +155,12 @@ graph g (x = %x) {
     EXPECT_EQ(kinds, (std::vector{Compound, Compound, Intrinsic, Primitive, Primitive, Compound}));
     EXPECT_EQ(print(p), text);
     EXPECT_TRUE(verify(p).empty());
-    // Without a word it is an intrinsic.
+    // Without a keyword it is an intrinsic.
     const Reading plain = read("program p\ngraph g {\n  a %a: f32[] = f ()\n}\n");
     EXPECT_EQ(plain.program->operations.begin()->kind, Intrinsic);
 }
 
-// What people write need not be what the printer would write.
+// People need not write what the printer would write.
 TEST(Read, TakesFreeForms) {
     const Reading reading =
         read(with_body("  # a comment\n %y[i]=%x[ i ] *2.0+ (%x[i])"
@@ -266,8 +266,8 @@ TEST(Read, TakesLongFlatTexts) {
     EXPECT_EQ(error_of("program p\n" + symbols + "let a = " + total + "1\ngraph g {\n}\n"), "");
 }
 
-// Whatever is done to a text, reading it ends well or with an error, and what it gives can be
-// verified and, without problems in its ids, printed.
+// Reading a damaged text succeeds or gives an error. The result can be verified and, if its ids are
+// valid, printed.
 TEST(Read, SurvivesDamagedTexts) {
     const std::string good = kEverything;
     const std::string signs = "()[]{}|<>=+-*/%~;:,.\"#& \nn0%xlet for if";

@@ -65,7 +65,7 @@ std::string quoted(std::string_view text) {
         } else if (c == '\t') {
             result += "\\t";
         } else if (diag::glyph(text, at, character).text != bytes) {
-            // A terminal that is given it would do something.
+            // Control characters would act on a terminal.
             for (const char byte : bytes)
                 result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
         } else {

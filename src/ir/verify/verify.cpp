@@ -44,8 +44,8 @@ void Verifier::declare(const std::vector<Port>& ports) {
     }
 }
 
-// An unknown is told by a tensor that has it as an extent of its own, or by the length of a pack:
-// an input of the main graph, or what an operation makes.
+// A symbol is known from a tensor that has it as an extent, or from the length of a pack: an input
+// of the main graph, or the result of an operation.
 void Verifier::find_symbols() {
     declare(program_.graphs[program_.main].inputs);
     known_ = anywhere_;
@@ -58,8 +58,8 @@ void Verifier::find_symbols() {
     }
 }
 
-// A symbol has one value for as long as it is known. What differs from iteration to iteration, or
-// from arm to arm, is not known outside.
+// A symbol has one value as long as it is known. A value that differs between iterations or arms is
+// not known outside.
 void Verifier::tell(SymId id) {
     if (program_.symbols.node(id).kind != SymKind::Symbol || !known_.insert(id).second) return;
     scopes_.back().told.push_back(id);
@@ -98,7 +98,7 @@ void Verifier::check_tensors() {
     for (const Tensor& tensor : program_.tensors) {
         here_ = fmt::format("tensor `{}`: ", tensor.name);
         if (tensor.role != TensorRole::Intermediate) {
-            known_.swap(anywhere_);  // a constant may stand inside of any graph
+            known_.swap(anywhere_);  // a constant may appear in any graph
             check_extents(tensor);
             known_.swap(anywhere_);
         }
@@ -278,7 +278,7 @@ void Verifier::check_kind(const Operation& op) {
         problem("is {}, but has parts", kind_text(op.kind));
 }
 
-// What a compound gives has been made by its parts, or was there before.
+// The outputs of a compound were made by its parts or existed before.
 void Verifier::walk_outputs(const Operation& op) {
     for (const Port& port : op.outputs)
         for (const TensorId item : port.operand.items) {

@@ -23,7 +23,7 @@ void Verifier::check_formula(const Operation& op, const Formula& formula) {
     check_symbols(formula.condition, local, "a condition");
 }
 
-// Extents read neither indices nor elements: a domain is a box that is known before the formula
+// Extents read neither indices nor elements: the domain is a box that is known before the formula
 // runs.
 void Verifier::check_bounds(const Formula& formula, SymbolSet& local) {
     for (const Bound& bound : formula.bounds) {

@@ -1,4 +1,4 @@
-// Ids that name something, and lists that name everything once.
+// Ids are valid, and lists name every item once.
 #include "base/match.h"
 #include "ir/verify/verify_impl.h"
 
@@ -125,7 +125,8 @@ void Verifier::check_ids(const Formula& formula) {
     check_id(formula.counter, true);
 }
 
-// Once each, and so without circles: what only lists itself is not reached from the main graph.
+// Each item once, and so without cycles: an item that only lists itself is not reached from the
+// main graph.
 bool Verifier::check_lists() {
     std::vector<int> operations(program_.operations.size()), graphs(program_.graphs.size());
     std::vector<OpId> open_operations;

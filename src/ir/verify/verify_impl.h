@@ -24,11 +24,11 @@ private:
         if (problems_.size() >= kMaxProblems) return;
         problems_.push_back(here_ + fmt::format(format, std::forward<Args>(args)...));
     }
-    // What follows is about this operation.
+    // Later problems concern this operation.
     void enter(const Operation& op);
     std::string name(TensorId id) const { return "`" + program_.tensors[id].name + "`"; }
 
-    // ---- verify_ids.cpp: nothing else can be checked where these fail
+    // ---- verify_ids.cpp: if these fail, nothing else can be checked
     bool check_ids();
     void check_ids(const std::vector<Port>& ports);
     void check_ids(const Value& value);
@@ -98,11 +98,11 @@ private:
     const Program& program_;
     std::vector<std::string> problems_;
     std::string here_;
-    SymbolSet anywhere_;                // symbols that some tensor or pack tells
-    SymbolSet known_;                   // those that are known here
-    SymbolSet inside_;                  // those that a sub-graph told, and took along
-    Table<TensorId, uint8_t> made_;     // by some operation
-    Table<TensorId, uint8_t> visible_;  // here
+    SymbolSet anywhere_;                // symbols that some tensor or pack defines
+    SymbolSet known_;                   // known at this point
+    SymbolSet inside_;                  // defined by a sub-graph, and unknown after it
+    Table<TensorId, uint8_t> made_;     // made by some operation
+    Table<TensorId, uint8_t> visible_;  // made before this point
     struct Scope {
         std::vector<TensorId> made;
         std::vector<SymId> told;

@@ -80,7 +80,7 @@ Program read(const std::string& text) {
 
 Program good() { return read(kGood); }
 
-// The problems of the good program with one piece of text replaced.
+// The problems of the valid program after one replacement in its text.
 std::vector<std::string> broken(const std::string& what, const std::string& with) {
     return verify(read(replaced(kGood, what, with)));
 }
@@ -201,7 +201,7 @@ TEST(Verify, FindsSymbolsThatNothingTells) {
     EXPECT_TRUE(has(broken("i < n, j < 4", "i < %k[0], j < 4"), "a bound reads the symbol `k`"));
 }
 
-// Each iteration, or arm, has an extent of its own.
+// Each iteration or arm has a different extent.
 TEST(Verify, FindsSymbolsThatLeaveTheirGraph) {
     const std::string text = replaced(kGood, "symbol d:", "symbol o: int in [0, 3]\nsymbol d:");
     const std::string scan = replaced(text,
@@ -306,7 +306,7 @@ TEST(Verify, FindsBadCompounds) {
 }
 
 TEST(Verify, FindsBadKinds) {
-    // One that only hands tensors on is no intrinsic, which would make them.
+    // A compound that only passes tensors on is not an intrinsic, which would make them.
     EXPECT_TRUE(has(broken("(x = %y) compound", "(x = %y)"), "`pass`: makes `y` a second time"));
     EXPECT_TRUE(
         has(broken("(x = %a)", "(x = %a) compound"), "`intrinsic`: no part makes its output `b`"));
