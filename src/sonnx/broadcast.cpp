@@ -33,7 +33,7 @@ void plan_all(const Given& given, BroadcastPlan& plan) {
     }
 }
 
-// The axes before the last two; vectors are no matter of broadcasting.
+// The axes before the last two; broadcasting does not concern vectors.
 void plan_matmul(const Given& given, BroadcastPlan& plan) {
     if (given.size() != 2) return;
     std::vector<Extents> batches;
@@ -54,7 +54,7 @@ void plan_matmul(const Given& given, BroadcastPlan& plan) {
     }
 }
 
-// The third input goes one way only: to the shape of the product.
+// The third input is broadcast to the shape of the product, not the other way.
 void plan_gemm(const onnx::Node& node, const Given& given, BroadcastPlan& plan) {
     if (given.size() != 3 || given[0].second.size() != 2 || given[1].second.size() != 2) return;
     const bool turn_a = int_attribute(node, "transA").value_or(0) != 0;

@@ -1,5 +1,5 @@
-// sonnx/broadcast.h — which inputs of a node are broadcast without saying so, and to which shape.
-// The rules report it; `--fix` writes the Expand.
+// sonnx/broadcast.h — the implicitly broadcast inputs of a node, and their target shapes. The rules
+// report them; `--fix` inserts Expand nodes.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Expansion {
 struct BroadcastPlan {
     bool applies = false;    // the operator broadcasts
     bool undecided = false;  // a shape is not known
-    std::string conflict;    // why the shapes do not fit; empty: they do
+    std::string conflict;    // why the shapes do not fit; empty if they do
     std::vector<Expansion> expansions;
 };
 BroadcastPlan plan_broadcast(const onnx::Node& node, const View& view);

@@ -1,4 +1,4 @@
-// sonnx/check.h — a model against every rule of the profile.
+// sonnx/check.h — checks a model against every rule of the profile.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace lemma::sonnx {
 
-// A result for each rule, in the order of `all_rules`. `subject.base` is what onnx::validate and
-// the import reported.
+// A result for each rule, in the order of `all_rules`. `subject.base` has the findings of
+// onnx::validate and of the import.
 std::vector<RuleResult> check(const Subject& subject);
 
-// Whether no violation and no restriction was found, and every rule could be decided.
+// Whether there is no violation and no restriction, and every rule is decided.
 bool conforms(const std::vector<RuleResult>& results);
 
-// The findings as diagnostics `[sonnx-GR4]`: advisories are warnings. What the rules of the format
-// reported and no rule took over is handed on as it is.
+// The findings as diagnostics `[sonnx-GR4]`; advisories are warnings. Findings about the format
+// that no rule took over are passed on unchanged.
 void report(const Subject& subject,
             const std::vector<RuleResult>& results,
             diag::FileId file,

@@ -1,5 +1,5 @@
-// sonnx/defaults.h — attributes that ONNX gives a value where a node leaves them out. The profile
-// wants them written (GR4).
+// sonnx/defaults.h — omitted attributes for which ONNX has a default. The profile requires them to
+// be explicit (GR4).
 #pragma once
 
 #include <optional>
@@ -12,10 +12,9 @@ namespace lemma::sonnx {
 
 struct MissingAttribute {
     std::string_view name;
-    std::optional<onnx::Attribute>
-        value;  // what it is then; empty: it needs a type that nobody knows
+    std::optional<onnx::Attribute> value;  // the default; empty if it needs an unknown type
 };
-// Those of the node's operator in the model's operator set.
+// The omitted attributes of a node, in the operator set of the model.
 std::vector<MissingAttribute> missing_attributes(const onnx::Node& node, const View& view);
 
 // "[1, 1]", "NOTSET", "0.01"

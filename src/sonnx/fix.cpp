@@ -22,7 +22,7 @@ namespace {
 using diag::printable;
 using onnx::Node;
 
-constexpr int64_t kExpandOpset = 8;         // the operator set that brought Expand
+constexpr int64_t kExpandOpset = 8;         // first operator set with Expand
 constexpr int64_t kFreeInitializersIr = 4;  // from here on initialisers need not be inputs
 
 class Fixer {
@@ -56,9 +56,9 @@ private:
     onnx::Model model_;
     std::vector<Change> changes_;
     std::unordered_set<std::string> names_;
-    std::map<std::string, int64_t> next_;  // the number to try for a fresh name
+    std::map<std::string, int64_t> next_;  // next number for a fresh name
     std::map<Extents, std::string> shape_constants_;
-    std::map<std::pair<std::string, Extents>, std::string> expanded_;  // input and shape: its name
+    std::map<std::pair<std::string, Extents>, std::string> expanded_;  // name by input and shape
     std::map<std::string, TensorType> added_types_;
 };
 
@@ -121,7 +121,8 @@ void Fixer::write_defaults(Node& node) {
     }
 }
 
-// Versions of ONNX differ on VALID with ceil_mode: padding that gives another shape is not written.
+// Versions of ONNX differ on VALID with ceil_mode, so padding that changes the shape is not
+// written.
 bool gives_output(const std::vector<WindowAxis>& axes, const Node& node, const View& view) {
     const auto shape = view.output_shape(node, 0);
     if (!shape || shape->size() != axes.size() + 2) return false;
@@ -150,7 +151,7 @@ void Fixer::write_pads(Node& node) {
     set(node, make_text("auto_pad", "NOTSET"));
 }
 
-// Whether one of the axes was counted from the back; all of them are in range then.
+// Makes the axes non-negative; true if one of them counted from the back. All are in range.
 bool from_front(std::vector<int64_t>& axes, int64_t rank) {
     bool changed = false;
     for (int64_t& axis : axes) {
@@ -198,7 +199,7 @@ void Fixer::write_axes_input(Node& node, int64_t rank) {
     graph().initializers.push_back(onnx::add_tensor({input, std::move(*tensor)}, model_));
 }
 
-// An initialiser with the extents, one for each shape.
+// An initialiser with the extents; one for each shape.
 std::string Fixer::shape_constant(const Extents& shape) {
     const auto found = shape_constants_.find(shape);
     if (found != shape_constants_.end()) return found->second;
@@ -241,7 +242,7 @@ void Fixer::write_expansions(Node& node, std::vector<Node>& to) {
     }
 }
 
-// Initialisers that were used, and are not any more.
+// Removes initialisers that became unused.
 void Fixer::drop_orphans() {
     std::unordered_set<std::string> used;
     for (const onnx::Graph& each : model_.graphs) {
@@ -260,7 +261,7 @@ void Fixer::drop_orphans() {
 
 // ---- Types --------------------------------------------------------------------------------------
 
-// Adds what is missing; false if nothing is, or nobody knows.
+// Adds the missing parts; false if nothing is missing or nothing is known.
 bool Fixer::complete(onnx::ValueInfo& value, const TensorType& type) {
     bool changed = false;
     if (value.kind == onnx::TypeKind::Missing) value.kind = onnx::TypeKind::Tensor;

@@ -1,5 +1,6 @@
-// sonnx/fix.h — a model in the explicit form that the profile wants: defaults written out, padding
-// explicit, axes from the front, broadcasts as nodes, types for every tensor. It computes the same.
+// sonnx/fix.h — rewrites a model to the explicit form of the profile: defaults written out,
+// explicit padding, axes from the front, broadcasts as nodes, types for every tensor. The results
+// stay the same.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 namespace lemma::sonnx {
 
 struct Change {
-    std::string_view rule;  // the id of the rule that asks for it
-    onnx::Place place;      // in the model as it was
+    std::string_view rule;  // id of the rule that requires it
+    onnx::Place place;      // place in the original model
     std::string message;
 };
 
@@ -21,7 +22,7 @@ struct Fixed {
     std::vector<Change> changes;  // in the order of the model
 };
 
-// The model passed the rules of the format.
+// The model must satisfy the rules of the format.
 Fixed make_explicit(const Subject& subject);
 
 }  // namespace lemma::sonnx

@@ -1,5 +1,5 @@
-// sonnx/inspection.h — one rule at work on one model: it counts what it looks at, and reports what
-// breaks it or cannot be decided.
+// sonnx/inspection.h — one rule applied to one model: it counts what it examines, and reports
+// violations and undecided cases.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ public:
     const View& view() const { return view_; }
     const onnx::Graph& graph() const { return view_.graph(); }
 
-    // `unit` is what is counted, in the plural.
+    // `unit` names the counted things, in the plural.
     void examined(std::string_view unit = "nodes", int64_t count = 1) {
         result_.unit = unit;
         result_.examined += count;
     }
-    // A type that decides is not known.
+    // A type that decides the case is unknown.
     void undecided() { ++result_.undecided; }
     void fail(onnx::Place place, std::string message) {
         result_.findings.push_back({place, std::move(message), false});
     }
-    // `--fix` repairs it.
+    // A violation that `--fix` repairs.
     void fail_fixable(onnx::Place place, std::string message) {
         result_.findings.push_back({place, std::move(message), true});
     }
@@ -44,7 +44,7 @@ private:
     RuleResult& result_;
 };
 
-// Where an attribute stands, or its node.
+// The place of an attribute, or of its node.
 onnx::Place place_of(const onnx::Node& node, std::string_view attribute);
 
 }  // namespace lemma::sonnx

@@ -1,4 +1,4 @@
-// The parts that rules stand on: hashes, windows, broadcasting; and the explicit form.
+// Tests of the parts that rules use: hashes, windows, broadcasting; and of the explicit form.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(Broadcast, CommonShapes) {
     EXPECT_EQ(common_shape({{2}, {1}, {3}}), std::nullopt);
 }
 
-// "axis=1 mode=constant " for a node that has no attributes.
+// "axis=1 mode=constant " for a node without attributes.
 std::string missing_text(const std::string& op, int64_t opset) {
     onnx::Model model = conforming_model();
     model.opsets = {{"", opset}};
@@ -96,11 +96,11 @@ TEST(Defaults, FollowTheOperatorSet) {
               "epsilon=1e-05 momentum=0.9 training_mode=0 ");
 }
 
-// What operator sets 18 to 26 brought to the operators of the profile, as the documentation has it.
+// New defaults of operator sets 18 to 26 for the operators of the profile, from the documentation.
 TEST(Defaults, OfRecentOperatorSets) {
     struct Change {
         const char* op;
-        int64_t opset;  // the first that has these, up to the next row of the operator
+        int64_t opset;  // the first with these, up to the next row of the operator
         const char* defaults;
     };
     constexpr Change kChanges[] = {
@@ -139,7 +139,7 @@ TEST(Defaults, OfRecentOperatorSets) {
         {"Shape", 17, "start=0 "},
         {"Softmax", 17, "axis=-1 "},
         {"Split", 17, "axis=0 "},
-        // Neither brought any to these.
+        // No operator set added defaults to these.
         {"Add", 17, ""},
         {"Equal", 17, ""},
         {"Expand", 17, ""},
@@ -187,7 +187,7 @@ TEST(Write, KeepsFieldsThatNobodyKnows) {
 
 TEST(Fix, WritesTheExplicitForm) {
     const onnx::Model model = implicit_model();
-    // What composing finds out.
+    // The result of composing.
     InferredTypes inferred;
     for (const std::string name : {"a", "b", "c", "d", "e", "g"})
         inferred[name] = {.elem_type = 1, .shape = Extents{1, 4, 4, 4}};

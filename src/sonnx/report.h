@@ -1,5 +1,5 @@
-// sonnx/report.h — the conformity report that a reviewer can sign: which model, which tool, and for
-// each rule the verdict with its evidence. The same model gives the same bytes.
+// sonnx/report.h — the conformity report, which a reviewer can sign: the model, the tool, and the
+// verdict of each rule with its evidence. The same model gives the same bytes.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 namespace lemma::sonnx {
 
 struct Report {
-    std::string file;  // its name, without folders
+    std::string file;  // file name without folders
     std::string tool;  // "lemma 0.1.0"
     std::string hash;  // SHA-256 of the file
     size_t bytes = 0;
     const onnx::Model* model = nullptr;
     std::vector<RuleResult> results;
-    std::vector<std::string> deviations;  // from the strict profile, asked for by the user
-    std::vector<std::string> problems;    // what the tool could not read or run
+    std::vector<std::string> deviations;  // from the strict profile, requested by the user
+    std::vector<std::string> problems;    // parts that the tool could not read or run
     std::string fixed_file;               // empty: no explicit form was written
     std::string fixed_hash;
     std::vector<Change> changes;

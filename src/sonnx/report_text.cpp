@@ -1,4 +1,4 @@
-// The report as Markdown and as HTML: one walk over its parts, two ways to write them.
+// The report as Markdown and as HTML: one walk over its parts, two writers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 using diag::printable;
 using Row = std::vector<std::string>;
 
-// More findings of one rule than this say no more on paper; `--json` has them all.
+// More findings of one rule add nothing on paper; `--json` has all of them.
 constexpr size_t kMaxFindings = 200;
 
-// What a report is made of. Texts are plain and are escaped here.
+// Writes the parts of a report. It escapes plain text.
 class Page {
 public:
     virtual ~Page() = default;
@@ -48,8 +48,8 @@ public:
     std::string take() override { return std::move(out_); }
 
 private:
-    // Names of a hostile model must not become marks of the page. Code in backticks stays as it
-    // is, unless a name has a backtick of its own.
+    // Names of a hostile model must not become markup. Code in backticks stays unchanged, unless a
+    // name contains a backtick.
     static std::string safe(const std::string& text) {
         const std::string plain = printable(text);
         const bool has_code = std::ranges::count(plain, '`') % 2 == 0;

@@ -1,5 +1,5 @@
-// sonnx/rule.h — what a rule of the safety profile is, and what checking a model against it gives.
-// The rules themselves are in rules/, a file per family.
+// sonnx/rule.h — a rule of the safety profile, and the result of checking a model against it.
+// rules/ has the rules, a file per family.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lemma::sonnx {
 
-// There is no released profile yet, so reports name the reading of the drafts that we follow.
+// No profile has been released, so reports name our reading of the drafts.
 inline constexpr std::string_view kReading = "SONNX reading 2026-11";
 
 enum class Severity : uint8_t { Violation, Restriction, Advisory };
@@ -24,17 +24,17 @@ struct Rule {
     std::string_view id;       // `GR4`; diagnostics show `sonnx-GR4`
     std::string_view aliases;  // ids in the documents and drafts, with commas
     Severity severity;
-    std::string_view title;      // what it demands, in one line
-    std::string_view rationale;  // why
+    std::string_view title;      // the requirement, in one line
+    std::string_view rationale;  // the reason
     std::string_view origin;     // the documents that it comes from
     void (*check)(Inspection&);
 };
 
-// In the order of reports.
+// All rules, in the order of reports.
 const std::vector<Rule>& all_rules();
 const Rule* find_rule(std::string_view id);
 
-// The families, each a file of rules/.
+// The families; rules/ has a file for each.
 std::vector<Rule> model_rules();
 std::vector<Rule> graph_rules();
 std::vector<Rule> tensor_rules();
@@ -56,12 +56,12 @@ std::string_view verdict_text(Verdict verdict);
 
 struct RuleResult {
     const Rule* rule = nullptr;
-    Severity severity{};  // of the rule, unless it is relaxed
+    Severity severity{};  // severity of the rule, unless relaxed
     Verdict verdict{};
     int64_t examined = 0;   // nodes, tensors or names that the rule was applied to
-    int64_t undecided = 0;  // of these: those with types that nothing tells
+    int64_t undecided = 0;  // of these: with unknown types
     std::vector<Finding> findings;
-    std::string_view unit;  // what was examined: "nodes"
+    std::string_view unit;  // the counted things: "nodes"
 };
 
 }  // namespace lemma::sonnx

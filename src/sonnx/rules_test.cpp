@@ -1,4 +1,4 @@
-// Every rule on a model that keeps it and on one that breaks it.
+// Tests every rule with a model that satisfies it and one that violates it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ void set_ints(Model& model, const char* node, const char* name, std::vector<int6
     set_attribute(node_of(model, node), make_ints(name, std::move(values)));
 }
 
-// What breaks the rule in the conforming model. Other rules may break with it.
+// The change that violates a rule in the conforming model. Other rules may be violated, too.
 const std::map<std::string_view, Break>& breakers() {
     static const std::map<std::string_view, Break> kBreakers = {
         {"S001",

@@ -1,5 +1,5 @@
-// sonnx/test_models.h — models for tests: one that keeps every rule, and one that leaves implicit
-// what ONNX allows to be implicit. Tests break them on purpose.
+// sonnx/test_models.h — models for tests: one satisfies every rule, the other leaves implicit
+// everything that ONNX allows. Tests violate rules on purpose.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ inline onnx::Model read(const std::string& bytes) {
     return std::move(*model);
 }
 
-// Small numbers that are not all the same.
+// Small numbers that differ.
 inline std::string weights(const std::string& name, const tensor::Shape& shape) {
     int64_t count = 1;
     for (const int64_t extent : shape) count *= extent;
@@ -77,7 +77,7 @@ inline void set_shape(onnx::Model& model, const std::string& name, const Extents
     onnx::ValueInfo& value = value_of(model, name);
     value = declaration(name, shape, value.elem_type);
 }
-// The initialiser in another shape; the elements are not looked at by rules.
+// Changes the shape of an initialiser; rules do not read its elements.
 inline void set_weights(onnx::Model& model, const std::string& name, const Extents& shape) {
     for (onnx::TensorData& data : main_graph(model).initializers) {
         if (data.proto.name == name) data.proto.shape = shape;
@@ -94,7 +94,7 @@ inline onnx::Node make_node(const std::string& op,
 }
 
 // x → Conv → depthwise Conv → MaxPool → Concat with itself → Reshape → Softmax, and a sum: every
-// rule has something to look at.
+// rule has something to examine.
 inline onnx::Model conforming_model() {
     using onnx::test::int_attribute;
     using onnx::test::ints_attribute;
@@ -152,7 +152,7 @@ inline onnx::Model conforming_model() {
 }
 
 // The same kind of network as exporters write it: defaults, SAME padding, axes from the back,
-// broadcasting, no types in between. Some of its nodes can run in any order.
+// broadcasting, no intermediate types. Some of its nodes can run in any order.
 inline onnx::Model implicit_model() {
     using onnx::test::int_attribute;
     using onnx::test::ints_attribute;

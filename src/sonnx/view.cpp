@@ -46,7 +46,7 @@ View::View(const Subject& subject)
     for (const onnx::ValueInfo& output : graph_.outputs) ++uses_[output.name];
 }
 
-// Sub-graphs see the names around them. Their depth is limited by the reader.
+// Sub-graphs can use the names around them. The reader limits their depth.
 void View::count_uses(const std::vector<onnx::Node>& nodes) {
     for (const onnx::Node& node : nodes) {
         for (const std::string& input : node.inputs) ++uses_[input];

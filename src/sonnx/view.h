@@ -1,5 +1,5 @@
-// sonnx/view.h — the main graph of a model with its names looked up: who makes a tensor, what its
-// type is, which elements are known. Rules ask it; it holds for wrong models, too.
+// sonnx/view.h — the main graph of a model with look-ups by name: the node that makes a tensor, its
+// type, its constant elements. It also works for invalid models.
 #pragma once
 
 #include <map>
@@ -20,19 +20,19 @@ struct TensorType {
     int64_t elem_type = 0;         // ONNX's code
     std::optional<Extents> shape;  // empty: not known, or not static
 };
-// What composing found out, by name.
+// The types found by composing, by name.
 using InferredTypes = std::map<std::string, TensorType>;
 InferredTypes inferred_types(const ir::Program& program);
 
-// What the document of `concat` has; its open issues ask for less.
+// The limit in the document of `concat`; its open issues ask for less.
 inline constexpr int64_t kMaxConcatInputs = (int64_t{1} << 31) - 1;
 
-// A model and what the rules of the format said about it.
+// A model with the findings about the format.
 struct Subject {
     const onnx::Model& model;
     const Diagnostics& base;
-    InferredTypes inferred = {};  // empty where the model could not be composed
-    bool composed = true;         // else not everything that ONNX demands was looked at
+    InferredTypes inferred = {};  // empty if the model could not be composed
+    bool composed = true;         // false: some requirements of ONNX were not checked
     bool relax_broadcast = false;
     int64_t max_concat_inputs = kMaxConcatInputs;
 };
@@ -44,26 +44,26 @@ public:
     const onnx::Model& model() const { return subject_.model; }
     const onnx::Graph& graph() const { return graph_; }
     const Subject& subject() const { return subject_; }
-    // Of the default operator set; 0 if it is missing.
+    // The version of the default operator set; 0 if it is missing.
     int64_t opset() const { return opset_; }
 
     const onnx::TensorData* initializer(const std::string& name) const;
     const onnx::ValueInfo* declared(const std::string& name) const;
-    // All declarations of the tensor: among the inputs, the outputs and in between.
+    // All declarations of the tensor: in inputs, outputs and value_info.
     const std::vector<const onnx::ValueInfo*>& declarations(const std::string& name) const;
     const onnx::Node* maker(const std::string& name) const;
     bool is_used(const std::string& name) const;  // by a node, a sub-graph or as an output
 
-    // What the model says, else what composing found out.
+    // The type in the model, else the type found by composing.
     std::optional<TensorType> type(const std::string& name) const;
     std::optional<Extents> shape(const std::string& name) const;
-    // Input or output of a node; empty too where it is left out.
+    // The shape of an input or output of a node; also empty if it is omitted.
     std::optional<Extents> input_shape(const onnx::Node& node, size_t index) const;
     std::optional<Extents> output_shape(const onnx::Node& node, size_t index) const;
 
     // An initialiser, or the result of Constant.
     bool is_constant(const std::string& name) const;
-    // The elements of such a tensor of integers, unless there are more than that.
+    // The elements of a constant integer tensor, up to a limit.
     std::optional<std::vector<int64_t>> constant_ints(const std::string& name,
                                                       int64_t max_items = 4096) const;
 
@@ -81,14 +81,14 @@ private:
 };
 
 bool has_input(const onnx::Node& node, size_t index);
-// The attribute's value, or nothing where it is missing or of another type.
+// The value of an attribute; empty if it is missing or has another type.
 std::optional<int64_t> int_attribute(const onnx::Node& node, std::string_view name);
 std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::string_view name);
 std::optional<std::string> text_attribute(const onnx::Node& node, std::string_view name);
 
 // "2×3×4", "scalar"
 std::string shape_text(const Extents& shape);
-// The extents of all axes multiplied; empty where that is no int64.
+// The product of all extents; empty on overflow.
 std::optional<int64_t> element_count(const Extents& shape);
 
 }  // namespace lemma::sonnx

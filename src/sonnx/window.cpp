@@ -32,11 +32,11 @@ std::optional<int64_t> output_extent(const WindowAxis& axis, bool ceil) {
     return checked_add(steps, 1);
 }
 
-// The taps of a window are dilated, so a window may reach over a short input without hitting it.
+// A dilated window may span a short input without a tap in it.
 bool every_window_hits(const WindowAxis& axis, int64_t outputs) {
     const auto last = checked_mul(outputs - 1, axis.stride);
     if (!last || *last - axis.pad_begin >= axis.input) return false;
-    // Windows that begin in the padding, which are few in models that are meant to run.
+    // Upper bound of windows that begin in the padding; real models have few.
     constexpr int64_t kMaxWindows = int64_t{1} << 16;
     const int64_t early = std::min(outputs, *ceil_div(axis.pad_begin, axis.stride));
     if (early > kMaxWindows) return false;
@@ -44,7 +44,7 @@ bool every_window_hits(const WindowAxis& axis, int64_t outputs) {
         const int64_t first = o * axis.stride - axis.pad_begin;
         const int64_t skip = *ceil_div(-first, axis.dilation);  // taps before the input
         if (skip >= axis.kernel || first + skip * axis.dilation >= axis.input) return false;
-        // The first window lacks the most; where a tap cannot jump over the input, it decides.
+        // The first window misses the most; if no tap can jump over the input, it decides.
         if (axis.dilation <= axis.input) break;
     }
     return true;

@@ -1,5 +1,5 @@
-// sonnx/window.h — the sliding window of convolutions and pooling along one spatial axis, with the
-// arithmetic of the notes: effective kernels, explicit padding, sizes that are never below one.
+// sonnx/window.h — the sliding window of convolution and pooling along one spatial axis, with the
+// arithmetic of the notes: effective kernels, explicit padding, and sizes of at least one.
 #pragma once
 
 #include <optional>
@@ -21,19 +21,19 @@ struct WindowAxis {
 
 // d*(k-1)+1; empty on overflow or values below one.
 std::optional<int64_t> effective_kernel(const WindowAxis& axis);
-// Input and padding together; empty on overflow or values below zero.
+// Input plus padding; empty on overflow or values below zero.
 std::optional<int64_t> padded_input(const WindowAxis& axis);
 // floor((padded - effective) / stride) + 1; with `ceil` rounded up, without windows that begin
-// behind the input. Empty where the kernel does not fit or a value is out of range.
+// after the input. Empty if the kernel does not fit or a value is out of range.
 std::optional<int64_t> output_extent(const WindowAxis& axis, bool ceil = false);
-// Whether every window has an element of the input; `outputs` is what output_extent gave.
+// Whether every window has an element of the input; `outputs` is the result of output_extent.
 bool every_window_hits(const WindowAxis& axis, int64_t outputs);
 
-// Explicit padding for SAME_UPPER, SAME_LOWER and VALID, each axis on its own.
+// Explicit padding for SAME_UPPER, SAME_LOWER and VALID, for one axis.
 bool resolve_auto_pad(const std::string& mode, WindowAxis& axis);
 
-// The axes of a Conv, ConvTranspose or pooling node, missing attributes at their defaults. Empty
-// where shapes are not known, or lists have the wrong length.
+// The axes of a Conv, ConvTranspose or pooling node, with defaults for missing attributes. Empty if
+// shapes are unknown or lists have the wrong length.
 std::optional<std::vector<WindowAxis>> window_axes(const onnx::Node& node, const View& view);
 
 }  // namespace lemma::sonnx

@@ -1,6 +1,6 @@
-// sonnx/reference/arithmetic.h — the files sx.h and sx.c: every arithmetic operation as a function
-// of its own. Contracts know them by name only, so what is proved holds whatever they compute; what
-// they compute is in sx.c, a line each.
+// sonnx/reference/arithmetic.h — the files sx.h and sx.c: every arithmetic operation is a function.
+// Contracts use the names of these functions only, so proofs do not depend on their bodies. sx.c
+// has the bodies, one line each.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-// No end of a comment, no trigraph and no line splice can come out of it.
+// The result has no end of a comment, no trigraph and no line splice.
 std::string safe_text(std::string_view text) {
     constexpr size_t kMaxShown = 200;
     std::string safe;
@@ -60,7 +60,7 @@ std::string safe_text(std::string_view text) {
 }
 
 std::string NameMaker::tensor_name(const std::string& onnx_name) {
-    constexpr size_t kMaxLetters = 40;  // C99 tells 31 letters of external names apart, at least
+    constexpr size_t kMaxLetters = 40;  // C99 distinguishes at least 31 letters of external names
     std::string name = "t_";
     for (const char c : onnx_name.substr(0, kMaxLetters))
         name += is_letter(c) || is_digit(c) ? c : '_';

@@ -1,4 +1,4 @@
-// sonnx/reference/c_tensor.h — tensors of a model as arrays of a C program.
+// sonnx/reference/c_tensor.h — the tensors of a model as arrays of a C program.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace lemma::sonnx::reference {
 
-// Elements in C. Arithmetic is for reals alone.
+// An element type in C. Only reals have arithmetic.
 struct CType {
     std::string_view name;  // `float`
     bool real = false;
     int64_t bytes = 0;
 };
-// Null for types that C99 does not have.
+// Null for types without a counterpart in C99.
 const CType* c_type(int64_t onnx_type);
 
 struct CTensor {
@@ -30,13 +30,13 @@ struct CTensor {
 std::string declaration(const CTensor& tensor);
 // `t_x[n][c]`
 std::string element(const CTensor& tensor, const std::vector<std::string>& indices);
-// `t_x[0 .. 0][0 .. 2]`, as contracts name all elements.
+// `t_x[0 .. 0][0 .. 2]`, all elements in the notation of contracts.
 std::string elements(const CTensor& tensor);
 
-// Letters that are safe in comments and names; others become `_`.
+// Keeps letters that are safe in comments and names; others become `_`.
 std::string safe_text(std::string_view text);
 
-// Makes names that C allows, each for one tensor.
+// Makes valid C names, unique for each tensor.
 class NameMaker {
 public:
     std::string tensor_name(const std::string& onnx_name);

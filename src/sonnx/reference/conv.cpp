@@ -1,6 +1,6 @@
-// The convolutions of document 000, with our resolutions 3 to 30: standard, grouped and depthwise.
-// The sum begins with the bias and goes over channels, rows and columns of the kernel; taps in the
-// padding are left out.
+// The convolutions of document 000 with our resolutions 3 to 30: standard, grouped and depthwise.
+// The sum starts with the bias and runs over channels, rows and columns of the kernel; it skips
+// taps in the padding.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,11 +16,11 @@ constexpr int64_t kMaxIndex = INT32_MAX;
 struct Conv {
     const NodeContext& context;
     std::vector<Axis> output;  // n, m, oh, ow
-    std::vector<Axis> sums;    // c (unless there is one channel only), kh, kw
+    std::vector<Axis> sums;    // c (if there are several channels), kh, kw
     std::vector<WindowAxis> window;
     int64_t group = 1;
-    int64_t channels = 1;      // of the input, for each group
-    int64_t out_channels = 1;  // for each group
+    int64_t channels = 1;      // input channels per group
+    int64_t out_channels = 1;  // output channels per group
     bool bias = false;
 
     const std::string& id() const { return context.id; }
@@ -35,7 +35,7 @@ std::string place(const WindowAxis& axis, std::string_view out, std::string_view
     return axis.pad_begin == 0 ? text : fmt::format("{} - {}", text, axis.pad_begin);
 }
 
-// Whether taps can lie before or behind the input.
+// Whether taps can lie before or after the input.
 struct Guards {
     bool before = false;
     bool behind = false;
@@ -46,7 +46,7 @@ Guards guards_of(const WindowAxis& axis, int64_t outputs) {
     return {.before = axis.pad_begin > 0, .behind = last >= axis.input};
 }
 
-// Guards that cannot fail for these shapes are left out: they would be dead code.
+// Omits guards that cannot fail for these shapes; they would be dead code.
 std::vector<std::string> conditions(const Conv& conv,
                                     const std::string& row,
                                     const std::string& column) {
@@ -60,7 +60,7 @@ std::vector<std::string> conditions(const Conv& conv,
     return all;
 }
 
-// The input channel that output channel `m` and tap `c` meet.
+// The input channel of output channel `m` and tap `c`.
 std::string channel(const Conv& conv) {
     if (conv.group == 1) return conv.channels == 1 ? "0" : "c";
     std::string first = conv.out_channels == 1 ? "m" : fmt::format("(m / {})", conv.out_channels);
@@ -76,7 +76,7 @@ std::string weight(const Conv& conv) {
 
 // ---- The contract's words -----------------------------------------------------------------------
 
-// The sums over the levels from the innermost: each goes on from where the last one ended.
+// The sums by level, from the innermost: each continues from the end of the previous one.
 std::string level_name(const Conv& conv, size_t level) {
     const Axis& axis = conv.sums[level];
     const char* name = axis.index == "kw" ? "columns" : axis.index == "kh" ? "rows" : "channels";
@@ -218,7 +218,7 @@ std::expected<Conv, std::string> look_at(const NodeContext& context) {
     conv.bias = has_input(context.node, 2);
     Extents shape = {x[0], w[0]};
     for (WindowAxis& axis : conv.window) {
-        if (axis.kernel == 1) axis.dilation = 1;  // there is nothing to spread
+        if (axis.kernel == 1) axis.dilation = 1;  // dilation has no effect
         const auto extent = output_extent(axis);
         const auto padded = padded_input(axis);
         if (!extent || !padded || *padded > kMaxIndex || axis.stride > kMaxIndex)

@@ -1,5 +1,5 @@
-// Concat (document 001) and the operators that broadcast (document 004): each element of the output
-// comes from elements of the inputs, whose places follow from shapes alone.
+// Concat (document 001) and the operators that broadcast (document 004). Each element of the output
+// comes from elements of the inputs; their indices follow from shapes alone.
 #include <fmt/format.h>
 
 #include "base/checked.h"
@@ -23,7 +23,7 @@ std::vector<std::string> index_names(const std::vector<Axis>& axes) {
     return names;
 }
 
-// Missing axes are in front, and an axis of one element is read at 0 (resolutions 62 to 66).
+// Missing axes are leading axes, and an axis of extent 1 is read at 0 (resolutions 62 to 66).
 std::string broadcast_element(const CTensor& input, const std::vector<Axis>& axes) {
     const size_t shift = axes.size() - input.extents.size();
     std::vector<std::string> indices;
@@ -46,14 +46,14 @@ struct Part {
     int64_t end = 0;
 };
 
-// The element of the part that lies at the output's indices.
+// The element of the part for the indices of the output.
 std::string part_element(const Part& part, const std::vector<Axis>& axes, size_t joined) {
     std::vector<std::string> indices = index_names(axes);
     if (part.begin > 0) indices[joined] = fmt::format("{} - {}", indices[joined], part.begin);
     return element(part.tensor, indices);
 }
 
-// The output's shape, and where each input lies in it.
+// The parts of the output, one for each input.
 std::expected<std::vector<Part>, std::string> parts_of(const NodeContext& context, size_t joined) {
     std::vector<Part> parts;
     Extents shape = context.input(0).extents;
@@ -74,7 +74,8 @@ std::expected<std::vector<Part>, std::string> parts_of(const NodeContext& contex
     return parts;
 }
 
-// T2 to T6 of the document, for input k: the contract that the conditional of all inputs implies.
+// T2 to T6 of the document, for input k; the contract with the conditional over all inputs implies
+// it.
 std::string part_clause(const Part& part,
                         const CTensor& output,
                         const std::vector<Axis>& axes,

@@ -22,11 +22,10 @@ std::string range(std::string_view index, const auto& end) {
     return fmt::format("0 <= {} < {}", index, end);
 }
 
-// In quantifiers, beside the loop variable of that name.
+// The name in quantifiers, distinct from the loop variable.
 std::string bound_name(const Axis& axis) { return axis.index + "_"; }
 
-// What the loops up to `level` have done once that level's variable has its value: all elements
-// with smaller indices there, whatever comes behind.
+// The loop invariant of a level: all elements with a smaller index at that level are done.
 std::string done_before(const Filling& filling, size_t level) {
     const Axes axes = filling.axes;
     const Axes open = axes.subspan(level);

@@ -1,5 +1,5 @@
 // sonnx/reference/nest.h — a function that fills a tensor element by element, with the loop
-// invariants that let its contract be proved.
+// invariants that prove its contract.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 namespace lemma::sonnx::reference {
 
 struct Axis {
-    std::string index;  // the name of its loop variable
+    std::string index;  // name of its loop variable
     int64_t extent = 0;
 };
 
-// What a node of the graph is in C.
+// The C code of a node.
 struct NodeCode {
-    std::string function;    // its name
-    std::string predicate;   // true once the function has run: `n0_holds`
-    std::string assigned;    // the tensor that it fills, as contracts say it
-    std::string definition;  // all of the text
+    std::string function;    // name of the function
+    std::string predicate;   // the predicate that holds after the call: `n0_holds`
+    std::string assigned;    // the filled tensor in the notation of contracts
+    std::string definition;  // the whole text
 };
 
 struct Filling {
-    std::string id;        // of the node: names begin with it
-    std::string function;  // its name
+    std::string id;        // the prefix of names of the node
+    std::string function;  // name of the function
     const CTensor& output;
     std::vector<Axis> axes;  // one for each axis of the output
-    // Of the output's element at the indices: the value in the contract's words.
+    // The value of the output's element at the indices, in the notation of contracts.
     std::string value;
     std::vector<std::string> body;  // the statements that fill the element
-    // Further clauses that follow from that, in the document's words; each a whole predicate.
+    // Further clauses that follow from it, in the document's words; each is a complete predicate.
     std::vector<std::string> also = {};
 };
 
@@ -44,7 +44,7 @@ std::string parameters(const std::vector<Axis>& axes, std::string_view type);
 // `n, m`
 std::string names(const std::vector<Axis>& axes);
 
-// Lines of text, each behind so many spaces.
+// Appends a line with the given indentation.
 void put_line(std::string& text, size_t indent, std::string_view line);
 
 }  // namespace lemma::sonnx::reference

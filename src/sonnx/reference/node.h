@@ -1,4 +1,4 @@
-// sonnx/reference/node.h — the operators that have a reference: each writes the C of one node.
+// sonnx/reference/node.h — the operators with a reference; each writes the C code of one node.
 #pragma once
 
 #include <expected>
@@ -19,7 +19,7 @@ struct NodeContext {
     const CTensor& output() const { return tensors.at(node.outputs[0]); }
 };
 
-// The C, or why there is none.
+// The C code, or why there is none.
 using NodeResult = std::expected<NodeCode, std::string>;
 
 NodeResult conv_code(const NodeContext& context);
@@ -27,12 +27,12 @@ NodeResult concat_code(const NodeContext& context);
 NodeResult expand_code(const NodeContext& context);
 NodeResult arithmetic_code(const NodeContext& context);  // Add, Sub, Mul, Div
 
-// A value as double, in which all arithmetic is done: `(double)t_x[n]`.
+// A value as double, the type of all arithmetic: `(double)t_x[n]`.
 std::string as_double(const CTensor& tensor, const std::string& value);
-// From double to the type of the tensor; `suffix` is "" in C and "_of" in contracts.
+// Converts double to the type of the tensor; `suffix` is "" in C and "_of" in contracts.
 std::string rounded(const CTensor& tensor, const std::string& value, std::string_view suffix);
 
-// Every extent one or more, and no more elements than an int counts; else why not.
+// Checks that extents are at least one and that an int can count the elements; returns the problem.
 std::optional<std::string> extents_problem(const Extents& extents);
 
 }  // namespace lemma::sonnx::reference

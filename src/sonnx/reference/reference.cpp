@@ -41,7 +41,7 @@ namespace {
 struct Operator {
     std::string_view name;
     NodeResult (*code)(const NodeContext&);
-    size_t tensors = 0;  // inputs that are tensors in C; 0: all of them
+    size_t tensors = 0;  // number of inputs that are tensors in C; 0: all
 };
 constexpr std::array<Operator, 7> kOperators = {{{"Add", arithmetic_code},
                                                  {"Concat", concat_code},
@@ -86,7 +86,7 @@ private:
 
     // ---- Tensors
 
-    // As many inputs as are tensors in C; others are attributes there.
+    // The number of inputs that are tensors in C; the others are attributes there.
     static size_t tensor_inputs(const Operator& op, const onnx::Node& node) {
         const size_t count = node.inputs.size();
         return op.tensors == 0 ? count : std::min(op.tensors, count);
@@ -109,7 +109,7 @@ private:
         for (const std::string& output : node.outputs) add_tensor(output, node);
     }
 
-    // Else something was reported.
+    // False if a problem was reported.
     bool has_tensors(const onnx::Node& node) const {
         const Operator* op = operator_of(node);
         if (!op) return false;
@@ -141,7 +141,7 @@ private:
         order_.push_back(name);
     }
 
-    // It must have a place that a node fills.
+    // A node must make the output.
     void check_output(const onnx::ValueInfo& output) {
         if (view_.maker(output.name)) return;
         fail(output.place,
@@ -178,7 +178,7 @@ private:
         return fmt::format("   {} {}: {}\n", role, declaration(found->second), safe_text(name));
     }
 
-    // Which part of the model this is, so that a reviewer can go from one to the other.
+    // Names the part of the model, so that a reviewer can find it.
     std::string node_comment(const onnx::Node& node, size_t index) const {
         std::string text = fmt::format("\n/* graph/node[{}]: {}{}{}, opset {}\n",
                                        index,
@@ -269,7 +269,7 @@ private:
     Diagnostics& diag_;
     NameMaker names_;
     CTensors tensors_;
-    std::vector<std::string> order_;  // of tensors_, as nodes come to them
+    std::vector<std::string> order_;  // names in tensors_, in the order of first use
     std::vector<NodeCode> nodes_;
 };
 

@@ -1,6 +1,6 @@
-// sonnx/reference/reference.h — a model as C99 that can be proved: literal extents, tensors at file
-// scope, one function per node, and contracts in ACSL that say what the documents of the profile
-// say. Frama-C proves the text that is compiled (docs/assurance.md).
+// sonnx/reference/reference.h — a model as provable C99: literal extents, tensors at file scope,
+// one function per node, and ACSL contracts with the statements of the profile's documents. Frama-C
+// proves the compiled text (docs/assurance.md).
 #pragma once
 
 #include <optional>
@@ -25,12 +25,12 @@ struct ReferenceInput {
     std::string origin;  // a line for comments: tool and hash of the model
 };
 
-// The files `sx.h sx.c model.h model.c weights.h weights.c`. Nodes and types without a reference
-// are reported, each of them; then there are no files. The same model gives the same bytes.
+// The files `sx.h sx.c model.h model.c weights.h weights.c`. Each node and type without a reference
+// is reported; then there are no files. The same model gives the same bytes.
 std::optional<std::vector<SourceFile>> write_reference(const ReferenceInput& input,
                                                        Diagnostics& diag);
 
-// The operators that have a reference, in alphabetical order.
+// The operators with a reference, in alphabetical order.
 const std::vector<std::string_view>& reference_operators();
 
 }  // namespace lemma::sonnx

@@ -1,5 +1,5 @@
-// What the generator refuses, and what hostile models cannot do to its text. What it writes is
-// compiled and compared in tests/sonnx, and proved by `./dev prove`.
+// Models that the generator refuses, and hostile models that must not damage its text. tests/sonnx
+// compiles and compares the text, and `./dev prove` proves it.
 #include "sonnx/reference/reference.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(ReferenceText, NamesStayNames) {
         EXPECT_EQ(file.text.find("int evil;"), std::string::npos) << file.text;
         EXPECT_EQ(file.text.find("\?\?"), std::string::npos) << file.text;
     }
-    // Both names become the same letters, and are told apart.
+    // Both names become the same letters, and get different suffixes.
     EXPECT_NE(written.text("model.h").find("t_a___int_evil_[2];"), std::string::npos);
     EXPECT_NE(written.text("model.h").find("t_a___int_evil__2[2];"), std::string::npos);
 }
@@ -112,7 +112,7 @@ TEST(ReferenceText, DilationOfOneTapIsNothing) {
         reference_of(conv_model({ints_attribute("dilations", {int64_t{1} << 50, 7})}));
     EXPECT_TRUE(written.errors.empty());
     EXPECT_NE(written.text("model.c").find("const int ih = oh + kh;"), std::string::npos);
-    // Nothing can leave the input, so nothing guards it.
+    // No tap can leave the input, so there is no guard.
     EXPECT_EQ(written.text("model.c").find("if ("), std::string::npos);
 }
 

@@ -16,7 +16,7 @@ std::string real_literal(const CType& type, double value) {
 
 std::string integer_literal(const CType& type, int64_t value) {
     if (type.name == "uint64_t") return fmt::format("{}ULL", static_cast<uint64_t>(value));
-    if (value == INT64_MIN) return "(-9223372036854775807LL - 1)";  // no literal is negative
+    if (value == INT64_MIN) return "(-9223372036854775807LL - 1)";  // C has no negative literals
     return type.bytes == 8 ? fmt::format("{}LL", value) : fmt::format("{}", value);
 }
 

@@ -1,5 +1,4 @@
-// sonnx/reference/weights.h — constants as C: reals as hexadecimal literals, so that no bit is
-// lost.
+// sonnx/reference/weights.h — constants in C; hexadecimal literals keep every bit of reals.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,7 @@
 
 namespace lemma::sonnx::reference {
 
-// `const float t_w[2] = { 0x1p+0F, -0x1.8p-1F };`; empty where an element has no literal (nan).
+// `const float t_w[2] = { 0x1p+0F, -0x1.8p-1F };`; empty if an element has no literal (NaN).
 std::optional<std::string> constant_definition(const CTensor& tensor, const tensor::Tensor& data);
 
 }  // namespace lemma::sonnx::reference

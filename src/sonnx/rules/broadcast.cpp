@@ -1,4 +1,4 @@
-// Broadcasting (document 004): shapes that fit, and none of it implicit.
+// Broadcasting (document 004): shapes must fit, and no broadcast is implicit.
 #include "sonnx/broadcast.h"
 
 #include <fmt/format.h>

@@ -16,7 +16,7 @@ struct Parts {
     int64_t axis = 0;  // from the front
 };
 
-// Empty where something is not known, or another rule tells what is wrong.
+// Empty if something is unknown, or if another rule reports the problem.
 std::optional<Parts> parts_of(const onnx::Node& node, const View& view) {
     const auto axis = int_attribute(node, "axis");
     Parts parts;
@@ -114,7 +114,7 @@ void check_output(Inspection& inspection) {
         Extents expected = parts.shapes[0];
         std::optional<int64_t> sum = 0;
         for (const Extents& shape : parts.shapes) {
-            if (shape.size() != expected.size()) return;  // told by the rule of ranks
+            if (shape.size() != expected.size()) return;  // reported by the rule about ranks
             sum = sum ? checked_add(*sum, shape[static_cast<size_t>(parts.axis)]) : std::nullopt;
         }
         const auto actual = inspection.view().output_shape(node, 0);

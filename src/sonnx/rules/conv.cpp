@@ -1,4 +1,4 @@
-// `conv` (document 000) in the reading of notes 1 to 49. Numbers of rules are those of the notes.
+// `conv` (document 000) in the reading of notes 1 to 49. Rule numbers are those of the notes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kSpatial = 2;
 constexpr std::string_view kOp = "Conv";
 
-// A Conv whose input and weights are known, of any rank.
+// A Conv with known input and weights, of any rank.
 struct Shapes {
     Extents x;
     Extents w;
@@ -130,7 +130,7 @@ void check_kernel_fits(Inspection& inspection) {
 void check_kernel_shape(Inspection& inspection) {
     each_conv(inspection, [&](const onnx::Node& node, const Shapes& shapes) {
         const auto kernel = ints_attribute(node, "kernel_shape");
-        if (!kernel) return;  // told by GR4
+        if (!kernel) return;  // reported by GR4
         const Extents expected(shapes.w.begin() + 2, shapes.w.end());
         if (*kernel == expected) return;
         inspection.fail(place_of(node, "kernel_shape"),
@@ -242,7 +242,7 @@ void check_real(Inspection& inspection) {
     });
 }
 
-// Denotation is in effect where a tensor has any.
+// Checks denotations if a tensor has any.
 void check_denotation_of(Inspection& inspection,
                          const std::string& name,
                          const std::array<std::string_view, 4>& expected) {

@@ -1,5 +1,5 @@
-// Rules about names and order. What is wrong with them was found when the format was checked; here
-// it gets the profile's ids. Unused parts are the profile's own concern.
+// Rules about names and order. The check of the format finds most problems; these rules give them
+// the profile's ids. Only unused parts are checked here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void check_single_assignment(Inspection& inspection) {
     take_over(inspection, {DiagKind::DuplicateName});
 }
 
-// ONNX lets an initialiser be the default of an input, which whoever runs the model can replace.
+// In ONNX an initialiser can be the default of an input, which the caller may replace.
 void check_overridable(Inspection& inspection) {
     const onnx::Graph& graph = inspection.graph();
     inspection.examined("inputs", count_of(graph.inputs));
@@ -61,7 +61,7 @@ void check_cycles(Inspection& inspection) {
     take_over(inspection, {DiagKind::CyclicGraph});
 }
 
-// The operator, the inputs and the attributes, without names and places.
+// The operator, the inputs and the attributes, without name and place.
 std::string content_of(const onnx::Node& node) {
     std::string text = node.domain + "\n" + node.op + "\n";
     for (const std::string& input : node.inputs) text += input + "\n";

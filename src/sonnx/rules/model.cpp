@@ -1,4 +1,4 @@
-// Rules about the model as a whole: its form, its operator sets, what belongs to its identity.
+// Rules about the whole model: its form, operator sets and identity.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using diag::printable;
 
-// Kinds that rules of their own tell.
+// Kinds that a separate rule reports.
 bool has_own_rule(DiagKind kind) {
     return kind == DiagKind::DuplicateName || kind == DiagKind::UndeclaredName ||
            kind == DiagKind::MissingOutput || kind == DiagKind::UsedBeforeAssigned ||
@@ -36,7 +36,7 @@ void check_ir_version(Inspection& inspection) {
             "the version of the format is {}, expected 1 to {}", version, onnx::kNewestIrVersion));
 }
 
-// Names of nodes are optional; those that are given are unique (ONNX IR, names within a graph).
+// Node names are optional but must be unique (ONNX IR, names within a graph).
 void check_node_names(Inspection& inspection) {
     std::unordered_set<std::string_view> names;
     for (const onnx::Node& node : inspection.graph().nodes) {
@@ -46,7 +46,7 @@ void check_node_names(Inspection& inspection) {
     }
 }
 
-// Indices that are constants lie inside of what they index.
+// Constant indices must lie inside the indexed tensor.
 void check_constant_indices(Inspection& inspection) {
     const View& view = inspection.view();
     constexpr int64_t kMaxIndices = int64_t{1} << 26;
@@ -90,7 +90,7 @@ void check_constant_indices(Inspection& inspection) {
     });
 }
 
-// What this tool cannot read or run is no fault of the model, but leaves the rule undecided.
+// A limit of this tool is no fault of the model; it leaves the rule undecided.
 void check_valid(Inspection& inspection) {
     inspection.examined("models");
     for (const diag::Diagnostic& item : inspection.view().subject().base.items()) {
@@ -185,7 +185,7 @@ void check_external(Inspection& inspection) {
     for (const onnx::Function& function : model.functions) look_at_nodes(function.nodes);
 }
 
-// What a node that can train says about it, by the operator set.
+// Whether a node is in training mode, by the operator set.
 bool is_training(const onnx::Node& node, const View& view) {
     if (int_attribute(node, "training_mode").value_or(0) != 0) return true;
     if (node.op == "Dropout" && has_input(node, 2)) return true;
@@ -193,7 +193,7 @@ bool is_training(const onnx::Node& node, const View& view) {
     constexpr int64_t kLastIsTest = 6;
     if (can_train && view.opset() <= kLastIsTest)
         return int_attribute(node, "is_test").value_or(0) == 0;
-    // Statistics of the batch are results in training only; later versions have `training_mode`.
+    // Batch statistics are outputs in training only; later versions have `training_mode`.
     constexpr int64_t kLastByOutputs = 13;
     return node.op == "BatchNormalization" && view.opset() <= kLastByOutputs &&
            std::ranges::count_if(node.outputs,
@@ -223,7 +223,7 @@ void check_determinism(Inspection& inspection) {
         inspection.fail(inspection.graph().place, "the model says how to train it");
 }
 
-// Keys that the metadata of a model may answer a need with.
+// Metadata keys that can satisfy a requirement.
 struct Need {
     std::string_view key;
     std::string_view text;

@@ -1,4 +1,4 @@
-// Windows of other operators: pooling and transposed convolutions (notes 3.4).
+// Windows of other operators: pooling and transposed convolution (notes 3.4).
 #include <fmt/format.h>
 
 #include "diag/utf8.h"
@@ -17,7 +17,7 @@ void check_auto_pad(Inspection& inspection) {
             if (!mode || *mode == "NOTSET") return;
             std::string message =
                 fmt::format("`auto_pad` is `{}`, expected `NOTSET`", diag::printable(*mode));
-            // The padding of a transposed convolution depends on the output shape it asks for.
+            // The padding of a transposed convolution depends on the requested output shape.
             op == "ConvTranspose"
                 ? inspection.fail(place_of(node, "auto_pad"), std::move(message))
                 : inspection.fail_fixable(place_of(node, "auto_pad"), std::move(message));

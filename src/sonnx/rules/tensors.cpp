@@ -1,4 +1,4 @@
-// Rules about types and shapes: every tensor declares them, and they are what composing finds.
+// Rules about types and shapes: every tensor declares them, and composing finds the same.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using onnx::TypeKind;
 
 constexpr int64_t kMaxElements = (int64_t{1} << 31) - 1;
 
-// Each tensor of the main graph once, with the place to report it at.
+// Each tensor of the main graph once, with the place for reports.
 struct Named {
     std::string name;
     onnx::Place place;
@@ -57,10 +57,10 @@ void check_sparse(Inspection& inspection) {
     }
 }
 
-// 4-bit integers and the like are other types in memory than in the file.
+// Some types, such as 4-bit integers, have another representation in memory than in the file.
 bool is_plain(int64_t elem_type) { return tensor::dtype_of_onnx(elem_type).has_value(); }
 
-// Declarations that say something else than the first one, or than the initialiser itself.
+// Declarations that contradict the first one or the initialiser.
 void check_repeated_types(Inspection& inspection, const Named& tensor) {
     const View& view = inspection.view();
     const auto type = view.type(tensor.name);
@@ -217,8 +217,8 @@ void check_sizes(Inspection& inspection) {
 // float, uint8 … int64, string, bool, float16, double, uint32, uint64
 bool is_allowed(int64_t elem_type) { return elem_type >= 1 && elem_type <= 13; }
 
-// Tensors that nodes other than Concat make or use. The document of `concat` has bfloat16, those of
-// other operators do not.
+// Tensors that a node other than Concat makes or uses. Only the document of `concat` allows
+// bfloat16.
 std::unordered_set<std::string> outside_of_concat(const onnx::Graph& graph) {
     std::unordered_set<std::string> names;
     for (const onnx::Node& node : graph.nodes) {
