@@ -1,4 +1,4 @@
-// The C functions, by the C++ ones. What they hand out lives in the handle.
+// The C functions, in terms of the C++ ones. The handle owns every returned pointer.
 #include <lemma/lemma.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@ using lemma::Problem;
 using lemma::Tensor;
 using lemma::TensorInfo;
 
-// A tensor that was handed out.
+// Storage of a returned tensor.
 struct Lent {
     Tensor tensor;
-    std::vector<const char*> texts;  // of strings
+    std::vector<const char*> texts;  // pointers to strings
 };
 
 struct lemma_model {
-    std::optional<Model> model;  // empty when loading failed
-    Outcome last;                // of the last call
+    std::optional<Model> model;  // empty if loading failed
+    Outcome last;                // problems of the last call
     std::string error;
     lemma::Tensors inputs;
     std::map<std::string, Lent> outputs;
@@ -45,7 +45,7 @@ void refuse(const std::string& message, Outcome& outcome) {
 
 std::string text_of(const char* text) { return text ? text : ""; }
 
-// Does the step on a loaded model and keeps what it says for lemma_error.
+// Runs a step on a loaded model and keeps its outcome for lemma_error.
 template <class Step>
 int call(lemma_model* handle, Step step) {
     if (!handle) return LEMMA_UNUSABLE;
@@ -59,7 +59,7 @@ int call(lemma_model* handle, Step step) {
     return static_cast<int>(handle->last.status);
 }
 
-// What is wrong with the pointers and counts of a caller; empty if nothing is.
+// The problem with the pointers and counts of a caller; empty if there is none.
 std::string fault_of(const lemma_options& given) {
     if (given.attribute_count > 0 && !given.attributes)
         return "the options have a number of attributes, but none: `attributes` is NULL";
@@ -171,7 +171,7 @@ const Problem* problem(const lemma_model* handle, size_t index) {
 
 const char* lemma_version(void) { return lemma::version(); }
 
-// ---- A model ------------------------------------------------------------------------------------
+// ---- Model --------------------------------------------------------------------------------------
 
 int lemma_load(const char* path, const lemma_options* options, lemma_model** model) {
     if (!model) return LEMMA_UNUSABLE;
@@ -208,7 +208,7 @@ const char* lemma_problem_kind(const lemma_model* model, size_t index) {
     return found ? found->kind.c_str() : "";
 }
 
-// ---- What it has --------------------------------------------------------------------------------
+// ---- Inspection ---------------------------------------------------------------------------------
 
 size_t lemma_count(const lemma_model* model, int group) {
     const auto* const all = infos(model, group);
@@ -254,7 +254,7 @@ const char* lemma_operation_label(const lemma_model* model, size_t index) {
     return found ? found->label.c_str() : "";
 }
 
-// ---- Running ------------------------------------------------------------------------------------
+// ---- Runs ---------------------------------------------------------------------------------------
 
 int lemma_set_input(lemma_model* model, const char* name, const lemma_tensor* tensor) {
     return call(model, [&](Model& loaded, Outcome& outcome) {

@@ -77,7 +77,7 @@ TEST(CApi, RefusesCountsWithoutPointers) {
         EXPECT_EQ(std::string(lemma_error(model.get())),
                   "lemma: the tensor for `total` " + std::string(wrong.why) + "\n");
     }
-    const lemma_tensor empty = {LEMMA_F32, 0, nullptr, nullptr, 0};  // nothing, and no pointers
+    const lemma_tensor empty = {LEMMA_F32, 0, nullptr, nullptr, 0};  // null pointers
     EXPECT_EQ(lemma_set_input(model.get(), "x", &empty), LEMMA_GOOD);
     EXPECT_EQ(lemma_run(model.get()), LEMMA_UNUSABLE);
 }
@@ -196,7 +196,7 @@ TEST(CApi, RefusesInputsThatDoNotFit) {
     ASSERT_EQ(lemma_set_input(model.get(), "x", &tensor), LEMMA_GOOD);
     EXPECT_EQ(lemma_run(model.get()), LEMMA_GOOD);
     ASSERT_EQ(lemma_set_input(model.get(), "x", nullptr), LEMMA_GOOD);
-    EXPECT_EQ(lemma_run(model.get()), LEMMA_UNUSABLE);  // it was taken back
+    EXPECT_EQ(lemma_run(model.get()), LEMMA_UNUSABLE);  // it was removed
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::unexpected<Error> bad(std::string message) {
 }
 
 constexpr int kFirstType = static_cast<int>(DataType::F16);
-// The public numbers are the internal ones, moved so that 0 is no type.
+// The public values are the internal ones plus 1, so that 0 is no type.
 constexpr bool same(DataType type, tensor::DType dtype) {
     return static_cast<int>(type) - kFirstType == static_cast<int>(dtype);
 }

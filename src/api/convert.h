@@ -1,4 +1,4 @@
-// api/convert.h — tensors between the public headers and the interpreter.
+// api/convert.h — converts tensors between the public headers and the interpreter.
 #pragma once
 
 #include <lemma/tensor.hpp>
@@ -9,12 +9,12 @@
 
 namespace lemma::api {
 
-// Of a number that may come from anywhere.
+// Whether an arbitrary number is a DataType.
 bool is_type(DataType type);
 tensor::DType internal_type(DataType type);
 DataType public_type(tensor::DType dtype);
 
-// An error when shape and elements contradict one another; it speaks of the tensor by the name.
+// An error if shape and elements contradict each other; it names the tensor.
 Result<interpret::Array> internal_array(const std::string& name, const Tensor& tensor);
 Result<Tensor> public_tensor(const interpret::Array& array);
 

@@ -6,7 +6,7 @@ namespace lemma::api {
 
 namespace {
 
-// Through the interpreter's form and back.
+// To the interpreter's form and back.
 template <class T>
 void expect_same(const std::vector<T>& values) {
     const Tensor tensor = Tensor::of<T>({static_cast<int64_t>(values.size())}, values);

@@ -25,7 +25,7 @@ std::vector<TensorInfo> infos_of(const ir::Program& program, const std::vector<i
         const auto names = session::item_names(port, port.operand.items.size());
         for (size_t i = 0; i < port.operand.items.size(); ++i) {
             TensorInfo info = info_of(program, program.tensors[port.operand.items[i]]);
-            info.name = names[i];  // a tensor that is handed on has the name of another one
+            info.name = names[i];  // a tensor that is passed on has another name
             info.optional = port.operand.length.valid();
             infos.push_back(std::move(info));
         }

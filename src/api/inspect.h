@@ -1,4 +1,4 @@
-// api/inspect.h — what a composed model says about itself, for the public headers.
+// api/inspect.h — the inspection part of the public headers, for a composed model.
 #pragma once
 
 #include <lemma/lemma.hpp>
@@ -8,12 +8,12 @@
 
 namespace lemma::api {
 
-// Packs item by item.
+// The items of packs are separate tensors.
 struct Inspection {
     std::vector<TensorInfo> inputs;
     std::vector<TensorInfo> outputs;
     std::vector<TensorInfo> variables;
-    std::vector<Operation> operations;  // of the main graph
+    std::vector<Operation> operations;  // operations of the main graph
 };
 Inspection inspect(const ir::Program& program);
 

@@ -14,7 +14,7 @@
 namespace lemma {
 
 struct Model::State {
-    model::Finding finding;  // owns the texts that the model points into
+    model::Finding finding;  // owns the texts that the model refers to
     std::unique_ptr<session::Session> session;
     api::Inspection about;
 };
@@ -25,7 +25,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// For the next call; the texts stay.
+// Prepares for the next call; the texts stay.
 void clear(model::Finding& finding) {
     finding.status = model::kGood;
     finding.diag = Diagnostics();
@@ -94,7 +94,7 @@ Result<Tensors> public_outputs(const ir::Program& program, const interpret::Name
     return tensors;
 }
 
-// Without a copy into the interpreter's form and back, where that is possible.
+// Runs without a copy to the interpreter's form and back, if possible.
 std::optional<Tensors> run_directly(session::Session& session, const Tensors& inputs) {
     engine::Engine* const engine = session.direct_engine();
     if (!engine) return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Tensors> run_directly(session::Session& session, const Tensors& in
         return static_cast<void*>(tensor.bytes.data());
     };
     const auto done = engine->run_directly(given, receive);
-    // Two names for one tensor are rare, and left to the other way.
+    // Two names for one tensor are rare; the general path handles them.
     if (!done || !*done || outputs.size() != names.size()) return std::nullopt;
     return outputs;
 }

@@ -1,4 +1,4 @@
-// api/models_test.h — small models for the tests of the library, in a folder that goes away again.
+// api/models_test.h — small models for the tests of the library, in a temporary folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ graph Scale {
     @compose { y = math.mul(x, factor); }
 })";
 
-// Adds up what it is given.
+// A model that adds up its inputs.
 inline constexpr const char* kSum = R"(
 import math;
 graph Sum {
@@ -74,7 +74,7 @@ public:
     TempFolder& operator=(const TempFolder&) = delete;
 
     std::string path() const { return path_.string(); }
-    // The path of the model.
+    // Returns the path of the model.
     std::string write(const std::string& text) const {
         std::ofstream(path_ / "main.sknd") << text;
         return path();
@@ -84,7 +84,7 @@ private:
     std::filesystem::path path_;
 };
 
-// A model from a text, with the name of the test that runs.
+// A model from a text, named after the current test.
 class Loaded {
 public:
     explicit Loaded(const std::string& text, const LoadOptions& options = {})

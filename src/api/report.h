@@ -1,4 +1,4 @@
-// api/report.h — what went wrong, for the public headers; and the fence that no exception passes.
+// api/report.h — problems for the public headers, and the barrier for exceptions.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ void report(model::Finding& finding, Outcome& outcome);
 void report_unusable(const Error& error, Outcome& outcome);
 void report_fault(const char* what, Outcome& outcome);
 
-// Does the step, which fills in the outcome. Only libraries below us throw.
+// Runs a step, which fills in the outcome. Exceptions can only come from libraries below us.
 template <class Step>
 void guarded(Outcome& outcome, Step step) {
     try {

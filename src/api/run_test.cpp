@@ -51,8 +51,7 @@ TEST(Model, TakesWeightsFromAFileOfTheirOwn) {
     EXPECT_FALSE(Model::load(model.folder(), options).ok());
 }
 
-// Runs behind the first one go from bytes to bytes; inputs that do not fit are refused all the
-// same.
+// After the first run, runs go from bytes to bytes; unsuitable inputs are still refused.
 TEST(Model, CompiledRunsAgreeWithTheInterpreter) {
     constexpr const char* kConv = R"(
 import nn;

@@ -23,8 +23,8 @@ std::unexpected<Error> cannot_write(const std::string& path, std::string_view re
     return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, reason)});
 }
 
-// A folder that nobody else uses, on the file system of the target: inside of it, beside it, or
-// above as far as folders exist.
+// A private folder on the file system of the target: inside the target, beside it, or in the
+// nearest existing parent.
 Result<std::string> make_staging(const fs::path& target) {
     std::error_code failed;
     fs::path above = fs::absolute(target, failed).lexically_normal();
@@ -117,7 +117,7 @@ Result<void> Output::finish() {
     return done;
 }
 
-// Nothing is moved before everything can be; what was moved is taken back when one file cannot.
+// Checks everything before the first move; if a move fails, the earlier ones are undone.
 Result<void> Output::commit() {
     std::error_code failed;
     const fs::path target = fs::absolute(path_, failed);
@@ -126,7 +126,7 @@ Result<void> Output::commit() {
     for (const auto& entry : fs::recursive_directory_iterator(staging_, failed)) {
         if (!entry.is_regular_file(failed)) continue;
         fs::path to = base / fs::relative(entry.path(), staging_, failed);
-        // Whoever gave a link wants what it leads to replaced.
+        // A symbolic link stays; its target is replaced.
         if (fs::is_symlink(to, failed) && fs::exists(to, failed)) to = fs::canonical(to, failed);
         if (auto good = check_target(to.string(), OutputKind::File, options_.overwrite); !good)
             return good;

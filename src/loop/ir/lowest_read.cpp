@@ -28,7 +28,7 @@ MaybeRange times(const Range& a, int64_t factor) {
     return Range{std::min(*x, *y), std::max(*x, *y)};
 }
 
-// The values that variables take while items from `first_item` on are done.
+// The ranges of variables for items from `first_item` on.
 class Ranges {
 public:
     Ranges(const Function& function, int64_t first_item) : f_(function) {
@@ -66,7 +66,7 @@ void Ranges::visit(const Block& block) {
     }
 }
 
-// Division and remainder of what is not negative by a constant, as items are taken apart.
+// Division and remainder of non-negative numbers by a constant, as in the decomposition of items.
 MaybeRange Ranges::quotient(const Expr& expr) const {
     const auto a = of(expr.args[0]);
     const auto b = of(expr.args[1]);

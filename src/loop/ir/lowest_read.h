@@ -1,5 +1,5 @@
-// loop/ir/lowest_read.h — where the items of a kernel that are still to come read a buffer, so that
-// what lies before can be let go while the kernel goes on.
+// loop/ir/lowest_read.h — the lowest element that the remaining items of a kernel read. Pages
+// before it can be released while the kernel runs.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace lemma::loop {
 
-// No item from `first_item` on reads an element before this one. Empty if that is not known.
+// A lower bound of the elements that items from `first_item` on read. Empty if unknown.
 std::optional<int64_t> lowest_read(const Function& function, BufferId buffer, int64_t first_item);
 
 }  // namespace lemma::loop

@@ -5,7 +5,7 @@
 namespace lemma::loop {
 namespace {
 
-// RowGroup of 100, in panels of four: an item is one of ten columns of a panel.
+// Rows of 100 elements in panels of four: an item is one of ten columns of a panel.
 Function panels(bool by_value) {
     Function f;
     Builder build(f);
@@ -41,7 +41,7 @@ TEST(LowestRead, FollowsItemsThatAreTakenApart) {
     EXPECT_EQ(lowest_read(f, from, 9), 7);  // the last column of the first panel
     EXPECT_EQ(lowest_read(f, from, 10), 407);
     EXPECT_EQ(lowest_read(f, from, 39), 1207);
-    EXPECT_EQ(lowest_read(f, from, 49), 1697);  // one item is left, whose column is known
+    EXPECT_EQ(lowest_read(f, from, 49), 1697);  // one item is left, with a known column
 }
 
 TEST(LowestRead, SaysNothingOfAddressesThatAreComputed) {

@@ -110,7 +110,7 @@ ExprId Builder::index(VarId var) {
     return intern({.op = Op::Var, .type = {Kind::Int}, .integer = var.value});
 }
 
-// Never shared: a statement may have set it since.
+// Never shared, because a statement may have changed it.
 ExprId Builder::get(LocalId local) {
     f_.exprs.push_back(
         {.op = Op::Local, .type = f_.locals[local.value].type, .integer = local.value});
@@ -174,7 +174,7 @@ ExprId Builder::make(Op op, std::vector<ExprId> args) {
     return intern({.op = op, .type = result, .args = std::move(args)});
 }
 
-// Integers, and what makes addresses and guards simpler; reals are left to be computed as written.
+// Folds integers and simplifies addresses and guards; reals are computed as written.
 ExprId Builder::fold(Op op, Type result, const std::vector<ExprId>& args) {
     const auto constant = [&](size_t i) { return (*this)[args[i]].op == Op::Constant; };
     const auto value = [&](size_t i) { return (*this)[args[i]].integer; };
@@ -242,7 +242,7 @@ ExprId Builder::cast(ExprId value, Kind kind) {
         return real(e.type.real() ? e.real : static_cast<double>(e.integer), kind);
     }
     if (e.op == Op::Broadcast) {
-        const uint16_t lanes = e.type.lanes;  // `e` does not outlive a new expression
+        const uint16_t lanes = e.type.lanes;  // a new expression invalidates `e`
         return spread(cast(e.args[0], kind), lanes);
     }
     return intern({.op = Op::Cast, .type = {kind, e.type.lanes}, .args = {value}});

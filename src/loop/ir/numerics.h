@@ -1,4 +1,4 @@
-// loop/ir/numerics.h — how far compiled code may leave the formula (docs/numerics.md).
+// loop/ir/numerics.h — how far compiled code may deviate from the formula (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 namespace lemma::loop {
 
 enum class Numerics : uint8_t {
-    Strict,   // the interpreter's bits: its order of sums, its types, its functions
-    Default,  // sums in the order of memory, in the tensors' types, with fused multiply-add
-    Fast,     // estimates of quotients and roots, too
+    Strict,   // the interpreter's bits: same order of sums, types and functions
+    Default,  // sums in memory order, in the tensors' types, with fused multiply-add
+    Fast,     // also estimates of quotients and roots
 };
 
 }  // namespace lemma::loop

@@ -1,4 +1,4 @@
-// The text of kernels, and what the verifier finds wrong with them.
+// The text form and the verifier of kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ std::string type_text(Type type) {
 
 namespace {
 
-// Each expression is named where it is used first: `%3 = add(%1, %2)`.
+// Each expression gets a name at its first use: `%3 = add(%1, %2)`.
 class Printer {
 public:
     explicit Printer(const Function& function) : f_(function), names_(function.exprs.size()) {}
