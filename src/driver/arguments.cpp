@@ -18,7 +18,7 @@ namespace {
 
 using Commands = std::vector<std::unique_ptr<Command>>;
 
-// ---- Values ------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 std::optional<int64_t> whole_number(const std::string& text) {
     int64_t number = 0;
@@ -28,7 +28,7 @@ std::optional<int64_t> whole_number(const std::string& text) {
     return number;
 }
 
-// Empty when the text is good: CLI11's form of a validator.
+// Empty if the text is valid, as CLI11 expects from a validator.
 std::string complaint_about(const std::string& text, NumberRange range) {
     const auto number = whole_number(text);
     if (number && *number >= range.low && *number <= range.high) return "";
@@ -43,9 +43,9 @@ std::string complaint_about(const std::string& text, const std::vector<std::stri
     return fmt::format("`{}` is not one of {}", text, fmt::join(words, ", "));
 }
 
-// ---- Help --------------------------------------------------------------------------------------
+// ---- Help ---------------------------------------------------------------------------------------
 
-constexpr size_t kColumn = 34;  // where the explanations begin
+constexpr size_t kColumn = 34;  // column of the explanations
 
 // `-v, --verbose`, `--max-errors=N`, or the name of a positional argument.
 std::string left_side(const CLI::Option& option) {
@@ -63,7 +63,7 @@ std::string row(const std::string& left, const std::string& right) {
     return fmt::format("  {:<{}}{}\n", left, kColumn - 2, right);
 }
 
-// `checks models` among others of its kind is `Checks models.` on its own.
+// `checks models` in a list becomes `Checks models.` as a sentence.
 std::string sentence(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] += 'A' - 'a';
     return text.ends_with('.') ? text : text + ".";
@@ -97,7 +97,7 @@ std::string help_text(const CLI::App* app, const std::string& name, CLI::AppForm
     return text;
 }
 
-// ---- Bad usage ---------------------------------------------------------------------------------
+// ---- Bad usage ----------------------------------------------------------------------------------
 
 Outcome unusable(const std::string& message, const std::string& command = "") {
     const std::string help = command.empty() ? "lemma --help" : "lemma " + command + " --help";
@@ -126,9 +126,9 @@ std::string unexpected_argument(const CLI::App& app, const std::string& argument
     return fmt::format("unknown option `{}`{}", option, did_you_mean(option, names));
 }
 
-// ---- The line ----------------------------------------------------------------------------------
+// ---- The line -----------------------------------------------------------------------------------
 
-// A line that names its command needs that one alone: declaring them all takes CLI11 a millisecond.
+// A line that names a command needs only that one: declaring all of them takes CLI11 a millisecond.
 void declare(CLI::App& app, const Commands& commands, const std::string& named) {
     app.formatter(std::make_shared<CLI::FormatterLambda>(help_text));
     app.name("lemma");
@@ -143,7 +143,7 @@ void declare(CLI::App& app, const Commands& commands, const std::string& named) 
     }
 }
 
-// Empty when the line is good. CLI11 answers by exceptions: this is the one place to catch them.
+// Empty if the line is valid. CLI11 reports by exceptions; only this function catches them.
 std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args) {
     const auto chosen = [&] {
         const auto subs = app.get_subcommands();
@@ -153,7 +153,8 @@ std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args
         return unusable(message, chosen() == &app ? "" : chosen()->get_name());
     };
     try {
-        std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 reads from the back
+        std::vector<std::string> reversed(args.rbegin(),
+                                          args.rend());  // CLI11 wants the last one first
         app.parse(reversed);
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
@@ -218,7 +219,7 @@ void Arguments::texts(const std::string& name,
 void Arguments::seed(const std::string& name,
                      std::optional<uint64_t>& value,
                      const std::string& text) {
-    // A flag, so that the next word is not taken for its value; CLI11 gives 1 for a bare one.
+    // Declared as a flag, so that the next word is not its value; CLI11 passes 1 for a bare flag.
     const auto accept = [&value](int64_t number) { value = static_cast<uint64_t>(number); };
     app_.add_flag_function(name, accept, text)->option_text("[=SEED]");
 }

@@ -1,5 +1,5 @@
-// driver/arguments.h — the arguments of a command: what it declares, how they are read, and what is
-// said about them. The one file behind it that knows the library is arguments.cpp.
+// driver/arguments.h — the arguments of a command: declaration, reading, help and errors. Only
+// arguments.cpp includes the command line library.
 #pragma once
 
 #include <cstdint>
@@ -29,37 +29,37 @@ inline constexpr int64_t kAnyNumber = INT64_MAX;
 template <class T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
-// What a command declares its arguments to; they are assigned when the line is read.
+// Declares the arguments of a command; reading the line assigns them.
 class Arguments {
 public:
     explicit Arguments(CLI::App& app) : app_(app) {}
 
     // One or more words, such as `MODEL…`.
     void words(const std::string& name, std::vector<std::string>& values, const std::string& text);
-    // None or more, such as `[NAME…]`.
+    // Any number of words, such as `[NAME…]`.
     void optional_words(const std::string& name,
                         std::vector<std::string>& values,
                         const std::string& text);
     void word(const std::string& name, std::string& value, const std::string& text);
-    // `--graph=NAME`, and `-a NAME=VALUE` as often as wanted.
+    // `--graph=NAME`, and repeatable `-a NAME=VALUE`.
     void text(const std::string& name,
               std::string& value,
               const std::string& placeholder,
               const std::string& text);
     void pairs(const std::string& name, std::vector<std::string>& values, const std::string& text);
-    // `-i FILE` as often as wanted.
+    // Repeatable, as `-i FILE`.
     void texts(const std::string& name,
                std::vector<std::string>& values,
                const std::string& placeholder,
                const std::string& text);
-    // `--random-inputs`, or with a seed `--random-inputs=7`; without one it is 1.
+    // `--random-inputs`, or with a seed `--random-inputs=7`; the default seed is 1.
     void seed(const std::string& name, std::optional<uint64_t>& value, const std::string& text);
     void flag(const std::string& names, bool& value, const std::string& text);
     template <class T>
     void number(const std::string& name, T& value, NumberRange range, const std::string& text) {
         add_number(name, [&value](int64_t n) { value = static_cast<T>(n); }, range, text);
     }
-    // One of a few words: `--color=auto|always|never`.
+    // One of several words: `--color=auto|always|never`.
     template <class T>
     void choice(const std::string& name,
                 T& value,
@@ -69,11 +69,11 @@ public:
         for (const auto& [word, choice] : choices) names.push_back(word);
         add_choice(name, [&value, choices](size_t i) { value = choices[i].second; }, names, text);
     }
-    // Two options that make no sense together.
+    // Two options that exclude each other.
     void exclude(const std::string& one, const std::string& other);
-    // An option that makes sense only with another one.
+    // An option that requires another one.
     void need(const std::string& one, const std::string& other);
-    // What the help says below the options.
+    // A text below the options in the help.
     void remark(const std::string& text);
 
 private:
@@ -88,7 +88,7 @@ private:
     CLI::App& app_;
 };
 
-// Reads the line and runs the command that it names; answers help, version and bad usage itself.
+// Reads the line and runs its command; answers help, version and bad usage itself.
 Outcome run_line(const std::vector<std::string>& args,
                  const std::vector<std::unique_ptr<Command>>& commands,
                  Terminal terminal,

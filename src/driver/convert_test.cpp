@@ -1,4 +1,4 @@
-// What a conversion leaves behind: all files of a good model, or none.
+// The files that a conversion leaves: all files of a valid model, or none.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ protected:
         std::ifstream file(path(name));
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    // The names of all files and folders, hidden ones too.
+    // The names of all files and folders, including hidden ones.
     std::set<std::string> files() const {
         std::set<std::string> names;
         for (const auto& entry : fs::recursive_directory_iterator(folder_))

@@ -1,5 +1,5 @@
 // driver/driver.h — the command line as a function: arguments in, exit status and texts out. main()
-// prints them; the golden tests compare them (docs/decisions/golden-tests.md).
+// prints them; golden tests compare them (docs/decisions/golden-tests.md).
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace lemma::driver {
 
-// What the output goes to: colours are for terminals only.
+// The kind of output: colours are for terminals only.
 struct Terminal {
     bool out = false;
     bool err = false;
     bool no_colour = false;  // the user set NO_COLOR
-    // Shows what a long run is at, in place of what it showed before; may be empty.
+    // Shows the state of a long run and replaces the previous text; may be empty.
     std::function<void(const std::string&)> progress = {};
 };
 
@@ -26,7 +26,7 @@ struct Outcome {
     std::string err;
 };
 
-// `args` without the program's name; `input` is what the file name `-` stands for.
+// `args` excludes the program's name; `input` is the content of the file named `-`.
 Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istream& input);
 
 }  // namespace lemma::driver

@@ -1,12 +1,11 @@
-// fmt's own functions, compiled into the program: Debian has fmt as a shared library only, and that
-// brings the shared C++ library along, whose start takes half a millisecond
-// (docs/decisions/libraries.md).
+// fmt's functions, compiled into the program. Debian has fmt only as a shared library, which needs
+// the shared C++ library and so half a millisecond at start (docs/decisions/libraries.md).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
 namespace detail {
 
-// The templates that fmt's header promises to find elsewhere.
+// The templates that fmt's header declares as extern.
 template FMT_API dragonbox::decimal_fp<float> dragonbox::to_decimal(float) noexcept;
 template FMT_API dragonbox::decimal_fp<double> dragonbox::to_decimal(double) noexcept;
 template FMT_API thousands_sep_result<char> thousands_sep_impl(locale_ref);

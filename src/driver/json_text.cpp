@@ -15,7 +15,7 @@ std::string on_one_line(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// With a blank behind `,` and `:`. Stops when the text is too long to be of use.
+// With a space after `,` and `:`. Stops if the text is too long for a line.
 void append_spaced(std::string& out, const Json& json, size_t most) {
     if (!json.is_structured()) {
         out += on_one_line(json);

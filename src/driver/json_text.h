@@ -1,4 +1,4 @@
-// driver/json_text.h — JSON for people too: what fits on a line is not broken up.
+// driver/json_text.h — readable JSON: values that fit on a line are not split.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,7 @@
 
 namespace lemma::driver {
 
-// Ends with a line end. Bytes that are not UTF-8 become replacement characters.
+// Ends with a newline. Invalid UTF-8 becomes replacement characters.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace lemma::driver

@@ -14,7 +14,7 @@ bool write_all(const std::string& text, std::FILE* stream) {
            std::fflush(stream) == 0;
 }
 
-// One line on a terminal, shown once a run has taken a while and rewritten a few times a second.
+// One line on a terminal. It appears after a while and is rewritten a few times a second.
 class Progress {
 public:
     void operator()(const std::string& text) {

@@ -1,4 +1,4 @@
-// Documents and data files that are made to break a reader: each gets a diagnostic, at once.
+// Hostile documents and data files: each gets a diagnostic quickly.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::string repeated(std::string_view text, size_t count) {
     return result;
 }
 
-// A folder of its own for each test, gone afterwards.
+// A temporary folder for each test.
 class Nnef1Hostile : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -45,7 +45,7 @@ protected:
             << "wanted: " << text << "\nfound: " << outcome.err.substr(0, 500);
         EXPECT_LT(outcome.err.size(), 10'000U);
     }
-    // A document as a whole.
+    // A complete document.
     void refuses(std::string_view document, std::string_view text) const {
         write("graph.nnef", document);
         expect_refused(text);
@@ -136,7 +136,7 @@ TEST_F(Nnef1HostileData, WidthsThatNoItemHas) {
     refuses_data(bytes_of({.length = 0, .bits = 65, .item = 2}, 0), "65-bit");
 }
 
-// Items of three bits are codes like any other; nothing of them is garbage.
+// Items of three bits are valid codes, not garbage.
 TEST_F(Nnef1HostileData, OddWidthsAreRead) {
     write("graph.nnef", document("", "w = variable(shape = [2, 3], label = 'w');\ny = add(x, w);"));
     write("graph.quant", "\"w\": linear_quantize(min = 0.0, max = 7.0, bits = 3);\n");

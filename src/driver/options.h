@@ -10,11 +10,11 @@ namespace lemma::driver {
 void declare_graph_options(Arguments& arguments, model::GraphOptions& options);
 // --real, for commands that compute or write numbers.
 void declare_real(Arguments& arguments, model::GraphOptions& options);
-// Limits of the language: --max-depth and the like.
+// Limits of the language, such as --max-depth.
 void declare_limits(Arguments& arguments, model::CheckOptions& options);
 // --dialect of NNEF 1.0.
 void declare_dialect(Arguments& arguments, model::CheckOptions& options);
-// The limits of folders and archives: --max-files and the like.
+// Limits of folders and archives, such as --max-files.
 void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits);
 // --numerics, --target and the cache of compiled code.
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options);

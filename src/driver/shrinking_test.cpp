@@ -56,7 +56,7 @@ protected:
     std::unique_ptr<session::Session> session_;
 };
 
-// The weights are packed for each number of rows, from the file's bytes.
+// The engine packs the weights from the file for each number of rows.
 TEST_P(ShrinkingModel, IsReadAgainForOtherExtents) {
     for (const int64_t rows : {1, 3}) {
         const auto outputs = step(rows);
@@ -67,7 +67,7 @@ TEST_P(ShrinkingModel, IsReadAgainForOtherExtents) {
 
 TEST_P(ShrinkingModel, IsReportedBeforeItsWeightsAreRead) {
     fs::resize_file(path_, 100);
-    if (GetParam() == session::EngineKind::Interpret) {  // which read them when it was opened
+    if (GetParam() == session::EngineKind::Interpret) {  // it read them when the session was opened
         EXPECT_TRUE(step(1));
         return;
     }

@@ -1,5 +1,5 @@
-// The safety profile from the command line, and what it says about execution: any order in which
-// the nodes can run gives the same bits.
+// The safety profile from the command line, and its statement about execution: every valid order of
+// the nodes gives the same bits.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ protected:
         std::istringstream none;
         return run(args, {}, none);
     }
-    // The bytes of the file with the output `y`, for inputs that depend on nothing else.
+    // The bytes of the file with output `y`; its inputs are fixed.
     std::string result_of(const std::string& model,
                           const std::string& name,
                           const std::string& engine = "interpret") const {
@@ -132,7 +132,7 @@ TEST_F(Sonnx, ExplicitFormConformsAndComputesTheSameBits) {
     EXPECT_EQ(result_of(model, "before"), result_of(fixed, "after"));
 }
 
-// The model and its explicit form give the same bits in both engines; `repaired`: it conforms.
+// The model and its explicit form give the same bits in both engines; `repaired`: it then conforms.
 class SonnxBits : public Sonnx {
 protected:
     void expect_same(const std::string& what, const onnx::test::TestGraph& graph, bool repaired) {
@@ -171,7 +171,7 @@ TEST_F(SonnxBits, TermsOfGemmAreExpanded) {
     }
 }
 
-// Attributes are of single precision, and so are their defaults.
+// Attributes and their defaults have single precision.
 TEST_F(SonnxBits, DefaultsAreWrittenOut) {
     onnx::test::TestGraph graph;
     graph.inputs = {{"x", {64, 64}}};
@@ -263,7 +263,7 @@ TEST_F(Sonnx, WritesNoExplicitFormOfWrongModels) {
 
 // ---- Execution order ----------------------------------------------------------------------------
 
-// The nodes in an order in which they can run, chosen by the random numbers.
+// The nodes in a random valid order.
 std::vector<onnx::Node> shuffled(const onnx::Graph& graph, std::mt19937& random) {
     std::set<std::string> made;
     for (const onnx::ValueInfo& input : graph.inputs) made.insert(input.name);

@@ -1,5 +1,5 @@
-// What a model brings along reaches nobody's terminal as it is: names and texts with characters
-// that would move the cursor, change the title of the window or hide what stands before them.
+// Text of a model must not reach the terminal unescaped: its characters could move the cursor,
+// change the title of the window or hide other text.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -43,7 +43,7 @@ protected:
         std::istringstream nothing;
         return run(arguments, {}, nothing);
     }
-    // JSON has escapes of its own, for fewer characters.
+    // JSON has its own escapes, for fewer characters.
     static void expect_safe(const Outcome& outcome, bool json = false) {
         for (const std::string& text : {outcome.out, outcome.err}) {
             for (const char c : text) {

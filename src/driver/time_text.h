@@ -1,11 +1,11 @@
-// driver/time_text.h — how long something took, as people write it.
+// driver/time_text.h — durations as readable text.
 #pragma once
 
 #include <string>
 
 namespace lemma::driver {
 
-// Four digits in the unit that suits: `81.2 µs`, `742.1 ms`, `17.42 s`, `1742 s`.
+// Four digits in a suitable unit: `81.2 µs`, `742.1 ms`, `17.42 s`, `1742 s`.
 std::string time_text(double seconds);
 
 }  // namespace lemma::driver

@@ -1,4 +1,4 @@
-// Archives of tract: data that only the files tell the type of.
+// Archives of tract: only the data files have the types.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ protected:
     void write(const std::string& name, std::string_view bytes) const {
         std::ofstream(folder_ / name, std::ios::binary) << bytes;
     }
-    // A graph of one variable `w`, which is its result.
+    // A graph with one variable `w`, which is its result.
     void write_graph(std::string_view shape) const {
         write("graph.nnef",
               fmt::format("version 1.0;\nextension tract_registry tract_core;\n"
@@ -42,7 +42,7 @@ protected:
         std::istringstream none;
         return run(args, {}, none);
     }
-    // What a run prints about `y`, from its type on.
+    // The printed line about `y`, from its type on.
     std::string result() const {
         const Outcome outcome = lemma({"run", "--random-inputs"});
         EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
@@ -91,7 +91,7 @@ TEST_F(TractData, BlocksOfFourBits) {
     constexpr uint32_t kVendor = 0x5452U << 16;
     write("w.dat", header(18, {1, 32}, 0xFFFFFFFF, kVendor | 0x3040) + block);
     EXPECT_EQ(result(), "y: f32[2, 16], from -4 to 3.5, mean -0.25: 3.5 3 2.5 2 1.5 1 0.5 0 …");
-    // The older order has its items side by side.
+    // The older order has adjacent items.
     write("w.dat", header(18, {1, 32}, 0xFFFFFFFF, kVendor | 0x2040) + block);
     EXPECT_EQ(result(), "y: f32[2, 16], from -4 to 3.5, mean -0.25: 3.5 -4 3 -3.5 2.5 -3 2 -2.5 …");
     write("w.dat", header(18, {1, 32}, 0xFFFFFFFF, kVendor | 0x1000) + block);

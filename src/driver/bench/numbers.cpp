@@ -34,7 +34,7 @@ std::string how(const StepNumbers& step) {
     return step.why.empty() ? step.schedule : "interpreted: " + step.why;
 }
 
-// Of the peak of all threads.
+// The share of the peak of all threads.
 std::string share_text(const BenchNumbers& numbers, double operations, double seconds) {
     if (numbers.peak <= 0 || seconds <= 0 || operations <= 0) return {};
     return fmt::format("{:.0f}%", 100 * operations / seconds / numbers.peak);

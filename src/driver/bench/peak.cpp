@@ -16,11 +16,11 @@ namespace {
 constexpr int64_t kSteps = 20'000;
 constexpr int kTimes = 24;
 
-// Each item multiplies and adds in as many registers as there are, which are independent, so that
-// nothing but the units themselves is waited for.
+// Each item multiplies and adds in all registers. They are independent, so only the arithmetic
+// units limit the speed.
 struct PeakKernel {
     loop::Function function;
-    double operations = 0;  // of an item
+    double operations = 0;  // operations of an item
 };
 PeakKernel make_kernel(const loop::Target& target, int threads) {
     PeakKernel kernel;
@@ -72,7 +72,7 @@ double cpu_seconds() {
 
 }  // namespace
 
-// Each thread by the time that it had, so that others who use the machine do not change the result.
+// Counts the CPU time of each thread, so that other programs do not change the result.
 Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
     const loop::Target& target = compiler.target();
     const auto cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
@@ -84,7 +84,7 @@ Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
     LEMMA_TRY(const auto data,
               runtime::Memory::zeros(target.registers * target.vector_bytes * used));
     LEMMA_TRY(const auto factors, runtime::Memory::zeros(2 * target.vector_bytes));
-    // Sums stay near 1: numbers that are too small may take longer.
+    // Sums stay near 1, because subnormal numbers may take longer.
     std::fill_n(static_cast<float*>(factors.data()), 2 * target.lanes(), 0.5F);
     void* const buffers[] = {data.data(), factors.data()};
     std::vector<double> best(static_cast<size_t>(used));

@@ -1,5 +1,5 @@
-// driver/bench/peak.h — how fast the processor multiplies and adds, measured: the number that
-// kernels are compared with.
+// driver/bench/peak.h — measures the peak speed of multiplications and additions. Kernels are
+// compared with it.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace lemma::driver {
 
-// Of floats, with so many threads, in operations a second. Takes a few hundredths of a second.
+// Float operations per second with the given number of threads. Takes a few hundredths of a second.
 Result<double> measure_peak(codegen::Compiler& compiler, int threads);
 
 }  // namespace lemma::driver

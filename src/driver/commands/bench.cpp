@@ -94,7 +94,7 @@ Result<void> Bench::measure_runs(engine::Engine& engine, BenchNumbers& numbers) 
     return {};
 }
 
-// What the plan says about the model.
+// Takes the facts about the model from the plan.
 void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
     const engine::Engine& engine = *session.engine();
     const loop::Plan& plan = engine.plan();

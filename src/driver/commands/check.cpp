@@ -81,7 +81,7 @@ void Check::declare_profile(Arguments& arguments) {
         arguments.need(option, "--profile");
 }
 
-// Turns warnings into errors. Where errors were dropped there is enough to do as it is.
+// Turns warnings into errors. If errors were dropped, there are enough errors already.
 void Check::apply_werror(Diagnostics& diag) const {
     if (!werror_ || diag.warning_count() == 0 || diag.dropped_errors() > 0) return;
     Diagnostics strict(0);  // no limit

@@ -1,5 +1,5 @@
-// driver/commands/command.h — what every command of `lemma` is: a name, its arguments, and what it
-// does. A new command is a file beside this one and a line in all_commands().
+// driver/commands/command.h — the interface of commands: a name, arguments, and a run function. A
+// new command is a file beside this one and a line in all_commands().
 #pragma once
 
 #include <istream>
@@ -28,10 +28,10 @@ inline constexpr const char* kModelHelp =
 
 enum class Colour { Auto, Always, Never };
 void declare_colour(Arguments& arguments, Colour& colour);
-// Whether to colour what goes to stderr.
+// Whether to colour the text for stderr.
 bool colour_errors(Colour colour, Terminal terminal);
 
-// How commands tell what they found wrong with the one model that they read.
+// How a command reports the problems of its model.
 struct ProblemStyle {
     bool json = false, brief = false;
     Colour colour = Colour::Auto;
@@ -49,7 +49,7 @@ std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> ops_command();
 
-// In the order that the help lists them.
+// In the order of the help.
 std::vector<std::unique_ptr<Command>> all_commands();
 
 }  // namespace lemma::driver

@@ -20,11 +20,11 @@ constexpr const char* kStandardInput = "-";
 
 enum class Dialect { Spec, Khronos, Tract };
 
-// Empty where the text has errors.
+// Empty if the text has errors.
 struct Formatted {
     std::string text;
     bool same = false;  // it reads back as the same program
-    std::string notes;  // on what was changed
+    std::string notes;  // remarks about changes
 };
 
 class Fmt final : public Command {
@@ -76,7 +76,7 @@ std::string_view first_word(std::string_view text) {
     return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
 }
 
-// By the file's name, or else by how a document or library of NNEF 1.0 begins.
+// Decides by the file name, else by the beginning of the text.
 bool is_nnef1(const std::string& path, std::string_view text) {
     if (path != kStandardInput) return path.ends_with(".nnef");
     return first_word(text) == "version" || first_word(text) == "fragment";
@@ -93,7 +93,8 @@ Result<std::string> read(const std::string& path, std::istream& input) {
     return text;
 }
 
-// Imports may leave out their `;` at the end of a line (notes, resolution 16); we say that it came.
+// Imports may omit the `;` at the end of a line (notes, resolution 16); a remark reports the added
+// one.
 std::string import_notes(const sknd::Module& module, const diag::SourceMap& sources) {
     std::string notes;
     const std::string_view text = sources.text(module.file);
@@ -111,7 +112,7 @@ std::string import_notes(const sknd::Module& module, const diag::SourceMap& sour
     return notes;
 }
 
-// A formatter that loses a part of the program is worse than none, so both read their text back.
+// A formatter must not lose a part of the program, so both formatters read their text back.
 Formatted Fmt::format_sknd(const diag::SourceMap& sources,
                            diag::FileId file,
                            Diagnostics& diag) const {

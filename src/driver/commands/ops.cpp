@@ -51,7 +51,8 @@ void Ops::declare(Arguments& arguments) {
         "Operators of other formats are listed when asked for, as `onnx.*` or `nnef1.*`.");
 }
 
-// Operators of other formats, in modules such as `onnx.conv`, only where a name asks for them.
+// Operators of other formats, in modules such as `onnx.conv`, are listed only if a name asks for
+// them.
 std::vector<ModuleText> Ops::library() const {
     std::vector<ModuleText> modules = standard_library();
     std::erase_if(modules, [&](const ModuleText& module) {
@@ -68,7 +69,7 @@ std::vector<ModuleText> Ops::library() const {
     return modules;
 }
 
-// Each name on its own: one operator in full, several as a list.
+// Each name separately: one operator in full, several as a list.
 Outcome Ops::explain(const std::vector<ModuleText>& library) const {
     Outcome outcome;
     std::vector<ModuleText> chosen;
@@ -112,7 +113,7 @@ Outcome Ops::write_pages(const std::vector<Page>& pages) const {
     return {};
 }
 
-// Lists pages that are missing, that differ, and that nothing writes any more.
+// Lists missing, changed and obsolete pages.
 Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
     Outcome outcome;
     std::set<fs::path> known;

@@ -42,7 +42,7 @@ private:
     Result<bool> run_once(session::Session& session,
                           model::Finding& finding,
                           Results& results) const;
-    // Outputs, and the tensors that `--dump` names as if they were.
+    // Outputs, and the tensors named by `--dump`.
     struct Step {
         std::vector<ir::Port> ports;
         interpret::NamedArrays arrays;
@@ -112,7 +112,7 @@ interpret::RunOptions Run::run_options(Terminal terminal) const {
     return run;
 }
 
-// One tensor or several, if the model has them; else a folder for all.
+// One or several tensors, if the model has them; else a folder for all.
 session::KeepOptions Run::keep_options(
     std::vector<std::pair<std::string, interpret::Array>>& named) const {
     session::KeepOptions keep;
@@ -182,7 +182,7 @@ std::optional<Run::Step> Run::timed_step(session::Session& session,
     for (auto& [name, array] : results.dumped) {
         if (own.contains(name)) continue;
         if (!step.arrays.contains(name)) step.ports.push_back({name, ir::Operand::single({})});
-        step.arrays[name] = {std::move(array)};  // inside of a loop: the last one
+        step.arrays[name] = {std::move(array)};  // in a loop, the last value
     }
     return step;
 }
@@ -211,7 +211,7 @@ Result<bool> Run::run_once(session::Session& session,
     return true;
 }
 
-// 0, 1, 2, … until there is no such folder.
+// Runs the folders 0, 1, 2, … as long as they exist.
 Result<bool> Run::run_steps(session::Session& session,
                             model::Finding& finding,
                             Results& results) const {

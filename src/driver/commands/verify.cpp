@@ -93,7 +93,7 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             if (verbose_ && result.passed())
                 outcome.out += fmt::format("passed {}\n", model::safe_text(folder));
             for (const std::string& remark : result.remarks) {
-                // Thousands of cases may have the same one.
+                // Thousands of cases may have the same remark.
                 if (told.insert(remark).second)
                     outcome.err += fmt::format(
                         "{}: note: {}\n", model::safe_text(folder), model::safe_text(remark));

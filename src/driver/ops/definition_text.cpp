@@ -11,7 +11,7 @@ namespace {
 using sknd::BlockKind;
 using sknd::Definition;
 
-// The definition with this one block.
+// The definition with only this block.
 Definition only(const Definition& definition, BlockKind kind) {
     Definition part;
     part.name = definition.name;
@@ -24,7 +24,7 @@ Definition only(const Definition& definition, BlockKind kind) {
     return part;
 }
 
-// The lines inside of `operator x {` and `@block {`, without the indentation of both.
+// The lines inside `operator x {` and `@block {`, without their indentation.
 std::string inside_block(const std::string& text) {
     constexpr size_t kIndent = 8;
     std::vector<std::string> lines;

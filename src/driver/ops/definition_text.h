@@ -1,5 +1,5 @@
-// driver/ops/definition_text.h — parts of a definition as text, in the layout of
-// sknd/syntax/printer.
+// driver/ops/definition_text.h — parts of a definition as text, in the canonical layout of the
+// printer.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ public:
     // `optional real[n]`
     std::string type(const sknd::ParamDecl& decl);
     std::string expr(sknd::ExprId id) const;
-    // The text of a string literal, formatted parts in braces.
+    // The text of a string literal, with its formatted parts in braces.
     std::string message(sknd::ExprId id) const;
 
 private:

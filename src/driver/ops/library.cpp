@@ -21,7 +21,7 @@ using sknd::Module;
 
 // ---- Comments -----------------------------------------------------------------------------------
 
-// The comment lines that end right above `offset`, as one paragraph.
+// The comment lines directly above `offset`, as one paragraph.
 std::string comment_above(const Module& module, std::string_view text, uint32_t offset) {
     std::vector<std::string> lines;
     auto next = std::ranges::find_if(module.comments.rbegin(),
@@ -44,7 +44,7 @@ std::string comment_above(const Module& module, std::string_view text, uint32_t 
     return paragraph;
 }
 
-// The comment that the file begins with.
+// The comment at the beginning of the file.
 std::string first_comment(const Module& module, std::string_view text) {
     if (module.comments.empty() || module.comments.front().begin != 0) return "";
     uint32_t end = module.comments.front().end;
@@ -155,7 +155,7 @@ std::string mention(const ParamText& param) {
     return param.name + (param.packed ? ".." : "") + (param.optional ? "?" : "");
 }
 
-// Sets words side by side, on new lines at the column where the first one stands.
+// Puts words side by side; further lines begin at the column of the first word.
 class Filler {
 public:
     explicit Filler(size_t columns) : columns_(columns) {}
@@ -164,7 +164,7 @@ public:
         text_ += word;
         column_ += word.size();
     }
-    // `reserve` columns are left behind the list.
+    // Leaves `reserve` columns free after the list.
     void add_list(const char* open,
                   const std::vector<std::string>& words,
                   const char* close,
@@ -198,7 +198,7 @@ std::vector<ModuleText> standard_library() {
     diag::SourceMap sources;
     std::vector<ModuleText> modules;
     for (const sknd::EmbeddedFile& file : sknd::embedded_files()) {
-        // How operators are said in another format is for the writer of that format alone.
+        // These modules only serve the writer of ONNX.
         if (file.path.starts_with("to_onnx/")) continue;
         ModuleText text = describe(file, sources);
         if (modules.empty() || modules.back().name != text.name) {

@@ -1,5 +1,5 @@
-// driver/ops/library.h — the standard operators as data for people: what their definitions and the
-// comments above them say, as texts.
+// driver/ops/library.h — the standard operators as texts for people: their definitions and the
+// comments above them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lemma::driver {
 
-// A declaration: `padding: optional int..(2 * d)`, or a type with what it may stand for.
+// A declaration: `padding: optional int..(2 * d)`, or a type with its possible values.
 struct ParamText {
     std::string name;
     std::string type;
@@ -26,15 +26,15 @@ enum class BodyKind { Formula, Composition, Intrinsic };
 struct OperatorText {
     std::string module;
     std::string name;     // `conv`
-    std::string summary;  // the comment above it, as one paragraph without full stop
+    std::string summary;  // the comment above it, as one paragraph without the full stop
     bool is_private = false;
     std::vector<ParamText> types, attributes, inputs, outputs, constants, variables;
     std::vector<AssertText> asserts;
     BodyKind body = BodyKind::Intrinsic;
     std::string helpers;     // the statements of `@using`
-    std::string statements;  // of `@lower` or `@compose`
-    std::string updates;     // of `@update`
-    std::string definition;  // all of it
+    std::string statements;  // body of `@lower` or `@compose`
+    std::string updates;     // body of `@update`
+    std::string definition;  // the whole definition
     std::string file;        // `stdlib/nn.sknd`
     unsigned line = 0;
 
@@ -44,15 +44,15 @@ struct OperatorText {
 struct ModuleText {
     std::string name;
     std::string file;
-    std::string summary;                  // the comment on top of the file
+    std::string summary;                  // the comment at the top of the file
     std::vector<OperatorText> operators;  // in the order of the file
 };
 
-// All standard modules in the order of their names.
+// All standard modules, sorted by name.
 std::vector<ModuleText> standard_library();
 
-// The operator as it is called, the outputs on the left, `?` behind what is optional:
-// `output = nn.linear(input, filter, bias?)`. Longer than `columns`, it is broken into lines.
+// A call of the operator with outputs on the left and `?` after optional arguments: `output =
+// nn.linear(input, filter, bias?)`. A text longer than `columns` is split into lines.
 std::string call_text(const OperatorText& op, size_t columns);
 
 const char* body_title(BodyKind body);

@@ -12,7 +12,7 @@ constexpr size_t kColumns = 100;
 constexpr const char* kGenerated =
     "<!-- Written by `lemma ops --markdown=docs/operators` from the definitions in stdlib/. -->\n";
 
-// Inside of a table `|` would end the cell, in code too.
+// In a table `|` would end the cell, even in code.
 std::string cell(const std::string& text) {
     std::string result;
     for (const char c : text) {
@@ -24,7 +24,7 @@ std::string cell(const std::string& text) {
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
 
-// Plain text that Markdown must not take for anything else, save for code in it.
+// Escapes plain text for Markdown, except for code in it.
 std::string escaped(const std::string& text) {
     std::string result;
     bool in_code = false;
@@ -60,7 +60,7 @@ std::string conditions(const std::vector<AssertText>& asserts) {
     return text;
 }
 
-// From docs/operators/nn/ to the root: two folders, and one for each part of the module's name.
+// From docs/operators/nn/ to the root: two levels, and one for each part of the module's name.
 std::string root_of(const std::string& module) {
     std::string path = "../../../";
     for (const char c : module) path += c == '.' ? "../" : "";

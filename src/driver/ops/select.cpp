@@ -52,7 +52,7 @@ Error ambiguous(const Selection& selection, const std::string& word) {
 
 bool matches_pattern(std::string_view text, std::string_view pattern) {
     size_t t = 0, p = 0;
-    size_t star = std::string_view::npos, star_text = 0;  // where to go on with a longer `*`
+    size_t star = std::string_view::npos, star_text = 0;  // to retry with a longer `*`
     while (t < text.size()) {
         if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
             ++t, ++p;
@@ -88,8 +88,8 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library,
         module.one = false;
         return module;
     }
-    // `onnx.Conv` is in one of the modules below `onnx`; without a dot, a standard operator is
-    // meant.
+    // `onnx.Conv` is in one of the modules below `onnx`; a name without a dot means a standard
+    // operator.
     const size_t dot = word.rfind('.');
     Selection unqualified = filtered(library, [&](const OperatorText& op) {
         const size_t below = op.module.rfind('.');

@@ -1,4 +1,4 @@
-// driver/ops/select.h — which operators a word of the command line names.
+// driver/ops/select.h — the operators that a word of the command line selects.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace lemma::driver {
 
 // `nn.conv`, `relu` if only one module has it, a module, or a pattern with `*` and `?`. The error
-// says what comes nearest, or which operators a name fits.
+// suggests similar names, or lists the operators that match.
 struct Selection {
     bool one = false;  // the word names a single operator
     std::vector<ModuleText> modules;
 };
 Result<Selection> select_operators(const std::vector<ModuleText>& library, const std::string& word);
 
-// `*` stands for any text, `?` for any character.
+// `*` matches any text, `?` any character.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
 }  // namespace lemma::driver

@@ -23,7 +23,7 @@ std::string indented(const std::string& text, size_t columns) {
     return result;
 }
 
-// Breaks at blanks; the lines behind the first one are indented.
+// Breaks lines at spaces and indents all but the first.
 std::string wrapped(const std::string& text, size_t columns, size_t indent) {
     std::string result;
     size_t column = 0;
@@ -44,7 +44,7 @@ std::string wrapped(const std::string& text, size_t columns, size_t indent) {
     return result + "\n";
 }
 
-// A heading and indented lines; nothing without lines.
+// A heading and indented lines; empty without lines.
 std::string section(const char* title, const std::string& lines) {
     return lines.empty() ? "" : fmt::format("\n{}\n{}", title, indented(lines, 4));
 }

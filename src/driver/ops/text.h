@@ -1,4 +1,4 @@
-// driver/ops/text.h — operators for the terminal, and for tools.
+// driver/ops/text.h — operators as text for the terminal and as JSON for tools.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace lemma::driver {
 
-// Names, summaries and calls, under their modules.
+// Names, summaries and calls, grouped by module.
 std::string list_text(const std::vector<ModuleText>& modules);
-// All about one operator.
+// The full description of one operator.
 std::string operator_text(const OperatorText& op);
 // {"modules": [{name, summary, operators: [{name, …}]}]}
 std::string operators_json(const std::vector<ModuleText>& modules);

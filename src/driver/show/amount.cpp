@@ -17,7 +17,7 @@ Amount combined(std::optional<int64_t> value, Amount a, Amount b) {
             .at_least = a.at_least || b.at_least || !value};
 }
 
-// `≤` a bound, `≥` what is not known to the end, `~` both at once.
+// `≤` for an upper bound, `≥` for a lower bound, `~` for both.
 std::string mark(Amount amount) {
     if (amount.at_most && amount.at_least) return "~";
     return amount.at_most ? "≤" : amount.at_least ? "≥" : "";

@@ -1,5 +1,5 @@
-// driver/show/amount.h — counts of a model whose extents may be known only up to a bound: how many,
-// and whether that is exact.
+// driver/show/amount.h — counts of a model whose extents may only have bounds: a number, and
+// whether it is exact.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace lemma::driver {
 
-// Symbolic extents count at their upper bounds, which makes the amount an upper bound itself. What
-// has no bound counts once and makes it a lower bound. Never overflows: it stays at INT64_MAX, as a
-// lower bound.
+// Symbolic extents count as their upper bounds, which makes the amount an upper bound. An extent
+// without a bound counts as 1, which makes it a lower bound. On overflow the amount stays at
+// INT64_MAX, as a lower bound.
 struct Amount {
     int64_t value = 0;
     bool at_most = false;
@@ -23,10 +23,10 @@ struct Amount {
 Amount operator+(Amount a, Amount b);
 Amount operator*(Amount a, Amount b);
 inline Amount& operator+=(Amount& a, Amount b) { return a = a + b; }
-// The larger one; what is uncertain in either is so in the result.
+// The larger amount; it is a bound if either is.
 Amount larger(Amount a, Amount b);
 
-// An extent, or any other count that is an expression.
+// The amount of an extent, or of any other count that is an expression.
 Amount amount_of(const ir::SymbolPool& symbols, ir::SymId id);
 // The elements of a tensor, and their bytes in memory.
 Amount volume(const ir::Program& program, ir::TensorId tensor);

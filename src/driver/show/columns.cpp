@@ -8,7 +8,7 @@ namespace lemma::driver {
 
 namespace {
 
-constexpr size_t kGap = 2;  // blanks between columns
+constexpr size_t kGap = 2;  // spaces between columns
 
 std::string rule(size_t columns) {
     std::string line;

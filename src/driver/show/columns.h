@@ -1,4 +1,4 @@
-// driver/show/columns.h — text in columns that are as wide as their content.
+// driver/show/columns.h — text in columns as wide as their content.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class Columns {
 public:
     explicit Columns(std::vector<Align> align) : align_(std::move(align)) {}
 
-    // Fewer cells than columns: the rest is empty.
+    // Missing cells are empty.
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    // A rule across all columns.
+    // A line across all columns.
     void add_rule() { rows_.emplace_back(); }
-    // Lines without blanks at their ends.
+    // The lines, without trailing spaces.
     std::string text() const;
 
 private:

@@ -9,7 +9,7 @@ namespace lemma::driver {
 
 namespace {
 
-// The factors of a product, as far as they read tensors.
+// Finds products whose factors read tensors.
 class ProductFinder {
 public:
     ProductFinder(const ir::SymbolPool& symbols, const ir::Formula& formula) : symbols_(symbols) {
@@ -156,7 +156,7 @@ void CostModel::find_variables(const ir::Operand& operand, VariableSet& found) c
     }
 }
 
-// Those that primitives read, and those that bodies and compounds hand on.
+// Collects the variables that primitives read, and those that bodies and compounds pass on.
 void CostModel::find_variables(const std::vector<ir::OpId>& ops, VariableSet& found) const {
     for (const ir::OpId id : ops) {
         const ir::Operation& op = program_.operations[id];

@@ -1,10 +1,10 @@
-// driver/show/cost.h — what the operations of a program cost: parameters, multiply-accumulates and
+// driver/show/cost.h — the cost of a program's operations: parameters, multiply-accumulates and
 // memory.
 //
 // A multiply-accumulate (MAC) is one iteration of a formula that sums products of values read from
-// tensors; other formulas count none. The iterations are the volume of the formula's bounds. A
-// compound costs what its parts cost, a loop its body times the bound on its iterations, and a
-// branch its conditions and the most expensive arm.
+// tensors; other formulas have none. The iterations are the volume of the formula's bounds. The
+// cost of a compound is that of its parts, of a loop that of its body times the upper bound of its
+// iterations, and of a branch that of its conditions and the most expensive arm.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@
 
 namespace lemma::driver {
 
-// Of the variables that the operation reads, each once.
+// The variables that an operation reads, each once.
 using VariableSet = std::set<ir::TensorId>;
 
 struct Cost {
-    Amount parameters;    // elements of the variables that are read
+    Amount parameters;    // elements of the variables read
     Amount macs;          //
-    Amount output_bytes;  // of the results that the caller sees
+    Amount output_bytes;  // bytes of the results that the caller sees
 };
 
 struct Totals {
     size_t calls = 0;       // operations of the main graph
-    size_t primitives = 0;  // what they come down to, bodies included
+    size_t primitives = 0;  // primitives, including bodies
     Amount parameters;      // elements of all variables
-    Amount weight_bytes;    // of all variables
+    Amount weight_bytes;    // bytes of all variables
     Amount macs;
-    Amount activation_bytes;  // of the inputs and all results of primitives
-    Amount peak_bytes;        // the most of these that is needed at the same time
+    Amount activation_bytes;  // bytes of the inputs and all results of primitives
+    Amount peak_bytes;        // the peak of these bytes
 };
 
 class CostModel {
@@ -59,14 +59,14 @@ private:
 // The iterations of a loop.
 Amount iterations(const ir::Program& program, const ir::Loop& loop);
 
-// The graphs inside of a control-flow operation, in the order that they run; none for others.
+// The graphs inside a control-flow operation, in execution order; none for other operations.
 struct Body {
     const char* role;  // `if`, `then`, `elif`, `else`, `while`, `do`
     ir::GraphId graph;
 };
 std::vector<Body> bodies(const ir::Operation& op);
 
-// An operation that is shown as a whole: neither a compound nor control flow.
+// An operation that is shown as a unit: neither a compound nor control flow.
 bool is_primitive(const ir::Operation& op);
 
 }  // namespace lemma::driver

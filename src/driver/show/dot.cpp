@@ -37,7 +37,7 @@ private:
     void add_control(ir::OpId id, const ir::Operation& op, const std::string& node);
     void add_loop_entry(const ir::Operation& op, const ir::Loop& loop, const std::string& node);
     void add_node(const std::string& node, const std::string& label, const std::string& style);
-    // From whoever makes the tensors; constants and variables come from nowhere.
+    // Edges from the operations that make the tensors; constants and variables have none.
     void add_edges(const ir::Operand& operand,
                    const std::string& node,
                    const std::string& role = "");
@@ -52,7 +52,7 @@ private:
     CostModel costs_;
     std::map<ir::TensorId, std::string> makers_;
     std::string text_;
-    std::string edges_;  // behind the nodes: an edge inside of a frame would pull its ends in
+    std::string edges_;  // after the nodes: an edge inside a frame would pull its ends in
     size_t depth_ = 1;
     size_t next_ = 0;
 };
@@ -64,14 +64,14 @@ void DotWriter::add_node(const std::string& node,
 }
 
 void DotWriter::add_made(const ir::Operand& operand, const std::string& node) {
-    // What an operation hands on was made before.
+    // Tensors that an operation passes on were made before.
     for (const ir::TensorId id : operand.items) makers_.try_emplace(id, node);
 }
 
 void DotWriter::add_edges(const ir::Operand& operand,
                           const std::string& node,
                           const std::string& role) {
-    // The tensors of a pack that come from one place are one edge.
+    // Tensors of a pack with the same origin share one edge.
     std::map<std::string, size_t> counts;
     std::map<std::string, ir::TensorId> firsts;
     for (const ir::TensorId id : operand.items) {
@@ -116,7 +116,7 @@ void DotWriter::add_operation(ir::OpId id) {
     for (const ir::Port& port : op.outputs) add_made(port.operand, node);
 }
 
-// What the body of a loop sees of the values around it.
+// The inputs of a loop's body.
 void DotWriter::add_loop_entry(const ir::Operation& op,
                                const ir::Loop& loop,
                                const std::string& node) {
@@ -127,7 +127,7 @@ void DotWriter::add_loop_entry(const ir::Operation& op,
     if (loop.index.valid()) makers_[loop.index] = node + "_in";
 }
 
-// A frame with a frame for each body; the operation itself is where their results come together.
+// A frame with a frame for each body. The operation is the node where their results meet.
 void DotWriter::add_control(ir::OpId id, const ir::Operation& op, const std::string& node) {
     line(fmt::format("subgraph cluster_{} {{", node));
     ++depth_;

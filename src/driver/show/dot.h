@@ -1,5 +1,5 @@
-// driver/show/dot.h — a program as a Graphviz graph: operations are boxes, tensors are edges with
-// their types; variables are counted in the boxes, bodies of branches and loops are frames.
+// driver/show/dot.h — a program as a Graphviz graph. Operations are boxes, tensors are edges with
+// their types. Boxes count their variables; bodies of branches and loops are frames.
 #pragma once
 
 #include <string>

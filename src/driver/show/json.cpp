@@ -43,7 +43,7 @@ private:
     CostModel costs_;
 };
 
-// Numbers; the lists `at_most` and `at_least` name those that are bounds only.
+// Numbers; the lists `at_most` and `at_least` name those that are only bounds.
 void set_amounts(Json& json, const std::vector<std::pair<const char*, Amount>>& amounts) {
     Json at_most, at_least;
     for (const auto& [name, amount] : amounts) {
@@ -77,7 +77,7 @@ Json JsonWriter::extent(ir::SymId id) const {
     return program_.symbols.text(id);
 }
 
-// The largest value; null without one.
+// The upper bound; null without one.
 Json JsonWriter::bound(ir::SymId id) const {
     const int64_t high = program_.symbols.range(id).high;
     return high == INT64_MAX ? Json() : Json(high);

@@ -18,7 +18,7 @@
 
 namespace lemma::driver {
 
-// With Level::Primitive the operations are the leaves, without any parts.
+// Level::Primitive gives the leaves, without parts.
 std::string show_json(const ir::Program& program, Level level);
 
 }  // namespace lemma::driver

@@ -18,7 +18,7 @@ class MemoryModel {
 public:
     explicit MemoryModel(const ir::Program& program) : program_(program) {}
 
-    // A run of a graph: `live` are the tensors that are there from the beginning.
+    // The run of a graph; `live` has the tensors that exist at its beginning.
     Amount run(const std::vector<ir::OpId>& ops, const TensorList& live, const TensorList& results);
     Amount total() const { return total_; }
 
@@ -29,7 +29,7 @@ private:
     // Compounds are replaced by their parts.
     void flatten(const std::vector<ir::OpId>& ops, std::vector<ir::OpId>& steps) const;
     TensorList made_by(const ir::Operation& op) const;
-    // What the operation and its bodies need of what was made before.
+    // The earlier tensors that the operation and its bodies read.
     void find_reads(const ir::Operation& op, TensorList& found) const;
     Amount body_peak(const ir::Operation& op);
     TensorList loop_state(const ir::Operation& op) const;
@@ -49,7 +49,7 @@ void append(TensorList& list, const std::vector<ir::Port>& ports) {
     }
 }
 
-// What is still there: its amount, kept so that it can shrink again.
+// The live tensors with their amounts, kept so that the total can shrink again.
 class Live {
 public:
     explicit Live(const ir::Program& program) : program_(program) {}
@@ -78,7 +78,7 @@ void MemoryModel::flatten(const std::vector<ir::OpId>& ops, std::vector<ir::OpId
     }
 }
 
-// The outputs, and what the formulas write on the way there.
+// The outputs and intermediate results of the formulas.
 TensorList MemoryModel::made_by(const ir::Operation& op) const {
     TensorList made;
     append(made, op.outputs);

@@ -1,5 +1,5 @@
-// driver/show/memory.h — the memory for inputs and results when the operations run one after the
-// other and every tensor goes when nobody reads it any more.
+// driver/show/memory.h — the memory for inputs and results if operations run one after the other
+// and each tensor is freed after its last use.
 #pragma once
 
 #include "driver/show/amount.h"
@@ -8,10 +8,10 @@
 namespace lemma::driver {
 
 struct MemoryUse {
-    Amount total;  // of all tensors, each once; what is made in a loop counts for one iteration
-    Amount peak;   // the most at the same time
+    Amount total;  // all tensors, each once; tensors of a loop count for one iteration
+    Amount peak;   // the peak
 };
-// Constants and variables are not counted; nothing is computed in place.
+// Constants and variables do not count; no operation works in place.
 MemoryUse memory_use(const ir::Program& program);
 
 }  // namespace lemma::driver

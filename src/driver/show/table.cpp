@@ -13,7 +13,7 @@ namespace lemma::driver {
 
 namespace {
 
-constexpr size_t kMaxLines = 8;  // of one operation; a pack can have a million tensors
+constexpr size_t kMaxLines = 8;  // limit for one operation; a pack can have a million tensors
 
 class TableWriter {
 public:
@@ -111,7 +111,7 @@ void TableWriter::add_operation(ir::OpId id, int depth) {
 void TableWriter::add_bodies(const ir::Operation& op, int depth) {
     for (const Body& body : bodies(op)) {
         const ir::Graph& graph = program_.graphs[body.graph];
-        // A body without operations hands on what is there.
+        // A body without operations passes its inputs on.
         std::string handed;
         if (graph.operations.empty() && !graph.outputs.empty()) {
             const ir::Operand& first = graph.outputs.front().operand;

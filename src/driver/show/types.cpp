@@ -10,7 +10,7 @@ namespace lemma::driver {
 namespace {
 
 constexpr size_t kLongExtent = 16;    // longer expressions get a short name
-constexpr const char* kNoName = "~";  // what composing calls an extent without a name
+constexpr const char* kNoName = "~";  // the name of anonymous extents in composed programs
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// driver/show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`.
-// Extents that are long expressions get short names, which a legend explains.
+// driver/show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`. Long
+// expressions get short names, which a legend explains.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ public:
     explicit TypeNames(const ir::Program& program) : program_(program) {}
 
     std::string tensor(ir::TensorId id);
-    // A pack of equal tensors is one text, `f32[2]..(3)`; another one has a text for each item.
+    // One text for a pack of equal tensors, `f32[2]..(3)`; else a text for each item.
     std::vector<std::string> operand(const ir::Operand& operand);
     std::string extent(ir::SymId id);
 
-    // `n ≤ 16`, `e1 = (n + 3)/4 ≤ 5`: the unknowns and the short names of the texts made so far.
+    // `n ≤ 16`, `e1 = (n + 3)/4 ≤ 5`: the symbols and short names in the texts so far.
     std::vector<std::string> legend() const;
 
 private:
@@ -34,10 +34,10 @@ private:
     bool equal_items(const ir::Operand& operand) const;
 
     const ir::Program& program_;
-    std::set<ir::SymId> used_;  // symbols under their own names
+    std::set<ir::SymId> used_;  // symbols printed with their own names
     std::vector<Alias> aliases_;
     std::map<ir::SymId, size_t> alias_index_;
-    std::map<std::string, int> counters_;  // of the prefixes of aliases
+    std::map<std::string, int> counters_;  // by prefix of the short names
 };
 
 }  // namespace lemma::driver

@@ -43,7 +43,7 @@ void collect_cases(const fs::path& folder, int depth, std::vector<std::string>& 
     for (const fs::path& path : inside) collect_cases(path, depth - 1, cases);
 }
 
-// What case.json says.
+// The content of case.json.
 struct Description {
     Tolerance tolerance;
     std::string graph;
@@ -163,7 +163,7 @@ bool CaseRun::run_step(session::Session& session, const Description& description
     const StepFolders folders = step_folders(folder_, description, step);
     auto inputs = session::read_folder(program, main.inputs, folders.inputs);
     if (!inputs) return fail(inputs.error().message);
-    // A pack without items has no file.
+    // An empty pack has no file.
     for (const ir::Port& port : main.inputs) {
         if (port.operand.packed) inputs->try_emplace(port.name);
     }

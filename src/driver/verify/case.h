@@ -1,4 +1,4 @@
-// driver/verify/case.h — recorded cases: a model with inputs and the outputs that are expected.
+// driver/verify/case.h — recorded cases: a model with inputs and expected outputs.
 //
 //     CASE/case.json                    tolerances, attributes, number of steps
 //     CASE/model/                       the model
@@ -21,12 +21,12 @@ struct Tolerance {
     double absolute = 1e-6;
 };
 
-// Where two arrays differ most; empty when they agree. Reals agree within the tolerance, and where
-// both are nan or the same infinity; all else must be equal.
+// The largest difference of two arrays; empty if they agree. Reals agree within the tolerance, or
+// if both are NaN or the same infinity. Other values must be equal.
 struct Difference {
     std::string text;   // `y[1, 2] is 3.5, expected 3.25`
     double amount = 0;  // |got - want|, infinite for shapes and kinds
-    int64_t count = 0;  // of elements that differ
+    int64_t count = 0;  // number of differing elements
 };
 std::optional<Difference> compare(const std::string& name,
                                   const interpret::Array& got,
@@ -35,17 +35,17 @@ std::optional<Difference> compare(const std::string& name,
 
 struct CaseOptions {
     session::SessionOptions session;
-    std::optional<double> relative, absolute;  // instead of the case's own
+    std::optional<double> relative, absolute;  // override those of the case
 };
 struct CaseResult {
     std::string name;
     std::vector<std::string> failures;  // none: passed
-    std::vector<std::string> remarks;   // what is worth knowing about how it ran
+    std::vector<std::string> remarks;   // remarks about the run
 
     bool passed() const { return failures.empty(); }
 };
 
-// The cases that a path names: itself, or all in the folders below it. An error if there is none.
+// The cases in a path: the path itself, or all in the folders below it. An error if there is none.
 Result<std::vector<std::string>> find_cases(const std::string& path);
 void add_remarks(const model::Finding& finding, CaseResult& result);
 CaseResult run_case(const std::string& folder, const CaseOptions& options);

@@ -12,7 +12,7 @@ namespace {
 
 bool agrees(double got, double want, const Tolerance& tolerance) {
     if (got == want || (std::isnan(got) && std::isnan(want))) return true;
-    if (std::isinf(want)) return false;  // any tolerance relative to it would do
+    if (std::isinf(want)) return false;  // a relative tolerance would accept everything
     return std::fabs(got - want) <= tolerance.absolute + tolerance.relative * std::fabs(want);
 }
 
@@ -27,7 +27,7 @@ struct Worst {
 
     void add(size_t at, double difference) {
         ++count;
-        // A nan on one side only is as far away as can be.
+        // A NaN on one side only counts as an infinite difference.
         if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
         if (difference <= amount) return;
         amount = difference;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Those of the ONNX project's own runner. Half precision has fewer digits than that.
+// The tolerances of the ONNX project's own runner. Half precision has fewer digits.
 constexpr Tolerance kTolerance = {.relative = 1e-3, .absolute = 1e-7};
 constexpr Tolerance kHalfTolerance = {.relative = 4e-3, .absolute = 2e-3};
 constexpr Tolerance kBrainTolerance = {.relative = 2e-2, .absolute = 1e-2};
@@ -78,7 +78,7 @@ void OnnxCase::run() {
     for (const fs::path& data : sets) run_set(data);
 }
 
-// Files in the order of the ports, whatever the names inside say; those that name a port go there.
+// A tensor whose name matches a port belongs to it; the others follow the order of the ports.
 Result<interpret::NamedArrays> OnnxCase::read_arrays(const std::vector<ir::Port>& ports,
                                                      const std::vector<std::string>& files) {
     interpret::NamedArrays arrays;

@@ -3,8 +3,7 @@
 //     CASE/model.onnx
 //     CASE/test_data_set_0/input_0.pb, …, output_0.pb, …
 //
-// Tensors belong to the inputs and outputs of the graph by the names inside of the files, or else
-// by order.
+// The names inside the files assign tensors to inputs and outputs of the graph, else their order.
 #pragma once
 
 #include "driver/verify/case.h"

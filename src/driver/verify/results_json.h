@@ -1,5 +1,5 @@
 // driver/verify/results_json.h — the outputs of a run as a JSON document. Values are in row-major
-// order; nan and infinities, which JSON has no words for, are null.
+// order; NaN and infinities become null.
 #pragma once
 
 #include <span>
