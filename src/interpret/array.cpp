@@ -38,7 +38,7 @@ std::unexpected<Error> no_memory(const tensor::Shape& shape) {
         fmt::format("there is no memory for a tensor of shape {}", tensor::shape_text(shape))});
 }
 
-// Everything but the elements.
+// An array without its elements.
 Result<Array> described(tensor::DType dtype, tensor::Shape shape) {
     const auto count = tensor::bounded_volume(shape);
     if (!count) {
@@ -52,8 +52,8 @@ Result<Array> described(tensor::DType dtype, tensor::Shape shape) {
     return array;
 }
 
-// Elements that need no more than to be widened, in one pass over memory: weights are large. Those
-// of a mapped file may lie at any address.
+// Widens elements in one pass over memory, because weights are large. Elements of a mapped file may
+// be unaligned.
 template <class T, class Wide>
 void widen(const tensor::Tensor& tensor, std::vector<Wide>& to) {
     const std::byte* from = tensor.bytes().data();

@@ -1,5 +1,5 @@
-// interpret/array.h — a tensor as the interpreter computes with it: reals in double, integers and
-// bools in int64, rounded to the dtype when an operation is done (design D7).
+// interpret/array.h — a tensor of the interpreter: reals in double, integers and bools in int64,
+// rounded to the dtype after each operation (design D7).
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@ struct Array {
     tensor::DType dtype = tensor::DType::F32;
     tensor::Shape shape;
     int64_t size = 1;
-    std::vector<double> reals;         // of a real dtype
-    std::vector<int64_t> integers;     // of an int or bool dtype
-    std::vector<std::string> strings;  // of str
+    std::vector<double> reals;         // elements of a real dtype
+    std::vector<int64_t> integers;     // elements of an int or bool dtype
+    std::vector<std::string> strings;  // elements of str
 
-    // Row-major; all elements zero, false or empty.
+    // Row-major; elements are zero, false or empty.
     static Result<Array> zeros(tensor::DType dtype, tensor::Shape shape);
-    // To the values that the dtype has: reals are rounded, integers wrap.
+    // Rounds reals and wraps integers to values of the dtype.
     void round();
 };
-// The leading part of an array, axis by axis.
+// The leading part of an array along each axis.
 Array cut(const Array& array, const tensor::Shape& shape);
 using ArrayRef = std::shared_ptr<const Array>;
 

@@ -70,7 +70,7 @@ void Bytecode::place_registers() {
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-// False: there is an error.
+// False: an error occurred.
 bool Bytecode::loop(size_t depth) {
     if (depth + 1 == extents_.size()) return inner_loop();
     Register& index = *at(index_registers_[depth]);
@@ -100,7 +100,7 @@ bool Bytecode::inner_loop() {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// Takes the lane out of what follows.
+// Disables the lane for the following instructions.
 void Bytecode::mask(size_t lane) {
     if (!masked_) std::fill(active_.begin(), active_.end(), uint8_t{1});
     masked_ = true;
@@ -123,7 +123,7 @@ bool Bytecode::check_index(const Instruction& in, size_t lanes) {
     const Register* index = at(in.a);
     const size_t step = step_of(in.a);
     const auto extent = static_cast<uint64_t>(at(in.b)->integer);
-    uint64_t most = 0;  // negative ones are the largest
+    uint64_t most = 0;  // negative indices become the largest
     for (size_t i = 0; i < lanes; ++i) {
         most = std::max(most, static_cast<uint64_t>(index[i * step].integer));
     }

@@ -1,6 +1,6 @@
-// interpret/bytecode.h — a formula translated once into instructions over registers, each placed at
-// the outermost loop that it depends on. The innermost loop runs in lanes: every instruction does a
-// row of steps at a time. All accesses are checked.
+// interpret/bytecode.h — a formula compiled once to instructions over registers, each placed at the
+// outermost loop that it depends on. The innermost loop runs in lanes: every instruction computes a
+// row of steps. All accesses are checked.
 #pragma once
 
 #include <cstdint>
@@ -49,23 +49,23 @@ enum class Code : uint8_t {
     IntToReal,
     RealToBool,
     IntToBool,
-    Function,  // of `functions`, number b
+    Function,  // function number b of `functions`
     AbsI,
     SignI,
-    AddOverflows,  // whether a sum, product or power does not fit
+    AddOverflows,  // whether a sum, product or power overflows
     MulOverflows,
     PowOverflows,
-    CheckFits,   // a is false, else an error
-    CheckIndex,  // a within [0, b), else an error
-    GuardIndex,  // a within [0, b), else the loop goes on with its next step
+    CheckFits,   // error unless a is false
+    CheckIndex,  // error unless a is within [0, b)
+    GuardIndex,  // skips the step unless a is within [0, b)
     Remap,       // a within [0, b): a; below: c; above: d
     Load,
-    LoadIf,  // element b (an offset) of array a; LoadIf only where register c is true
+    LoadIf,  // element b (an offset) of array a; LoadIf only if register c is true
 };
 
 struct Instruction {
     Code code{};
-    bool optional = false;  // CheckIndex, CheckFits: only where register c is true
+    bool optional = false;  // CheckIndex, CheckFits: only if register c is true
     uint32_t target = 0;
     uint32_t a = 0, b = 0, c = 0, d = 0;
 };
@@ -76,24 +76,24 @@ union Register {
 };
 
 struct BytecodeWrite {
-    uint32_t array = 0;   // which of the arrays
+    uint32_t array = 0;   // index of the array
     uint32_t offset = 0;  // register
     uint32_t value = 0;   // register
     bool real = false;
-    int64_t counter_stride = 0;  // of the axis that the append counter indexes
+    int64_t counter_stride = 0;  // stride of the axis that the append counter indexes
 };
 
 class Bytecode {
 public:
     using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
 
-    // Extents are constants by now; `shapes` has those of all tensors that the formula names.
+    // Extents are constants here; `shapes` has those of all tensors in the formula.
     static Result<Bytecode> compile(ir::Program& program,
                                     const ir::Formula& formula,
                                     const Shapes& shapes);
-    // Of which `run` wants the arrays, in this order, in the shapes told to `compile`.
+    // The tensors whose arrays `run` expects, in this order, with the shapes given to `compile`.
     const std::vector<ir::TensorId>& tensors() const { return tensors_; }
-    // Runs the whole loop nest. An error says which access left its tensor.
+    // Runs the whole loop nest. The error names the access that left its tensor.
     Result<void> run(std::span<Array* const> arrays);
     // The final value of the append counter.
     int64_t counter() const { return counter_; }
@@ -108,8 +108,8 @@ private:
 
     bool loop(size_t depth);
     bool inner_loop();
-    // `lanes` steps of the innermost loop; 1 for the blocks around it. False: no step goes on, be
-    // it that guards said so or that there is an error.
+    // Executes `lanes` steps of the innermost loop; 1 for the blocks around it. False: no step
+    // continues, because of guards or an error.
     bool execute(const std::vector<Instruction>& block, size_t lanes);
     bool execute_memory(const Instruction& instruction, size_t lanes);
     bool check_fits(const Instruction& instruction, size_t lanes);
@@ -133,7 +133,7 @@ private:
     size_t step_of(uint32_t reg) const { return wide_[reg]; }
     void bind(std::span<Array* const> arrays);
     void give_back_texts(std::span<Array* const> arrays) const;
-    // After all instructions are there: a row for each register that changes with the lanes.
+    // Called after all instructions exist: a row for each register that differs between lanes.
     void place_registers();
 
     ir::FormulaOp op_{};
@@ -142,22 +142,22 @@ private:
     std::vector<std::vector<Instruction>> blocks_;  // by depth; the first runs once
     std::vector<Register> initial_;                 // by register: constants
     std::vector<uint8_t> wide_;                     // by register: has a value per lane
-    std::vector<uint32_t> places_;                  // by register: where in storage_
+    std::vector<uint32_t> places_;                  // by register: position in storage_
     std::vector<Register> storage_;
-    std::vector<uint8_t> active_;  // by lane, where masked_
+    std::vector<uint8_t> active_;  // by lane, if masked_
     bool masked_ = false;
     size_t max_lanes_ = 1;
     std::vector<ir::TensorId> tensors_;
     std::vector<Slot> slots_;
-    std::vector<std::string> names_;  // of the tensors, for errors
-    // Texts are computed with as numbers: their places in a list that begins with the constants.
+    std::vector<std::string> names_;  // names of the tensors, for errors
+    // Texts are represented by numbers: indices into a list that begins with the constants.
     std::vector<std::string> constant_texts_;
     std::vector<std::string> texts_;
     std::vector<std::vector<int64_t>> text_numbers_;  // by slot
     std::vector<double (*)(double)> functions_;
     std::vector<BytecodeWrite> writes_;
     uint32_t condition_ = UINT32_MAX;         // register
-    uint32_t counter_register_ = UINT32_MAX;  // lanes are done one by one then
+    uint32_t counter_register_ = UINT32_MAX;  // lanes then run one by one
     int64_t counter_ = 0;
     std::string error_;
 };

@@ -1,5 +1,5 @@
-// From a formula to a kernel: every expression gets a register, and an instruction at the outermost
-// loop that it depends on.
+// Compiles a formula to bytecode: every expression gets a register and an instruction at the
+// outermost loop that it depends on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Position BytecodeCompiler::fail(std::string message) {
 
 Result<Bytecode> BytecodeCompiler::compile() {
     kernel_.op_ = formula_.op;
-    new_register();  // register 0 is nobody's, so that unused operands may name it
+    new_register();  // register 0 is reserved for unused operands
     if (auto done = order_loops(); !done) return std::unexpected(done.error());
     if (formula_.counter.valid()) {
         kernel_.counter_register_ = new_register();
@@ -41,7 +41,7 @@ Result<Bytecode> BytecodeCompiler::compile() {
     }
     for (const ir::Access& access : formula_.accesses) accesses_[access.symbol] = &access;
     find_conditions();
-    // Guards first: they decide whether the rest of a step runs.
+    // Guards come first: they decide whether the rest of a step runs.
     for (const ir::Access& access : formula_.accesses) value(access.symbol);
     if (formula_.condition.valid()) kernel_.condition_ = value(formula_.condition).reg;
     for (const ir::Write& write : formula_.writes) add_write(write);
@@ -63,7 +63,8 @@ bool BytecodeCompiler::writes_what_it_reads() const {
     return false;
 }
 
-// Its steps write different elements, so that no element sees its values in another order.
+// Whether the steps of the loop write different elements, so that each element keeps its order of
+// operations.
 bool BytecodeCompiler::may_be_innermost(ir::SymId index) const {
     for (const ir::Write& write : formula_.writes) {
         const bool named = std::ranges::any_of(write.indices, [&](const ir::IndexTerm& term) {
@@ -74,8 +75,8 @@ bool BytecodeCompiler::may_be_innermost(ir::SymId index) const {
     return true;
 }
 
-// Loops as the formula has them, except that a long one goes innermost where the last is short: the
-// lanes are steps of it. There is always a loop.
+// Keeps the loops of the formula, but moves a long loop innermost if the last one is short; the
+// lanes are its steps. There is at least one loop.
 Result<void> BytecodeCompiler::order_loops() {
     std::vector<std::pair<ir::SymId, int64_t>> loops;
     for (const ir::Bound& bound : formula_.bounds) {
@@ -176,9 +177,9 @@ void BytecodeCompiler::visit_conditions(ir::SymId root, ir::SymId needed) {
     }
 }
 
-// One condition or the other. What is behind a condition that reads an element needs it under that
-// condition as well as for it: `p || p && q` must be `p` here, for the element cannot decide about
-// itself.
+// The disjunction of two conditions. A part after a condition that reads an element needs the
+// element both for the condition and under it. `p || p && q` must be `p` here, because an element
+// cannot decide about itself.
 ir::SymId BytecodeCompiler::either(ir::SymId a, ir::SymId b) {
     const auto parts = [&](ir::SymId id, ir::SymOp op) {
         const ir::SymNode node = pool_.node(id);
@@ -198,7 +199,8 @@ ir::SymId BytecodeCompiler::either(ir::SymId a, ir::SymId b) {
     return pool_.apply(ir::SymOp::Or, {a, b}).value_or(pool_.boolean(true));
 }
 
-// `c ? x[i] : false` is `c && x[i]` by now: what reads nothing decides whether the rest is read.
+// `c ? x[i] : false` is `c && x[i]` here: an operand without reads decides whether the rest is
+// read.
 ir::SymId BytecodeCompiler::visit_logic(const ir::SymNode& node, ir::SymId needed) {
     ir::SymId rest = needed;
     for (const ir::SymId operand : node.operands) {
@@ -273,7 +275,7 @@ Position BytecodeCompiler::emit(Code code, Position a, Position b, Position c) {
     return {target, depth};
 }
 
-// Outer parts first, so that inner loops add only what changes there.
+// Adds outer parts first, so that inner loops add only the parts that change there.
 Position BytecodeCompiler::chain(Code code, const std::vector<Position>& unsorted) {
     std::vector<Position> places = unsorted;
     std::stable_sort(
@@ -318,7 +320,7 @@ Position BytecodeCompiler::operation(const ir::SymNode& node) {
     switch (node.op) {
         case ir::SymOp::Add:
         case ir::SymOp::Mul: {
-            // Reals are added in the order written; sorting by depth would re-associate them.
+            // Reals are added in the written order; sorting by depth would re-associate them.
             const Code code = node.op == ir::SymOp::Add ? pick(Code::AddI, Code::AddR)
                                                         : pick(Code::MulI, Code::MulR);
             Position result = operands.front();
@@ -417,7 +419,7 @@ Position BytecodeCompiler::offset(ir::TensorId tensor,
     const tensor::Shape& shape = shapes_.at(tensor);
     if (shape.size() != terms.size()) return fail("an access of the wrong rank");
     std::vector<Position> parts = {integer(0)};
-    int64_t stride = 1;  // wraps around only where there are no elements
+    int64_t stride = 1;  // overflows only if there are no elements
     for (size_t axis = terms.size(); axis-- > 0; stride = ir::wrapping_mul(stride, shape[axis])) {
         const ir::IndexTerm& term = terms[axis];
         if (term.value == formula_.counter) continue;
@@ -456,12 +458,12 @@ Position BytecodeCompiler::checked_index(uint32_t array,
 }
 
 Position BytecodeCompiler::access(const ir::Access& access) {
-    // An output is read where it is written: in the innermost loop, behind earlier steps.
+    // An output is read where it is written: in the innermost loop, after earlier steps.
     const bool written = std::ranges::any_of(
         formula_.writes, [&](const ir::Write& write) { return write.tensor == access.tensor; });
     const size_t least_depth = written ? innermost() : 0;
     std::optional<Position> only_if;
-    // One that no value needs is there for its guards alone.
+    // An access that no value needs exists only for its guards.
     const auto needed = needed_.find(access.symbol);
     const ir::SymId when = needed != needed_.end() ? needed->second : pool_.boolean(false);
     if (pool_.as_bool(when) != true) only_if = value(when);

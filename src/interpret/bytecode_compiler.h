@@ -1,4 +1,4 @@
-// interpret/bytecode_compiler.h — the parts of the compiler of formulas; see kernel.h.
+// interpret/bytecode_compiler.h — the parts of the compiler of formulas; see bytecode.h.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace lemma::interpret {
 
-// A register, and the number of loops around the instruction that fills it.
+// A register, and the depth of the instruction that fills it.
 struct CodePosition {
     uint32_t reg = 0;
     size_t depth = 0;
@@ -42,7 +42,7 @@ private:
     Position operation(const ir::SymNode& node);
     Position chain(Code code, const std::vector<Position>& places);
     Position access(const ir::Access& access);
-    // The offset of the element, with checks and guards put before it.
+    // The offset of the element; emits checks and guards before it.
     Position offset(ir::TensorId tensor,
                     const std::vector<ir::IndexTerm>& terms,
                     size_t least_depth,
@@ -53,14 +53,14 @@ private:
                            std::optional<Position> only_if);
     Position remapped(const ir::IndexTerm& term, Position bound);
     void check_fits(uint32_t array, const ir::IndexTerm& term, std::optional<Position> only_if);
-    // Whether the arithmetic of an index wraps around; missing: it never does.
+    // Whether the arithmetic of an index overflows; empty if it never does.
     std::optional<Position> overflow(ir::SymId id);
     std::optional<Position> sum_overflow(const std::vector<ir::SymTerm>& terms);
     std::optional<Position> operation_overflow(const ir::SymNode& node);
     std::optional<Position> join(std::optional<Position> a, std::optional<Position> b);
     bool fits(ir::SymId id);
     bool sum_fits(const std::vector<ir::SymTerm>& terms);
-    // How large a number gets; infinite where elements of tensors tell.
+    // Upper bound of a number; infinite if it depends on elements of tensors.
     double size(ir::SymId id) const;
     double size(const ir::SymTerm& term) const;
     bool is_near_element(ir::SymId id, double room);
@@ -93,12 +93,13 @@ private:
     Bytecode kernel_;
     std::map<ir::SymId, Position> places_;
     std::map<ir::SymId, const ir::Access*> accesses_;
-    std::set<ir::SymId> active_;  // whose values are being made
+    std::set<ir::SymId> active_;  // accesses being compiled
     std::map<ir::TensorId, uint32_t> array_indices_;
     std::map<ir::SymId, int64_t> loop_extents_;  // by the loop's index
     std::map<ir::SymId, std::optional<Position>> overflows_;
     std::map<ir::SymId, bool> fits_;
-    // When an element is needed at all: those in a branch of a select only where it is taken.
+    // The condition under which an element is needed: elements in a branch of a select, only if it
+    // is taken.
     std::map<ir::SymId, ir::SymId> needed_;
     std::string error_;
 };

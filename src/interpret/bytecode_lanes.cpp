@@ -1,4 +1,4 @@
-// The arithmetic of kernels: one row of lanes per instruction.
+// The arithmetic of bytecode: one row of lanes per instruction.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ void Bytecode::map1(const Instruction& in, size_t lanes, F f) {
     for (size_t i = 0; i < lanes; ++i) f(target[i], a[i * step]);
 }
 
-// Rows with rows, and with what is the same for all lanes.
+// Combines rows with rows, and with values that all lanes share.
 template <class F>
 void Bytecode::map2(const Instruction& in, size_t lanes, F f) {
     Register* const __restrict target = at(in.target);

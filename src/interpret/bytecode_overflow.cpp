@@ -1,4 +1,4 @@
-// Indices whose arithmetic does not fit 64 bits: instructions that find them.
+// Emits instructions that detect overflow in index arithmetic.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ using Position = CodePosition;
 
 constexpr double kMostInt = 9.2e18;
 
-// An element, or the like, as it is.
+// A single element or symbol, without arithmetic.
 bool is_one_atom(const std::vector<ir::SymTerm>& terms) {
     return terms.size() == 1 && terms[0].coefficient == 1 && terms[0].factors.size() == 1 &&
            terms[0].factors[0].power == 1;
@@ -70,7 +70,7 @@ bool BytecodeCompiler::sum_fits(const std::vector<ir::SymTerm>& terms) {
     return total < kMostInt || is_one_atom(terms);
 }
 
-// Whether no arithmetic in it can wrap around. Casts of reals, and elements, are as they are.
+// Whether no arithmetic in it can overflow. Casts of reals and elements cannot.
 bool BytecodeCompiler::fits(ir::SymId id) {
     if (const auto known = fits_.find(id); known != fits_.end()) return known->second;
     if (accesses_.contains(id) || pool_.is_constant(id)) return true;
@@ -94,8 +94,8 @@ bool BytecodeCompiler::fits(ir::SymId id) {
     return fits_[id] = result;
 }
 
-// An element plus or minus no more than `room`: where that wraps around, it is outside of every
-// tensor all the same.
+// An element plus or minus at most `room`. If that overflows, the index is outside of every tensor
+// anyway.
 bool BytecodeCompiler::is_near_element(ir::SymId id, double room) {
     if (accesses_.contains(id)) return true;
     const ir::SymNode node = pool_.node(id);
@@ -201,7 +201,7 @@ void BytecodeCompiler::check_fits(uint32_t array,
         overflows = join(overflows, overflow(part));
     }
     if (!overflows) return;
-    // Whether a step is skipped does not depend on what it needs.
+    // A Skip guard applies even if the element is not needed.
     if (term.guard == ir::Guard::Skip) only_if = std::nullopt;
     put(std::max(overflows->depth, only_if ? only_if->depth : 0),
         {Code::CheckFits,

@@ -1,5 +1,5 @@
-// Branches and loops: their graphs run in place, and what they yield becomes the value of the
-// operation's outputs.
+// Branches and loops: their graphs run in place, and their results become the outputs of the
+// operation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// A count tensor, if there is one, is the first input; then come the carried values and the packs.
+// The inputs: the count tensor, if any, then the carried values and the packs.
 const ir::Operand& input_of(const ir::Operation& op, const ir::Loop& loop, size_t index) {
     return op.inputs[index + (loop.dynamic_count.valid() ? 1 : 0)].operand;
 }
@@ -148,7 +148,7 @@ Result<void> Interpreter::end_loop(const ir::Operation& op, const ir::Loop& loop
         }
         if (!operand.length.valid()) continue;
         known_[operand.length] = program_.symbols.integer(steps);
-        // Items past the end are never read, but have a value.
+        // Items past the end are never read, but must have a value.
         for (size_t k = static_cast<size_t>(steps); k < operand.items.size(); ++k) {
             const ir::TensorId id = operand.items[k];
             LEMMA_TRY(tensor::Shape shape, shape_of(id, true));

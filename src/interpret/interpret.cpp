@@ -80,7 +80,7 @@ Result<NamedArrays> Interpreter::collect_outputs() {
     return outputs;
 }
 
-// All of them are read before any is changed.
+// Reads all of them before it changes any.
 Result<void> Interpreter::update_variables() {
     std::vector<std::pair<ir::TensorId, std::shared_ptr<Array>>> updated;
     for (const ir::Update& update : program_.updates) {
@@ -98,8 +98,8 @@ Result<void> Interpreter::update_variables() {
     return {};
 }
 
-// Conditions on extents that the operation itself tells are decided behind it: `all` is then true,
-// and what is still open is an error, never taken for granted.
+// Conditions on extents that the operation defines are decided after it: `all` is then true, and an
+// undecided condition is an error.
 Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bool all) {
     for (const ir::Assertion& assertion : assertions) {
         const ir::SymId condition = resolve(assertion.condition);
@@ -120,7 +120,7 @@ Result<void> Interpreter::check_program(bool all) {
     return done;
 }
 
-// ` (s = 7, t = 3)`: the extents that the condition is about, as they are in this run.
+// ` (s = 7, t = 3)`: the values of the condition's extents in this run.
 std::string Interpreter::known_values(ir::SymId condition) const {
     constexpr size_t kMost = 4;
     std::vector<std::string> values;
@@ -202,7 +202,7 @@ Result<void> Interpreter::make_outputs(const ir::Operation& op) {
 
 Result<void> Interpreter::run_formulas(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
-    // What an append counter counted in an earlier step of a loop is not known any more.
+    // The append counter of an earlier iteration is no longer known.
     for (const ir::Formula& formula : op.formulas) known_.erase(formula.counter);
     if (auto done = make_outputs(op); !done) return done;
     for (size_t i = 0; i < op.formulas.size(); ++i) {
@@ -219,7 +219,7 @@ Result<void> Interpreter::run_formulas(ir::OpId id) {
 }
 
 Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
-    // Another formula with the same counter counts by itself, and must come to the same number.
+    // Another formula with the same counter counts separately and must reach the same number.
     const ir::SymId counter = program_.operations[id].formulas[index].counter;
     const auto counted = counter.valid() ? known_extent(counter) : std::nullopt;
     if (counted) known_.erase(counter);
@@ -235,7 +235,7 @@ Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
     return end_append(formula, kernel->counter(), counted);
 }
 
-// The kernel of a formula is made once for each set of shapes that it meets.
+// Compiles the bytecode of a formula once for each set of shapes.
 Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
     const ir::Formula& original = program_.operations[id].formulas[index];
     std::vector<int64_t> key;
@@ -262,7 +262,7 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
     return &cached.kernel;
 }
 
-// Puts known extents in place; the key tells results apart.
+// Substitutes known extents; the key distinguishes the results.
 ir::Formula Interpreter::settled(const ir::Formula& original, std::vector<int64_t>& key) {
     ir::Formula formula = original;
     if (known_.empty()) return formula;
@@ -308,7 +308,7 @@ Result<void> Interpreter::end_append(const ir::Formula& formula,
     return {};
 }
 
-// Whether the extent is that of an input, or an attribute: not one that the operation tells.
+// Whether the extent comes from an input or an attribute, not from the operation itself.
 bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
     const auto among = [&](const std::vector<ir::SymId>& shape) {
         return std::ranges::find(shape, extent) != shape.end();
@@ -343,7 +343,7 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     std::vector<ir::TensorId> outputs;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            // Symbols that this call tells must not keep their values of an earlier one.
+            // Symbols that this call defines must not keep values of an earlier one.
             for (const ir::SymId extent : program_.tensors[id].shape) {
                 if (!is_given(op, extent)) known_.erase(extent);
             }

@@ -20,12 +20,12 @@ namespace lemma::interpret {
 using NamedArrays = std::map<std::string, std::vector<Array>>;
 
 struct RunOptions {
-    uint64_t seed = 0;  // of random operators
-    // Called with each tensor that an operation has computed; inside of loops every time.
+    uint64_t seed = 0;  // seed of random operators
+    // Called with each computed tensor; in loops, in every iteration.
     std::function<Result<void>(const ir::Tensor&, const Array&)> on_tensor;
-    // Called before each operation of the main graph: how many are done, and of how many.
+    // Called before each operation of the main graph with the number done and the total.
     std::function<void(size_t, size_t)> on_progress;
-    int64_t max_loop_steps = int64_t{1} << 32;  // of a loop without a count
+    int64_t max_loop_steps = int64_t{1} << 32;  // limit of a loop without a count
 };
 
 class Interpreter {
@@ -33,33 +33,34 @@ public:
     explicit Interpreter(ir::Program program, RunOptions options = {});
 
     const ir::Program& program() const { return program_; }
-    // Gives a variable its value, by its scoped name. The shape and the kind of data must fit.
+    // Sets a variable by its scoped name. The shape and the kind of data must fit.
     Result<void> set_variable(const std::string& name, Array value);
-    // Where values of variables come from that were given none, when somebody wants one; nothing if
-    // there is no data. The shape and the kind of data must fit.
+    // Supplies the initial value of a variable on its first use; nothing if there is no data. The
+    // shape and the kind of data must fit.
     using VariableSource = std::function<Result<std::optional<Array>>(const ir::Tensor&)>;
     void set_variable_source(VariableSource source) { source_ = std::move(source); }
-    // The value that a variable has now; null before it was given one.
+    // The current value of a variable; null if it has none.
     const Array* variable(const std::string& name);
-    // One step: inputs in, outputs out. Variables take their updated values afterwards.
+    // Runs one step: takes inputs, returns outputs. Afterwards the variables take their updated
+    // values.
     Result<NamedArrays> run(const NamedArrays& inputs);
-    // Where the last run failed, if it was inside of an operation.
+    // The operation in which the last run failed, if any.
     const ir::Operation* failed() const;
-    // Whether the last run failed for what the graph asserts of its inputs.
+    // Whether the last run failed because of an assertion about inputs.
     bool failed_for_inputs() const { return failed_for_inputs_; }
 
     // ---- A run in pieces, for engines that compute most tensors themselves ----------------------
 
-    // Takes the inputs, and what they tell of extents.
+    // Takes the inputs and learns extents from them.
     Result<void> begin_run(const NamedArrays& inputs);
-    // Forgets all but the variables; `update` counts it as a run.
+    // Drops all values except variables; `update` counts it as a run.
     void end_run(bool update);
     std::unordered_map<ir::SymId, int64_t, IdHash> known_extents() const;
-    // `all`: what is still open is an error.
+    // `all`: an undecided condition is an error.
     Result<void> check_assertions(ir::OpId id, bool all = false) {
         return check(program_.operations[id].assertions, all);
     }
-    // One operation, on values that are there or were given.
+    // Runs one operation on existing values.
     Result<void> run_alone(ir::OpId id) { return run_operation(id); }
     bool has_value(ir::TensorId id) const { return values_.contains(id); }
     void give_value(ir::TensorId id, Array value) {
@@ -71,21 +72,21 @@ public:
     }
     bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
     Result<int64_t> take_extent(ir::SymId id) { return extent(id); }
-    // The extents of a result, where they are symbols of their own.
+    // Learns the extents of a result that are symbols.
     void learn_result(ir::TensorId id, const tensor::Shape& shape) { learn_shape(id, shape); }
-    // Of a symbol, if inputs or results told it.
+    // The value of a symbol, if inputs or results have defined it.
     std::optional<int64_t> known_extent(ir::SymId symbol) const {
         const auto found = known_.find(symbol);
         return found != known_.end() ? program_.symbols.as_int(found->second) : std::nullopt;
     }
-    // An extent that a run tells.
+    // Sets a runtime extent.
     void learn_extent(ir::SymId id, int64_t value) { known_[id] = program_.symbols.integer(value); }
     const RunOptions& options() const { return options_; }
 
 private:
     using Values = std::unordered_map<ir::TensorId, std::shared_ptr<Array>, IdHash>;
     struct CachedKernel {
-        std::vector<int64_t> key;  // what the kernel was made for, where that can change
+        std::vector<int64_t> key;  // the runtime extents that the bytecode was compiled for
         Bytecode kernel;
     };
 
@@ -102,7 +103,7 @@ private:
     Result<Bytecode*> kernel(ir::OpId id, size_t index);
     ir::Formula settled(const ir::Formula& formula, std::vector<int64_t>& key);
     ir::Scalar settled(const ir::Scalar& item);
-    // `counted`: what an earlier formula has counted by the same counter.
+    // `counted`: the count of an earlier formula with the same counter.
     Result<void> end_append(const ir::Formula& formula,
                             int64_t count,
                             std::optional<int64_t> counted);
@@ -120,7 +121,7 @@ private:
     std::string known_values(ir::SymId condition) const;
     Result<void> make_outputs(const ir::Operation& op);
     Result<void> finish_outputs(const ir::Operation& op);
-    // Extents that only a run tells: known ones are put in place.
+    // Substitutes known runtime extents.
     ir::SymId resolve(ir::SymId id);
     Result<int64_t> extent(ir::SymId id);
     Result<tensor::Shape> shape_of(ir::TensorId id, bool upper_bound);
@@ -130,10 +131,10 @@ private:
     }
     Result<std::shared_ptr<Array>> variable_value(ir::TensorId id);
     Result<Array> fitting(ir::TensorId id, Array value);
-    // The extents of a result, where they are symbols of their own.
+    // Learns the extents of a result that are symbols.
     void learn_shape(ir::TensorId id, const tensor::Shape& shape);
     Result<std::shared_ptr<Array>> constant(const ir::Tensor& tensor);
-    // For each operation of the main graph, the tensors that nothing needs behind it.
+    // Finds the tensors whose last use is in each operation of the main graph.
     void find_last_uses();
 
     ir::Program program_;
@@ -141,13 +142,13 @@ private:
     Values values_;
     Values variables_;
     VariableSource source_;
-    std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // dynamic extents, as constants
+    std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // runtime extents, as constants
     std::map<std::pair<ir::OpId, size_t>, CachedKernel> kernels_;
     std::vector<std::vector<ir::TensorId>> dead_after_;
     ir::OpId failed_;
     bool failed_for_inputs_ = false;
     uint64_t runs_ = 0;
-    uint64_t calls_ = 0;  // of intrinsics in this run
+    uint64_t calls_ = 0;  // calls of intrinsics in this run
 };
 
 }  // namespace lemma::interpret

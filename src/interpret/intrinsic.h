@@ -18,15 +18,15 @@ public:
 
     struct Output {
         tensor::DType dtype{};
-        tensor::Shape shape;  // as declared; extents that only the call tells are their bounds
-        Array array;          // what the intrinsic gives; its shape is final
+        tensor::Shape shape;  // as declared; a runtime extent has its upper bound
+        Array array;          // set by the intrinsic; its shape is final
     };
     std::vector<std::vector<ArrayRef>> inputs;  // none: null, several: a pack
     std::vector<Output> outputs;
 
     const Array& input(size_t index) const { return *inputs[index][0]; }
     bool has_input(size_t index) const { return !inputs[index].empty(); }
-    // Attributes by name; they are there, and of the type that the definition declares.
+    // Attributes by name; they exist and have the declared type.
     int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
     bool boolean(std::string_view name) const;
@@ -34,11 +34,11 @@ public:
     std::vector<int64_t> integers(std::string_view name) const;
     std::vector<double> reals(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
-    // Whether the attribute has a value: `optional` ones may not.
+    // Whether the attribute has a value; `optional` ones may have none.
     bool has(std::string_view name) const;
-    // Of this call in this run, for random numbers.
+    // The seed of this call in this run, for random numbers.
     uint64_t seed() const { return seed_; }
-    // Extents that are known only now are put in place of symbols.
+    // Substitutes extents that are known now for symbols.
     std::function<ir::Scalar(const ir::Scalar&)> settle;
 
 private:
@@ -51,7 +51,7 @@ private:
 
 using Intrinsic = Result<void> (*)(IntrinsicCall&);
 
-// By the operator's full name, `algo.top_k`; null if there is none.
+// By full operator name, `algo.top_k`; null if there is none.
 Intrinsic find_intrinsic(std::string_view name);
 
 // ---- One per operator ---------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-// interpret/random.h — random numbers that depend on a seed and a position alone, so that they are
-// the same on every machine, in every engine and for every number of threads: SplitMix64 over a
-// counter.
+// interpret/random.h — random numbers that depend only on a seed and a position: SplitMix64 over a
+// counter. They are the same on every machine, in every engine and for every number of threads.
 #pragma once
 
 #include <cstdint>

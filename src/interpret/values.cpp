@@ -1,5 +1,5 @@
-// What the interpreter knows at run time: values of tensors, and extents that inputs and results
-// tell.
+// The runtime state of the interpreter: values of tensors, and extents learned from inputs and
+// results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// The size of an extent such as `2*S + 1` tells what its only unknown symbol is.
+// Solves an extent such as `2*S + 1` for its only unknown symbol.
 std::optional<std::pair<ir::SymId, int64_t>> solve(const ir::SymbolPool& symbols,
                                                    ir::SymId extent,
                                                    int64_t size) {
@@ -51,7 +51,7 @@ std::string_view kind_name(tensor::DType dtype) {
     return tensor::is_real(dtype) ? "real" : "int";
 }
 
-// Data of one width may be given for another one, but not reals for integers.
+// Data may have another width than declared, but an integer takes no reals.
 Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
     if (kind_name(tensor.dtype) == kind_name(given.dtype)) return {};
     return bad(fmt::format("`{}` is given data of type {}, expected {}",
@@ -144,8 +144,8 @@ Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
     return {};
 }
 
-// An item past the end of a pack is never read, but has a value. Extents that it alone could tell
-// are 0, so that a sum over the pack leaves it out.
+// An item past the end of a pack is never read, but must have a value. Extents that only it defines
+// are 0, so that a sum over the pack excludes it.
 Result<void> Interpreter::bind_absent(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
     for (const ir::SymId symbol : tensor.shape) {
@@ -158,7 +158,7 @@ Result<void> Interpreter::bind_absent(ir::TensorId id) {
     return {};
 }
 
-// Unknown extents take the sizes of what is given; known ones must agree.
+// Unknown extents take the sizes of the given array; known ones must agree.
 Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
     const ir::Tensor& tensor = program_.tensors[id];
     if (auto done = check_kind(tensor, given); !done) return done;

@@ -1,4 +1,4 @@
-// Bits taken for another type.
+// Reinterprets bits as another type.
 #include <fmt/format.h>
 
 #include <cstring>

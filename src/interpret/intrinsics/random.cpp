@@ -1,5 +1,5 @@
-// Random tensors: element i of a call is a function of the seed of the run, the number of the call
-// and i alone (interpret/random.h).
+// Random tensors: element i of a call depends only on the seed of the run, the number of the call
+// and i (interpret/random.h).
 #include <cmath>
 #include <numbers>
 
@@ -34,7 +34,7 @@ Result<void> random_uniform(IntrinsicCall& call) {
     const double low = call.real("min");
     const double high = call.real("max");
     for (size_t i = 0; i < array->reals.size(); ++i) {
-        // Rounding to a narrower type must not reach the open end.
+        // Rounding to a narrower type must not reach the excluded upper end.
         double drawn = low + (high - low) * random_unit(call.seed(), i);
         if (tensor::round_to(array->dtype, drawn) >= high && high > low) drawn = low;
         array->reals[i] = drawn;
@@ -42,7 +42,7 @@ Result<void> random_uniform(IntrinsicCall& call) {
     return {};
 }
 
-// Box and Muller: two uniform numbers for each normal one.
+// Box–Muller transform: two uniform numbers for each normal one.
 Result<void> random_normal(IntrinsicCall& call) {
     LEMMA_TRY(Array* const array, make_output(call));
     const double mean = call.real("mean");

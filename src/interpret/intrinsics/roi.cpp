@@ -30,7 +30,7 @@ void for_each_index(const std::vector<int64_t>& extents, const Visit& visit) {
     }
 }
 
-// The feature maps with the regions: input (b, c, s..), rois (m, 2d), index (m).
+// The feature maps with their regions: input (b, c, s..), rois (m, 2d), index (m).
 class Regions {
 public:
     explicit Regions(const IntrinsicCall& call)
@@ -84,7 +84,7 @@ public:
         most_ = std::max(most_, value);
         ++count_;
     }
-    // Of nothing: 0.
+    // 0 for an empty cell.
     double value() const {
         if (count_ == 0) return 0;
         return pooling_ == Pooling::Max ? most_ : sum_ / static_cast<double>(count_);
@@ -97,13 +97,13 @@ private:
     int64_t count_ = 0;
 };
 
-// A coordinate as an integer that can be computed with: what lies far outside stays outside.
+// A coordinate as a safe integer: a coordinate far outside stays outside.
 int64_t rounded(double coordinate) {
     if (!(std::fabs(coordinate) < 1e9)) return coordinate > 0 ? 1'000'000'000 : -1'000'000'000;
     return std::llround(coordinate);
 }
 
-// The range of one axis that cell i of a region covers, inside of the feature map.
+// The range of one axis that cell i of a region covers, inside the feature map.
 std::pair<int64_t, int64_t> cell(
     double begin, double end, int64_t i, int64_t cells, int64_t extent) {
     const int64_t first = rounded(begin);
@@ -147,7 +147,7 @@ Result<void> roi_pool(IntrinsicCall& call, Pooling pooling) {
     return {};
 }
 
-// Where sample i of `count` lies between the begin and the end of a region.
+// The position of sample i of `count` between the begin and the end of a region.
 double sample_at(double begin, double end, int64_t i, int64_t count, const std::string& transform) {
     const double extent = end - begin;
     const auto steps = static_cast<double>(count);
@@ -159,7 +159,7 @@ double sample_at(double begin, double end, int64_t i, int64_t count, const std::
     return begin + step * scale + (transform == "SYMMETRIC" ? 0.5 * scale - 0.5 : 0.0);
 }
 
-// Multilinear, with repeated borders. A region that is not a number has no elements.
+// Multilinear, with repeated borders. A region with NaN has no elements.
 double interpolate(const Regions& regions,
                    int64_t batch,
                    int64_t channel,

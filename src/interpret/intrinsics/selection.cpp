@@ -1,4 +1,4 @@
-// Selecting elements by their values: top_k, nonzero, nonmax_suppress (spec 4.1.6, 4.7).
+// Selects elements by value: top_k, nonzero, nonmax_suppress (spec 4.1.6, 4.7).
 #include <algorithm>
 #include <numeric>
 
@@ -10,9 +10,9 @@ namespace {
 
 // One row of an array along an axis: element i is at base + i * stride.
 struct Rows {
-    int64_t outer = 1;   // of all axes before
-    int64_t length = 1;  // of the axis
-    int64_t inner = 1;   // of all axes behind
+    int64_t outer = 1;   // product of the axes before
+    int64_t length = 1;  // the axis itself
+    int64_t inner = 1;   // product of the axes after
 };
 Rows rows_along(const tensor::Shape& shape, size_t axis) {
     Rows rows;
@@ -26,13 +26,13 @@ size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 }  // namespace
 
-// Equal values keep the order of their indices. A nan is larger than all numbers.
+// Equal values keep the order of their indices. NaN is larger than all numbers.
 Result<void> top_k(IntrinsicCall& call) {
     const Array& input = call.input(0);
     for (auto& output : call.outputs) {
         LEMMA_TRY(output.array, Array::zeros(output.dtype, output.shape));
     }
-    if (input.size == 0) return {};  // however many rows there are
+    if (input.size == 0) return {};  // for any number of rows
     const int64_t rank = static_cast<int64_t>(input.shape.size());
     const int64_t axis = call.integer("axis");
     const Rows rows = rows_along(input.shape, at(axis < 0 ? axis + rank : axis));
@@ -65,7 +65,7 @@ Result<void> top_k(IntrinsicCall& call) {
     return {};
 }
 
-// A column of indices per element that is not zero, in row-major order.
+// A column of indices per nonzero element, in row-major order.
 Result<void> nonzero(IntrinsicCall& call) {
     const Array& input = call.input(0);
     std::vector<int64_t> found;
@@ -95,7 +95,7 @@ struct Box {
     double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
 };
 
-// CORNERS: two opposite corners, in any order; CENTER: the middle, then the extents.
+// CORNERS: two opposite corners, in any order; CENTER: the centre, then the extents.
 Box make_box(const double* row, bool corners) {
     Box box{};
     for (int axis = 0; axis < 2; ++axis) {
@@ -107,8 +107,8 @@ Box make_box(const double* row, bool corners) {
     return box;
 }
 
-// Intersection over union; boxes without area overlap nothing. Most pairs are apart, so that is
-// asked first.
+// Intersection over union; boxes without area overlap nothing. Most pairs are disjoint, which is
+// tested first.
 double overlap(const Box& a, const Box& b) {
     double common = 1;
     for (int axis = 0; axis < 2; ++axis) {
@@ -128,7 +128,7 @@ struct Suppression {
     bool has_score = false;
 };
 
-// The boxes to keep, best first: each that does not overlap a better one too much.
+// The boxes to keep, best first: a box is dropped if it overlaps a better one too much.
 std::vector<int64_t> suppress(const std::vector<Box>& boxes,
                               const double* scores,
                               const Suppression& by) {
@@ -140,7 +140,7 @@ std::vector<int64_t> suppress(const std::vector<Box>& boxes,
         return scores[at(i)] > scores[at(j)];
     });
     std::vector<int64_t> kept;
-    std::vector<Box> kept_boxes;  // side by side
+    std::vector<Box> kept_boxes;  // contiguous for speed
     for (const int64_t candidate : order) {
         if (static_cast<int64_t>(kept.size()) >= by.most) break;
         const Box box = boxes[at(candidate)];
@@ -155,7 +155,7 @@ std::vector<int64_t> suppress(const std::vector<Box>& boxes,
 
 }  // namespace
 
-// Rows (batch, class, box), by batch, class and falling score.
+// Rows (batch, class, box), ordered by batch, class and descending score.
 Result<void> nonmax_suppress(IntrinsicCall& call) {
     const Array& boxes = call.input(0);
     const Array& scores = call.input(1);

@@ -1,4 +1,4 @@
-// Texts: words left out of a list.
+// Removes words from a list of texts.
 #include <algorithm>
 
 #include "interpret/intrinsic.h"
@@ -9,7 +9,7 @@ namespace {
 
 enum class Case : uint8_t { Keep, Lower, Upper };
 
-// Letters of ASCII alone: others have case by language, which a model cannot rely on.
+// ASCII letters only: the case of others depends on the language.
 std::string in_case(std::string text, Case wanted) {
     if (wanted == Case::Keep) return text;
     for (char& c : text) {
