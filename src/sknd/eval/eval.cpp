@@ -1,5 +1,5 @@
-// sknd/eval/eval.cpp — from a node of the syntax tree to the function that evaluates it; and the
-// expressions that choose: `?:`, `??`, `?x`.
+// sknd/eval/eval.cpp — dispatches a node of the syntax tree to the function that evaluates it; and
+// the expressions that choose: `?:`, `??`, `?x`.
 #include "sknd/eval/eval.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ std::optional<CompileValue> evaluate(const Module& module,
     return Evaluator(module, environment, symbols, limits, diag).eval(expr);
 }
 
-// One object instead of a lambda for each kind of node: every expression passes here.
+// One object instead of a lambda for each kind of node, because every expression passes here.
 struct Evaluator::EvalNode {
     Evaluator& evaluator;
     ExprId id;
@@ -132,7 +132,7 @@ MaybeValue Evaluator::eval_member(const Member& member) {
     return tensors ? env_.member_of(*tensors, member.member) : std::nullopt;
 }
 
-// Where only a run tells how long a pack of tensors is, the same goes for its parts.
+// If a pack of tensors has a runtime length, so have its parts.
 bool Evaluator::has_fixed_length(ExprId pack) const {
     const Identifier* name = nullptr;
     while (!name) {
@@ -154,7 +154,7 @@ MaybeValue Evaluator::eval_quietly(ExprId id) {
 }
 
 bool Evaluator::packed(ExprId id, int depth) const {
-    // Chains of binary operators are walked, as in eval_binary.
+    // Walks chains of binary operators, as eval_binary does.
     while (const auto* node = id ? std::get_if<Binary>(&expr(id).node) : nullptr) {
         if (node->op != BinaryOp::In && packed(node->rhs, depth + 1)) return true;
         id = node->lhs;
@@ -171,7 +171,7 @@ bool Evaluator::packed(ExprId id, int depth) const {
         [&](const Member& node) { return node.member == MemberKind::Shape; },
         [&](const Paren& node) { return any(node.inner); },
         [&](const Index& node) {
-            // A string stays a string, whatever its index is.
+            // A string stays a string, whatever its index.
             const bool many = std::holds_alternative<Range>(expr(node.index).node);
             return any(node.base) && (many || any(node.index));
         },
@@ -201,7 +201,7 @@ MaybeValue Evaluator::eval_select(const Select& select, Span span) {
     if (const auto known = known_bool(std::get<Scalar>(*condition)))
         return select_constant(select, *known);
 
-    // Whether `c ? a` is null is not known.
+    // It is unknown whether `c ? a` is null.
     if (!select.alternative) return std::nullopt;
     const MaybeValue consequent = eval(select.consequent);
     const MaybeValue alternative = eval(select.alternative);
@@ -209,12 +209,12 @@ MaybeValue Evaluator::eval_select(const Select& select, Span span) {
     if (is_null(*consequent) || is_null(*alternative)) return Null{};
     const auto* a = std::get_if<Pack>(&*consequent);
     const auto* b = std::get_if<Pack>(&*alternative);
-    // Branches may differ in length, and then so does the result.
+    // If the branches differ in length, the length of the result is unknown.
     if (a && b && a->items.size() != b->items.size()) return std::nullopt;
     return select_items(select, *condition, *consequent, *alternative, span);
 }
 
-// Only the chosen branch counts; the other one says how long a broadcast scalar is.
+// Only the chosen branch counts; the other one gives the length for broadcasting a scalar.
 MaybeValue Evaluator::select_constant(const Select& select, bool condition) {
     const ExprId chosen = condition ? select.consequent : select.alternative;
     const ExprId other = condition ? select.alternative : select.consequent;
@@ -248,7 +248,7 @@ MaybeValue Evaluator::select_packed(const Select& select, Pack condition, Span s
         alternative = second ? eval(select.alternative) : eval_quietly(select.alternative);
     if ((first && !consequent) || (second && !alternative)) return std::nullopt;
     if ((first && is_null(*consequent)) || (second && is_null(*alternative))) return Null{};
-    // What is not chosen is only a length to compare; without one, the chosen branch stands in.
+    // The other branch only gives a length to compare; without it, the chosen branch is used.
     if (!consequent || is_null(*consequent)) consequent = alternative;
     if (!alternative || is_null(*alternative)) alternative = consequent;
     return select_items(select, std::move(condition), *consequent, *alternative, span);

@@ -12,37 +12,36 @@
 
 namespace lemma::sknd {
 
-// What identifiers mean where an expression is evaluated.
+// The meaning of identifiers in an expression.
 class Environment {
 public:
     virtual ~Environment() = default;
-    // Null pointer: not known here; evaluation then ends without a value and without a report.
-    // The value must stay where it is until evaluation is done.
+    // Null pointer: unknown here; evaluation then ends without a value and without a report. The
+    // value must keep its address until evaluation ends.
     virtual const CompileValue* lookup(std::string_view name) const = 0;
     // x.shape, x.rank, x.size
     virtual const CompileValue* member(std::string_view name, MemberKind member) const = 0;
-    // The same for tensors that `lookup` gave, singly or as a pack.
+    // The same for tensors returned by `lookup`, single or as a pack.
     virtual std::optional<CompileValue> member_of(const CompileValue&, MemberKind) const {
         return std::nullopt;
     }
-    // The concrete type that a generic name is bound to, for `T(x)`; int, real, bool and str are
-    // known without asking.
+    // The concrete type of a generic name, for `T(x)`; int, real, bool and str are built in.
     virtual std::optional<ir::ScalarType> type(std::string_view name) const = 0;
 
-    // Formulas alone know the elements of tensors and guarded indices, as unknowns of their own.
+    // Only formulas know the elements of tensors and guarded indices, as separate unknowns.
     virtual std::optional<CompileValue> access(ExprId) const { return std::nullopt; }
     virtual std::optional<CompileValue> guard(ExprId) const { return std::nullopt; }
-    // Work on packs is counted in items; false: it is too much, and evaluation ends with a report.
+    // Counts work in items of packs; false if it is too much, and evaluation ends with a report.
     virtual bool spend(size_t) const { return true; }
-    // An item of a pack at a position that is not known yet.
+    // An item of a pack at an unknown position.
     virtual std::optional<Scalar> item(const Pack&, ir::SymId) const { return std::nullopt; }
 };
 
 struct EvalLimits {
     size_t max_pack_length = size_t{1} << 20;   // --max-pack-length
-    size_t max_string_bytes = size_t{1} << 24;  // --max-string-bytes: a string, or all of a pack
+    size_t max_string_bytes = size_t{1} << 24;  // --max-string-bytes: a string, or a whole pack
     int max_depth = 640;             // nested expressions; chains like a + b + c are flat
-    size_t max_work = 64 * 1000000;  // --max-work: items of packs, over all expressions of a model
+    size_t max_work = 64 * 1000000;  // --max-work: items of packs, in all expressions of a model
 };
 
 // Counts work for an Environment.
@@ -56,12 +55,12 @@ struct WorkMeter {
     }
 };
 
-// The value of `expr`; empty when something is unknown, or wrong and reported. Operand types are
-// expected to be checked (sknd/types); where they are not, the result is empty with a report.
+// The value of `expr`; empty if something is unknown, or wrong and reported. Operand types should
+// have been checked (sknd/types); a wrong type gives an empty result with a report.
 //
-// Unknown, and so empty without a report: an identifier, member or generic type that the
-// environment does not know; an expression of tensors; and an operation that needs a concrete
-// count, index, mask or choice where there is a symbolic one.
+// Unknown, so empty without a report: an identifier, member or generic type that the environment
+// does not know; an expression of tensors; and an operation with a symbolic count, index, mask or
+// choice where it needs a concrete one.
 std::optional<CompileValue> evaluate(const Module& module,
                                      ExprId expr,
                                      const Environment& environment,

@@ -28,7 +28,7 @@ public:
         values["w"] = sym("w", ScalarType::Real, {INT64_MIN, INT64_MAX});
         values["u"] = sym("u", ScalarType::Str, {INT64_MIN, INT64_MAX});
         values["dims"] = Pack{.items = {n, Scalar(int64_t{3}), m}};
-        values["two"] = Scalar(symbols.integer(2));  // a constant in disguise
+        values["two"] = Scalar(symbols.integer(2));  // a constant as an expression
         values["nil"] = Null{};
         values["k"] = Scalar(int64_t{3});
         values["r"] = Scalar(2.5);
@@ -79,7 +79,7 @@ Outcome run(const std::string& expression, const EvalLimits& limits) {
     Diagnostics found;
     const auto value =
         evaluate(module, module.definitions.at(0).usings.at(0).rhs, names, symbols, limits, found);
-    // A value with a report beside it would be two answers.
+    // A value with a report would be two answers.
     if (value)
         return {found.has_errors() ? "value and error" : to_text(*value, symbols), "", "", "", {}};
     if (!found.has_errors()) return {"unknown", "", "", "", {}};

@@ -1,5 +1,5 @@
-// sknd/eval/eval_elementwise.cpp — operators, casts and functions on values: null propagates,
-// scalars are broadcast over packs, packs of different length are an error.
+// sknd/eval/eval_elementwise.cpp — operators, casts and functions on values. Null propagates,
+// scalars are broadcast over packs, and packs of different lengths are an error.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ using ir::ScalarType;
 
 namespace {
 
-// Chains of binary operators that are longer than this take memory from the heap.
+// Longer chains of binary operators use the heap.
 constexpr size_t kShortChain = 16;
-// Comparisons of symbolic items that one `in` may cost.
+// Limit of symbolic comparisons in one `in`.
 constexpr size_t kMaxSymbolicTests = size_t{1} << 16;
-// From here on a sorted copy is faster than looking at each item.
+// From here on a sorted copy is faster than a linear search.
 constexpr size_t kMaxLinearTests = 1024;
 
 bool is_logical(BinaryOp op) {
@@ -27,7 +27,7 @@ bool is_logical(BinaryOp op) {
 
 bool gives_bool(BinaryOp op) { return op >= BinaryOp::Less; }
 
-// What a left operand makes of the whole, if it alone decides.
+// The result if the left operand alone decides it.
 std::optional<bool> decision(BinaryOp op, std::optional<bool> lhs) {
     if (!lhs) return std::nullopt;
     if (op == BinaryOp::And && !*lhs) return false;
@@ -68,7 +68,8 @@ std::nullopt_t Evaluator::length_mismatch(Span span,
 
 // ---- binary operators -------------------------------------------------------------------------
 
-// `a + b + c + …` nests to the left, as deep as it is long; so it is walked, not recursed into.
+// `a + b + c + …` nests to the left, as deep as it is long, so a loop walks it instead of
+// recursion.
 MaybeValue Evaluator::eval_binary(ExprId id) {
     std::array<ExprId, kShortChain> few;
     std::vector<ExprId> many;
@@ -98,7 +99,7 @@ MaybeValue Evaluator::eval_binary(ExprId id) {
     return value;
 }
 
-// The usual case, in place: `value`, which is `lhs`, becomes the result. False: it has none.
+// The usual case, in place: `value`, which is `lhs`, becomes the result. False if there is none.
 bool Evaluator::combine_scalar(const Binary& node, Span span, Scalar& lhs, MaybeValue& value) {
     MaybeValue storage;
     const CompileValue* rhs = borrow(node.rhs, storage);
@@ -123,8 +124,8 @@ MaybeValue Evaluator::combine(const Binary& node, Span span, CompileValue lhs) {
     return apply_binary(node, span, std::move(lhs), *rhs);
 }
 
-// Where the left side decides, the right side need have no value; if it is a pack, it says how long
-// the result is.
+// If the left side decides, the right side needs no value; if it is a pack, it gives the length of
+// the result.
 MaybeValue Evaluator::logical(const Binary& node, Span span, CompileValue lhs) {
     if (const auto* scalar = std::get_if<Scalar>(&lhs)) {
         if (const auto decided = decision(node.op, known_bool(*scalar))) {
@@ -180,7 +181,7 @@ MaybeValue Evaluator::apply_binary(const Binary& node,
         const auto* text = std::get_if<std::string>(&item);
         return !text || check_bytes(bytes += text->size(), span);
     };
-    // The result takes the place of the left pack.
+    // The result reuses the memory of the left pack.
     std::vector<Scalar> items = a ? std::move(a->items) : b->items;
     for (size_t i = 0; i < length; ++i) {
         const Scalar& left = a ? items[i] : std::get<Scalar>(lhs);
@@ -198,7 +199,7 @@ namespace {
 
 bool is_symbolic(const Scalar& scalar) { return std::holds_alternative<ir::SymId>(scalar); }
 
-// Constants of one type; nan equals nothing and is left out.
+// Constants of one type; NaN equals nothing and is left out.
 std::vector<Scalar> sorted_constants(const Pack& pack) {
     std::vector<Scalar> constants;
     for (const Scalar& item : pack.items)

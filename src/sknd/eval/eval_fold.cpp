@@ -11,7 +11,7 @@ using ir::ScalarType;
 
 namespace {
 
-// Pairs of symbolic items that one `!= ..` may compare.
+// Limit of symbolic pairs that one `!= ..` compares.
 constexpr size_t kMaxSymbolicPairs = size_t{1} << 16;
 
 BinaryOp binary_op(FoldOp op) {
@@ -102,7 +102,7 @@ MaybeValue Evaluator::fold_arithmetic(FoldOp op, const Pack& pack, const Where& 
         if (found == ScalarType::Real) return CompileValue(Scalar(static_cast<double>(neutral)));
         return CompileValue(Scalar(neutral));
     }
-    // The pool adds up many at once without a node for each step. The order of reals is kept.
+    // The pool adds many terms at once without a node for each step. The order of reals is kept.
     const bool whole = type(pack.items[0]) == ScalarType::Int;
     if (whole && op != FoldOp::Product && std::ranges::any_of(pack.items, is_symbolic)) {
         std::vector<ir::SymId> terms;
@@ -124,7 +124,7 @@ MaybeValue Evaluator::fold_arithmetic(FoldOp op, const Pack& pack, const Where& 
     return CompileValue(std::move(total));
 }
 
-// All or any of the terms, which are not constant.
+// The conjunction or disjunction of terms that are not constant.
 MaybeScalar Evaluator::conjunction(std::vector<ir::SymId> terms, bool all, const Where& where) {
     if (terms.empty()) return all;
     const auto result = symbols_.apply(all ? ir::SymOp::And : ir::SymOp::Or, terms);
@@ -143,7 +143,7 @@ MaybeValue Evaluator::fold_logical(FoldOp op, const Pack& pack, const Where& whe
     return value_of(conjunction(std::move(open), all, where));
 }
 
-// Each item against the next one.
+// Compares each item with the next one.
 MaybeValue Evaluator::fold_order(FoldOp op, const Pack& pack, const Where& where) {
     if (op == FoldOp::Equal && pack.items.empty())
         return CompileValue(Scalar(pack.uniform.has_value()));
@@ -161,13 +161,13 @@ MaybeValue Evaluator::fold_order(FoldOp op, const Pack& pack, const Where& where
     return value_of(conjunction(std::move(open), true, where));
 }
 
-// Every item against every other one. Constants are sorted for it.
+// Compares every item with every other one. Constants are sorted for it.
 MaybeValue Evaluator::fold_unique(const Pack& pack, const Where& where) {
     std::vector<const Scalar*> constants, unknowns;
     for (const Scalar& item : pack.items) {
         if (is_symbolic(item))
             unknowns.push_back(&item);
-        else if (item == item)  // nan differs from everything
+        else if (item == item)  // NaN differs from everything
             constants.push_back(&item);
     }
     std::ranges::sort(constants, [](const Scalar* a, const Scalar* b) { return *a < *b; });
@@ -214,7 +214,7 @@ MaybeValue Evaluator::fold_cumulative(FoldOp op, const Pack& pack, const Where& 
         if (!next) return std::nullopt;
         items.push_back(std::move(*next));
     }
-    // Minima and conjunctions of equal items are all that item; sums and products are not.
+    // The minimum or conjunction of equal items is that item; sums and products are not.
     const bool keeps = op != FoldOp::Sum && op != FoldOp::Product;
     const auto found = type_of(pack, symbols_);
     return finish(std::move(items), keeps ? pack.uniform : std::nullopt, found);

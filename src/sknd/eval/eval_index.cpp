@@ -1,5 +1,5 @@
-// sknd/eval/eval_index.cpp — items of packs by index, range, pack of indices or mask; and packs
-// with some items replaced. Negative indices count from the end; nothing is clamped.
+// sknd/eval/eval_index.cpp — selects items of packs by index, range, pack of indices or mask; and
+// replaces items. Negative indices count from the end; nothing is clamped.
 #include <fmt/format.h>
 
 #include "sknd/eval/positions.h"
@@ -50,7 +50,7 @@ MaybeValue Evaluator::eval_index(const Index& index, Span span) {
     return finish(std::move(items), pack.uniform, type_of(*base, symbols_));
 }
 
-// x[i] with an `i` that is not known: a formula may have an answer.
+// x[i] with an unknown `i`: a formula may know the value.
 MaybeValue Evaluator::item_at_unknown(const Pack& pack, ExprId index) {
     if (std::holds_alternative<Range>(expr(index).node)) return std::nullopt;
     const MaybeValue value = eval_quietly(index);
@@ -149,8 +149,8 @@ bool Evaluator::eval_part(ExprId id, std::optional<int64_t>& value, bool& null) 
     return value.has_value();
 }
 
-// An end beyond the last item is an error, a begin past the end makes no items, and then each item
-// must exist. Backwards, the same from the other side.
+// An end beyond the last item is an error; a begin past the end selects no items. Then each item
+// must exist. Backwards, the same applies from the other side.
 std::optional<Evaluator::Positions> Evaluator::range_positions(const Range& range, Indexed base) {
     std::optional<int64_t> begin, end, step;
     Positions result;
@@ -172,7 +172,7 @@ std::optional<Evaluator::Positions> Evaluator::range_positions(const Range& rang
     if (first < 0 || first >= length)
         return out_of_range("index", *begin, expr(range.begin).span, base);
 
-    // Both ends are within the pack now, so that a step beyond it ends the range.
+    // Both ends lie within the pack now, so a step beyond it ends the range.
     const int64_t stride = step.value_or(1);
     const int64_t limit = forward ? last - first : first - last;
     int64_t at = first;

@@ -10,7 +10,7 @@ TEST(Eval, LimitsPackLengths) {
     EXPECT_EQ(run("[1, 2, 3]", small).text, "[1, 2, 3]");
     EXPECT_EQ(run("[1, 2, 3, 4]", small).kind, "too-large");
     EXPECT_EQ(run("[a.., a..]", small).kind, "too-large");
-    // All pairs, but not one by one.
+    // All pairs, but not in a nested loop.
     EXPECT_EQ(run("[0:50000] != ..").text, "true");
     EXPECT_EQ(run("([0:50000] in [0:50000]) && ..").text, "true");
     check(ErrorRows{

@@ -1,5 +1,5 @@
-// sknd/eval/eval_pack.cpp — list expressions: items, expansions, repetitions, ranges and zips. How
-// many items there will be is checked before any of them is made.
+// sknd/eval/eval_pack.cpp — list expressions: items, expansions, repetitions, ranges and zips. The
+// number of items is checked before any item is made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +10,15 @@ namespace lemma::sknd {
 
 using ir::ScalarType;
 
-// What a list has so far. Each add_… function returns false when the list has no value.
+// The list so far. Each add_… function returns false if the list has no value.
 struct Evaluator::ListBuilder {
     Span span;
     std::vector<Scalar> items;
-    uint64_t bytes = 0;  // of all strings
-    bool null = false;   // an item was null, and so is the list
+    uint64_t bytes = 0;  // bytes of all strings
+    bool null = false;   // an item was null, so the list is null
     std::optional<ScalarType> type;
-    Span typed_at;  // the item that said so
-    // As long as there are no items: what they would be, if all parts agree.
+    Span typed_at;  // the item that defined the type
+    // While there are no items: the value that they would have, if all parts agree.
     std::optional<Scalar> uniform;
     bool agrees = true;
     bool any_part = false;
@@ -259,7 +259,7 @@ bool Evaluator::add_range(ListBuilder& builder, const Range& range, Span span) {
     if (!step) return false;
     if (!begin || !end) return add_symbolic_range(builder, parts[0], parts[1], *step, span);
 
-    // In unsigned arithmetic, as the distance can pass 2^63.
+    // Unsigned arithmetic, because the distance can exceed 2^63.
     const bool forward = *step > 0;
     if (forward ? *begin >= *end : *begin <= *end) return true;
     const uint64_t distance = forward ? static_cast<uint64_t>(*end) - static_cast<uint64_t>(*begin)
@@ -276,7 +276,7 @@ bool Evaluator::add_range(ListBuilder& builder, const Range& range, Span span) {
     return true;
 }
 
-// `[n : n + 3]` has three items, whatever n is.
+// `[n : n + 3]` has three items for every n.
 bool Evaluator::add_symbolic_range(
     ListBuilder& builder, const Scalar& begin, const Scalar& end, int64_t step, Span span) {
     const Where where{span, span};
@@ -289,7 +289,7 @@ bool Evaluator::add_symbolic_range(
         report_fault(":", where);
         return false;
     }
-    // A range that is empty for every value of the symbols has a length as well.
+    // A range that is empty for every value of the symbols also has a known length.
     if (symbols_.range(*count).high <= 0) return true;
     const auto known = symbols_.as_int(*count);
     if (!known) return false;

@@ -1,5 +1,5 @@
-// sknd/eval/eval_scalar.cpp — what one operator, cast or function does to scalars. Constants are
-// folded here; symbolic operands go through the pool.
+// sknd/eval/eval_scalar.cpp — operators, casts and functions on scalars. Constants are folded here;
+// the pool handles symbolic operands.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -189,7 +189,7 @@ MaybeScalar Evaluator::binary(BinaryOp op,
     if (op == BinaryOp::Is) {
         const bool symbolic =
             std::holds_alternative<ir::SymId>(lhs) || std::holds_alternative<ir::SymId>(rhs);
-        // Through the pool, so that a constant inside an id equals the plain one.
+        // Uses the pool, so that a constant with an id equals the plain one.
         return symbolic ? to_symbol(lhs, symbols_) == to_symbol(rhs, symbols_)
                         : identical(lhs, rhs);
     }
@@ -249,7 +249,7 @@ MaybeScalar Evaluator::int_binary(BinaryOp op, int64_t a, int64_t b, const Where
         case BinaryOp::Max:
             return std::max(a, b);
         default:
-            return compares(op, a, b);  // `is` among them
+            return compares(op, a, b);  // including `is`
     }
     if (result) return *result;
     return error(where.expr,

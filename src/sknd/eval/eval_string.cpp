@@ -1,5 +1,5 @@
-// sknd/eval/eval_string.cpp — formatted strings, and parts of strings. A string is indexed by
-// characters, that is, code points; the result is always a string.
+// sknd/eval/eval_string.cpp — formatted strings and parts of strings. An index counts characters
+// (code points); the result is always a string.
 #include "diag/utf8.h"
 #include "sknd/eval/positions.h"
 

@@ -1,5 +1,5 @@
-// sknd/eval/evaluator.h — the evaluator behind evaluate(), one member function per subject; their
-// bodies are in the eval_*.cpp files. Nothing here is for users of eval.h.
+// sknd/eval/evaluator.h — the implementation of evaluate(), one member function per subject; the
+// eval_*.cpp files have their bodies. Users of eval.h do not need it.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@ namespace lemma::sknd {
 using MaybeValue = std::optional<CompileValue>;
 using MaybeScalar = std::optional<Scalar>;
 
-// Where an operation stands, for its reports.
+// The place of an operation, for reports.
 struct Where {
     Span expr;
     Span op;
@@ -35,7 +35,7 @@ public:
     MaybeValue eval(ExprId id);
 
 private:
-    // ---- eval.cpp: expressions that are no operators ----
+    // ---- eval.cpp: expressions other than operators ----
     struct EvalNode;
     // The value without a copy: in the environment, or in `storage`. Null pointer: no value.
     const CompileValue* borrow(ExprId id, MaybeValue& storage);
@@ -54,9 +54,9 @@ private:
                               const Scalar& consequent,
                               const Scalar& alternative,
                               Span span);
-    // Whether the expression is a pack, by its form and by what is known of its identifiers.
+    // Whether the expression is a pack, by its form and by its known identifiers.
     bool packed(ExprId id, int depth = 0) const;
-    // Evaluates without reports: for what does not count, but has a length.
+    // Evaluates without reports, for parts of which only the length counts.
     MaybeValue eval_quietly(ExprId id);
 
     // ---- eval_scalar.cpp: one operation on scalars ----
@@ -74,7 +74,7 @@ private:
                                 const Where& where);
     MaybeScalar cast(ir::ScalarType type, const Scalar& operand, Span span);
     MaybeScalar builtin(const Name& function, const Scalar& operand, Span span);
-    // A report for an operation of the pool that gave nothing.
+    // Reports an operation of the pool that returned nothing.
     std::nullopt_t report_fault(std::string_view operation, const Where& where);
 
     // ---- eval_elementwise.cpp: operations on values, item by item ----
@@ -119,18 +119,18 @@ private:
     MaybeValue eval_index(const Index& index, Span span);
     MaybeValue item_at_unknown(const Pack& pack, ExprId index);
     MaybeValue eval_substitution(const Substitution& node, Span span);
-    // What is indexed: a pack of items or a string of characters.
+    // The indexed value: a pack of items or a string of characters.
     struct Indexed {
         size_t length;
         bool text = false;
     };
-    // Which items an index expression means.
+    // The items that an index expression selects.
     std::optional<Positions> positions(ExprId index, Indexed base);
     std::optional<Positions> range_positions(const Range& range, Indexed base);
     std::optional<Positions> pack_positions(const Pack& pack, Span span, Indexed base);
     std::optional<size_t> position(const Scalar& index, Span span, Indexed base);
     std::nullopt_t out_of_range(std::string_view what, int64_t value, Span span, Indexed base);
-    // One part of a range; a missing one keeps its value. False: no value.
+    // Evaluates one part of a range; a missing one keeps its value. False: no value.
     bool eval_part(ExprId id, std::optional<int64_t>& value, bool& null);
 
     // ---- eval_fold.cpp ----
@@ -158,12 +158,12 @@ private:
         diag_->error(span, kind, std::move(message));
         return std::nullopt;
     }
-    // False, with a report, when there is too much to do.
+    // False, with a report, if there is too much work.
     bool charge(size_t items, Span span);
-    // The constant behind a scalar, plain or in the pool.
+    // The constant value of a scalar, plain or in the pool.
     std::optional<int64_t> known_int(const Scalar& scalar) const;
     std::optional<bool> known_bool(const Scalar& scalar) const;
-    // A pack of the items; where there are none, what is known of them without any.
+    // A pack of the items; if there are none, their known type and value.
     Pack finish(std::vector<Scalar> items,
                 std::optional<Scalar> uniform_if_empty,
                 std::optional<ir::ScalarType> type_if_empty) const;
@@ -178,7 +178,7 @@ private:
     friend class Quiet;
 };
 
-// While it lives, the evaluator reports to nobody.
+// Suppresses reports while it exists.
 class Quiet {
 public:
     explicit Quiet(Evaluator& evaluator) : evaluator_(evaluator), before_(evaluator.diag_) {

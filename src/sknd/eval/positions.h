@@ -1,4 +1,4 @@
-// sknd/eval/positions.h — what an index expression selects.
+// sknd/eval/positions.h — the items that an index expression selects.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Evaluator::Positions {
     size_t one = 0;
     bool single = false;  // x[i]: one item, not a pack of one
     bool null = false;    // the index is null
-    bool mask = false;    // by a pack of bool
+    bool mask = false;    // selected by a pack of bool
 
     std::span<const size_t> at() const {
         return single ? std::span(&one, 1) : std::span<const size_t>(many);

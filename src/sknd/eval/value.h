@@ -1,4 +1,4 @@
-// sknd/eval/value.h — what the evaluator asks of compile-time values (ir/program/value.h).
+// sknd/eval/value.h — functions of the evaluator on compile-time values (ir/program/value.h).
 #pragma once
 
 #include <optional>
@@ -27,18 +27,18 @@ std::string_view type_name(ir::ScalarType type);  // int, real, bool, str
 Scalar to_scalar(ir::SymId id, const ir::SymbolPool& symbols);
 ir::SymId to_symbol(const Scalar& scalar, ir::SymbolPool& symbols);
 
-// What `is` means: the same constant, or the same expression.
+// The meaning of `is`: the same constant, or the same expression.
 bool identical(const Scalar& a, const Scalar& b);
 
-// A pack with `uniform` and `type` as the items have it.
+// A pack with `uniform` and `type` computed from its items.
 Pack make_pack(std::vector<Scalar> items, const ir::SymbolPool& symbols);
-// What `:= ..` gives, also for a pack whose `uniform` nobody set.
+// The result of `:= ..`, also for a pack without `uniform`.
 std::optional<Scalar> uniform_value(const Pack& pack);
 // `[item ..(count)]`
 Pack repeat(Scalar item, size_t count, const ir::SymbolPool& symbols);
 
-// The text that string formatting puts in place of a value: `42`, `2.0`, `true`, `[1, 2]`, `null`;
-// reals so that they read back; strings bare at top level and quoted inside packs.
+// The text of a value in a formatted string: `42`, `2.0`, `true`, `[1, 2]`, `null`. Reals read
+// back; strings are bare at top level and quoted inside packs.
 std::string to_text(const CompileValue& value, const ir::SymbolPool& symbols);
 
 }  // namespace lemma::sknd

@@ -6,8 +6,8 @@ namespace lemma::sknd {
 
 namespace {
 
-// Attributes whose values are there before any input is looked at: single, not optional, and
-// without a default that depends on something.
+// Attributes whose values are known before any input: single, not optional, and without a default
+// that depends on other names.
 NameSet names_known_first(const Module& module, const Definition& definition) {
     NameSet known;
     for (const ParamDecl& decl : definition.attribs) {
@@ -17,7 +17,7 @@ NameSet names_known_first(const Module& module, const Definition& definition) {
     return known;
 }
 
-// At most one packed item may have a length that is not known yet.
+// At most one packed item may have an unknown length.
 bool can_bind(const Module& module, const ParamDecl& decl, const NameSet& known) {
     if (!decl.type.shape) return true;
     NameSet captured;  // the rank of a given tensor is known

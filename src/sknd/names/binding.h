@@ -1,5 +1,5 @@
-// sknd/names/binding.h — the order in which the shapes of inputs are bound to the names they
-// declare (spec 2.6.1). It depends on the definition alone and then works for every call.
+// sknd/names/binding.h — the order in which the shapes of inputs bind the names that they declare
+// (spec 2.6.1). It depends only on the definition and holds for every call.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct BindingOrder {
 
 BindingOrder find_binding_order(const Module& module, const Definition& definition);
 
-// Whether the expression reads names of the set only.
+// Whether the expression reads only names of the set.
 bool reads_only(const Module& module, ExprId expr, const NameSet& names);
 
 }  // namespace lemma::sknd

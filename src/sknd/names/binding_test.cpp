@@ -55,7 +55,7 @@ TEST(BindingOrder, AConstantDefaultTells) {
     expect_order("@attrib { d: int = 2 + 1; } @input { x: real[s..(d),t..]; }", {0});
 }
 
-// r is known first; x has two open parts, so that y comes before it and binds d.
+// r is known first; x has two open parts, so y comes before it and binds d.
 TEST(BindingOrder, TheExampleOfTheText) {
     const Checked checked(
         "operator f { @attrib { r: int; a: optional int; b: int..(d) = 0; c: int = 2 * d + r; } "

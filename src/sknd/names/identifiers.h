@@ -8,7 +8,7 @@
 
 namespace lemma::sknd {
 
-// Appends the direct operands of `expr`, those that exist, in the order written.
+// Appends the existing direct operands of `expr`, in the written order.
 void append_operands(const Module& module, ExprId expr, std::vector<ExprId>& operands);
 
 template <class Visit>

@@ -10,7 +10,7 @@
 
 namespace lemma::sknd {
 
-// A name for quick comparison: those of up to eight characters are the same when size and word are.
+// A name for fast comparison: names of up to eight characters are equal if size and word are.
 struct NameKey {
     explicit NameKey(std::string_view name)
         : data(name.data()), size(static_cast<uint32_t>(name.size())) {
@@ -49,7 +49,8 @@ private:
     }
 };
 
-// Most definitions have a handful of names, which are compared one by one; the others are hashed.
+// Most definitions have a handful of names, which are compared one by one; larger tables are
+// hashed.
 template <class T>
 class NameTable {
 public:
@@ -66,11 +67,11 @@ public:
     void reserve(size_t count) { entries_.reserve(count); }
     bool empty() const { return entries_.empty(); }
 
-    // The innermost value; null when there is none. It stays where it is until the next `set`.
+    // The innermost value; null if there is none. It keeps its address until the next `set`.
     const T* find(std::string_view name) const { return value_at(position(NameKey(name))); }
     T* find(std::string_view name) { return value_at(position(NameKey(name))); }
     bool contains(std::string_view name) const { return position(NameKey(name)) != kNone; }
-    // In the innermost scope alone, and everywhere but there.
+    // In the innermost scope only, and in all others only.
     const T* find_here(std::string_view name) const {
         const uint32_t at = position(NameKey(name));
         return at != kNone && at >= scope_begin() ? value_at(at) : nullptr;
@@ -88,7 +89,7 @@ public:
         if (at != kNone && at >= scope_begin()) return entries_[at].value = std::move(value);
         return add(key, at, std::move(value));
     }
-    // False, and nothing changes, when the innermost scope has the name.
+    // False, without a change, if the innermost scope has the name.
     bool insert(std::string_view name, T value) {
         const NameKey key(name);
         const uint32_t at = position(key);
@@ -96,7 +97,7 @@ public:
         add(key, at, std::move(value));
         return true;
     }
-    // Of a table without inner scopes.
+    // Only for a table without inner scopes.
     void erase(std::string_view name) {
         const uint32_t at = position(NameKey(name));
         if (at == kNone) return;
@@ -115,7 +116,7 @@ private:
 
     struct Entry {
         NameKey key;
-        uint32_t hidden;  // the entry of an outer scope under this name, or kNone
+        uint32_t hidden;  // the entry of an outer scope with this name, or kNone
         T value;
     };
 
@@ -130,7 +131,7 @@ private:
         }
         return kNone;
     }
-    // The slot that holds the name, or the free one where it would go.
+    // The slot of the name, or the free one for it.
     size_t slot(const NameKey& key) const {
         const size_t mask = slots_.size() - 1;
         size_t i = key.hash() & mask;
@@ -155,7 +156,7 @@ private:
             slots_[slot(entries_[i].key)] = static_cast<uint32_t>(i);
         }
     }
-    // The last one in is the first one out, so that no other probe runs over its slot.
+    // Entries are removed in reverse order, so no other probe sequence passes this slot.
     void remove_last() {
         const Entry& last = entries_.back();
         if (!slots_.empty()) slots_[slot(last.key)] = last.hidden;
@@ -163,13 +164,13 @@ private:
     }
 
     std::vector<Entry> entries_;
-    std::vector<uint32_t> scopes_;  // where each open scope begins
+    std::vector<uint32_t> scopes_;  // beginnings of the open scopes
     std::vector<uint32_t> slots_;   // open addressing: the innermost entry of a name, or kNone
 };
 
 class NameSet {
 public:
-    // False when the name was there.
+    // False if the name exists.
     bool insert(std::string_view name) { return names_.insert(name, {}); }
     bool contains(std::string_view name) const { return names_.contains(name); }
     template <class Visit>

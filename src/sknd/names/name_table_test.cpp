@@ -48,7 +48,7 @@ TEST(NameTable, TellsNamesOfEveryLengthApart) {
     for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(*table.find(names[i]), i) << names[i];
 }
 
-// Against maps, one for each scope.
+// Compares with maps, one for each scope.
 TEST(NameTable, DoesWhatNestedMapsDo) {
     std::vector<std::string> names;
     for (int i = 0; i < 60; ++i) names.push_back("name" + std::to_string(i * i));

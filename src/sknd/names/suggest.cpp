@@ -43,7 +43,7 @@ std::string standard_operator(std::string_view name) {
     std::map<std::string_view, std::string_view> modules;  // by operator
     std::vector<std::string_view> names;
     for (const EmbeddedFile& file : embedded_files()) {
-        if (file.module.find('.') != std::string_view::npos) continue;  // of another format
+        if (file.module.find('.') != std::string_view::npos) continue;  // another format
         for (const EmbeddedDefinition& definition : file.definitions) {
             if (definition.name.starts_with('_')) continue;
             modules.emplace(definition.name, file.module);

@@ -1,4 +1,4 @@
-// sknd/names/suggest.h — what was probably meant: names of other languages, and of the standard
+// sknd/names/suggest.h — suggestions for names: those of other languages and of the standard
 // library.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace lemma::sknd {
 // `real` for `float` and `f32`, `int` for `i64`, and so on; empty for other names.
 std::string_view usual_type(std::string_view name);
 
-// The nearest of the candidates, else the longest that begins the name (`conv` of `convolution`),
-// else the shortest that the name begins; empty if none is like it.
+// The most similar candidate, else the longest prefix of the name (`conv` of `convolution`), else
+// the shortest candidate with the name as prefix; empty if none is similar.
 std::string_view likely_name(std::string_view name,
                              const std::vector<std::string_view>& candidates);
 
-// The public operator of a standard module with this name, or one like it: `nn.relu`; may be empty.
+// The public operator of a standard module with this or a similar name: `nn.relu`; may be empty.
 std::string standard_operator(std::string_view name);
 
 }  // namespace lemma::sknd

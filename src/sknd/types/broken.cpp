@@ -10,7 +10,7 @@ bool contains(Span outer, Span inner) {
     return outer.file == inner.file && outer.begin <= inner.begin && inner.begin < outer.end;
 }
 
-// The block around a place, or null outside of all.
+// The block around a place; null outside of all blocks.
 const BlockSpan* block_at(const Definition& definition, Span span) {
     const auto it = std::find_if(
         definition.blocks.begin(), definition.blocks.end(), [&](const BlockSpan& block) {
@@ -19,7 +19,7 @@ const BlockSpan* block_at(const Definition& definition, Span span) {
     return it == definition.blocks.end() ? nullptr : &*it;
 }
 
-// Blocks from @assert on declare nothing that other blocks read, but for @compose to @update.
+// Blocks from @assert on declare nothing for other blocks, except @compose for @update.
 bool is_leaf(int step) { return step >= static_cast<int>(BlockKind::Assert); }
 
 }  // namespace
@@ -27,7 +27,7 @@ bool is_leaf(int step) { return step >= static_cast<int>(BlockKind::Assert); }
 BrokenParts::BrokenParts(const Module& module, const std::vector<diag::Diagnostic>& errors)
     : blocks_(module.definitions.size()) {
     for (const diag::Diagnostic& error : errors) {
-        // What is wrong with modules and their definitions leaves the text as it is.
+        // Errors about modules and definitions do not damage the text.
         const bool syntax =
             error.severity == diag::Severity::Error && error.kind < DiagKind::NoModule;
         if (!syntax || error.span.file != module.file) continue;
@@ -37,7 +37,7 @@ BrokenParts::BrokenParts(const Module& module, const std::vector<diag::Diagnosti
             if (!contains(definition.span, error.span)) continue;
             const BlockSpan* block = block_at(definition, error.span);
             blocks_[d].push_back(block ? static_cast<int>(block->kind) : -1);
-            inside = block != nullptr;  // else the name itself may be what is wrong
+            inside = block != nullptr;  // otherwise the name itself may be wrong
         }
         names_lost_ = names_lost_ || !inside;
     }

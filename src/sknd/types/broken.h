@@ -1,5 +1,5 @@
-// sknd/types/broken.h — what a syntax error makes unsafe to check. A broken block loses names and
-// values, so that errors found behind it may be its echo; those before it stand.
+// sknd/types/broken.h — the parts of a module that a syntax error makes unsafe to check. A broken
+// block loses names and values, so later errors may be its consequence; earlier errors stand.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace lemma::sknd {
 
 class BrokenParts {
 public:
-    // `errors`: what was reported while the module was read.
+    // `errors`: the reports of the parser.
     BrokenParts(const Module& module, const std::vector<diag::Diagnostic>& errors);
 
-    // Names of definitions may be lost, so that an unknown operator may be an echo.
+    // Names of definitions may be lost, so an unknown operator may be a consequence.
     bool names_lost() const { return names_lost_; }
     bool broken(size_t definition) const { return !blocks_[definition].empty(); }
-    // Whether an error of the check at this place, in a broken definition, is worth telling.
+    // Whether to report an error of the check at this place of a broken definition.
     bool independent(const Definition& definition,
                      size_t index,
                      const diag::Diagnostic& error) const;

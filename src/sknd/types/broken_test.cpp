@@ -1,4 +1,4 @@
-// A syntax error hides what it may have caused, and nothing else.
+// A syntax error hides its possible consequences, and nothing else.
 #include "sknd/types/broken.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace lemma::sknd::testing {
 
 namespace {
 
-// What is found besides the syntax error itself.
+// The findings besides the syntax error.
 Kinds besides_syntax(const std::string& text) {
     Kinds kinds = Checked(text).kinds();
     EXPECT_TRUE(kinds.erase("unexpected-token") + kinds.erase("missing-semicolon") +
@@ -41,7 +41,7 @@ TEST(Broken, WarningsBreakNothing) {
     EXPECT_EQ(checked.kinds(), (Kinds{"mixed-logical", "undeclared-name"}));
 }
 
-// They have places inside of definitions and imports, but the text there is whole.
+// These errors are inside definitions and imports, but the text there is intact.
 TEST(Broken, ErrorsAboutModulesBreakNothing) {
     const std::string two =
         "operator f { @assert { a; } } operator f { @assert { b; } @compose { y = missing(x); } }";

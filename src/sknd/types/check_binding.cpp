@@ -1,5 +1,5 @@
-// Whether the shapes of inputs can be bound to the names they declare, whatever tensors a call
-// passes, and whether single defaults of packs know their length (spec 2.6.1).
+// Whether every call can bind the shapes of inputs to the names that they declare, and whether
+// single defaults of packs have a known length (spec 2.6.1).
 #include <fmt/format.h>
 
 #include "sknd/names/identifiers.h"
@@ -23,7 +23,7 @@ std::vector<size_t> DefinitionChecker::check_binding_order() {
     return binding.order;
 }
 
-// `a: int..(k) = 0` needs k from somewhere else: a single value does not tell it.
+// `a: int..(k) = 0` needs k from elsewhere: a single value does not define it.
 void DefinitionChecker::check_uniform_defaults(NameSet known) {
     NameTable<bool> mentions;  // more than once?
     for (const ParamDecl& decl : def_.attribs) {
@@ -35,7 +35,7 @@ void DefinitionChecker::check_uniform_defaults(NameSet known) {
             mentions.set(name, mentions.contains(name));
         });
     }
-    // A list given for another attribute of the same length tells it as well.
+    // A list for another attribute of the same length defines it, too.
     mentions.for_each([&](std::string_view name, bool again) {
         if (again) known.insert(name);
     });

@@ -9,7 +9,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// What is known of a callee's names at a call: optional attributes that are not given are null.
+// The names of a callee at a call: optional attributes that are not given are null.
 class CalleeEnvironment : public Environment {
 public:
     CalleeEnvironment(const Signature& callee, const CallSite& call) {
@@ -127,7 +127,7 @@ void DefinitionChecker::bind_explicit_types(const CallSite& call, std::vector<Ty
     }
 }
 
-// Checks the base type of a value against a parameter, binding a generic type on the way.
+// Checks the base type of a value against a parameter and binds a generic type.
 void DefinitionChecker::match_type(Span span,
                                    const Type& got,
                                    const Parameter& parameter,
@@ -350,7 +350,7 @@ void DefinitionChecker::check_arguments(const CallSite& call, std::vector<Type>&
               DiagKind::ArgumentCount,
               fmt::format("`{}` needs the input `{}`", name, input.name))
             .note(input.span, "declared here");
-        break;  // one report for all that follow
+        break;  // one report for all the rest
     }
 }
 

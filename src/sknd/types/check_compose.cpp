@@ -60,7 +60,7 @@ void DefinitionChecker::check_component(const Component& component, BlockKind bl
         bind_results(component, *results, block, nested);
         return;
     }
-    // What went wrong is reported; the names exist, with types that agree with everything.
+    // The error is reported; the names exist, with types that agree with everything.
     for (const LValue& lhs : component.results) {
         for (const LValueItem& item : lhs.items) {
             for (const auto& target : item.targets) {
@@ -90,7 +90,7 @@ void DefinitionChecker::bind_results(const Component& component,
     }
 }
 
-// `a, b = split(x)`: one result, which is a pack, where `[a, b]` was meant.
+// `a, b = split(x)`: one result, which is a pack; the user meant `[a, b]`.
 bool DefinitionChecker::bind_single_pack(const Component& component,
                                          const Results& results,
                                          BlockKind block,
@@ -117,8 +117,8 @@ bool DefinitionChecker::bind_single_pack(const Component& component,
     return true;
 }
 
-// The pack that a call returns has a length that the definition does not tell, so that it is
-// written; an output has its own (spec 2.10).
+// The definition does not define the length of a returned pack, so the caller writes it; an output
+// has its own (spec 2.10).
 void DefinitionChecker::check_stated_length(const LValue& lhs, const Type& type) {
     if (lhs.list || !type.packed || type.length.valid()) return;
     for (const LValueItem& item : lhs.items) {
@@ -167,7 +167,7 @@ void DefinitionChecker::bind_result(const LValue& lhs,
     }
 }
 
-// [a, b..(k), (c, d)..] takes a pack apart.
+// [a, b..(k), (c, d)..] unpacks a pack.
 void DefinitionChecker::bind_list(const LValue& lhs,
                                   const Type& type,
                                   BlockKind block,
@@ -214,7 +214,7 @@ void DefinitionChecker::bind_name(
     }
     type.tensor = true;
     pending_names_.back().set(target.name.text, false);
-    // A block has its own names, which may hide those outside.
+    // A block has its own names, which may hide outer ones.
     const SymbolId existing =
         nested ? scopes_.find_here(target.name.text) : scopes_.find(target.name.text);
     if (existing.valid() && !scopes_[existing].placeholder) {

@@ -42,7 +42,7 @@ void DefinitionChecker::push_promoted(const Names& names) {
     for (Symbol& symbol : promoted) scopes_.declare(std::move(symbol));
 }
 
-// True if only a run can decide it.
+// True if it can only be decided at run time.
 bool DefinitionChecker::check_condition(RegionId id, std::string_view what) {
     const auto results = type_region(id, true);
     if (!results) return false;
@@ -69,7 +69,7 @@ bool DefinitionChecker::check_condition(RegionId id, std::string_view what) {
 
 std::optional<DefinitionChecker::Results> DefinitionChecker::type_branch(const Branch& branch) {
     std::optional<Results> results;
-    bool dynamic = false;  // the choice between the arms before and the next one
+    bool dynamic = false;  // the choice between the previous arms and the next one
     bool good = true;
     const auto merge = [&](RegionId id) {
         auto arm = type_region(id, true);
@@ -94,7 +94,7 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::type_branch(const B
     return good ? results : std::nullopt;
 }
 
-// Makes of `results` what holds for both arms; false when they do not agree, which is reported.
+// Merges an arm into `results`; false, with a report, if the arms do not agree.
 bool DefinitionChecker::merge_arms(Span span, bool dynamic, Results& results, const Results& arm) {
     if (results.size() != arm.size()) {
         error(span,
@@ -185,7 +185,7 @@ std::vector<Symbol> DefinitionChecker::carried_symbols(const Loop& loop) {
     return symbols;
 }
 
-// The common length of what is scanned; the items are added to `symbols`.
+// The common length of the scanned packs; adds the items to `symbols`.
 ir::SymId DefinitionChecker::scan_symbols(const Loop& loop, std::vector<Symbol>& symbols) {
     ir::SymId length;
     for (const Loop::Scan& scan : loop.scans) {
@@ -215,7 +215,7 @@ ir::SymId DefinitionChecker::scan_symbols(const Loop& loop, std::vector<Symbol>&
     return length;
 }
 
-// The count when it is known at compile time; the index is added to `symbols`.
+// The count if it is known at compile time; adds the index to `symbols`.
 ir::SymId DefinitionChecker::count_symbols(const Loop& loop, std::vector<Symbol>& symbols) {
     if (!loop.count) return {};
     ir::SymId value;
@@ -248,7 +248,7 @@ std::optional<DefinitionChecker::Results> DefinitionChecker::type_loop(const Reg
                                                                        const Loop& loop) {
     const size_t errors = diag_.error_count();
     check_loop_form(region, loop);
-    // What a loop starts from is read outside of it, so all of that before any name is declared.
+    // Initial values are read outside of the loop, so all of them come before any declaration.
     std::vector<Symbol> variables = carried_symbols(loop);
     std::vector<Symbol> items;
     const ir::SymId scan_length = scan_symbols(loop, items);

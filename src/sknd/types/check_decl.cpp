@@ -179,7 +179,7 @@ void DefinitionChecker::check_default_value(const ParamDecl& decl,
     }
 }
 
-// Most attributes read none that have a default, and then there is nothing to find.
+// Most attributes read none with a default; then there is no cycle.
 bool DefinitionChecker::defaults_read_defaults() const {
     NameSet with_default;
     for (const ParamDecl& decl : def_.attribs) {
@@ -194,7 +194,7 @@ bool DefinitionChecker::defaults_read_defaults() const {
     return found;
 }
 
-// Depth-first, with a path of its own instead of recursion.
+// Depth-first, with an explicit path instead of recursion.
 void DefinitionChecker::check_default_cycles() {
     if (!defaults_read_defaults()) return;
     struct Read {

@@ -81,7 +81,7 @@ std::string_view operands_text(Operands operands) {
     return "any type";
 }
 
-// The built-in functions that take reals alone (notes, A20); `abs` and `sign` take int too.
+// The built-in functions that take only reals (notes, A20); `abs` and `sign` take int, too.
 constexpr std::array<std::string_view, 20> kRealFunctions = {
     "sqrt", "exp",  "log",   "sin",   "cos",   "tan", "asin",  "acos",  "atan", "sinh",
     "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "round", "floor", "ceil", "frac"};
@@ -90,14 +90,14 @@ bool is_division(BinaryOp op) {
     return op == BinaryOp::Div || op == BinaryOp::CeilDiv || op == BinaryOp::Mod;
 }
 
-// Formulas are not evaluated here, so that this is all that is seen of their divisions.
+// Formulas are not evaluated here, so this is the only check of their divisions.
 bool is_zero(const Expr& expr) {
     const auto* whole = std::get_if<IntLiteral>(&expr.node);
     const auto* real = std::get_if<RealLiteral>(&expr.node);
     return (whole && whole->value == 0) || (real && real->value == 0);
 }
 
-// Whether a guard may stand in the node as in its place.
+// Whether a guard may appear inside the node.
 bool passes_guard(const decltype(Expr::node)& node) {
     return std::holds_alternative<Guard>(node) || std::holds_alternative<Expand>(node) ||
            std::holds_alternative<Select>(node) || std::holds_alternative<Coalesce>(node) ||
@@ -152,7 +152,7 @@ bool takes_bools(const Type& type) {
 
 }  // namespace
 
-// One object instead of a lambda for each kind of node: this is the walk over all expressions.
+// One object instead of a lambda for each kind of node, because every expression passes here.
 struct DefinitionChecker::TypeNode {
     DefinitionChecker& checker;
     ExprId id;
@@ -261,7 +261,7 @@ void DefinitionChecker::report_undeclared(ExprId id, std::string_view name) {
             fmt::format("an index is declared by its bound, behind the formula: `, {} < n`", name));
     }
     if (declaring_) report.note("an extent declares a new name only alone or as `2 * n + 1`");
-    // Once is enough: from here on the name agrees with everything.
+    // Reported once; from here on the name agrees with everything.
     Symbol placeholder = make_symbol(name, expr(id).span, SymbolKind::Extent, Type{});
     placeholder.placeholder = true;
     scopes_.declare(std::move(placeholder));
@@ -334,7 +334,7 @@ Type DefinitionChecker::any_operand(ExprId id) {
 Type DefinitionChecker::compile_value(ExprId id, std::optional<CompileValue>* value) {
     const size_t errors = diag_.error_count();
     const Type type = scalar_operand(id);
-    // Type errors were reported; evaluating would report them again in other words.
+    // Type errors were reported; evaluation would report them again in other words.
     if (diag_.error_count() != errors) return type;
     if (!value && is_plain(id)) return type;
     auto result = evaluate(module_, id, *this, symbols_, package_.options().limits, diag_);
@@ -409,9 +409,9 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
             fmt::format("math.{}({}, {})", operator_name, source(node.lhs), source(node.rhs));
     }
     const Type lhs = scalar_operand(node.lhs);
-    // Of `x + y` with two tensors, the first is enough to tell.
+    // For `x + y` with two tensors, one report is enough.
     const bool of_tensors = tables_.types[node.lhs].tensor && context_ == Context::Compose;
-    // The right side of `&&` counts only where the left one holds: `?x && x > 0`.
+    // The right side of `&&` counts only if the left one holds: `?x && x > 0`.
     const Names tested = node.op == BinaryOp::And ? null_tested_names(node.lhs) : Names{};
     if (!tested.empty()) push_promoted(tested);
     const Type rhs = of_tensors ? type_expr(node.rhs) : scalar_operand(node.rhs);
@@ -444,7 +444,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
     if (context_ == Context::Lower && is_division(node.op) && is_zero(expr(node.rhs))) {
         error(node.op_span, DiagKind::DivisionByZero, "division by zero");
     }
-    // Two generic types may turn out to be one; a call decides.
+    // Two generic types may be the same type; a call decides.
     const bool both_generic = lhs.base == BaseType::Generic && rhs.base == BaseType::Generic;
     if (!same_base(lhs, rhs) && !(both_generic && rule.operands == Operands::Anything)) {
         auto report = error(node.op_span,
@@ -469,7 +469,7 @@ Type DefinitionChecker::type_binary(ExprId id, const Binary& node) {
 }
 
 Type DefinitionChecker::type_is(ExprId id, const Binary& node) {
-    // Tensors may be compared by identity too (spec 2.4, identity testing).
+    // Tensors may also be compared by identity (spec 2.4, identity testing).
     const Type lhs = type_expr(node.lhs);
     const Type rhs = type_expr(node.rhs);
     if (lhs.bad() || rhs.bad()) return Type{};

@@ -1,5 +1,5 @@
-// Types of lists, ranges, zips, indexing, substitution and folds; pack lengths are kept as symbolic
-// expressions, and two that can never be equal are an error.
+// Types of lists, ranges, zips, indexing, substitution and folds. Pack lengths are symbolic
+// expressions; two that can never be equal are an error.
 #include <fmt/format.h>
 
 #include "base/match.h"
@@ -110,7 +110,7 @@ Type DefinitionChecker::type_list(ExprId, const List& node) {
     return mixed ? Type{} : list;
 }
 
-// The item itself, or a pack where it stands for several.
+// The item itself, or a pack if it stands for several.
 Type DefinitionChecker::type_list_item(ExprId id) {
     const Expr& item = expr(id);
     if (const auto* range = std::get_if<Range>(&item.node)) {
@@ -291,7 +291,7 @@ ir::SymId DefinitionChecker::range_length(const Range& range, ir::SymId length) 
         if (!constant || *constant == 0) return {};
         step = *constant;
     }
-    // A bound counted from the start; from the end when it is surely negative; else unknown.
+    // A bound counted from the start, or from the end if it is certainly negative; else unknown.
     const auto resolve = [&](ExprId part, ir::SymId missing) -> ir::SymId {
         if (!part.valid()) return missing;
         const ir::SymId value = symbolic_int(part);
@@ -401,7 +401,7 @@ Type DefinitionChecker::type_fold(ExprId id, const Fold& node) {
     if (is_order(node.op) || node.op == FoldOp::Equal || node.op == FoldOp::NotEqual) {
         type.base = BaseType::Bool;
     }
-    // An empty pack has no least item, and several items may differ.
+    // An empty pack has no minimum, and several items may differ.
     if (node.op == FoldOp::Min || node.op == FoldOp::Max || node.op == FoldOp::Uniform) {
         const ir::Interval items =
             length.valid() ? symbols_.range(length) : ir::Interval{0, INT64_MAX};

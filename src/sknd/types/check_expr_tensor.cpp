@@ -1,4 +1,4 @@
-// Types of what touches tensors: members, accesses, and guarded indices (spec 2.4, 2.12).
+// Types of expressions with tensors: members, accesses, and guarded indices (spec 2.4, 2.12).
 #include <fmt/format.h>
 
 #include "sknd/types/checker.h"
@@ -73,7 +73,8 @@ Type DefinitionChecker::type_access(ExprId id, const Access& node) {
     return result;
 }
 
-// How many axes the index covers. A range, or a pack that is not expanded, makes the result a pack.
+// The number of axes that the index covers. A range, or a pack that is not expanded, makes the
+// result a pack.
 ir::SymId DefinitionChecker::type_access_index(ExprId id, Type& result) {
     const bool guard_allowed = guard_allowed_;
     guard_allowed_ = true;
@@ -95,7 +96,7 @@ ir::SymId DefinitionChecker::type_access_index(ExprId id, Type& result) {
         return {};
     }
     if (type.packed && !expand && !range) {
-        // Not expanded: one axis is read at several places, and the result is a pack (spec 4.1.6).
+        // Not expanded: one axis is read at several indices, and the result is a pack (spec 4.1.6).
         result.packed = true;
         result.length = type.length;
     }

@@ -1,5 +1,5 @@
 // The names that shapes and pack lengths declare: an extent that is an affine expression of one new
-// identifier declares it (spec 2.6). Scalars come first, so that the lengths of packs can use them.
+// identifier declares it (spec 2.6). Scalars come first, because the lengths of packs can use them.
 #include <fmt/format.h>
 
 #include <limits>
@@ -41,14 +41,14 @@ std::optional<Affine> multiply(const Affine& a, const Affine& b) {
     return Affine{named.name, *factor, *offset};
 }
 
-// Only where nothing is rounded, so that the name can be found from the result.
+// Only if nothing is rounded, so that the name can be computed from the result.
 std::optional<Affine> divide(const Affine& a, const Affine& b) {
     const int64_t by = b.offset;
     if (b.name || by <= 0 || a.factor % by != 0 || a.offset % by != 0) return std::nullopt;
     return Affine{a.name, a.factor / by, a.offset / by};
 }
 
-// Of constant expressions alone.
+// An environment for constant expressions.
 class NoNames : public Environment {
 public:
     const CompileValue* lookup(std::string_view) const override { return nullptr; }
@@ -65,7 +65,7 @@ std::optional<Affine> constant(const Module& module, ExprId id) {
     return number ? std::optional(Affine{nullptr, 0, *number}) : std::nullopt;
 }
 
-// Empty when the expression is anything else.
+// Empty for any other expression.
 std::optional<Affine> affine(const Module& module, ExprId id) {
     const Expr& expr = module.exprs[id];
     return match(
@@ -105,13 +105,13 @@ bool is_bool_test(const Module& module, ExprId id) {
 
 }  // namespace
 
-// The identifier that is new in this extent; null when there is none.
+// The new identifier in this extent; null if there is none.
 const Expr* DefinitionChecker::fresh_name(ExprId id) const {
     if (!id.valid()) return nullptr;
     const auto found = affine(module_, id);
     if (!found || !found->name || found->factor == 0) return nullptr;
     const std::string_view name = std::get<Identifier>(found->name->node).name;
-    // A name that another block declares is meant, though it is not visible here.
+    // The user means a name of another block, although it is not visible here.
     if (scopes_.find(name).valid() || later_names_.contains(name)) return nullptr;
     return found->name;
 }
@@ -130,7 +130,7 @@ void DefinitionChecker::declare_extent_names() {
     for (const ParamDecl& decl : def_.attribs) {
         if (decl.type.pack) declare_fresh(decl.type.pack->length);
     }
-    // Extents that only optional inputs have are null when these are not given (spec 2.6.1).
+    // Extents that only optional inputs have are null if these are not given (spec 2.6.1).
     declare_input_extents(false);
     declare_input_extents(true);
 }
@@ -173,13 +173,13 @@ void DefinitionChecker::declare_fresh_pack(const ExtentSpec& extent, const TypeS
     type.optional = spec.optional;
     bool conditional = length.valid() && is_bool_test(module_, length);
     if (length.valid() && !conditional) {
-        // A plain name can be a bool too.
+        // A plain name can also be a bool.
         const auto* identifier = std::get_if<Identifier>(&expr(length).node);
         const SymbolId found = identifier ? scopes_.find(identifier->name) : SymbolId{};
         conditional = found.valid() && scopes_[found].type.base == BaseType::Bool;
     }
     if (conditional) {
-        type.optional = true;  // `s..(flag)`: there, or not (spec 2.6)
+        type.optional = true;  // `s..(flag)`: present or not (spec 2.6)
     } else {
         type.packed = true;
         const ExprId known = extent.spread && spec.pack ? spec.pack->length : length;

@@ -65,7 +65,7 @@ void DefinitionChecker::check_lower(const LowerStmt& stmt) {
     if (output.valid()) check_lower_order(stmt, output);
 }
 
-// What is known before the loop runs.
+// A value that is known before the loop runs.
 Type DefinitionChecker::static_operand(ExprId id, std::string_view what) {
     const std::string_view outside = static_part_;
     static_part_ = what;
@@ -98,7 +98,7 @@ void DefinitionChecker::declare_bounds(const std::vector<LoopBound>& bounds) {
     }
 }
 
-// The output that is assigned; invalid when the left side is something else.
+// The assigned output; invalid if the left side is something else.
 SymbolId DefinitionChecker::check_lower_target(const LowerStmt& stmt) {
     const Expr* target = &expr(stmt.target);
     if (const auto* access = std::get_if<Access>(&target->node)) target = &expr(access->base);
@@ -165,7 +165,7 @@ void DefinitionChecker::check_lower_value(const LowerStmt& stmt, const Type& tar
     }
 }
 
-// At most an initialisation and then one update for each output.
+// Each output has at most one initialisation, then one update.
 void DefinitionChecker::check_lower_order(const LowerStmt& stmt, SymbolId output) {
     const std::string_view name = scopes_[output].name;
     lowered_.insert(name);

@@ -1,4 +1,4 @@
-// The check of a whole package: finding definitions by name, checking each, and recursion.
+// The check of a whole package: finds definitions by name, checks each, and detects recursion.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string module_part(const QualifiedName& name) {
     return text;
 }
 
-// Written, but not found: reported at the import.
+// Imported, but not found: reported at the import.
 bool is_import_of(const Module& module, std::string_view name) {
     for (const Import& import : module.imports) {
         for (const QualifiedName& imported : import.modules) {
@@ -31,7 +31,7 @@ bool is_import_of(const Module& module, std::string_view name) {
 
 bool is_private(std::string_view name) { return name.starts_with('_'); }
 
-// Who calls whom, from the callees that the check resolved.
+// The call graph, from the callees that the check resolved.
 class CallGraph {
 public:
     CallGraph(const Package& package, const TypedPackage& typed);
@@ -63,7 +63,7 @@ CallGraph::CallGraph(const Package& package, const TypedPackage& typed) {
 
 void CallGraph::add_module(const Package& package, const TypedPackage& typed, ModuleId id) {
     const Module& module = package[id].module;
-    // In order of the files of the module.
+    // In the order of the module's files.
     const auto place = [](Span span) { return uint64_t{span.file.value} << 32 | span.begin; };
     std::vector<std::pair<uint64_t, uint32_t>> begins;  // place, definition
     for (uint32_t d = 0; d < module.definitions.size(); ++d) {
@@ -108,7 +108,7 @@ void CallGraph::report_cycles(const Package& package, Diagnostics& diag) const {
     }
 }
 
-// The error stands at the call that closes the circle, the notes at those that lead to it.
+// The error is at the call that closes the cycle, the notes at the calls that lead to it.
 void CallGraph::report_cycle(const std::vector<Visit>& path,
                              const Call& last,
                              const Package& package,
@@ -252,10 +252,10 @@ NameSet invoked_names(const Module& module) {
     return names;
 }
 
-// What is found in a broken definition before most of it is dropped.
+// Limit of findings in a broken definition, most of which are dropped.
 constexpr size_t kMostInBroken = 1'000;
 
-// The graph that is asked for, or else the first one, is the main graph.
+// The requested graph, or else the first one, is the main graph.
 class GraphRoles {
 public:
     using Role = DefinitionChecker::Role;

@@ -9,7 +9,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// Labels of calls, explicit or made from a single result (spec 2.10), which begin a path.
+// Labels of calls, explicit or taken from a single result (spec 2.10), which begin a path.
 bool opens_path(const Module& module,
                 const std::vector<Component>& components,
                 std::string_view name) {
@@ -44,8 +44,8 @@ void DefinitionChecker::check_quantized_tensor(const QualifiedName& name) {
     if (name.parts.empty()) return;
     const std::string_view first = name.parts[0].text;
     if (name.parts.size() > 1) {
-        // Inside of a call; only composing can look there. The first part must name a call here,
-        // in a block of it, or a graph.
+        // Inside a call, which only composing can inspect. The first part must name a call here, in
+        // a block of it, or a graph.
         const bool known =
             opens_path(module_, def_.composes, first) || opens_path(module_, def_.updates, first) ||
             package_.package()[ref_.module].definition_index.contains(first) ||

@@ -1,4 +1,5 @@
-// Types as written: base names, shapes, pack lengths; and what the inputs of a main graph need.
+// Types as written: base names, shapes, pack lengths; and the requirements on inputs of a main
+// graph.
 #include <fmt/format.h>
 
 #include <limits>
@@ -83,7 +84,7 @@ ir::SymId DefinitionChecker::check_pack_length(const PackSpec& pack, std::string
     return symbolic_int(pack.length);
 }
 
-// The rank; not valid where a part of it is not known.
+// The rank; invalid if a part of it is unknown.
 ir::SymId DefinitionChecker::check_shape(const TypeSpec& spec, const Type& tensor) {
     if (!spec.shape) return {};
     ir::SymId rank = sym_const(0);
@@ -91,7 +92,7 @@ ir::SymId DefinitionChecker::check_shape(const TypeSpec& spec, const Type& tenso
     return rank;
 }
 
-// How many axes one item of a shape stands for.
+// The number of axes that one item of a shape stands for.
 ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& tensor) {
     if (extent.bound.valid()) {
         const Type bound = compile_value(extent.bound);
@@ -112,7 +113,7 @@ ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& 
     }
     Type type = compile_value(extent.extent);
     expect_base(extent.extent, type, BaseType::Int, "an extent");
-    if (tensor.optional) type.optional = false;  // there when the tensor is
+    if (tensor.optional) type.optional = false;  // present if the tensor is
     if (type.bad()) return {};
     if (extent.spread) {
         if (!type.packed || !tensor.packed) {
@@ -151,8 +152,8 @@ ir::SymId DefinitionChecker::check_extent(const ExtentSpec& extent, const Type& 
     return type.optional || conditional ? ir::SymId{} : count;
 }
 
-// Operators need shapes everywhere; graphs may leave out those of sub-graph inputs and of outputs.
-// The library's compound operators may leave out output shapes, too: the operators that they call
+// Operators need all shapes. Graphs may omit the shapes of sub-graph inputs and of outputs.
+// Compound operators of the library may omit output shapes, because the operators that they call
 // have the shape rules.
 void DefinitionChecker::check_tensor_shape(const ParamDecl& decl, SymbolKind kind) {
     const bool output = kind == SymbolKind::Output;
@@ -178,7 +179,7 @@ void DefinitionChecker::check_tensor_shape(const ParamDecl& decl, SymbolKind kin
     }
 }
 
-// A dynamic extent has one upper bound, wherever it is written (spec 2.6).
+// A dynamic extent has one upper bound, the same at every occurrence (spec 2.6).
 void DefinitionChecker::check_bounds(const std::vector<ParamDecl>& decls) {
     for (const ParamDecl& decl : decls) {
         if (!decl.type.shape) continue;

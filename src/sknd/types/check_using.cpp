@@ -7,7 +7,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// What the values of all helpers may take; beyond it they count as unknown.
+// Limit of the memory for the values of all helpers; beyond it they count as unknown.
 constexpr size_t kMostKeptBytes = size_t{1} << 26;
 
 size_t bytes_of(const Scalar& scalar) {
@@ -90,7 +90,7 @@ void DefinitionChecker::declare_using_list(const LValue& lhs, const Type& type) 
               DiagKind::PackMismatch,
               fmt::format("a list of names is assigned {}, expected a pack", text(type)));
     }
-    // What the item of unknown length gets: all that the others leave.
+    // The item of unknown length gets the rest.
     ir::SymId rest = type.length;
     ir::SymId stated = sym_const(0);
     size_t open_items = 0;

@@ -118,7 +118,7 @@ SymbolId DefinitionChecker::declare(Symbol symbol) {
           fmt::format(
               "`{}` is already the name of {}", symbol.name, kind_text(scopes_[existing].kind)))
         .note(scopes_[existing].span, "declared here");
-    // Which of the two is meant further down is not known, so that it agrees with everything.
+    // It is unknown which of the two later uses mean, so the name agrees with everything.
     if (!alike) {
         scopes_[existing].type = Type{};
         scopes_[existing].value.reset();
@@ -137,7 +137,7 @@ std::optional<CompileValue> DefinitionChecker::unknown_value(std::string_view na
     return CompileValue(Scalar(symbols_.symbol(name, *kind, range)));
 }
 
-// Such an expression has its value, or none, without anything to find out.
+// Such an expression has its value, or none, without evaluation.
 bool DefinitionChecker::is_plain(ExprId id) const {
     const auto& node = expr(id).node;
     if (const auto* name = std::get_if<Identifier>(&node)) {

@@ -1,5 +1,5 @@
 // sknd/types/checker.h — the state of a check. PackageChecker finds definitions; DefinitionChecker
-// walks one of them, block by block in the processing order of spec 2.2.
+// walks one of them block by block, in the processing order of spec 2.2.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace lemma::sknd {
 
-// What one definition leaves for the next one to use again: memory.
+// Memory that the checks of definitions reuse.
 struct Scratch {
     ir::SymbolPool symbols;
     Scopes scopes;
@@ -24,7 +24,7 @@ struct Scratch {
 
 class PackageChecker {
 public:
-    // `syntax`: what was reported while the package was read.
+    // `syntax`: the reports of the parser.
     PackageChecker(const Package& package, const CheckOptions& options, const Diagnostics& syntax);
 
     const BrokenParts& broken(ModuleId id) const { return broken_[id.value]; }
@@ -35,14 +35,14 @@ public:
     const Module& module_of(DefRef ref) const { return package_[ref.module].module; }
     const Signature& signature(DefRef ref);
     bool spend(size_t items) { return work_.spend(items); }
-    // For one definition at a time, and cleared in between.
+    // For one definition at a time, cleared in between.
     Scratch& scratch() { return scratch_; }
     void clear_scratch() {
         scratch_.symbols.clear();
         scratch_.scopes.clear();
     }
 
-    // The definition that a name means inside `from`; reports what is wrong with it otherwise.
+    // The definition of a name inside `from`; reports an error if there is none.
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name, Diagnostics& diag);
 
 private:
@@ -57,16 +57,16 @@ private:
     Scratch scratch_;
 };
 
-// Where an expression stands decides what tensors may do in it.
+// The context of an expression decides how it may use tensors.
 enum class Context : uint8_t {
-    Value,    // compile-time: tensors have only members
+    Value,    // compile-time: only members of tensors
     Lower,    // a formula: tensors are read by access
-    Compose,  // tensors are passed around whole
+    Compose,  // tensors are passed as a whole
 };
 
 std::string plural(size_t count, std::string_view noun);  // "1 input", "2 inputs"
 
-// A call as @compose and @quantize write it.
+// A call in @compose or @quantize.
 struct CallSite {
     DefRef callee;
     Span callee_span;
@@ -74,7 +74,7 @@ struct CallSite {
     const std::vector<AttributeArg>* attributes = nullptr;
     const std::vector<ExprId>* arguments = nullptr;  // null: no inputs are given (@quantize)
     Span arguments_span;
-    const Symbol* quantized = nullptr;  // the tensor that @quantize passes, if it is known
+    const Symbol* quantized = nullptr;  // the tensor that @quantize passes, if known
     Span quantized_span;
 };
 
@@ -82,8 +82,8 @@ class DefinitionChecker : private Environment {
 public:
     DefinitionChecker(PackageChecker& package, DefRef ref, TypedModule& tables, Diagnostics& diag);
 
-    // Who gives a graph its inputs. The inputs of a main graph are the user's, so every extent
-    // needs a bound. A graph that nothing invokes may be wanted as one another time.
+    // The source of a graph's inputs. The inputs of a main graph come from the user, so every
+    // extent needs a bound. A graph without an invocation may be a main graph another time.
     enum class Role : uint8_t { Invoked, Spare, Main };
     TypedDefinition run(Role role);
 
@@ -121,7 +121,7 @@ private:
     ir::SymId check_pack_length(const PackSpec& pack, std::string_view name);
     void check_tensor_shape(const ParamDecl& decl, SymbolKind kind);
     void check_bounds(const std::vector<ParamDecl>& decls);
-    // False, and reported, if the user cannot give it.
+    // False, and reported, if the user cannot supply it.
     bool check_main_input(const ParamDecl& decl, Role role);
 
     // check_extents.cpp: the names that shapes and pack lengths declare (spec 2.6)
@@ -168,8 +168,9 @@ private:
     Type index_type(ExprId id);  // int, int.. or bool.. (a mask)
 
     Type scalar_operand(ExprId id);  // a compile-time value or an element, never a tensor
-    Type any_operand(ExprId id);     // tensors too, in @compose
-    // A top-level compile-time expression: also evaluated, which finds what is wrong for any call.
+    Type any_operand(ExprId id);     // also tensors, in @compose
+    // A top-level compile-time expression. It is also evaluated, which finds errors that every call
+    // would have.
     Type compile_value(ExprId id, std::optional<CompileValue>* value = nullptr);
     void reject_tensor(ExprId id, Type& type);
     void expect_base(ExprId id, const Type& type, BaseType want, std::string_view what);
@@ -190,7 +191,7 @@ private:
     void check_lower_order(const LowerStmt& stmt, SymbolId output);
     void check_lower_outputs();
 
-    // check_compose.cpp: components and what stands right of `=`
+    // check_compose.cpp: components and their right sides
     void check_compose();
     void check_update();
     void check_components(const std::vector<Component>& components, BlockKind block, bool nested);
@@ -246,14 +247,14 @@ private:
                         const Parameter& parameter,
                         const Signature& callee,
                         std::vector<Type>& generics);
-    // `value` is the argument, if it is one.
+    // `value` is the argument, if there is one.
     void match_type(Span span,
                     const Type& got,
                     const Parameter& parameter,
                     const Signature& callee,
                     std::vector<Type>& generics,
                     ExprId value = {});
-    // How a value becomes what is wanted, which it is not by itself.
+    // Suggests a conversion of the value to the wanted type.
     void suggest_conversion(ExprId value, const Type& got, BaseType want, diag::Report& report);
     bool generic_fits(const Type& type, Bound bound) const;
     void finish_generics(const CallSite& call, std::vector<Type>& generics);
@@ -261,7 +262,7 @@ private:
     void check_quantize(const QuantizeStmt& stmt);
     void check_quantized_tensor(const QualifiedName& name);
 
-    // Environment: what the evaluator may know
+    // Environment: names that the evaluator may know
     const CompileValue* lookup(std::string_view name) const override;
     bool spend(size_t items) const override { return package_.spend(items); }
     const CompileValue* member(std::string_view name, MemberKind member) const override;
@@ -278,20 +279,20 @@ private:
         return diag_.error(expr(id).span, kind, std::move(message));
     }
     void check_reserved(const Name& name);
-    // Declares, unless the name is taken in this scope: then reports and returns the old one.
+    // Declares the name, unless this scope has it: then reports and returns the old one.
     SymbolId declare(Symbol symbol);
     static Symbol make_symbol(const Name& name, SymbolKind kind, const Type& type) {
         return make_symbol(name.text, name.span, kind, type);
     }
     static Symbol make_symbol(Name&& name, SymbolKind kind, const Type& type) = delete;
     static Symbol make_symbol(std::string_view name, Span span, SymbolKind kind, const Type& type);
-    // A fresh unknown for a scalar that the evaluator can carry along.
+    // A fresh unknown for a scalar, for the evaluator.
     std::optional<CompileValue> unknown_value(std::string_view name, const Type& type, bool extent);
     bool is_plain(ExprId id) const;
     std::optional<CompileValue> evaluate_quietly(ExprId id);
     ir::SymId symbolic_int(ExprId id);
     ir::SymId sym_add(ir::SymId a, ir::SymId b);
-    // A whole number of items or axes; invalid stays invalid.
+    // A number of items or axes; invalid stays invalid.
     ir::SymId sym_const(int64_t value) { return symbols_.integer(value); }
     bool surely_differ(ir::SymId a, ir::SymId b);
     // "1 item", "k + 1 items"
@@ -309,21 +310,21 @@ private:
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
     bool declaring_ = false;        // in the shapes of inputs, whose extents can be new names
-    std::string tensor_call_;       // in an operator of @compose: the call that would do it
-    std::string_view static_part_;  // in a part of a formula that cannot read tensors: which
+    std::string tensor_call_;       // in an operator of @compose: the equivalent call
+    std::string_view static_part_;  // in a part of a formula that cannot read tensors: its name
     mutable CompileValue member_value_;
-    // Names that blocks further down declare, for messages.
+    // Names that later blocks declare, for messages.
     struct LaterName {
         BlockKind block;
         Span span;
     };
     NameTable<LaterName> later_names_;
-    std::vector<NameTable<bool>> pending_names_;  // by open block: to be assigned further down?
+    std::vector<NameTable<bool>> pending_names_;  // by open block: whether it is assigned later
     std::vector<NameSet> labels_;                 // used so far, by open block
     NameSet lowered_;                             // outputs with a statement
     NameTable<Span> initialized_, updated_;       // outputs, where they are assigned
-    size_t kept_bytes_ = 0;                       // of the values of helpers
-    NameTable<ExprId> bounds_;                    // of dynamic extents, `s|bound`
+    size_t kept_bytes_ = 0;                       // bytes of the values of helpers
+    NameTable<ExprId> bounds_;                    // bounds of dynamic extents, `s|bound`
 };
 
 }  // namespace lemma::sknd

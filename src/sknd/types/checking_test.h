@@ -16,7 +16,7 @@ struct Texts {
     std::map<std::string, std::string> modules;  // by name
 };
 
-// A library module, that is, one that needs no graph, with the modules it may import.
+// A library module (it needs no graph) with the modules that it may import.
 class Checked {
 public:
     explicit Checked(const std::string& main) : Checked(Texts{.main = main, .modules = {}}) {}
@@ -43,7 +43,7 @@ public:
         for (const diag::Diagnostic& item : diag.items()) ids.emplace(diag::info(item.kind).id);
         return ids;
     }
-    // One line for each: `main.sknd:1:2: error: … [kind]`.
+    // One line each: `main.sknd:1:2: error: … [kind]`.
     std::string brief() const { return diag::render(sources, diag, {.brief = true}); }
 
     diag::SourceMap sources;

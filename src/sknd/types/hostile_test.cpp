@@ -1,6 +1,6 @@
-// What bad input gets: a diagnostic, soon and within little memory; never a crash or a hang. The
-// texts are made here, as they are large. What is asserted is what is found, not how long it took;
-// a hang shows as a test that does not end.
+// Hostile input gets a diagnostic, soon and within little memory; never a crash or a hang. The
+// tests generate the texts, because they are large. They check the findings, not the time; a hang
+// shows as a test that does not end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ std::string repeat(std::string_view text, size_t count) {
     return result;
 }
 
-// A definition whose @using block has the statements.
+// A definition with the statements in its @using block.
 std::string using_block(const std::string& statements) {
     return fmt::format("operator f {{ @attrib {{ n: int; p: int..; }} @using {{ {} }} }}",
                        statements);
@@ -62,7 +62,7 @@ TEST(Hostile, LongChains) {
     }
 }
 
-// The longest that the parser lets through must not be too long for the check and for evaluation.
+// The longest chain that the parser accepts must not be too long for the check and for evaluation.
 TEST(Hostile, ChainsOfTheLongestLength) {
     const std::vector<std::string_view> items = {
         "1 + ", "n * ", "p - ", "true && ", "true => ", "n << ", "\"a\" + ", "1.0 ** ", "p + n + "};
@@ -106,7 +106,7 @@ TEST(Hostile, NestedBlocksAndBranches) {
                  nested("if { c = ", "; yield true; } then x else x"),
              }) {
             const Kinds found = kinds_of(text);
-            if (depth != 200) {  // some have more levels of their own than others
+            if (depth != 200) {  // some forms add more levels than others
                 EXPECT_EQ(found, depth < 200 ? Kinds{} : Kinds{"too-deep"}) << text.substr(0, 120);
             }
         }
@@ -357,7 +357,7 @@ TEST(Hostile, ATensorOfRankTwoHundred) {
               Kinds{});
 }
 
-// Each helper has twice the degree of the one before.
+// Each helper has twice the degree of the previous one.
 TEST(Hostile, PolynomialsThatGrow) {
     std::string squares = "a0 = n * n + 1;", mixed = "b0 = n; c0 = p + n;", quotients = "q0 = n;";
     for (int i = 1; i < 60; ++i) {
@@ -383,7 +383,7 @@ TEST(Hostile, StringsThatGrow) {
               Kinds{"too-large"});
 }
 
-// The values of helpers are kept while a definition is checked, all of them together in bounds.
+// The values of helpers are kept during the check of a definition; their total size is bounded.
 TEST(Hostile, ManyLongPacks) {
     std::string text;
     for (int i = 0; i < 12; ++i) text += fmt::format("a{} = [0:500000];", i);

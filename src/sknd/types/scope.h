@@ -33,16 +33,16 @@ std::string_view kind_text(SymbolKind kind);  // "an attribute", "an input", …
 struct SymbolId : Id<SymbolId> {};
 
 struct Symbol {
-    std::string_view name;  // of the syntax tree
+    std::string_view name;  // a view into the syntax tree
     SymbolKind kind{};
     Type type;
     Span span;
-    // What the name stands for in compile-time expressions, possibly an unknown of
-    // ir/symbols/symbolic.h; empty when nothing can be said (packs of unknown length, optional
-    // values, tensors).
+    // The value of the name in compile-time expressions, possibly an unknown of
+    // ir/symbols/symbolic.h; empty if nothing is known (packs of unknown length, optional values,
+    // tensors).
     std::optional<CompileValue> value;
     bool assigned = true;      // false for outputs until their component
-    bool placeholder = false;  // for a name that is not declared, once that is reported
+    bool placeholder = false;  // an undeclared name that has been reported
     bool promoted = false;     // declared optional, and tested around here
 };
 
@@ -51,7 +51,7 @@ public:
     Scopes() { push(); }
     void push() { names_.push(); }
     void pop() { names_.pop(); }
-    // As new.
+    // Resets to the initial state.
     void clear() {
         names_.clear();
         symbols_.clear();
@@ -59,12 +59,12 @@ public:
     }
 
     SymbolId declare(Symbol symbol);
-    // Invalid when there is none.
+    // Invalid if there is none.
     SymbolId find(std::string_view name) const {
         const SymbolId* found = names_.find(name);
         return found ? *found : SymbolId{};
     }
-    // In the innermost scope alone.
+    // In the innermost scope only.
     SymbolId find_here(std::string_view name) const {
         const SymbolId* found = names_.find_here(name);
         return found ? *found : SymbolId{};
@@ -78,7 +78,7 @@ public:
         LEMMA_CHECK(id.value < symbols_.size());
         return symbols_[id.value];
     }
-    // Every name that can be seen from here, for suggestions.
+    // Every visible name, for suggestions.
     std::vector<std::string_view> visible_names() const;
 
 private:

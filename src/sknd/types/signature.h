@@ -1,5 +1,5 @@
-// sknd/types/signature.h — what a caller needs to know of an operator or graph: generic types,
-// attributes, inputs and outputs, without looking into its body.
+// sknd/types/signature.h — the interface of an operator or graph for callers: generic types,
+// attributes, inputs and outputs, without the body.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct DefRef {
 };
 
 struct Parameter {
-    std::string_view name;  // of the syntax tree
+    std::string_view name;  // a view into the syntax tree
     Type type;              // without symbolic length and rank
     bool has_default = false;
     bool shape_omitted = false;
     bool length_marked = false;  // `..(n)`: a single value can be repeated
-    // The default reads an optional attribute, so that it may turn out to be null (spec 2.5).
+    // The default reads an optional attribute, so it may be null (spec 2.5).
     bool default_may_be_null = false;
     Span span;
 };
@@ -39,7 +39,7 @@ struct Signature {
     const Parameter* attribute(std::string_view name) const;
 };
 
-// Unknown and abstract types become Bad here; the check of the definition itself reports them.
+// Unknown and abstract types become Bad; the check of the definition reports them.
 Signature make_signature(const Module& module, const Definition& definition);
 
 }  // namespace lemma::sknd

@@ -10,7 +10,7 @@ namespace lemma::sknd::testing {
 
 namespace {
 
-// Signatures refer to the syntax tree, which is kept for them.
+// Keeps the syntax tree alive, which signatures refer to.
 Signature signature_of(const std::string& text) {
     static std::deque<Checked> kept;
     const Checked& checked = kept.emplace_back(text);

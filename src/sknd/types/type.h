@@ -1,5 +1,5 @@
 // sknd/types/type.h — the type of an expression or declaration: a base type with the modifiers of
-// spec 2.3 (packed, optional, tensor), and what is known of pack length and rank.
+// spec 2.3 (packed, optional, tensor), and the known pack length and rank.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ enum class BaseType : uint8_t {
     Generic,  // a name of @dtype
 };
 
-// What a generic type may stand for: `type` > `arith` > `num`.
+// The bound of a generic type: `type` > `arith` > `num`.
 enum class Bound : uint8_t { Type, Arith, Num };
 
 struct Type {
     BaseType base = BaseType::Bad;
-    uint16_t generic = 0;  // index into the definition's @dtype block, when base is Generic
+    uint16_t generic = 0;  // index into the definition's @dtype block, if base is Generic
     bool optional = false;
-    bool never_null = false;  // of an optional kind, yet there: `??` is allowed and does nothing
+    bool never_null = false;  // declared optional, but never null: `??` has no effect
     bool packed = false;
     bool tensor = false;
-    ir::SymId length;  // of a pack; not valid when not known symbolically
-    ir::SymId rank;    // of a tensor; not valid when not known symbolically
+    ir::SymId length;  // length of a pack; invalid if not known symbolically
+    ir::SymId rank;    // rank of a tensor; invalid if not known symbolically
 
     bool bad() const { return base == BaseType::Bad; }
 };
@@ -50,18 +50,18 @@ inline Type pack_type(BaseType base, ir::SymId length) {
 }
 
 struct GenericType {
-    std::string_view name;  // of the syntax tree
+    std::string_view name;  // a view into the syntax tree
     Bound bound{};
     BaseType fallback = BaseType::Bad;  // Bad: none
-    bool bad = false;                   // its base or default is no type, which is reported
+    bool bad = false;                   // its base or default is no type, and reported
 };
 
-// True if values of the two can meet: the same base, or one is Bad or Any.
+// Whether values of the two types can meet: the same base, or one is Bad or Any.
 bool same_base(const Type& a, const Type& b);
-// The base of two that agree: the one that says more.
+// The more specific base of two that agree.
 void refine_base(Type& type, const Type& other);
 
-// "int", "T", "optional real.. tensor": how messages name a type.
+// "int", "T", "optional real.. tensor": the name of a type in messages.
 std::string type_text(const Type& type, const std::vector<GenericType>& generics);
 std::string base_text(const Type& type, const std::vector<GenericType>& generics);
 std::string_view bound_text(Bound bound);

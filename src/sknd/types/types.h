@@ -1,5 +1,5 @@
-// sknd/types/types.h — names, types, ranks and the rules of definitions, for a whole package:
-// everything that can be decided without calling an operator.
+// sknd/types/types.h — checks names, types, ranks and the rules of definitions in a whole package:
+// everything that needs no call of an operator.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@ namespace lemma::sknd {
 
 struct CheckOptions {
     EvalLimits limits;
-    // Standard modules are tested with Lemma itself, so that a run checks the user's text alone.
+    // Lemma's own tests check the standard modules, so a run checks only the user's text.
     bool check_standard_modules = false;
-    // The graph that is asked for; empty: the first one, and others that could run by themselves.
+    // The requested graph; empty: the first one, and others that could be a main graph.
     std::string graph = {};
 };
 
-// What the check found out about one definition.
+// The results of the check of one definition.
 struct TypedDefinition {
     DefRef ref;
     std::vector<size_t> binding_order;  // indices of inputs, in the order of spec 2.6.1
-    bool runs_alone = true;             // a graph whose inputs have all that a main graph's need
+    bool runs_alone = true;  // a graph whose inputs satisfy the requirements of a main graph
 };
 
 // Tables beside the syntax trees, by module.
 struct TypedModule {
-    Table<ExprId, Type> types;  // Bad where an expression was not checked or is wrong
-    Table<RegionId, std::optional<DefRef>> callees;  // of invocations
+    Table<ExprId, Type> types;  // Bad if an expression was not checked or is wrong
+    Table<RegionId, std::optional<DefRef>> callees;  // callees of invocations
 };
 
 struct TypedPackage {

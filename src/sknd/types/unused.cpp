@@ -12,8 +12,8 @@ namespace lemma::sknd {
 
 namespace {
 
-// The names that expressions of one definition read, with their places. A name that is read
-// anywhere counts for all tensors of this name: those of blocks may hide others.
+// The names that expressions of one definition read, with their places. A read counts for all
+// tensors of that name, because blocks may hide outer names.
 class Reads {
 public:
     void add(uint32_t place, std::string_view name) {
@@ -22,7 +22,7 @@ public:
     }
     void finish() { std::ranges::sort(places_); }
     bool contains(std::string_view name) const { return counts_.contains(name); }
-    // Whether a name that the span mentions is read outside of it, too.
+    // Whether a name in the span is also read outside of it.
     bool shares_names(Span span) const {
         std::unordered_map<std::string_view, size_t> inside;
         const auto begin = std::ranges::lower_bound(
@@ -53,7 +53,7 @@ public:
         report_imports();
         for (size_t d = 0; d < module_.definitions.size(); ++d) {
             const Definition& definition = module_.definitions[d];
-            // An operator with a signature alone is carried out by the program that runs it.
+            // The program that runs the model implements an operator without a body.
             if (definition.composes.empty() && definition.lowers.empty()) continue;
             report_definition(definition, reads_[d]);
             add_results(definition.composes, d);
@@ -83,10 +83,10 @@ private:
 
     const Module& module_;
     Diagnostics& diag_;
-    std::vector<std::pair<uint32_t, size_t>> begins_;  // of definitions, in order
+    std::vector<std::pair<uint32_t, size_t>> begins_;  // beginnings of definitions, in order
     std::vector<Reads> reads_;                         // by definition
-    std::vector<std::vector<Name>> results_;           // that nothing reads, by definition
-    std::set<std::string> called_in_;                  // modules whose operators are called
+    std::vector<std::vector<Name>> results_;           // unread names, by definition
+    std::set<std::string> called_in_;                  // modules with called operators
 };
 
 std::optional<size_t> UnusedFinder::definition_at(uint32_t place) const {
@@ -144,7 +144,7 @@ void UnusedFinder::report_imports() {
 
 void UnusedFinder::report_definition(const Definition& definition, const Reads& reads) {
     for (const ParamDecl& input : definition.inputs) {
-        // What is passed for its shape alone is used by the names of its extents.
+        // An input that is passed only for its shape is used by the names of its extents.
         if (reads.contains(input.name.text) || reads.shares_names(input.span)) continue;
         warn(input.name, "input", "not read");
     }

@@ -1,5 +1,5 @@
-// sknd/types/unused.h — modules, inputs, variables and results that nothing reads. They do no harm,
-// but most often somebody meant to read them.
+// sknd/types/unused.h — finds modules, inputs, variables and results that nothing reads. They are
+// harmless, but often a mistake.
 #pragma once
 
 #include "diag/diagnostic.h"
@@ -7,8 +7,8 @@
 
 namespace lemma::sknd {
 
-// Warnings, about the modules of the model alone. The package has passed check_types. Names that
-// begin with `_` may stand unread.
+// Warns about the modules of the model only. The package has passed check_types. Names that begin
+// with `_` may be unread.
 void report_unused(const Package& package, Diagnostics& diag);
 
 }  // namespace lemma::sknd
