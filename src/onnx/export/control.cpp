@@ -9,7 +9,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// More items are not taken apart again.
+// Larger packs are not split into items.
 constexpr size_t kMaxCollected = 10'000;
 
 Attribute graph_attribute(std::string name, GraphId graph) {
@@ -22,7 +22,7 @@ Attribute graph_attribute(std::string name, GraphId graph) {
 
 }  // namespace
 
-// The operations of a graph go to the current one; what it yields is named.
+// Writes the operations of a graph into the current one; names its results.
 std::vector<std::string> Exporter::region(ir::GraphId id, int depth) {
     const ir::Graph& part = program_.graphs[id];
     operations(part.operations, depth);
@@ -38,7 +38,7 @@ void Exporter::begin_scope(std::string name) {
     graph().name = std::move(name);
 }
 
-// Results are made by nodes of the graph itself, each under a name of its own.
+// Every result is made by a node of the graph itself, under a unique name.
 GraphId Exporter::end_scope(const std::vector<std::pair<std::string, ir::TensorId>>& results) {
     std::set<std::string> taken;
     for (const auto& [name, id] : results) {
@@ -54,7 +54,7 @@ GraphId Exporter::end_scope(const std::vector<std::pair<std::string, ir::TensorI
     return model_.graphs.add(std::move(made));
 }
 
-// Further arms are branches inside of the alternative.
+// Further arms become branches inside the alternative.
 void Exporter::branch(const ir::Operation& op, const ir::Branch& branch, size_t arm, int depth) {
     Node node;
     node.op = "If";
@@ -95,8 +95,8 @@ void Exporter::branch(const ir::Operation& op, const ir::Branch& branch, size_t 
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-// A bound that is known goes before a count that a run tells, which the condition looks at then:
-// who reads the model knows how much is collected at most.
+// A known upper bound is used instead of a runtime count, which the condition then checks: readers
+// of the model know how much is collected at most.
 std::string Exporter::loop_count(const ir::Operation& op, const ir::Loop& loop) {
     if (loop.static_count.valid()) {
         const auto number = program_.symbols.as_int(loop.static_count);
@@ -121,7 +121,7 @@ std::string Exporter::dynamic_count(const ir::Loop& loop) {
     return wide;
 }
 
-// What is carried may begin as a number that stands for all elements.
+// An initial value may be a single number for all elements.
 std::string Exporter::initial_value(const ir::Operation& op, const ir::Loop& loop, size_t index) {
     const ir::TensorId initial = op.inputs[loop.initial_input(index)].operand.items.at(0);
     const ir::Tensor& carried = program_.tensors[loop.carried[index]];
@@ -135,7 +135,7 @@ std::string Exporter::initial_value(const ir::Operation& op, const ir::Loop& loo
     return helper_like("Expand", {name, list(op, shape, DType::I64)}, carried);
 }
 
-// Whether the step takes place, from what is carried; empty: it does.
+// The condition of a step, computed from the carried values; empty: always true.
 std::string Exporter::loop_condition(const ir::Loop& loop,
                                      const std::string& step,
                                      const std::string& count,
@@ -148,7 +148,7 @@ std::string Exporter::loop_condition(const ir::Loop& loop,
     return go.empty() ? more : helper("And", {go, more}, DType::Bool, {});
 }
 
-// Steps are i64; the program may have another type for them.
+// The step is i64; the program may use another type.
 std::string Exporter::typed_step(const ir::Loop& loop, const std::string& step) {
     const ir::Tensor& index = program_.tensors[loop.index];
     if (index.dtype == DType::I64) return step;
@@ -165,7 +165,7 @@ void Exporter::loop(const ir::Operation& op, const ir::Loop& loop, int depth) {
     for (size_t i = 0; i < loop.items.size(); ++i)
         packs.push_back(pack_as_tensor(op, op.inputs[loop.pack_input(i)].operand));
     node.inputs = {loop_count(op, loop), ""};
-    // Before the first step the condition sees the initial values, and the first items.
+    // Before the first step the condition sees the initial values and the first items.
     for (size_t i = 0; i < initial.size(); ++i) names_[loop.carried[i]] = initial[i];
     const std::string zero = initializer({int64_t{0}}, DType::I64, {});
     for (size_t i = 0; i < packs.size() && loop.pre_condition.valid(); ++i) {
@@ -196,7 +196,7 @@ void Exporter::loop(const ir::Operation& op, const ir::Loop& loop, int depth) {
     }
 }
 
-// A pack stays the tensor that it is in ONNX; items that somebody needs are taken from it.
+// A pack stays one tensor in ONNX; needed items are taken from it.
 void Exporter::take_collected(const ir::Operation& op, size_t output, const std::string& stacked) {
     const ir::Operand& pack = op.outputs[output].operand;
     if (pack.items.empty()) return;
@@ -253,7 +253,7 @@ GraphId Exporter::loop_body(const ir::Operation& op,
     for (const ir::Port& port : program_.graphs[loop.body].outputs)
         results.emplace_back(names[results.size()], port.operand.items.at(0));
 
-    // The condition of the next step sees what this one gives.
+    // The condition of the next step sees the results of this one.
     std::string next;
     for (size_t i = 0; i < loop.carried.size(); ++i) names_[loop.carried[i]] = results[i].first;
     if (loop.post_condition.valid()) next = region(loop.post_condition, depth).at(0);
@@ -266,7 +266,7 @@ GraphId Exporter::loop_body(const ir::Operation& op,
         next = next.empty() ? go_on : helper("And", {next, go_on}, DType::Bool, {});
     }
     if (next.empty()) next = go;
-    // Its type is a single bool, whoever makes it.
+    // Its type is a single bool, whichever node makes it.
     Graph& body = graph();
     if (!scopes_.back().made.contains(next) ||
         std::ranges::any_of(results, [&](const auto& result) { return result.first == next; }))

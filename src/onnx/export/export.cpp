@@ -125,7 +125,7 @@ void Exporter::name_ports() {
     }
 }
 
-// Each output is made by a node, under its own name.
+// A node makes each output, under its own name.
 void Exporter::finish_outputs() {
     size_t next = 0;
     for (const ir::Port& port : program_.graphs[program_.main].outputs) {
@@ -142,7 +142,7 @@ void Exporter::finish_outputs() {
     }
 }
 
-// What a node that stands for a whole operation reads counts; what its parts read does not.
+// Counts the inputs of a node that represents a whole operation, not those of its parts.
 void Exporter::find_used(const std::vector<ir::OpId>& list) {
     for (const ir::OpId id : list) {
         const ir::Operation& op = program_.operations[id];
@@ -151,8 +151,7 @@ void Exporter::find_used(const std::vector<ir::OpId>& list) {
             continue;
         }
         for (const ir::Port& port : op.inputs) {
-            // Who stacks a pack that a loop collected needs no items, nor does one that goes over
-            // it.
+            // Stacking a collected pack or looping over it needs no single items.
             const bool whole = op.kind == ir::OperationKind::Control ||
                                (op.op == "layout.stack" && !is_true(op, "squeeze"));
             if (whole && port.operand.packed) {
@@ -184,7 +183,7 @@ void Exporter::use_graph(ir::GraphId id) {
 
 // ---- Names --------------------------------------------------------------------------------------
 
-// Names are unique in all graphs of a model, as they are assigned once.
+// Names are unique in all graphs of a model, because each is assigned once.
 std::string Exporter::unique(const std::string& name) {
     return used_names_.make(name.empty() ? "t" : name);
 }
@@ -194,7 +193,7 @@ void Exporter::bind(ir::TensorId id, std::string name) {
     names_[id] = std::move(name);
 }
 
-// The name for a tensor that a node of the current graph makes.
+// The name of a tensor that a node of the current graph makes.
 std::string Exporter::define(ir::TensorId id) {
     const auto wanted = wanted_.find(id);
     const bool own = scopes_.size() == 1 && wanted != wanted_.end() && !names_.contains(id);
@@ -212,7 +211,7 @@ std::string Exporter::name_of(ir::TensorId id) {
     switch (tensor.role) {
         case ir::TensorRole::Constant: {
             const std::string name = constant(id);
-            // What a node of a sub-graph makes is not seen outside of it.
+            // Tensors of a sub-graph are not visible outside.
             if (scopes_.size() == 1 || !scopes_.back().made.contains(name)) names_[id] = name;
             return name;
         }
@@ -233,7 +232,7 @@ TensorData Exporter::tensor_of(const std::vector<ir::Scalar>& items,
                                DType dtype,
                                tensor::Shape shape) {
     auto made = tensor::Tensor::zeros(dtype, std::move(shape));
-    LEMMA_CHECK(made.has_value());  // the items are in memory already, or of a composed shape
+    LEMMA_CHECK(made.has_value());  // the items are already in memory, or the shape is composed
     for (int64_t i = 0; i < made->size(); ++i) {
         const ir::Scalar& item = items[items.size() == 1 ? 0 : static_cast<size_t>(i)];
         if (const auto* const real = std::get_if<double>(&item)) {
@@ -250,7 +249,7 @@ TensorData Exporter::tensor_of(const std::vector<ir::Scalar>& items,
     return add_tensor({"", std::move(*made)}, model_);
 }
 
-// Equal constants of nodes are one initialiser.
+// Equal constants share an initialiser.
 std::string Exporter::initializer(const std::vector<ir::Scalar>& items,
                                   DType dtype,
                                   tensor::Shape shape) {
@@ -280,7 +279,7 @@ std::string Exporter::constant(ir::TensorId id) {
     const bool plain = std::ranges::none_of(tensor.items, [](const ir::Scalar& item) {
         return std::holds_alternative<ir::SymId>(item);
     });
-    // One number for all elements takes as many bytes as it has elements in a file.
+    // In a file, one number for all elements takes as many bytes as all of them.
     const auto volume = tensor::volume(shape);
     const bool many = !volume || *volume > kMaxRepeated;
     if (tensor.items.size() == 1 && plain && (!known || many) && tensor.dtype != DType::Str) {
@@ -306,7 +305,7 @@ std::string Exporter::constant(ir::TensorId id) {
 // ---- Types --------------------------------------------------------------------------------------
 
 std::string Exporter::dimension_text(ir::SymId extent) const {
-    // Symbols of one name are told apart by nobody who reads the text.
+    // Readers of the text cannot distinguish symbols of one name.
     for (const ir::SymId symbol : program_.symbols.symbols_of(extent)) {
         const auto same = symbols_.find(program_.symbols.node(symbol).name);
         if (same == symbols_.end() || same->second.front() != symbol) return "";
@@ -337,7 +336,7 @@ ValueInfo Exporter::value_info(const std::string& name,
     return info;
 }
 
-// Where extents come from that only a run tells.
+// Records the sources of runtime extents.
 void Exporter::learn_extents(const std::string& name, const std::vector<ir::SymId>& shape) {
     for (size_t i = 0; i < shape.size(); ++i) {
         if (program_.symbols.is_constant(shape[i])) continue;

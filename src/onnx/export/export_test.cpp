@@ -14,7 +14,7 @@
 namespace lemma::onnx {
 namespace {
 
-// An unrolled loop has thousands of tensors of one name.
+// An unrolled loop has thousands of tensors with one name.
 TEST(UniqueNames, OneNameAgainAndAgainTakesOneTryEach) {
     UniqueNames names;
     EXPECT_TRUE(names.take("t_3"));
@@ -29,7 +29,7 @@ TEST(UniqueNames, OneNameAgainAndAgainTakesOneTryEach) {
 
 class Export : public testing::Test {
 protected:
-    // A program in the form of docs/language/ir.md; its operations need no parts here.
+    // A program in the form of docs/language/ir.md; its operations have no parts.
     std::optional<Model> write(const std::string& text, int64_t opset = 0) {
         const diag::FileId file = sources_.add("test.ir", text);
         const auto program = ir::read_program(sources_, file, diag_);
@@ -120,7 +120,7 @@ TEST_F(Export, TakesTheLowestOperatorSetThatHasTheOperator) {
     ASSERT_TRUE(model);
     EXPECT_EQ(model->opsets[0].version, 17);
     EXPECT_EQ(model->ir_version, 8);
-    // Nobody needs the other results.
+    // The other results are unused.
     EXPECT_EQ(model->graphs[model->main].nodes[0].outputs, Strings{"y"});
 }
 
@@ -174,7 +174,7 @@ graph G (x = %x) {
     const Graph& graph = model->graphs[model->main];
     EXPECT_EQ(graph.inputs[0].shape->at(0).param, "n");
     EXPECT_EQ(graph.outputs[0].shape->at(0).param, "4*n");
-    // The one extent that is not known is the one that is left.
+    // The one unknown extent is the remaining one (-1).
     EXPECT_EQ(ops(graph), Strings{"Reshape"});
     EXPECT_EQ(ints_of(graph, graph.nodes[0].inputs[1]), Ints{-1});
 }
@@ -222,7 +222,7 @@ graph G (x = %x, c = %c) {
     const Graph& otherwise =
         model->graphs[find_attribute(graph.nodes[0], "else_branch")->graphs[0]];
     EXPECT_EQ(ops(then), Strings{"Exp"});
-    // A sub-graph cannot give what is not its own.
+    // A sub-graph can only yield its own tensors.
     ASSERT_EQ(ops(otherwise), Strings{"Identity"});
     EXPECT_EQ(otherwise.nodes[0].inputs, Strings{"x"});
     EXPECT_NE(then.outputs[0].name, otherwise.outputs[0].name);

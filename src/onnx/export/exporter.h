@@ -1,5 +1,5 @@
-// onnx/export/exporter.h — the parts of export.h: the state of writing one program with one
-// operator set.
+// onnx/export/exporter.h — the implementation of export.h: the state of writing one program with
+// one operator set.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ namespace lemma::onnx {
 
 using ir::DType;
 
-// A node while its inputs and attributes still move.
+// A node whose inputs and attributes may still change.
 struct NodeDraft {
     const ir::Operation& source;
     const Operator& row;
     std::string op;
-    std::vector<std::string> inputs;  // an empty name: left out
+    std::vector<std::string> inputs;  // an empty name: omitted
     std::map<std::string, ir::Value> attributes;
     std::vector<Attribute> ready;  // attributes that are tensors, graphs, …
 };
@@ -30,14 +30,14 @@ class Exporter {
 public:
     struct Options {
         int64_t opset;
-        bool fixed_opset;  // whoever needs another one is reported
+        bool fixed_opset;  // an operation that needs another one is reported
         bool has_data;     // variables are initialisers, not inputs
     };
     Exporter(const ir::Program& program, const Options& options, Diagnostics& diag);
 
-    // Everything but the elements of variables and constants.
+    // Writes everything except the elements of variables and constants.
     void run();
-    // The operator set that is needed; more than the one that was given: everything was in vain.
+    // The needed operator set; if it is larger than the given one, write again with it.
     int64_t needed() const { return needed_; }
     Result<Model> finish(const ExportOptions& options);
 
@@ -46,20 +46,20 @@ public:
     const ir::Program& program() const { return program_; }
     const ir::Tensor& input(const NodeDraft& node, size_t port) const;
     // A tensor of rank 1 (or 0: `single`) with these elements: an initialiser if they are
-    // constants, else what nodes compute. Empty when they cannot be computed, which is reported.
+    // constants, else computed by nodes. Empty and reported if they cannot be computed.
     std::string list(const ir::Operation& op, const std::vector<ir::Scalar>& items, DType dtype);
     std::string single(const ir::Operation& op, const ir::Scalar& item, DType dtype);
     TensorData tensor_of(const std::vector<ir::Scalar>& items, DType dtype, tensor::Shape shape);
-    // The operation needs this operator set.
+    // Requires an operator set for the operation.
     void require(const ir::Operation& op, int64_t version, std::string_view what);
     void cannot(const ir::Operation* op, std::string message);
 
 private:
-    // What a graph has while it is written; sub-graphs see what is around them.
+    // The state of a graph being written; sub-graphs see the scopes around them.
     struct Scope {
         Graph graph;
-        std::unordered_set<std::string> made;  // names of its nodes' outputs
-        // Extents by what they are: an axis of a tensor, or a tensor of one element.
+        std::unordered_set<std::string> made;  // outputs of its nodes
+        // The source of each symbol: an axis of a tensor, or a tensor with one element.
         std::unordered_map<ir::SymId, std::pair<std::string, size_t>, IdHash> axes;
         std::unordered_map<ir::SymId, std::string, IdHash> scalars;
     };
@@ -100,13 +100,13 @@ private:
     void unstack(const ir::Operation& op);
     std::string pack_as_tensor(const ir::Operation& op, const ir::Operand& pack);
     void add_node(Node node);
-    // A node that no operation stands for, with one output of this type.
+    // Adds a node without an operation, with one output of this type.
     std::string helper(std::string op,
                        std::vector<std::string> inputs,
                        DType dtype,
                        const tensor::Shape& shape,
                        std::vector<Attribute> attributes = {});
-    // The same where the extents are those of a tensor of the program, `like`.
+    // The same with the extents of `like`, a tensor of the program.
     std::string helper_like(std::string op,
                             std::vector<std::string> inputs,
                             const ir::Tensor& like,
@@ -151,40 +151,39 @@ private:
     const bool has_data_;
     Diagnostics& diag_;
     int64_t needed_;
-    int64_t ml_opset_ = 0;    // 0: nothing of that domain
-    bool microsoft_ = false;  // something of the domain com.microsoft
+    int64_t ml_opset_ = 0;    // 0: no operator of that domain
+    bool microsoft_ = false;  // an operator of the domain com.microsoft occurs
     Model model_;
     std::vector<Scope> scopes_;
     UniqueNames used_names_;
     UniqueNames node_names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::unordered_map<ir::TensorId, std::string, IdHash> wanted_;  // names of outputs
-    std::unordered_set<ir::TensorId, IdHash> used_;                 // somebody reads it
-    std::unordered_set<ir::TensorId, IdHash> stacked_uses_;         // it is stacked with others
+    std::unordered_set<ir::TensorId, IdHash> used_;                 // has a reader
+    std::unordered_set<ir::TensorId, IdHash> stacked_uses_;         // is stacked with others
     struct Stacked {
         std::string name;
         std::vector<ir::TensorId> items;
     };
     std::unordered_map<ir::TensorId, Stacked, IdHash> stacked_;  // packs, by their first item
-    std::map<std::string, std::string> constants_;               // initialisers by what they hold
+    std::map<std::string, std::string> constants_;               // initialisers by content
     struct Variable {
         std::string name;
         ir::TensorId tensor;
-        std::optional<tensor::Shape> shape;  // another one than its own
+        std::optional<tensor::Shape> shape;  // replaces its own shape
     };
     std::vector<Variable> variables_;
     std::unordered_map<std::string, std::vector<ir::SymId>> symbols_;  // by their names
 };
 
-// Brings a node to the form that the operator set has (adapt.cpp). False when that cannot be,
-// which is reported.
+// Adapts a node to the operator set (adapt.cpp). False and reported if that is impossible.
 bool adapt(Exporter& exporter, NodeDraft& node);
 // Whether it has a function for the operator, besides the facts of the table.
 bool has_export_code(std::string_view op);
 
 // The same elements in another shape.
 tensor::Tensor reshaped(tensor::Tensor data, tensor::Shape shape);
-// An attribute of an operation that is `true`.
+// Whether an attribute of an operation is `true`.
 bool is_true(const ir::Operation& op, std::string_view name);
 
 Attribute int_attribute(std::string name, int64_t value);

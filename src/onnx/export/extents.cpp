@@ -1,4 +1,4 @@
-// Arithmetic on extents that only a run tells, as nodes: each is a tensor of one i64.
+// Arithmetic on runtime extents, as nodes: each is a tensor of one i64.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@ constexpr int kMaxDepth = 200;
 
 }  // namespace
 
-// An axis of a tensor that is in reach: of the graph itself or of one around it.
+// An axis of a visible tensor, in the graph itself or around it.
 std::string Exporter::extent_of_symbol(ir::SymId id) {
     for (size_t i = scopes_.size(); i > 0; --i) {
         const auto found = scopes_[i - 1].axes.find(id);
         if (found == scopes_[i - 1].axes.end()) continue;
         const auto& [name, axis] = found->second;
         const std::string shape = helper("Shape", {name}, DType::I64, {});
-        graph().values.pop_back();  // nobody noted its rank
+        graph().values.pop_back();  // its rank is unknown
         const std::string at = initializer({static_cast<int64_t>(axis)}, DType::I64, {1});
         return helper("Gather", {shape, at}, DType::I64, {1}, {int_attribute("axis", 0)});
     }
@@ -40,7 +40,7 @@ std::string Exporter::extent(const ir::Operation* op, ir::SymId id, int depth) {
     if (name.empty() && depth < kMaxDepth && node.type == ir::ScalarType::Int) {
         if (node.kind == ir::SymKind::Polynomial) name = polynomial(op, node, depth);
         if (node.kind == ir::SymKind::Operation) {
-            // Division of ONNX rounds towards zero.
+            // Division in ONNX rounds towards zero.
             const bool natural = std::ranges::all_of(
                 node.operands, [&](ir::SymId operand) { return low(operand) >= 0; });
             if (node.op == ir::SymOp::Min) name = fold_extents(op, "Min", node.operands, depth);
@@ -142,7 +142,7 @@ std::string Exporter::condition(const ir::Operation* op, ir::SymId id, int depth
     return "";
 }
 
-// A real that an integer was converted to is computed as that integer.
+// A real that was converted from an integer is computed as that integer.
 ir::SymId Exporter::as_integer(ir::SymId id) const {
     const ir::SymNode node = program_.symbols.node(id);
     const bool converted = node.kind == ir::SymKind::Operation && node.op == ir::SymOp::ToReal;
@@ -157,7 +157,7 @@ std::string Exporter::list(const ir::Operation& op,
         return std::holds_alternative<ir::SymId>(item);
     };
     if (std::ranges::none_of(items, is_open)) {
-        // An empty list has no item that could stand for all.
+        // An empty list has no item to repeat.
         return initializer(items, dtype, {count});
     }
     std::vector<std::string> parts;

@@ -1,4 +1,4 @@
-// Other views of data that is in the file anyway need no node.
+// Reshaped or repeated data needs no node: it is written as an initialiser.
 #include <algorithm>
 
 #include "onnx/export/exporter.h"
@@ -7,7 +7,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// One number takes as many bytes as it has elements in a file.
+// In a file, one number takes as many bytes as all its repetitions.
 constexpr int64_t kMaxRepeated = 4096;
 
 bool is_view(const std::string& name) {
@@ -16,8 +16,8 @@ bool is_view(const std::string& name) {
 
 }  // namespace
 
-// A variable in another shape is an initialiser of that shape, a number that is repeated one that
-// holds it as often.
+// A reshaped variable becomes an initialiser of that shape; a repeated number becomes one with all
+// its repetitions.
 bool Exporter::fold(const ir::Operation& op, const std::string& name) {
     if (op.inputs.empty() || op.inputs[0].operand.items.size() != 1) return false;
     if (op.outputs.size() != 1 || op.outputs[0].operand.items.size() != 1) return false;
@@ -48,7 +48,7 @@ bool Exporter::fold(const ir::Operation& op, const std::string& name) {
 // The same elements in another shape.
 tensor::Tensor reshaped(tensor::Tensor data, tensor::Shape shape) {
     auto made = tensor::Tensor::zeros(data.dtype(), std::move(shape));
-    if (!made || made->size() != data.size()) return data;  // whoever reads it is told then
+    if (!made || made->size() != data.size()) return data;  // readers report the mismatch
     std::ranges::copy(data.bytes(), made->bytes().begin());
     made->strings() = std::move(data.strings());
     return std::move(*made);
