@@ -1,5 +1,5 @@
 // Helper symbols and conditions of a call, interleaved so that a condition protects the helpers
-// that come after it (spec 2.8, 2.9).
+// after it (spec 2.8, 2.9).
 #include <fmt/format.h>
 
 #include "sknd/compose/composer.h"
@@ -70,7 +70,7 @@ bool Composer::set_helper(Frame& frame, const UsingStmt& stmt, const CompileValu
 // [a, b..(n), (e, f)..] = pack
 bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pack) {
     const auto total = static_cast<int64_t>(pack.items.size());
-    std::vector<int64_t> lengths;  // of each target of the item
+    std::vector<int64_t> lengths;  // lengths of the item's targets
     int64_t stated = 0;
     std::optional<size_t> open;
     for (const LValueItem& item : stmt.lhs.items) {
@@ -121,8 +121,8 @@ bool Composer::split_helper(Frame& frame, const UsingStmt& stmt, const Pack& pac
     return true;
 }
 
-// Conditions are looked at as soon as their names are known, so that they speak before anything
-// that depends on what they ask for.
+// Checks each condition as soon as its names are known, so that it is reported before errors that
+// follow from it.
 bool Composer::check_asserts(Frame& frame, bool last) {
     const auto& asserts = frame.definition().asserts;
     frame.asserts_done.resize(asserts.size(), false);
@@ -130,7 +130,7 @@ bool Composer::check_asserts(Frame& frame, bool last) {
     for (size_t i = 0; i < asserts.size(); ++i) {
         if (frame.asserts_done[i] || (!last && !can_check(frame, asserts[i].condition))) continue;
         frame.asserts_done[i] = true;
-        // Behind a condition that failed, another one may have no value at all.
+        // After a failed condition, another one may have no value.
         good = check_assert(frame, asserts[i], !good) && good;
     }
     return good;
@@ -147,7 +147,7 @@ bool Composer::check_asserts(Frame& frame, const std::vector<size_t>& which) {
     return good;
 }
 
-// Packed attributes that were given a single value get their length late.
+// Packed attributes with a single value get their length late.
 bool Composer::can_check(const Frame& frame, ExprId condition) const {
     if (!all_known(frame, condition)) return false;
     for (const std::string_view name : frame.names_in(condition)) {
@@ -188,8 +188,7 @@ bool Composer::check_assert(Frame& frame, const AssertStmt& stmt, bool quietly) 
     return true;
 }
 
-// A condition may speak before the helpers that its message tells of are due; what of them can be
-// worked out is.
+// A condition may be checked before the helpers in its message; those that can be evaluated are.
 void Composer::evaluate_ahead(Frame& frame) {
     for (const UsingStmt& stmt : frame.definition().usings) {
         const LValueItem& item = stmt.lhs.items.front();
@@ -215,7 +214,7 @@ std::string Composer::assert_message(Frame& frame, const AssertStmt& stmt) {
                               ? std::get_if<StringLiteral>(&module.exprs[stmt.message].node)
                               : nullptr;
     if (literal) {
-        // Elsewhere a null in a text makes it null; here it is what went wrong.
+        // Elsewhere a null makes the text null; here the null is the problem to report.
         for (const StringLiteral::Part& part : literal->parts) {
             message += part.expr ? text_of(part.expr) : std::string(part.text);
         }

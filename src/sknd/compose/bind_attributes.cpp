@@ -42,7 +42,7 @@ ir::DType Composer::dtype_of(const Frame& frame, std::string_view name) const {
     return frame.dtype(name).value_or(options_.real);
 }
 
-// Tensors of other formats keep their widths: `real` is what the inputs have. In a SkriptND model
+// Tensors of other formats keep their widths: `real` is the type of the inputs. In a SkriptND model
 // all have the same.
 void Composer::bind_widths(Frame& frame, const CallArgs& args) {
     const Definition& definition = frame.definition();
@@ -76,7 +76,7 @@ bool Composer::bind_types(Frame& frame, const CallArgs& args) {
     for (size_t i = 0; i < args.types.size() && i < definition.dtypes.size(); ++i) {
         deduce(definition.dtypes[i].name.text, args.types[i]);
     }
-    // A number in the text takes the type of the tensors that it meets.
+    // A literal number takes the type of the tensors that it is combined with.
     for (const bool numbers : {false, true}) {
         for (size_t i = 0; i < args.inputs.size() && i < definition.inputs.size(); ++i) {
             const ir::Operand& operand = args.inputs[i].operand;
@@ -147,7 +147,7 @@ bool Composer::bind_default(Frame& frame, const ParamDecl& decl) {
     return true;
 }
 
-// A list has no items to tell the type when it is empty; the declaration has.
+// An empty list has no item with a type; the declaration has it.
 void Composer::set_attribute(Frame& frame, const ParamDecl& decl, CompileValue value) {
     if (auto* pack = std::get_if<Pack>(&value)) {
         pack->type = scalar_type_of(dtype_of(frame, decl.type.base.text));
@@ -155,7 +155,7 @@ void Composer::set_attribute(Frame& frame, const ParamDecl& decl, CompileValue v
     frame.set(decl.name.text, std::move(value));
 }
 
-// Defaults that read other names.
+// Binds defaults that read other names.
 bool Composer::bind_deferred(Frame& frame) {
     for (const size_t i : frame.plan().deferred) {
         const ParamDecl& decl = frame.definition().attribs[i];
@@ -173,7 +173,7 @@ bool Composer::bind_deferred(Frame& frame) {
     return true;
 }
 
-// Lists tell the lengths of packs; single values are repeated once these are known.
+// Lists define the lengths of packs; single values are then repeated.
 bool Composer::bind_lengths(Frame& frame, bool lists) {
     for (const ParamDecl& decl : frame.definition().attribs) {
         const CompileValue* value = frame.value(decl.name.text);
@@ -190,7 +190,7 @@ bool Composer::bind_lengths(Frame& frame, bool lists) {
 bool Composer::bind_length(Frame& frame, const ParamDecl& decl, const Pack& pack) {
     const ExprId length = decl.type.pack->length;
     if (!length.valid()) return true;
-    // `s[axis]` with an axis whose default is not known yet is compared later.
+    // `s[axis]` with an axis whose default is still unknown is compared later.
     const std::optional<std::string_view> unknown = unknown_name(frame, length);
     const bool plain = std::holds_alternative<Identifier>(frame.module().exprs[length].node);
     if (unknown && !plain && frame.plan().attributes.contains(*unknown)) return true;

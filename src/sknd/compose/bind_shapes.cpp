@@ -1,4 +1,4 @@
-// Input shapes of a call: names in shapes and pack lengths are deduced, or checked (spec 2.6.1).
+// Input shapes of a call: deduces or checks the names in shapes and pack lengths (spec 2.6.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ bool Composer::bind_input(Frame& frame, const ParamDecl& decl, const Binding& bi
     return !decl.type.shape || bind_shape(frame, decl, binding.operand);
 }
 
-// A default is a tensor of rank 0; it stands for the declared shape (notes, resolution 19).
+// A default is a tensor of rank 0 that stands for the declared shape (notes, resolution 19).
 bool Composer::bind_default_input(Frame& frame, const ParamDecl& decl) {
     const auto value = evaluate_known(
         frame, decl.value, fmt::format("the default of the input `{}`", decl.name.text));
@@ -107,7 +107,7 @@ bool Composer::bind_pack_size(Frame& frame, const ParamDecl& decl, const ir::Ope
 bool Composer::bind_shape(Frame& frame, const ParamDecl& decl, const ir::Operand& operand) {
     std::vector<std::vector<ir::SymId>> shapes;
     for (const ir::TensorId id : operand.items) shapes.push_back(program_.tensors[id].shape);
-    if (shapes.empty()) return true;  // an empty pack has no shape to look at
+    if (shapes.empty()) return true;  // an empty pack has no shape
     const auto rank = static_cast<int64_t>(shapes.front().size());
     for (const auto& shape : shapes) {
         if (shape.size() == shapes.front().size()) continue;
@@ -148,7 +148,7 @@ bool Composer::bind_shape(Frame& frame, const ParamDecl& decl, const ir::Operand
     return true;
 }
 
-// How many axes each item of the shape covers; the one of unknown length gets what is left.
+// The number of axes of each item of the shape; the item of unknown length gets the rest.
 std::optional<std::vector<int64_t>> Composer::split_axes(Frame& frame,
                                                          const ParamDecl& decl,
                                                          int64_t rank) {
@@ -176,7 +176,7 @@ std::optional<std::vector<int64_t>> Composer::split_axes(Frame& frame,
                 count = 0;
             }
         } else if (!extent.spread && all_known(frame, extent.extent)) {
-            // A component that is null is left out (spec 2.6).
+            // A null component is omitted (spec 2.6).
             const auto value = evaluate_in(frame, extent.extent);
             if (value && std::holds_alternative<Null>(*value)) count = 0;
         }
@@ -314,7 +314,7 @@ bool Composer::require_equal(
     return false;
 }
 
-// What the parameters of the call have that say something about the names of the expression.
+// Adds notes with the parameters of the call that define the names of the expression.
 void Composer::note_sources(const Frame& frame,
                             const ParamDecl& decl,
                             ExprId expr,

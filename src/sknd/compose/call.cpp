@@ -1,4 +1,4 @@
-// One call: the definition is instantiated, and becomes an operation with formulas or parts.
+// One call: instantiates the definition as an operation with formulas or parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +17,14 @@ std::string qualified(const Package& package, DefRef ref) {
                                         : fmt::format("{}.{}", module.name, name);
 }
 
-// An operator that no formula can express has a signature only.
+// An operator that no formula can express has only a signature.
 ir::OperationKind kind_of(const Definition& definition) {
     if (definition.block(BlockKind::Compose)) return ir::OperationKind::Compound;
     if (definition.block(BlockKind::Lower)) return ir::OperationKind::Primitive;
     return ir::OperationKind::Intrinsic;
 }
 
-// In nodes: what is stored for the call, whatever the definition does with it.
+// The stored size of the call in nodes, independent of the definition.
 size_t size_of(const CallArgs& args) {
     size_t size = 4 + args.scope.size() / 16;
     for (const ir::Attribute& attribute : args.attributes) {
@@ -91,7 +91,7 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     if (!spend(frame, size_of(args))) return std::nullopt;
     pending_assertions_.clear();
     if (!enter(frame, args)) {
-        if (reports_ == reports && !exhausted_) {  // never nothing
+        if (reports_ == reports && !exhausted_) {  // a failure is never silent
             call_error(frame,
                        DiagKind::BadArgument,
                        fmt::format("the attributes and inputs of `{}` cannot be worked out for "
@@ -110,7 +110,7 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     return results;
 }
 
-// The inputs and outputs of a public operator and of a graph can be named from outside (spec 2.10).
+// The inputs and outputs of a public operator or a graph can be named from outside (spec 2.10).
 void Composer::expose(const Frame& frame) {
     for (const auto* decls : {&frame.definition().inputs, &frame.definition().outputs}) {
         for (const ParamDecl& decl : *decls) {
@@ -121,7 +121,7 @@ void Composer::expose(const Frame& frame) {
     }
 }
 
-// Everything up to the body: all names of the definition get their values.
+// All steps before the body: every name of the definition gets its value.
 bool Composer::enter(Frame& frame, const CallArgs& args) {
     if (!bind_types(frame, args)) return false;
     auto key = repeat_key(frame, args);

@@ -1,5 +1,5 @@
-// Calls of other formats. What the type checker says about the calls of a SkriptND text is said
-// here about each call as it comes; from there they are composed like any other.
+// Calls of other formats. Each call gets the checks that the type checker makes for a SkriptND
+// text; then it is composed like any other.
 #include "sknd/compose/calls.h"
 
 #include <fmt/format.h>
@@ -123,7 +123,7 @@ private:
     const ComposeOptions options_;
     Diagnostics& diag_;
     Composer composer_;
-    DefRef root_;  // the definition that stands for the model
+    DefRef root_;  // the definition that represents the model
     std::optional<Frame> frame_;
     std::unordered_map<std::string, DefRef> operators_;
     bool failed_ = false;
@@ -154,7 +154,7 @@ std::optional<std::vector<ir::Operand>> CallComposer::compose(const ir::Call& ca
     const size_t made_here = composer_.program_.tensors.size();
     const auto results = composer_.call(*frame_, std::move(args));
     if (!results) {
-        if (!diag_.has_errors()) {  // whatever went wrong is told somewhere
+        if (!diag_.has_errors()) {  // every failure must be reported
             diag_.error(
                 call.span, DiagKind::BadArgument, fmt::format("`{}` cannot be composed", call.op));
         }

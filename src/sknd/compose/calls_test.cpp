@@ -7,7 +7,7 @@
 namespace lemma::sknd {
 namespace {
 
-// Stands for a model: its first definition; the calls go to the standard modules that it imports.
+// Represents a model: its first definition; the calls go to the standard modules that it imports.
 constexpr std::string_view kLibrary =
     "import math; import nn; operator model { @input {} @output {} "
     "@compose {} }\n";

@@ -1,4 +1,4 @@
-// @compose: components in order; what stands right of `=`; names and labels of the results.
+// @compose: components in order, the right sides of `=`, names and labels of the results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// The one name left of `=`, if there is just one.
+// The name left of `=`, if there is exactly one.
 const std::string_view* single_name(const Component& component) {
     if (component.results.size() != 1 || component.results[0].list) return nullptr;
     const LValueItem& item = component.results[0].items[0];
@@ -42,9 +42,8 @@ bool Composer::compose_components(Frame& frame, const std::vector<Component>& co
     return good;
 }
 
-// Labels are explicit, or the name of a single result; an operator that is one call deep adds none
-// of its own (spec 2.10). Graphs name their tensors in the same way whether they are invoked or
-// not.
+// A label is explicit or the name of a single result; an operator that consists of one call adds
+// none (spec 2.10). Graphs name their tensors in the same way whether they are invoked or not.
 std::string Composer::component_scope(const Frame& frame, const Component& component) const {
     const Region& region = frame.module().regions[component.body];
     if (region.label) return join_scope(frame.scope, region.label->text);
@@ -88,7 +87,7 @@ std::optional<Results> Composer::compose_invocation(Frame& frame,
     CallArgs args;
     args.callee = *callee;
     args.span = region.span;
-    // A graph has a scope of its own that begins at its name; only its own label changes that.
+    // A graph has its own scope, which begins at its name; only its own label changes that.
     const Definition& definition = package_[callee->module].module.definitions[callee->definition];
     args.is_root = definition.graph && !region.label;
     args.scope = args.is_root ? std::string(definition.name.text) : scope;
@@ -129,7 +128,7 @@ std::optional<Results> Composer::compose_block(Frame& frame,
     const std::string outer = frame.scope;
     frame.scope = scope;
     frame.push();
-    // The names of a block are its own, those of variables too.
+    // A block has its own names, including those of variables.
     Frame::NewValues* const new_values = std::exchange(frame.new_values, nullptr);
     bool good = compose_components(frame, block.components);
     frame.new_values = new_values;
@@ -261,7 +260,7 @@ std::optional<Binding> Composer::tensor_list(Frame& frame, const List& list) {
     return pack;
 }
 
-// A pack of dynamic length can be handed on as a whole only.
+// A pack of dynamic length can only be passed on as a whole.
 bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pack) {
     if (!pack.operand.length.valid()) return true;
     const std::string length = program_.symbols.text(pack.operand.length);
@@ -273,7 +272,7 @@ bool Composer::has_fixed_length(const Frame& frame, ExprId id, const Binding& pa
     return false;
 }
 
-// xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: done on the identities, by the one evaluator.
+// xs[i], xs[i:j], xs[[0, 2]], xs[i] <- y: the evaluator computes them on identities.
 std::optional<Binding> Composer::tensor_items(Frame& frame, ExprId id, ExprId base) {
     const auto value = evaluate_known(frame, id, "a choice from a pack");
     if (!value) return std::nullopt;
@@ -404,7 +403,7 @@ bool Composer::check_result_length(Frame& frame, const LValueItem& item, const B
     return true;
 }
 
-// Tensors that the component made are called what the outermost call calls them.
+// The outermost call names the tensors that the component made.
 void Composer::name_tensors(Frame& frame,
                             std::string_view name,
                             const ir::Operand& operand,

@@ -1,5 +1,5 @@
-// sknd/compose/compose.h — a graph of a package becomes an ir::Program: calls meet definitions and
-// come out as operations with dtypes, symbolic shapes and formulas (spec chapter 3).
+// sknd/compose/compose.h — composes a graph of a package into an ir::Program: calls and definitions
+// become operations with dtypes, symbolic shapes and formulas (spec chapter 3).
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace lemma::sknd {
 
 struct ComposeOptions {
     std::string graph;                      // empty: the first graph of the main module
-    std::vector<ir::Attribute> attributes;  // of the graph
+    std::vector<ir::Attribute> attributes;  // attributes of the graph
     ir::DType real = ir::DType::F32;
     ir::DType integer = ir::DType::I64;
-    // max_work counts operations, tensors, formulas, accesses and iterations too, see kNodeWork.
+    // max_work also counts operations, tensors, formulas, accesses and iterations, see kNodeWork.
     EvalLimits limits;
     size_t max_operations = 250'000;  // --max-operations
     int64_t max_unroll = 100'000;     // --max-unroll, iterations of one loop
@@ -25,7 +25,7 @@ struct ComposeOptions {
     int max_call_depth = 200;         // --max-call-depth
 };
 
-// The package has passed check_types. Empty when something is wrong, which is then reported.
+// The package has passed check_types. Empty if there is an error, which is reported.
 std::optional<ir::Program> compose(const Package& package,
                                    const ComposeOptions& options,
                                    Diagnostics& diag);

@@ -1,4 +1,4 @@
-// The main graph: which one, its attributes, inputs, body, updates and outputs.
+// The main graph: its choice, attributes, inputs, body, updates and outputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::optional<ir::Program> Composer::run() {
     const auto graph = pick_graph();
     if (!graph) return std::nullopt;
     if (!compose_main(*graph)) {
-        // Whatever went wrong is told somewhere; never nothing.
+        // Every failure must be reported.
         if (!diag_.has_errors()) {
             diag_.error(package_[graph->module].module.definitions[graph->definition].name.span,
                         DiagKind::BadArgument,
@@ -35,7 +35,7 @@ std::optional<ir::Program> Composer::run() {
     return std::move(program_);
 }
 
-// The first tensor of a name keeps it, and variables always do: their data is found by it.
+// The first tensor keeps its name, and variables always do, because their data is found by name.
 void Composer::make_names_unique() {
     std::map<std::string, size_t> used;
     for (const auto& [name, variable] : variables_) used.emplace(name, 1);
@@ -132,7 +132,7 @@ bool Composer::set_graph_attributes(Frame& frame) {
     return bind_types(frame, args) && bind_attributes(frame, args);
 }
 
-// Values from outside have the declared type; an int where a real is wanted is converted.
+// Values from outside have the declared type; an int is converted if a real is wanted.
 std::optional<CompileValue> Composer::fit_value(const ParamDecl& decl, const CompileValue& value) {
     const BaseType type = concrete_type(decl.type.base.text);
     const auto fit = [&](const Scalar& scalar) -> std::optional<Scalar> {
@@ -167,7 +167,7 @@ std::optional<CompileValue> Composer::fit_value(const ParamDecl& decl, const Com
     return fitted;
 }
 
-// Input shapes may read packs, so single values are repeated where the length is known already.
+// Input shapes may read packs, so single values are repeated if the length is already known.
 bool Composer::repeat_known(Frame& frame) {
     for (const ParamDecl& decl : frame.definition().attribs) {
         const CompileValue* value = frame.value(decl.name.text);
@@ -209,8 +209,8 @@ void Composer::collect_ports(Frame& frame) {
     program_.main = program_.graphs.add(std::move(graph));
 }
 
-// Whether the tensor has a shape, and the statement attributes, that the operator takes; reported
-// at the statement if not.
+// Checks the shape of the tensor and the attributes of the statement against the quantizer; reports
+// at the statement.
 bool Composer::fits_quantizer(Frame& frame,
                               const QuantizeStmt& stmt,
                               const ir::Quantizer& quantizer,
@@ -246,7 +246,7 @@ void Composer::compose_quantize(Frame& frame) {
             stmt.tensor.parts.size() == 1 ? frame.find(stmt.tensor.text()) : nullptr;
         auto scoped = scoped_.find(path);
         if (scoped == scoped_.end() && is_graph(frame, stmt.tensor.parts.front())) {
-            // The path of an invoked graph begins at its name, wherever it is read.
+            // The path of an invoked graph begins at its name, wherever it is written.
             scoped = scoped_.find(stmt.tensor.text());
         }
         if (!local && scoped == scoped_.end()) {

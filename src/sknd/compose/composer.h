@@ -15,7 +15,7 @@
 
 namespace lemma::sknd {
 
-// A call with everything evaluated in the caller's frame.
+// A call whose arguments are evaluated in the caller's frame.
 struct CallArgs {
     DefRef callee;
     Span span;
@@ -43,7 +43,7 @@ private:
     std::optional<DefRef> pick_graph();
     bool compose_main(DefRef graph);
     bool set_graph_attributes(Frame& frame);
-    // The value as the declaration wants it; empty when it has another type.
+    // Converts the value to the declared type; empty if it has another type.
     std::optional<CompileValue> fit_value(const ParamDecl& decl, const CompileValue& value);
     bool repeat_known(Frame& frame);
     bool declare_graph_inputs(Frame& frame);
@@ -69,22 +69,22 @@ private:
     const Plan& plan(DefRef ref);
     std::optional<DefRef> resolve(ModuleId from, const QualifiedName& name) const;
 
-    // outputs.cpp: declared outputs against composed ones
+    // outputs.cpp: compares declared outputs with composed ones
     class OutputCheck;
-    struct OpenCheck {  // that only a run decides
+    struct OpenCheck {  // decided only at run time
         ir::Assertion assertion;
-        ir::TensorId tensor;  // what it is about
+        ir::TensorId tensor;  // the constrained tensor
     };
     bool check_outputs(Frame& frame, const Results& results, std::vector<OpenCheck>& open);
     void require_of_main(const Frame& frame, std::vector<OpenCheck> open);
-    // Which of the operations makes the tensor; invalid if none does.
+    // The operation that makes the tensor; invalid if there is none.
     ir::OpId maker_of(ir::TensorId tensor, const std::vector<ir::OpId>& operations) const;
-    // What must hold at run time so that shapes of equal rank agree; `what` has them as text.
+    // The runtime conditions under which shapes of equal rank agree; `what` describes them.
     std::vector<ir::Assertion> open_equalities(const std::vector<ir::SymId>& got,
                                                const std::vector<ir::SymId>& want,
                                                const std::string& what);
 
-    // repeat.cpp: calls like an earlier one
+    // repeat.cpp: calls that equal an earlier one
     std::optional<std::string> repeat_key(const Frame& frame, const CallArgs& args) const;
     bool enter_again(Frame& frame, const CallArgs& args, const std::string& key);
     void remember(const Frame& frame, std::string key, size_t work);
@@ -165,7 +165,7 @@ private:
     std::optional<ir::TensorId> add_variable(Frame& frame,
                                              const ParamDecl& decl,
                                              ir::Tensor tensor);
-    // Makes tensors known to @quantize by their path.
+    // Lets @quantize name the tensors by their path.
     void expose(const Frame& frame, const std::string& path, const ir::Operand& operand);
     ir::TensorId add_scalar(Frame& frame, const Scalar& value);
     ir::DType dtype_of(const Frame& frame, std::string_view name) const;
@@ -187,7 +187,7 @@ private:
     bool has_fixed_length(const Frame& frame, ExprId id, const Binding& pack);
     std::optional<Binding> as_tensors(Frame& frame, const CompileValue& value);
     bool is_tensor_expr(const Frame& frame, ExprId expr) const;
-    // `made_here`: tensors from this number on are new and take the name of the result.
+    // `made_here`: tensors from this id on are new and take the name of the result.
     void bind_results(Frame& frame,
                       const Component& component,
                       const Results& results,
@@ -214,7 +214,7 @@ private:
                                                   const std::string& scope);
     struct SubGraph {
         ir::GraphId graph;
-        std::vector<ir::Update> updates;  // by calls in it; not yet part of the program
+        std::vector<ir::Update> updates;  // updates by its calls; not yet part of the program
     };
     std::optional<SubGraph> compose_subgraph(Frame& frame,
                                              RegionId id,
@@ -229,7 +229,7 @@ private:
                                          size_t index,
                                          const std::string& scope);
 
-    // loops.cpp: what they start from, and unrolling
+    // loops.cpp: initial values and unrolling
     std::optional<Results> compose_loop(Frame& frame,
                                         RegionId id,
                                         const Loop& loop,
@@ -242,7 +242,7 @@ private:
         std::vector<ir::Assertion> assertions;
     };
     bool initial_values(Frame& frame, const Loop& loop, LoopStart& start);
-    // `made_here`: tensors from this number on are known to nobody else.
+    // `made_here`: tensors from this id on have no other users.
     bool fit_initial(Frame& frame,
                      const Loop::Carried& carried,
                      Binding& value,
@@ -250,9 +250,9 @@ private:
                      LoopStart& start);
     bool scan_packs(Frame& frame, const Loop& loop, LoopStart& start);
     bool count_iterations(Frame& frame, const Region& region, const Loop& loop, LoopStart& start);
-    // Of a pack, or the length that only a run tells.
+    // The length of a pack, possibly a runtime length.
     ir::SymId length_of(const ir::Operand& pack);
-    // How many results the region gives.
+    // The number of results of the region.
     size_t result_count(const Frame& frame, RegionId id) const;
     Results without_iterations(const Frame& frame, const Loop& loop, LoopStart start) const;
     std::optional<Results> compose_unrolled(Frame& frame,
@@ -282,12 +282,12 @@ private:
                             std::string_view name,
                             const Binding& outer,
                             const std::string& scope);
-    // Gives what the body updates.
+    // Returns the updates in the body.
     std::optional<std::vector<ir::Update>> compose_loop_graphs(Frame& frame,
                                                                const Loop& loop,
                                                                const std::string& scope,
                                                                ir::Loop& control);
-    // `told_before`: symbols from this number on belong to the body.
+    // `told_before`: symbols from this id on belong to the body.
     std::optional<Results> loop_outputs(Frame& frame,
                                         const Region& region,
                                         const Loop& loop,
@@ -327,29 +327,29 @@ private:
         return evaluate_in(frame, frame, expr);
     }
     std::optional<CompileValue> evaluate_quietly(const Frame& frame, ExprId expr);
-    // Empty and reported when it has no value yet; `what` is the expression's part in the text.
+    // Empty and reported if it has no value yet; `what` names the expression's role in the text.
     std::optional<CompileValue> evaluate_known(const Frame& frame,
                                                ExprId expr,
                                                const std::string& what);
-    // An int that may be symbolic; empty and reported when it is anything else.
+    // An int, possibly symbolic; empty and reported if it is anything else.
     std::optional<ir::SymId> evaluate_extent(const Frame& frame, ExprId expr);
     std::optional<int64_t> evaluate_count(const Frame& frame, ExprId expr, std::string_view what);
     diag::Report error(Span span, DiagKind kind, std::string message);
-    // At the call: the arguments do not fit the definition.
+    // Reports at the call: the arguments do not fit the definition.
     diag::Report call_error(const Frame& frame, DiagKind kind, std::string message);
-    // A limit is passed: this is the last thing that is reported.
+    // Reports a passed limit; nothing is reported after it.
     void give_up(const Frame& frame, DiagKind kind, std::string message);
-    // Counts nodes of the program against the work that is allowed; false when it is too much.
+    // Counts nodes of the program as work; false if the limit is passed.
     bool spend(const Frame& frame, size_t nodes);
     bool spend(const Frame& frame, Span span, size_t nodes);
-    // Inside the definition, or at the user's call when the definition is a standard one.
+    // Reports inside the definition, or at the user's call if the definition is a standard one.
     diag::Report inner_error(const Frame& frame, Span span, DiagKind kind, std::string message);
     std::optional<std::pair<const ParamDecl*, const ParamDecl*>> mixed_inputs(
         const Frame& frame) const;
     void add_call_notes(const Frame& frame, diag::Report& report);
     ir::SymId to_sym(const Scalar& value);
     bool surely_differ(ir::SymId a, ir::SymId b);
-    // Shapes: nothing tells them apart.
+    // Whether nothing distinguishes the shapes.
     bool may_be_equal(const std::vector<ir::SymId>& a, const std::vector<ir::SymId>& b);
     std::string shape_text(const std::vector<ir::SymId>& shape) const;
 
@@ -357,12 +357,12 @@ private:
     const ComposeOptions& options_;
     Diagnostics& diag_;
     Diagnostics unheard_{1};  // reports after giving up
-    size_t reports_ = 0;      // errors so far, with repeats, which are not shown
+    size_t reports_ = 0;      // errors so far, including repeats, which are not shown
     bool exhausted_ = false;
     WorkMeter work_;
     ir::Program program_;
     std::map<DefRef, Plan> plans_;
-    // What a call binds its names to, by all that this depends on.
+    // The values of a call's names, by everything that they depend on.
     struct Entered {
         Frame::Values values;
         std::vector<ir::Assertion> assertions;
@@ -371,13 +371,13 @@ private:
     std::unordered_map<std::string, Entered> entered_;
     size_t entered_size_ = 0;
     std::vector<std::vector<ir::OpId>>
-        op_lists_;  // where operations go: graphs and compounds, nested
-    // Equalities of extents that only a run can decide; they go to the operation being made.
+        op_lists_;  // the lists that receive operations: graphs and compounds, nested
+    // Equalities of extents that only a run can decide; the next operation gets them.
     std::vector<ir::Assertion> pending_assertions_;
     struct Variable {
         ir::TensorId tensor;
         const ParamDecl* decl = nullptr;
-        size_t root = 0;  // the last invocation that has it
+        size_t root = 0;  // the last invocation with it
     };
     std::map<std::string, Variable> variables_;  // by path
     std::vector<DefRef> roots_ = {DefRef{}};     // graphs by the number of their invocation

@@ -1,4 +1,4 @@
-// Branches: decided here where that is possible, else kept as operations with sub-graphs (spec
+// Branches: decided at compile time if possible, else kept as operations with sub-graphs (spec
 // 2.10.1).
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ std::optional<Results> Composer::compose_branch(Frame& frame,
     return compose_labelled(frame, branch.alternative, scope);
 }
 
-// A label of its own comes in place of the one around it.
+// An own label replaces the label around it.
 std::string Composer::labelled_scope(const Frame& frame,
                                      RegionId id,
                                      const std::string& scope) const {
@@ -157,7 +157,8 @@ bool Composer::check_condition(Frame& frame, RegionId region, const SubGraph& co
     return false;
 }
 
-// One result of a branch: the arms agree in dtype and rank; extents that differ become dynamic.
+// One result of a branch: the arms must agree in dtype and rank; extents that differ become
+// dynamic.
 std::optional<Binding> Composer::merge_outputs(Frame& frame,
                                                const Region& region,
                                                const std::vector<SubGraph>& arms,

@@ -1,4 +1,4 @@
-// Loops that stay loops: operations with sub-graphs (spec 2.10.1).
+// Loops that are not unrolled: operations with sub-graphs (spec 2.10.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// Names of ports differ; a scanned item may be called like a loop variable.
+// Port names must differ; a scanned item may have the name of a loop variable.
 void add_input(ir::Operation& op, std::string name, const ir::Operand& operand) {
     while (std::ranges::find(op.inputs, name, &ir::Port::name) != op.inputs.end()) name += '\'';
     op.inputs.push_back({std::move(name), operand});
@@ -112,7 +112,7 @@ std::optional<std::vector<ir::Update>> Composer::compose_loop_graphs(Frame& fram
     return updates;
 }
 
-// What the body sees of a loop variable or a scanned pack: a tensor of its own.
+// The tensor that represents a loop variable or a scanned pack inside the body.
 ir::TensorId Composer::bind_inner(Frame& frame,
                                   std::string_view name,
                                   const Binding& outer,
@@ -137,7 +137,7 @@ ir::TensorId Composer::bind_inner(Frame& frame,
     return id;
 }
 
-// The body gives the loop variables, which keep their shapes, and what is collected in packs.
+// The body yields the loop variables, which keep their shapes, and the tensors that packs collect.
 std::optional<Results> Composer::loop_outputs(Frame& frame,
                                               const Region& region,
                                               const Loop& loop,
@@ -178,8 +178,8 @@ std::optional<Results> Composer::loop_outputs(Frame& frame,
     return results;
 }
 
-// A loop variable keeps its shape. What is open is asked of the operation in the body that makes
-// the new value, or of the loop if that is there before.
+// A loop variable keeps its shape. Undecided conditions go to the operation in the body that makes
+// the new value, or to the loop if the value exists before.
 bool Composer::check_carried(Frame& frame,
                              const Region& region,
                              const Loop::Carried& variable,
@@ -208,8 +208,8 @@ bool Composer::check_carried(Frame& frame,
     return true;
 }
 
-// A tensor for each iteration. An extent that the body tells differs from one to the next: `tensor`
-// is what the body gives, and symbols from `told_before` on are its own.
+// A tensor for each iteration. An extent that the body defines differs between iterations. `tensor`
+// is the result of the body, and symbols from `told_before` on belong to it.
 std::optional<Binding> Composer::scan_output(Frame& frame,
                                              const Region& region,
                                              const ir::Loop& control,
@@ -250,7 +250,7 @@ std::optional<Binding> Composer::scan_output(Frame& frame,
         ir::Tensor item = tensor;
         for (ir::SymId& extent : item.shape) {
             const auto told = symbols.symbols_of(extent);
-            // They are in the order of their creation.
+            // Sorted by creation.
             if (told.empty() || told.back().value < told_before) continue;
             const ir::Interval range = symbols.range(extent);
             extent = symbols.symbol(

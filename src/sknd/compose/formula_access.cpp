@@ -1,4 +1,4 @@
-// Accesses of formulas: tensor elements become symbols, guards are kept where they are needed.
+// Accesses of formulas: tensor elements become symbols, guards are kept where needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace lemma::sknd {
 
-// The evaluator asks through a const interface; a builder is never const.
+// The evaluator's interface is const; a builder never is.
 std::optional<CompileValue> FormulaBuilder::access(ExprId id) const {
     return const_cast<FormulaBuilder*>(this)->build_access(id, std::get<Access>(expr(id).node));
 }
@@ -27,7 +27,7 @@ std::optional<Scalar> FormulaBuilder::item(const Pack& pack, ir::SymId index) co
     return const_cast<FormulaBuilder*>(this)->read_table(pack, index);
 }
 
-// Many values are kept as a constant tensor that the formula reads.
+// Many values become a constant tensor that the formula reads.
 std::optional<Scalar> FormulaBuilder::read_table(const Pack& pack, ir::SymId index) {
     ir::TensorId& table = tables_[pack.items];
     if (!table.valid()) {
@@ -59,7 +59,7 @@ std::optional<Scalar> FormulaBuilder::choose(ir::SymId chooser,
     return Scalar(value);
 }
 
-// What stands before the indices: a tensor, a pack, or an item of a pack.
+// The expression before the indices: a tensor, a pack, or an item of a pack.
 std::optional<FormulaBuilder::Element> FormulaBuilder::element(ExprId base) {
     if (const auto* paren = std::get_if<Paren>(&expr(base).node)) return element(paren->inner);
     Element result;
@@ -125,7 +125,7 @@ std::optional<CompileValue> FormulaBuilder::build_access(ExprId id, const Access
     return CompileValue(Pack{std::move(values), {}, element_type(node.base)});
 }
 
-// As declared: a pack may have no tensor to ask.
+// The declared type, because a pack may have no tensors.
 std::optional<ir::ScalarType> FormulaBuilder::element_type(ExprId base) const {
     while (!std::holds_alternative<Identifier>(expr(base).node)) {
         if (const auto* index = std::get_if<Index>(&expr(base).node))
@@ -173,7 +173,7 @@ bool FormulaBuilder::append_index(ExprId id, const ir::Tensor& tensor, Indices& 
         indices.packed = true;
     };
     if (std::holds_alternative<Range>(expr(id).node)) {
-        // Positions of the axis at hand: the range indexes the pack 0, 1, … of its extent.
+        // Positions along this axis: the range selects items 0, 1, … of its extent.
         const size_t axis = indices.variants.front().size();
         const auto extent =
             axis < tensor.shape.size() ? symbols().as_int(tensor.shape[axis]) : std::nullopt;
@@ -288,7 +288,7 @@ std::optional<CompileValue> FormulaBuilder::build_guard(ExprId, const Guard& nod
     return CompileValue(std::move(guarded));
 }
 
-// Checks rank and ranges; drops guards that always hold.
+// Checks rank and ranges; removes guards that always hold.
 bool FormulaBuilder::settle_indices(ir::TensorId id,
                                     std::vector<ir::IndexTerm>& indices,
                                     Span span) {

@@ -59,8 +59,8 @@ std::optional<std::vector<ir::Formula>> FormulaBuilder::build() {
     return std::move(formulas_);
 }
 
-// An empty pack has no item to index, and over an empty range none is asked for: `shape` of a
-// tensor of rank 0.
+// An empty pack has no item to index, and an empty range asks for none: `shape` of a tensor of rank
+// 0.
 bool FormulaBuilder::runs_over_nothing() const {
     return std::ranges::any_of(formula_.bounds, [&](const ir::Bound& bound) {
         return symbols().as_int(bound.extent) == 0;
@@ -107,8 +107,8 @@ bool FormulaBuilder::build_statement(const LowerStmt& stmt, const Unrolling& unr
     return true;
 }
 
-// Indices that pick tensors of a pack, or that bounds of other indices read, take their values
-// here, one formula each: formulas have no packs.
+// Indices that select tensors of a pack, or that bounds of other indices read, are unrolled: one
+// formula for each value, because formulas have no packs.
 bool FormulaBuilder::build_unrolled(const LowerStmt& stmt,
                                     const std::vector<size_t>& bounds,
                                     size_t next) {
@@ -184,7 +184,7 @@ bool FormulaBuilder::declare_bounds(const std::vector<LoopBound>& bounds) {
 
 bool FormulaBuilder::declare_bound(const LoopBound& bound) {
     if (const CompileValue* number = locals_.find(bound.index.text)) {
-        // Unrolled; an item of a pack of dynamic length is there only below that length.
+        // Unrolled; an item of a pack of dynamic length exists only below that length.
         const auto extent = evaluate(bound.bound);
         const auto* scalar = extent ? std::get_if<Scalar>(&*extent) : nullptr;
         if (!scalar) return extent.has_value();

@@ -1,6 +1,6 @@
-// sknd/compose/formula_builder.h — @lower statements of one call become formulas (design D6). The
-// evaluator does the work: index symbols are unknowns, and the elements of tensors are unknowns
-// that the formula's accesses explain.
+// sknd/compose/formula_builder.h — turns the @lower statements of one call into formulas (design
+// D6). The evaluator does the work: index symbols and tensor elements are unknowns; the formula's
+// accesses define the latter.
 #pragma once
 
 #include <map>
@@ -18,21 +18,21 @@ class FormulaBuilder : private Environment {
 public:
     FormulaBuilder(Composer& composer, Frame& frame);
 
-    // All statements of the definition, with the initialisations that they leave out.
+    // All statements of the definition, with the initialisations that it omits.
     std::optional<std::vector<ir::Formula>> build();
-    // The one formula of a constant that is filled by index symbols.
+    // The formula of a constant that is filled by index symbols.
     std::optional<ir::Formula> build_constant(const ParamDecl& decl, ir::TensorId tensor);
 
 private:
     struct Element {                          // a tensor of a pack, or the tensor
-        std::span<const ir::TensorId> items;  // of what the frame has bound
+        std::span<const ir::TensorId> items;  // as bound in the frame
         bool packed = false;
         bool null = false;
-        ir::SymId chooser;  // which item, when only a run can tell
+        ir::SymId chooser;  // selects the item, if only a run can
     };
 
     bool build_statement(const LowerStmt& stmt, const Unrolling& unrolling);
-    // `bounds`: those that take their values one by one.
+    // `bounds`: the unrolled ones.
     bool build_unrolled(const LowerStmt& stmt, const std::vector<size_t>& bounds, size_t next);
     bool build_once(const LowerStmt& stmt);
     bool runs_over_nothing() const;
@@ -55,7 +55,7 @@ private:
     std::optional<CompileValue> build_guard(ExprId id, const Guard& node);
     std::optional<Element> element(ExprId base);
     std::optional<ir::ScalarType> element_type(ExprId base) const;
-    // Indices of an access; a pack among them that is not expanded makes several accesses.
+    // Indices of an access; a pack that is not expanded makes several accesses.
     struct Indices {
         std::vector<std::vector<ir::IndexTerm>> variants;
         bool packed = false;
@@ -107,11 +107,11 @@ private:
     // the statement being built
     ir::Formula formula_;
     std::map<std::pair<ir::TensorId, std::vector<ir::IndexTerm>>, ir::SymId> elements_;
-    std::vector<Span> access_spans_;  // of the formula's accesses; invalid where no text has one
+    std::vector<Span> access_spans_;  // by access of the formula; invalid without a text
     bool empty_loop_ = false;         // a bound is zero
     NameTable<CompileValue> locals_;  // index symbols and local values
     std::map<ir::SymId, ir::IndexTerm> guards_;
-    bool dropped_ = false;  // a null bound or an empty loop: the statement does nothing
+    bool dropped_ = false;  // a null bound or an empty loop: the statement has no effect
 };
 
 }  // namespace lemma::sknd

@@ -1,6 +1,5 @@
-// Indices that leave their tensors for sure, although only a run would meet them: a sum of loop
-// indices with factors takes its extremes, where every loop has a known extent and nothing keeps
-// the formula from reading the element.
+// Finds indices that certainly leave their tensors, before the run. A sum of loop indices with
+// factors reaches its extremes if every loop has a known extent and nothing prevents the read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ bool has_guard(const std::vector<ir::IndexTerm>& indices) {
         indices, [](const ir::IndexTerm& term) { return term.guard == ir::Guard::Skip; });
 }
 
-// The elements that each step of the formula reads, whatever their values are.
+// The elements that each step of the formula reads, whatever their values.
 class CertainReads {
 public:
     CertainReads(const ir::SymbolPool& symbols, const ir::Formula& formula) : symbols_(symbols) {
@@ -45,7 +44,7 @@ private:
             for (const ir::SymFactor& factor : term.factors) push(factor.atom);
         }
         if (node.operands.empty()) return;
-        // The others may not be asked for.
+        // The other operands may not be evaluated.
         const bool lazy =
             node.op == ir::SymOp::Select || node.op == ir::SymOp::And || node.op == ir::SymOp::Or;
         const size_t count = lazy ? 1 : node.operands.size();
@@ -61,7 +60,7 @@ private:
 
 }  // namespace
 
-// Whether the index takes every value of its range at some step: each loop index stands in it once.
+// Whether the index takes every value of its range at some step: each loop index occurs once in it.
 bool FormulaBuilder::takes_its_extremes(ir::SymId index) const {
     const auto is_bound = [&](ir::SymId id) {
         return std::ranges::any_of(formula_.bounds,

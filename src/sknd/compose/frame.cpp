@@ -15,7 +15,7 @@ Frame::Frame(const Context& context, DefRef ref, const Plan& plan)
 }
 
 void Frame::bind(std::string_view name, Binding binding) {
-    binding.identity.reset();  // of what it was copied from
+    binding.identity.reset();  // belongs to the original
     tensors_.set(name, std::move(binding));
 }
 

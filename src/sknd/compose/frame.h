@@ -1,5 +1,5 @@
-// sknd/compose/frame.h — one definition being composed for one call: what its names mean, and how
-// the call came about.
+// sknd/compose/frame.h — one definition being composed for one call: the meaning of its names, and
+// the chain of calls.
 #pragma once
 
 #include <optional>
@@ -16,25 +16,25 @@
 
 namespace lemma::sknd {
 
-// What a tensor name stands for. A failed call leaves its results as poison: whatever reads them is
-// skipped without a further report.
+// The value of a tensor name. The results of a failed call are poison: operations that read them
+// are skipped without a further report.
 struct Binding {
     ir::Operand operand;
     bool poison = false;
-    // What `?x` and `is` see; worked out by the frame when somebody asks.
+    // The value for `?x` and `is`; the frame computes it on demand.
     mutable std::optional<CompileValue> identity = std::nullopt;
 };
 
-// A node of the program (an operation, a tensor, an access, …) takes as much work as this many
-// items of packs; more in memory than in time.
+// A node of the program (an operation, a tensor, an access, …) counts as much work as this many
+// items of packs; more for its memory than for its time.
 inline constexpr size_t kNodeWork = 16;
 
-// Tensors by what `is` compares.
+// Tensors by the identity that `is` compares.
 using TensorsByIdentity = std::unordered_map<ir::SymId, ir::TensorId, IdHash>;
 
 class Frame : public Environment {
 public:
-    // What the frames of one graph share.
+    // The state that all frames of a graph share.
     struct Context {
         const ir::Program& program;
         const TensorsByIdentity& tensors;
@@ -43,12 +43,12 @@ public:
     };
     Frame(const Context& context, DefRef ref, const Plan& plan);
 
-    // ---- how it was called
+    // ---- the call
     const Frame* caller = nullptr;  // null for the main graph
     Span call_span;
     int depth = 0;
-    std::string scope;  // label path of what is composed here, without a trailing dot
-    size_t root = 0;    // which invocation of a graph the path begins at; 0: the main graph
+    std::string scope;  // label path of the composed parts, without a trailing dot
+    size_t root = 0;    // the invocation of a graph where the path begins; 0: the main graph
     bool standard() const { return package_[ref_.module].standard; }
 
     DefRef ref() const { return ref_; }
@@ -58,10 +58,10 @@ public:
     // The names that an expression of the definition reads.
     const ReadNames::List& names_in(ExprId expr) const { return plan_.names.of(module_, expr); }
 
-    std::vector<bool> asserts_done;  // conditions of the definition that were looked at
+    std::vector<bool> asserts_done;  // conditions of the definition that have been checked
 
     // ---- compile-time names
-    // Here and below, names are those of the syntax tree, which outlives the frame.
+    // Here and below, names are views into the syntax tree, which outlives the frame.
     void set(std::string_view name, CompileValue value) { values_.set(name, std::move(value)); }
     void forget(std::string_view name) { values_.erase(name); }
     bool known(std::string_view name) const { return values_.contains(name); }
@@ -69,11 +69,12 @@ public:
     using Values = NameTable<CompileValue>;
     const Values& values() const { return values_; }
     void set_values(const Values& values) { values_ = values; }
-    // What a generic type is bound to.
+    // The binding of a generic type.
     void set_dtype(std::string_view name, ir::DType dtype) { dtypes_.set(name, dtype); }
     std::optional<ir::DType> dtype(std::string_view name) const;
 
-    // In @update: what each variable becomes. Names of variables keep their old values meanwhile.
+    // In @update: the new value of each variable. Names of variables keep their old values
+    // meanwhile.
     using NewValues = std::unordered_map<std::string_view, std::optional<Binding>>;
     NewValues* new_values = nullptr;
 
@@ -81,11 +82,11 @@ public:
     void push() { tensors_.push(); }
     void pop() { tensors_.pop(); }
     void bind(std::string_view name, Binding binding);
-    // Null when there is none. It stays where it is until the next name is bound.
+    // Null if there is none. It keeps its address until the next name is bound.
     const Binding* find(std::string_view name) const { return tensors_.find(name); }
 
     // Environment
-    // Tensors too, as far as `?x` and `is` ask for them: null, or a symbol of their own.
+    // Also tensors, for `?x` and `is`: null, or a symbol.
     const CompileValue* lookup(std::string_view name) const override;
     const CompileValue* member(std::string_view name, MemberKind member) const override;
     std::optional<CompileValue> member_of(const CompileValue& tensors,
@@ -108,7 +109,7 @@ private:
     Values values_;
     NameTable<ir::DType> dtypes_;
     NameTable<Binding> tensors_;
-    mutable CompileValue member_;  // what the last look-up returned
+    mutable CompileValue member_;  // the result of the last look-up
 };
 
 ir::ScalarType scalar_type_of(ir::DType dtype);

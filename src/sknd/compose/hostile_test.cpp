@@ -1,6 +1,6 @@
-// What a model gets that grows without end: a diagnostic that names the flag to raise the limit,
-// soon and within bounded memory; never a crash or a hang. The texts are made here, as they are
-// large. What is asserted is what is found; a hang shows as a test that does not end.
+// A model that grows without limit gets a diagnostic that names the flag to raise the limit, soon
+// and within bounded memory; never a crash or a hang. The tests generate the texts, because they
+// are large. They check the findings; a hang shows as a test that does not end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ operator add {
 }
 )";
 
-// Limits that are reached soon, also in slow builds.
+// Limits that are reached soon, even in slow builds.
 ComposeOptions small() {
     ComposeOptions options;
     options.max_operations = 2'000;
@@ -28,7 +28,7 @@ ComposeOptions small() {
     return options;
 }
 
-// The diagnostics of the model, a line each; empty if it can be composed.
+// The diagnostics of the model, one per line; empty if it can be composed.
 std::string outcome(const std::string& text, const ComposeOptions& options = small()) {
     diag::SourceMap sources;
     Diagnostics diag;
@@ -91,7 +91,7 @@ TEST(Hostile, DeepCalls) {
     EXPECT_EQ(outcome(chain(280, "y = d{}(x);"), options), "");
 }
 
-// Twice as many calls on each level, also when nothing comes of them.
+// Twice as many calls on each level, even if they make nothing.
 TEST(Hostile, CallsThatDouble) {
     EXPECT_TRUE(
         has(outcome(chain(40, "a = d{0}(x); b = d{0}(x); y = add(a, b);")), "--max-operations"));
@@ -234,7 +234,7 @@ TEST(Hostile, LongFormulas) {
 
 // ---- Definitions --------------------------------------------------------------------------------
 
-// Many of everything, each in need of the others.
+// Many of everything, each depending on the others.
 TEST(Hostile, LongDefinitions) {
     constexpr int kMany = 2'000;
     std::string attributes = "last: int = n;", usings = "u0 = a0;", asserts, given = "given0=1";

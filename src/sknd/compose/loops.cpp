@@ -1,4 +1,4 @@
-// Loops: what they start from, and those that are unrolled (spec 2.10.1).
+// Loops: initial values, and unrolling (spec 2.10.1).
 #include <fmt/format.h>
 
 #include "base/match.h"
@@ -22,7 +22,7 @@ std::optional<Results> Composer::compose_loop(Frame& frame,
                        : compose_dynamic_loop(frame, region, loop, start, scope);
 }
 
-// ---- What a loop starts from --------------------------------------------------------------------
+// ---- Initial values -----------------------------------------------------------------------------
 
 bool Composer::initial_values(Frame& frame, const Loop& loop, LoopStart& start) {
     for (const Loop::Carried& carried : loop.carried) {
@@ -36,7 +36,7 @@ bool Composer::initial_values(Frame& frame, const Loop& loop, LoopStart& start) 
     return true;
 }
 
-// An initial value has the declared shape; a single number stands for all of its elements.
+// An initial value has the declared shape; a single number is broadcast to it.
 bool Composer::fit_initial(Frame& frame,
                            const Loop::Carried& carried,
                            Binding& value,
@@ -51,7 +51,7 @@ bool Composer::fit_initial(Frame& frame,
         const ir::Tensor& tensor = program_.tensors[items[i]];
         const bool number = tensor.role == ir::TensorRole::Constant && tensor.shape.empty();
         if (number && !(*shapes)[i].empty()) {
-            // A constant that others know stays as it is.
+            // A constant with other users stays unchanged.
             if (items[i].value < made_here) items[i] = add_tensor(ir::Tensor(tensor));
             program_.tensors[items[i]].shape = (*shapes)[i];
             continue;
@@ -63,7 +63,7 @@ bool Composer::fit_initial(Frame& frame,
                         shape_text((*shapes)[i]));
         if (may_be_equal(tensor.shape, (*shapes)[i])) {
             for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
-                // `~|10`, which is what the initial value has.
+                // `~|10` is the extent of the initial value.
                 const auto told = program_.symbols.symbols_of((*shapes)[i][axis]);
                 const bool anything = !told.empty() && told.back().value >= told_before;
                 if (anything) (*shapes)[i][axis] = tensor.shape[axis];
@@ -87,7 +87,7 @@ ir::SymId Composer::length_of(const ir::Operand& pack) {
     return program_.symbols.integer(static_cast<int64_t>(pack.items.size()));
 }
 
-// All scanned packs have the same length; what is open is left to the run.
+// All scanned packs have the same length; undecided equalities are left to the run.
 bool Composer::scan_packs(Frame& frame, const Loop& loop, LoopStart& start) {
     for (const Loop::Scan& scan : loop.scans) {
         auto pack = tensor_value(frame, scan.pack);
@@ -112,7 +112,7 @@ bool Composer::scan_packs(Frame& frame, const Loop& loop, LoopStart& start) {
     return true;
 }
 
-// The count is what is stated, or else the length of the scanned packs.
+// The stated count, or else the length of the scanned packs.
 bool Composer::count_iterations(Frame& frame,
                                 const Region& region,
                                 const Loop& loop,
@@ -162,8 +162,8 @@ size_t Composer::result_count(const Frame& frame, RegionId id) const {
         });
 }
 
-// The variables keep their initial values, and nothing is collected. The body is not composed: what
-// it would scan has no dtype and no shape.
+// The variables keep their initial values, and nothing is collected. The body is not composed,
+// because scanned items have no dtype and no shape.
 Results Composer::without_iterations(const Frame& frame, const Loop& loop, LoopStart start) const {
     Results results = std::move(start.initial);
     Binding nothing;

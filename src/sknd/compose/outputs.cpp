@@ -1,5 +1,5 @@
-// Declared outputs against composed ones: what is surely wrong is reported, what is open becomes an
-// assertion for the run (spec 2.6, 2.10).
+// Compares declared outputs with composed ones: certain errors are reported, undecided conditions
+// become assertions for the run (spec 2.6, 2.10).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool is_omitted(const Frame& frame, const ExtentSpec& extent) {
 
 }  // namespace
 
-// One declared output and what was composed for it.
+// One declared output and its composed tensors.
 class Composer::OutputCheck {
 public:
     OutputCheck(Composer& composer,
@@ -50,7 +50,7 @@ private:
     };
     using Axes = std::vector<Axis>;
 
-    static constexpr size_t kNowhere = SIZE_MAX / 2;  // names take no extents from there
+    static constexpr size_t kNowhere = SIZE_MAX / 2;  // names take no extents from here
 
     bool check_length();
     bool check_shapes();
@@ -105,7 +105,7 @@ bool Composer::OutputCheck::check_length() {
     return false;
 }
 
-// The item of the declared shape that takes the axes that are left: `~..`.
+// The item of the declared shape that takes the remaining axes: `~..`.
 std::optional<size_t> Composer::OutputCheck::open_rank() const {
     for (size_t i = 0; i < decl_.type.shape->size(); ++i) {
         const ExtentSpec& extent = (*decl_.type.shape)[i];
@@ -133,7 +133,7 @@ std::optional<std::vector<Composer::OutputCheck::Axes>> Composer::OutputCheck::f
     return axes;
 }
 
-// `~|bound` and `s|bound`. A name is what the first tensor has there.
+// `~|bound` and `s|bound`. The first tensor defines the value of a name.
 std::optional<std::vector<Composer::OutputCheck::Axes>> Composer::OutputCheck::dynamic_axes(
     const ExtentSpec& extent, size_t at) {
     ir::SymId bound;
@@ -232,7 +232,7 @@ bool Composer::OutputCheck::check_item(size_t item, const Axes& want) {
             if (!condition) return true;
             const auto holds = symbols().prove(*condition);
             if (holds) return *holds;
-            // What holds for an item of a pack holds for all that are behind it.
+            // A condition on an item of a pack also covers the items after it.
             if (!asked_.insert(*fits).second || !composer_.spend(frame_, 1)) return true;
             const std::string where = operand_.packed ? fmt::format("item {} of ", item) : "";
             std::string message = fmt::format("axis {} of {}{} has extent {}, declared as {}{}",
@@ -275,8 +275,8 @@ bool Composer::check_outputs(Frame& frame, const Results& results, std::vector<O
     return good;
 }
 
-// The main graph is no operation: what is open goes to the first one behind which the tensor is
-// made and all extents are told, or to the program if the inputs tell them.
+// The main graph is not an operation. An undecided condition goes to the first operation after
+// which the tensor and all extents are known, or to the program if the inputs define them.
 void Composer::require_of_main(const Frame& frame, std::vector<OpenCheck> open) {
     for (OpenCheck& check : open) {
         std::vector<ir::SymId> untold = program_.symbols.symbols_of(check.assertion.condition);

@@ -65,7 +65,7 @@ std::vector<size_t> PlanMaker::read_by(size_t attribute) const {
     return read;
 }
 
-// Depth first. The check has found circles, if there were any.
+// Depth first. The check has excluded cycles.
 void PlanMaker::add_deferred(size_t first) {
     struct Open {
         size_t attribute;
@@ -110,7 +110,7 @@ void PlanMaker::add_asserts() {
     }
 }
 
-// The bound of that name; none: the number of bounds.
+// The bound of that name; if there is none, the number of bounds.
 size_t bound_of(const LowerStmt& stmt, std::string_view name) {
     const auto is_it = [&](const LoopBound& bound) { return bound.index.text == name; };
     return static_cast<size_t>(std::ranges::find_if(stmt.bounds, is_it) - stmt.bounds.begin());
@@ -125,12 +125,12 @@ Unrolling PlanMaker::find_unrolling(const LowerStmt& stmt) const {
             if (bound < stmt.bounds.size()) unrolling.always[bound] = true;
         });
     };
-    // What bounds of other indices read.
+    // Names in bounds of other indices.
     for (const LoopBound& bound : stmt.bounds) unroll_all(bound.bound);
     for (const auto& local : stmt.locals) add_picks(stmt, local.value, unrolling);
     add_picks(stmt, stmt.target, unrolling);
     if (const auto* target = std::get_if<Access>(&module_.exprs[stmt.target].node)) {
-        // What is written must be known, whatever the index is made of.
+        // The target must be known, whatever its index.
         const auto* item = std::get_if<Index>(&module_.exprs[target->base].node);
         if (item) unroll_all(item->index);
     }

@@ -1,5 +1,5 @@
-// Models repeat themselves: a call with the attributes, types and shapes of an earlier one binds
-// its names to the same values, and holds the same conditions.
+// Reuses calls: a call with the attributes, types and shapes of an earlier one binds its names to
+// the same values and satisfies the same conditions.
 #include <bit>
 
 #include "base/match.h"
@@ -9,11 +9,11 @@ namespace lemma::sknd {
 
 namespace {
 
-// A call with a larger value is not kept, and of all calls no more than this.
+// Upper bound for a kept value, and for all kept calls.
 constexpr size_t kMostItems = 256;
 constexpr size_t kMostKept = size_t{1} << 18;
 
-// In scalars of the usual size.
+// In scalars of normal size.
 size_t size_of(const Scalar& scalar) {
     const auto* text = std::get_if<std::string>(&scalar);
     return 1 + (text ? text->size() / sizeof(Scalar) : 0);
@@ -29,7 +29,7 @@ size_t size_of(const CompileValue& value) {
     return size;
 }
 
-// Writes what a call depends on, so that two texts are equal exactly when all of it is.
+// Writes everything that a call depends on; equal texts mean equal calls.
 class KeyWriter {
 public:
     void number(uint64_t value) {
@@ -70,7 +70,7 @@ void KeyWriter::value(const CompileValue& value) {
 
 }  // namespace
 
-// Empty when the call cannot be compared with others. Extents are the same when their ids are
+// Empty if the call cannot be compared with others. Equal extents have equal ids
 // (ir/symbols/symbolic.h).
 std::optional<std::string> Composer::repeat_key(const Frame& frame, const CallArgs& args) const {
     const Definition& definition = frame.definition();
@@ -113,7 +113,7 @@ std::optional<std::string> Composer::repeat_key(const Frame& frame, const CallAr
     return key.take();
 }
 
-// False when there was no such call, or no work is left for it.
+// False if there was no such call, or if the work limit is passed.
 bool Composer::enter_again(Frame& frame, const CallArgs& args, const std::string& key) {
     const auto found = entered_.find(key);
     if (found == entered_.end()) return false;

@@ -1,4 +1,4 @@
-// Calls that are like an earlier one are composed from what is known of it; nothing may show that.
+// A call that equals an earlier one reuses its results; the difference must not be visible.
 #include <gtest/gtest.h>
 
 #include "diag/render.h"
@@ -19,7 +19,7 @@ std::optional<ir::Program> composed(const std::string& text) {
     return program;
 }
 
-// The first extent of what each operation gives.
+// The first extent of each operation's result.
 std::vector<std::optional<int64_t>> extents(const ir::Program& program) {
     std::vector<std::optional<int64_t>> found;
     for (const ir::Operation& op : program.operations) {
@@ -117,7 +117,7 @@ TEST(RepeatedCalls, HaveTheSameFormulas) {
     const std::string rest =
         "@variable { w: real[4,4,3,3]; v: real[4,4,3,3]; } @output { z: real[1,4,9,9]; } @compose ";
     const std::string other = "nn.conv{padding=[1,1,1,1]}(x, v);";
-    // Behind a call that is like it, and behind one that is not.
+    // After an equal call, and after a different one.
     const std::string repeated = text_of(rest + "{ a = " + call + " z = " + call + " } }");
     const std::string alone = text_of(rest + "{ a = " + other + " z = " + call + " } }");
     const auto last = [](const std::string& text) { return text.substr(text.rfind("nn.conv")); };

@@ -1,5 +1,5 @@
-// Evaluation and errors while composing: an error is told where the user can act on it, with the
-// calls that led there as notes.
+// Evaluation and errors while composing: an error is reported where the user can act on it, with
+// the chain of calls as notes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ diag::Report Composer::error(Span span, DiagKind kind, std::string message) {
 }
 
 diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string message) {
-    // The call that is to blame: the innermost one that is written in the user's text.
+    // The responsible call: the innermost one in the user's text.
     const Frame* at = &frame;
     while (at->caller && at->caller->standard()) at = at->caller;
     const Span span = at->caller ? at->call_span : at->definition().name.span;
@@ -61,8 +61,8 @@ diag::Report Composer::call_error(const Frame& frame, DiagKind kind, std::string
     return report;
 }
 
-// Two inputs with generic types of their own, which the body computes with as if they were one: int
-// and real, for there is no implicit conversion.
+// Two inputs with separate generic types that the body combines as if they were the same: int and
+// real, because there is no implicit conversion.
 std::optional<std::pair<const ParamDecl*, const ParamDecl*>> Composer::mixed_inputs(
     const Frame& frame) const {
     const ParamDecl* whole = nullptr;

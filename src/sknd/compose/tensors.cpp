@@ -41,7 +41,7 @@ bool Composer::declare_locals(Frame& frame) {
     return true;
 }
 
-// Invocations of a graph without a label share its scope, and so its variables (spec 2.10).
+// Invocations of a graph without a label share its scope and its variables (spec 2.10).
 std::optional<ir::TensorId> Composer::add_variable(Frame& frame,
                                                    const ParamDecl& decl,
                                                    ir::Tensor tensor) {
@@ -264,7 +264,7 @@ bool Composer::append_extent(Frame& frame,
             }
             return false;
         }
-        if (std::holds_alternative<Null>(*value)) return true;  // left out (spec 2.6)
+        if (std::holds_alternative<Null>(*value)) return true;  // omitted (spec 2.6)
         if (const auto* scalar = std::get_if<Scalar>(&*value)) items = {*scalar};
         if (const auto* pack = std::get_if<Pack>(&*value)) {
             items = pack->items;
@@ -318,7 +318,7 @@ std::string negative_bound(const ir::SymbolPool& symbols, ir::SymId bound) {
 
 }  // namespace
 
-// `..(s|5)` is a number of tensors that only a run tells.
+// `..(s|5)` is a runtime number of tensors.
 std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pack) {
     const auto* name = std::get_if<Identifier>(&frame.module().exprs[pack.length].node);
     if (!name || !pack.bound.valid() || frame.known(name->name)) {
@@ -339,7 +339,7 @@ std::optional<ir::SymId> Composer::pack_length(Frame& frame, const PackSpec& pac
     return symbol;
 }
 
-// `~|bound` and `s|bound`: an unknown of its own.
+// `~|bound` and `s|bound`: a new unknown.
 bool Composer::is_dynamic(const Frame& frame, const ExtentSpec& extent) const {
     const Expr& expr = frame.module().exprs[extent.extent];
     if (std::holds_alternative<Omitted>(expr.node)) return true;

@@ -1,4 +1,4 @@
-// Updates of variables (spec 2.11), also those of calls inside of branches and loops.
+// Updates of variables (spec 2.11), including those of calls inside branches and loops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace lemma::sknd {
 
-// @update runs after @compose. Everything in it reads the variables as they were before the step,
-// whatever the order of the assignments; all variables take their new values when the step is over.
+// @update runs after @compose. It reads the old values of variables, whatever the order of the
+// assignments. All variables take their new values at the end of the step.
 void Composer::compose_update(Frame& frame, std::vector<OpenCheck>& open) {
     const Definition& definition = frame.definition();
     if (definition.updates.empty()) return;
@@ -60,7 +60,7 @@ void Composer::compose_update(Frame& frame, std::vector<OpenCheck>& open) {
     if (frame.caller) check_updates(*frame.caller, frame.call_span);
 }
 
-// A variable that several invocations of a graph share has one new value.
+// A variable that several invocations of a graph share must have one new value.
 bool Composer::check_updates(const Frame& frame, Span span) {
     if (roots_.size() == 1) return true;
     std::set<ir::TensorId> updated;
@@ -79,10 +79,9 @@ bool Composer::check_updates(const Frame& frame, Span span) {
     return true;
 }
 
-// ---- Inside of sub-graphs -----------------------------------------------------------------------
+// ---- Inside sub-graphs --------------------------------------------------------------------------
 
-// What some arm updates is a result of the branch: where another arm is taken, the variable stays
-// what it is.
+// A variable that some arm updates is a result of the branch; in the other arms it keeps its value.
 void Composer::merge_updates(const std::vector<SubGraph>& arms, ir::Operation& op) {
     std::vector<ir::TensorId> variables;
     for (const SubGraph& arm : arms) {
@@ -104,8 +103,8 @@ void Composer::merge_updates(const std::vector<SubGraph>& arms, ir::Operation& o
     }
 }
 
-// An iteration reads what the one before it has left: what the body updates is carried, behind the
-// loop variables.
+// An iteration reads the values of the previous one: variables that the body updates are carried,
+// after the loop variables.
 void Composer::carry_updates(const std::vector<ir::Update>& updates,
                              ir::Loop& control,
                              ir::Operation& op) {
@@ -126,7 +125,7 @@ void Composer::carry_updates(const std::vector<ir::Update>& updates,
     replace_tensors(control.body, states);
 }
 
-// A value that the variable takes on the way.
+// An intermediate value of the variable.
 ir::TensorId Composer::add_state(ir::TensorId variable) {
     ir::Tensor state = program_.tensors[variable];
     state.role = ir::TensorRole::Intermediate;
@@ -141,7 +140,7 @@ void Composer::replace_tensors(std::vector<ir::Port>& ports, const TensorMap& wi
     }
 }
 
-// In all that the graph reads and hands on.
+// Replaces them in everything that the graph reads and passes on.
 void Composer::replace_tensors(ir::GraphId graph, const TensorMap& with) {
     replace_tensors(program_.graphs[graph].outputs, with);
     for (const ir::OpId op : program_.graphs[graph].operations) {

@@ -12,7 +12,7 @@ namespace lemma::sknd {
 
 namespace {
 
-constexpr int kMaxDepth = 400;  // of compounds and blocks inside one another
+constexpr int kMaxDepth = 400;  // nesting of compounds and blocks
 
 class NothingKnown : public Environment {
 public:
@@ -56,7 +56,7 @@ void Writer::operation(ir::OpId id, int depth) {
         }
         return;
     }
-    // A constant by index symbols: most are used inside of a call only.
+    // A constant by index symbols; most are only used inside a call.
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId tensor : port.operand.items) unwritten_.insert(tensor);
     }
@@ -75,8 +75,8 @@ Writer::Callee Writer::find_callee(const std::string& op) const {
     return {};
 }
 
-// A private operator can be called inside of its module only; so a compound that has such parts is
-// called itself.
+// A private operator can be called only inside its module, so a compound with such parts is called
+// itself.
 bool Writer::is_called(const ir::Operation& op, const Callee& callee) const {
     if (!callee.definition) return false;
     if (!op.compound()) return true;
@@ -112,7 +112,7 @@ bool Writer::can_write(const std::vector<ir::OpId>& list) const {
     });
 }
 
-// What is inside of a call has no name that could be quantised.
+// Tensors inside a call have no name that could be quantised.
 bool Writer::quantizes_inside(const ir::Operation& op) const {
     std::set<ir::TensorId> outside;
     for (const auto* ports : {&op.inputs, &op.outputs}) {
@@ -136,7 +136,7 @@ bool Writer::has_quantized_part(const ir::Operation& op,
     });
 }
 
-// Variables that the operator itself declares, or those that it is composed of.
+// Variables that the operator or its parts declare.
 void Writer::find_variables(const ir::Operation& op, std::set<ir::TensorId>& found) const {
     const auto look = [&](ir::TensorId id) {
         if (program_.tensors[id].role == ir::TensorRole::Variable) found.insert(id);
@@ -151,8 +151,8 @@ void Writer::find_variables(const ir::Operation& op, std::set<ir::TensorId>& fou
     }
 }
 
-// Variables of an operator are called by its label, which is that of its only result if it has one.
-// Returns the label to write.
+// Variables of an operator are named by its label, which is the name of a single result. Returns
+// the label to write.
 std::string Writer::take_variables(const ir::Operation& op) {
     std::set<ir::TensorId> found;
     find_variables(op, found);
@@ -177,7 +177,7 @@ std::string Writer::take_variables(const ir::Operation& op) {
 
 namespace {
 
-// Integers of SkriptND have a sign and 64 bits.
+// Integers of SkriptND are signed and have 64 bits.
 bool depends_on_width(const ir::Program& program, const ir::Operation& op) {
     if (op.op == "onnx.elementwise.BitCast") return true;
     if (op.op != "onnx.elementwise.BitwiseNot") return false;
@@ -228,7 +228,7 @@ Writer::Callee Writer::find_callee(const QualifiedName& name, const LoadedModule
     return {module, &module->module.definitions[found->second]};
 }
 
-// Operators that the definition calls come with it.
+// Adds the operators that the definition calls.
 void Writer::rename_calls(const Callee& callee, Module& module, RegionId id) {
     if (!id.valid()) return;
     auto& node = module.regions[id].node;
@@ -257,7 +257,7 @@ void Writer::rename_calls(const Callee& callee, Module& module, RegionId id) {
     }
 }
 
-// A definition that is written brings along those that it calls.
+// Writes definitions together with those that they call.
 std::string Writer::definitions() {
     std::string text;
     for (size_t i = 0; i < own_.size(); ++i) {
@@ -313,7 +313,7 @@ std::string Writer::attributes(const ir::Operation& op, const Callee& callee) {
     return parts.empty() ? "" : fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
-// The default is a plain value, and all that was given is that value.
+// The default is a plain value, and the given value equals it.
 bool Writer::is_default(const Callee& callee, const ir::Attribute& attribute) {
     const auto& attribs = callee.definition->attribs;
     const auto decl = std::find_if(attribs.begin(), attribs.end(), [&](const ParamDecl& d) {
@@ -340,7 +340,7 @@ bool Writer::is_default(const Callee& callee, const ir::Attribute& attribute) {
     return given && scalar && *given == *scalar;
 }
 
-// Generic types that neither an input nor an attribute tells.
+// Generic types that follow from neither an input nor an attribute.
 std::string Writer::types(const ir::Operation& op, const Callee& callee) {
     const Definition& definition = *callee.definition;
     bool told = true;

@@ -6,7 +6,7 @@
 
 namespace lemma::sknd {
 
-// A block, or just a tensor where nothing is computed.
+// A block, or just a tensor if nothing is computed.
 std::string Writer::region(ir::GraphId id, int depth) {
     const ir::Graph& graph = program_.graphs[id];
     std::string outer = std::exchange(body_, {});

@@ -15,7 +15,7 @@ std::string_view type_text(ir::DType dtype) {
     return dtype == ir::DType::Bool ? "bool" : "str";
 }
 
-// Each extent of an input that is an unknown by itself gets a name.
+// Each extent of an input that is a single symbol gets a name.
 void Writer::name_symbols() {
     for (const ir::Port& port : program_.graphs[program_.main].inputs) {
         for (const ir::TensorId id : port.operand.items) {
@@ -28,8 +28,8 @@ void Writer::name_symbols() {
     }
 }
 
-// Ports keep their names where these are identifiers; a result that is a tensor of its own takes
-// the name of the port.
+// Ports keep their names if these are identifiers; a result that is a separate tensor takes the
+// name of the port.
 void Writer::name_inputs_and_outputs() {
     const ir::Graph& main = program_.graphs[program_.main];
     for (const ir::Port& port : main.inputs) {
@@ -126,8 +126,8 @@ std::string Writer::variables() {
     return text;
 }
 
-// All updates read the values of before the step. One that reads the variable of another does so by
-// a name for the old value, so that the order of the lines does not matter.
+// All updates read the values before the step. An update that reads another variable uses a name
+// for its old value, so that the order of the lines does not matter.
 std::string Writer::updates() {
     std::set<ir::TensorId> changed;
     for (const ir::Update& update : program_.updates) changed.insert(update.variable);

@@ -1,5 +1,5 @@
-// sknd/export/export.h — a program as SkriptND text, whatever format it came from: calls of the
-// standard modules, in the canonical layout.
+// sknd/export/export.h — writes a program of any format as SkriptND text: calls of the standard
+// modules, in the canonical layout.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@
 namespace lemma::sknd {
 
 struct ExportedModel {
-    std::string text;   // of main.sknd
-    std::string graph;  // its name
+    std::string text;   // text of main.sknd
+    std::string graph;  // name of the graph
     struct Variable {
-        std::string name;  // in the text: `w`, or `first.w` for one of the operator called `first`
+        std::string name;  // in the text: `w`, or `first.w` in the call with the label `first`
         ir::TensorId tensor;
-        // Control flow is around the call, whose label comes before the name.
+        // The call is inside control flow, so its label comes before the name.
         bool in_region = false;
     };
     std::vector<Variable> variables;
 };
 
 // `package` has the definitions that the program was composed from. Operators of the standard
-// modules are called; what is defined over them in the model, or in the modules of NNEF 1.0 and
-// ONNX, is written as what it is composed of. What SkriptND cannot say is reported.
+// modules are called. Operators of the model, or of the modules of NNEF 1.0 and ONNX, are replaced
+// by their parts. Reports what SkriptND cannot express.
 std::optional<ExportedModel> export_sknd(const ir::Program& program,
                                          const Package& package,
                                          Diagnostics& diag);

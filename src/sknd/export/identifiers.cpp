@@ -9,7 +9,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// `is` and `in` are words only where an operator is expected; a reader would stumble all the same.
+// `is` and `in` are keywords only where an operator is expected, but would confuse readers.
 bool is_word(std::string_view text) {
     return text == "is" || text == "in" ||
            std::ranges::any_of(kKeywords, [&](const Keyword& word) { return word.text == text; });

@@ -1,4 +1,4 @@
-// sknd/export/identifiers.h — names of any format as identifiers of SkriptND, each used once.
+// sknd/export/identifiers.h — turns names of any format into unique identifiers of SkriptND.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace lemma::sknd {
 
 class Identifiers {
 public:
-    // A new identifier that reads like the name: `first.w#2` becomes `first_w_2`.
+    // A new identifier similar to the name: `first.w#2` becomes `first_w_2`.
     std::string make(std::string_view name);
-    // Nothing else gets this name.
+    // Reserves the name.
     void reserve(std::string_view name) { used_.take(std::string(name)); }
 
 private:

@@ -1,5 +1,5 @@
-// Parts of compounds whose results nobody uses: an operator of another format may have results that
-// the model does not ask for.
+// Finds parts of compounds with unused results: an operator of another format may have results that
+// the model does not use.
 #include <algorithm>
 
 #include "sknd/export/writer.h"
@@ -26,7 +26,7 @@ bool Writer::is_live(const ir::Operation& op) const {
            });
 }
 
-// Users of a result stand behind its maker. `all`: what the model itself calls stays.
+// Users of a result come after its maker. `all`: calls of the model itself stay.
 void Writer::mark_live(const std::vector<ir::OpId>& list, bool all) {
     for (auto id = list.rbegin(); id != list.rend(); ++id) {
         const ir::Operation& op = program_.operations[*id];

@@ -1,4 +1,4 @@
-// What graph.quant says about tensors: the module `nnef1.quantizers` rounds as NNEF 1.0 does.
+// The quantization of graph.quant: the module `nnef1.quantizers` rounds as NNEF 1.0 does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuantize
      {"nnef1.zero_point_linear_quantize", "nnef1.quantizers.zero_point_linear"},
      {"nnef1.logarithmic_quantize", "nnef1.quantizers.logarithmic"}}};
 
-// Parameters that are tensors are packs.
+// Parameters that are tensors become packs.
 bool is_parameter(std::string_view name) {
     return name == "min" || name == "max" || name == "zero_point" || name == "scale";
 }
 
-// Whether packs have an item for each channel of one axis.
+// Whether the packs have an item for each channel of one axis.
 bool fits_channels(const ir::Program& program, const ir::Tensor& tensor) {
     std::optional<int64_t> axis;
     for (const ir::Attribute& attribute : tensor.quantizer->attributes) {

@@ -27,7 +27,7 @@ Writer::Writer(const ir::Program& program, const Package& package, Diagnostics& 
 std::optional<ExportedModel> Writer::run() {
     const size_t errors = diag_.error_count();
     ExportedModel model;
-    // Names that users know come first, those that nobody looks at last.
+    // Names that users know are chosen first, internal names last.
     name_inputs_and_outputs();
     model.graph = identifiers_.make(program_.name.empty() ? "Model" : program_.name);
     name_symbols();
@@ -60,7 +60,7 @@ std::optional<ExportedModel> Writer::run() {
     text += "}\n";
     if (diag_.error_count() > errors) return std::nullopt;
 
-    // The printer knows the canonical layout.
+    // The printer makes the canonical layout.
     diag::SourceMap sources;
     Diagnostics trouble;
     const ParseLimits limits = {.max_tokens = SIZE_MAX};

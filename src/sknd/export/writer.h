@@ -1,5 +1,4 @@
-// sknd/export/writer.h — the state of writing one program: what tensors are called, and the text so
-// far.
+// sknd/export/writer.h — the state of writing one program: names of tensors, and the text so far.
 #pragma once
 
 #include <map>
@@ -14,7 +13,7 @@
 
 namespace lemma::sknd {
 
-// The word of SkriptND for tensors of this type; widths have none.
+// The SkriptND type of tensors; it has no width.
 std::string_view type_text(ir::DType dtype);
 
 class Writer {
@@ -39,7 +38,7 @@ private:
     std::string shape_text(const std::vector<ir::SymId>& shape, bool with_bounds);
     std::string updates();
     std::string quantizers();
-    // Changes both to what the module `nnef1.quantizers` has; reports that it has none.
+    // Translates both to the module `nnef1.quantizers`; reports if it has no counterpart.
     bool nnef1_quantizer(ir::TensorId id, std::string& op, std::vector<std::string>& attributes);
 
     // calls.cpp
@@ -64,7 +63,7 @@ private:
     std::string definitions();
     void rename_calls(const Callee& callee, Module& module, RegionId id);
 
-    // live.cpp: parts of compounds whose results nobody uses
+    // live.cpp: parts of compounds with unused results
     void find_live();
     void mark_live(const std::vector<ir::OpId>& list, bool all);
     void mark_graph(ir::GraphId id);
@@ -92,18 +91,18 @@ private:
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::vector<std::string> output_names_;
     std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
-    std::vector<ir::TensorId> constants_;                         // with a declaration
+    std::vector<ir::TensorId> constants_;                         // tensors with a declaration
     std::vector<ir::TensorId> variables_;
-    std::vector<ExportedModel::Variable> inner_;  // of operators that are called
-    int regions_ = 0;                             // around what is being written
+    std::vector<ExportedModel::Variable> inner_;  // variables of called operators
+    int regions_ = 0;                             // the operations around the current one
     std::unordered_set<ir::TensorId, IdHash> live_;
-    std::set<ir::TensorId> unwritten_;  // made by formulas that no definition has
+    std::set<ir::TensorId> unwritten_;  // results of formulas without a definition
     std::set<std::string> imports_;
-    // Operators that the model itself defines by a formula, under the names that they get.
+    // Operators that the model defines by a formula, with their new names.
     std::map<const Definition*, std::string> own_names_;
     std::vector<Callee> own_;
     std::string body_;
-    Span span_;  // of the operation being written
+    Span span_;  // span of the current operation
 };
 
 }  // namespace lemma::sknd

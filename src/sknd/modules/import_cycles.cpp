@@ -10,8 +10,8 @@ enum class State : uint8_t { New, OnPath, Done };
 // A module on the path from the root.
 struct PathStep {
     size_t module = 0;
-    size_t followed = 0;         // how many of its imports
-    bool closes_circle = false;  // by one of those
+    size_t followed = 0;         // number of followed imports
+    bool closes_circle = false;  // by one of these imports
 };
 
 ImportCycle cycle_from(const std::vector<PathStep>& path,
@@ -29,8 +29,8 @@ ImportCycle cycle_from(const std::vector<PathStep>& path,
 
 }  // namespace
 
-// Depth-first with a path of its own instead of recursion; an import of a module on the path closes
-// a circle.
+// Depth-first with an explicit path instead of recursion; an import of a module on the path closes
+// a cycle.
 std::vector<ImportCycle> find_import_cycles(const ImportGraph& graph) {
     std::vector<ImportCycle> cycles;
     if (graph.empty()) return cycles;

@@ -11,7 +11,7 @@
 namespace lemma::sknd {
 namespace {
 
-// Of one module.
+// The files of one module.
 using EmbeddedFiles = std::span<const EmbeddedFile>;
 
 const EmbeddedDefinition* find_definition(EmbeddedFiles files, std::string_view name) {
@@ -30,7 +30,7 @@ size_t number_of(const EmbeddedDefinition& definition) {
     return static_cast<size_t>(&definition - embedded_definitions().data());
 }
 
-// For each definition whether it is one of these, or is used by one of them.
+// For each definition: whether one of the given definitions uses it, or is it.
 std::vector<bool> with_all_they_use(std::vector<size_t> open) {
     const std::span<const EmbeddedDefinition> all = embedded_definitions();
     std::vector<bool> used(all.size());
@@ -44,14 +44,14 @@ std::vector<bool> with_all_they_use(std::vector<size_t> open) {
     return used;
 }
 
-// What became of an import. Without a module and without trouble, there is no such module.
+// The result of an import. Without a module and without an error, the module does not exist.
 struct Lookup {
     ModuleId module;
     std::string trouble;  // why its file cannot be read
 };
 
-// Loads breadth-first: the package itself is the list of work, so that a long chain of imports
-// needs no recursion.
+// Loads breadth-first: the package itself is the work list, so a long chain of imports needs no
+// recursion.
 class Loader {
 public:
     Loader(diag::SourceMap& sources,
@@ -67,7 +67,7 @@ public:
     }
 
     Package load(diag::FileId main_file, std::string main_name);
-    // Of standard modules only these definitions are read, by their numbers.
+    // Reads only these definitions of standard modules, by index.
     void keep_only(std::vector<bool> definitions) { kept_ = std::move(definitions); }
 
 private:
@@ -96,12 +96,12 @@ private:
     Diagnostics& diag_;
 
     Package package_;
-    ImportGraph imports_;  // of each module of the package
+    ImportGraph imports_;  // imports of each module of the package
     std::map<std::string_view, EmbeddedFiles> embedded_;
     std::map<std::string, Lookup, std::less<>> model_lookups_;
     std::map<std::string, Lookup, std::less<>> standard_lookups_;
     std::optional<std::vector<bool>> kept_;
-    bool deferring_ = false;  // standard modules are read when it is known what is used
+    bool deferring_ = false;  // standard modules are read after the used definitions are known
     std::vector<ModuleId> deferred_;
 };
 
@@ -110,7 +110,7 @@ Package Loader::load(diag::FileId main_file, std::string main_name) {
     deferring_ = options_.used_only;
     model_lookups_[main_name].module = add_module(main_name, false, {main_file});
     const bool parsed_well = errors_so_far() == errors_before;
-    // Grows while it is walked.
+    // The list grows during the walk.
     for (size_t i = 0; i < package_.modules.size(); ++i) resolve_imports(make_id<ModuleId>(i));
     read_deferred();
 
@@ -138,7 +138,7 @@ ModuleId Loader::add_module(std::string name, bool standard, std::vector<diag::F
 
 void Loader::parse(LoadedModule& loaded) {
     loaded.module.file = loaded.files.front();
-    // For all files at once; more than eight bytes make an expression.
+    // One reservation for all files; an expression takes more than eight bytes.
     size_t bytes = 0;
     for (const diag::FileId file : loaded.files) bytes += sources_.text(file).size();
     if (loaded.files.size() > 1) loaded.module.exprs.reserve(bytes / 8);
@@ -154,7 +154,7 @@ void Loader::parse(LoadedModule& loaded) {
     index_definitions(loaded);
 }
 
-// Reads the standard modules that were only noted so far, and what they import.
+// Reads the deferred standard modules and their imports.
 void Loader::read_deferred() {
     if (deferred_.empty()) return;
     deferring_ = false;
@@ -174,7 +174,7 @@ bool Loader::model_defines(std::string_view module, std::string_view definition)
     return !loaded.standard && loaded.definition_index.contains(definition);
 }
 
-// Empty if the model calls something that is neither its own nor where it says.
+// Empty if the model calls an operator that is neither its own nor in the named module.
 std::optional<std::vector<bool>> Loader::used_by_model() const {
     std::set<std::string> called;
     for (const LoadedModule& loaded : package_.modules) {
@@ -214,7 +214,7 @@ void Loader::index_definitions(LoadedModule& loaded) {
     const std::vector<Definition>& definitions = loaded.module.definitions;
     for (size_t i = 0; i < definitions.size(); ++i) {
         const Name& name = definitions[i].name;
-        if (name.text.empty()) continue;  // the parser has reported it
+        if (name.text.empty()) continue;  // reported by the parser
         const auto [first, is_new] = loaded.definition_index.emplace(name.text, i);
         if (is_new) continue;
         diag_
@@ -230,7 +230,7 @@ void Loader::resolve_imports(ModuleId importer) {
         std::string name;
         Span span;
     };
-    // A copy: loading what is imported moves the modules.
+    // A copy, because loading imports moves the modules.
     std::vector<Written> written;
     for (const Import& import : package_[importer].module.imports) {
         for (const QualifiedName& name : import.modules) {
@@ -244,7 +244,7 @@ void Loader::resolve_imports(ModuleId importer) {
             resolve_import(importer, import.name, import.span);
             continue;
         }
-        if (first->second.file != import.span.file) continue;  // each file says what it needs
+        if (first->second.file != import.span.file) continue;  // each file has its own imports
         diag_
             .warning(import.span,
                      DiagKind::DuplicateImport,
@@ -280,7 +280,7 @@ Lookup Loader::read_from_model(const std::string& name, Span span) {
     if (!*read) return find_standard(name);
     ModuleText& found = **read;
 
-    // The same text hides nothing; so the standard modules can be checked where they are written.
+    // The same text hides nothing; so the standard modules can be checked in their source folder.
     const auto hidden = embedded_.find(name);
     if (hidden != embedded_.end() && hidden->second.front().text != found.text) {
         diag_
@@ -309,14 +309,14 @@ const Lookup& Loader::find_standard(const std::string& name) {
     return standard_lookups_[name] = found;
 }
 
-// Whether any definition of the file is.
+// Whether any definition of the file is kept.
 bool Loader::is_kept(const EmbeddedFile& file) const {
     return std::ranges::any_of(file.definitions, [&](const EmbeddedDefinition& definition) {
         return (*kept_)[number_of(definition)];
     });
 }
 
-// Where the definitions stand that are not kept.
+// The places of the definitions that are not kept.
 std::vector<TextRange> Loader::left_out(const EmbeddedFile& file) const {
     std::vector<TextRange> ranges;
     if (!kept_) return ranges;
@@ -372,7 +372,7 @@ void Loader::report_no_graph() {
         .note("`lemma check --module` checks a module of operators");
 }
 
-// The error stands at the first import of the circle, the notes at the others.
+// The error is at the first import of the cycle, the notes at the others.
 void Loader::report_cycle(const ImportCycle& cycle) {
     const auto name = [this](const CycleStep& step) { return package_.modules[step.module].name; };
     const std::string first = name(cycle.front());
@@ -414,7 +414,7 @@ Package load_package(diag::SourceMap& sources,
 
 namespace {
 
-// For each definition whether the operators of the folder use it, themselves included.
+// For each definition: whether the operators of the folder use it, or are it.
 std::vector<bool> used_definitions(std::string_view folder,
                                    const std::vector<std::string>& wanted) {
     const std::set<std::string_view> names(wanted.begin(), wanted.end());

@@ -37,7 +37,7 @@ struct Model {
         };
         return load_package(sources, file, main_name, reader, options, diag);
     }
-    // What is about modules; the parser has its own tests.
+    // The reports about modules; the parser has its own tests.
     std::string report() const {
         Diagnostics about_modules;
         for (const diag::Diagnostic& item : diag.items()) {
@@ -120,7 +120,7 @@ operator op {
     EXPECT_TRUE(module(used, "math").definition_index.contains("add"));
     EXPECT_TRUE(module(used, "layout").standard);
     EXPECT_EQ(module(used, "nn").imports.size(), module(all, "nn").imports.size());
-    // Places are those of the whole text.
+    // Places refer to the whole text.
     const Definition& relu = module(used, "nn").module.definitions.front();
     EXPECT_EQ(model.sources.text(relu.name.span), relu.name.text);
 }

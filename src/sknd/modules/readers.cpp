@@ -14,8 +14,8 @@ bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// `custom.blocks` is `custom/blocks.sknd`. Empty for anything that is not identifiers and dots, so
-// that no name leads out of the folder.
+// `custom.blocks` is `custom/blocks.sknd`. Empty for a name with other characters than those of
+// identifiers and dots, so no name leads out of the folder.
 fs::path path_of(std::string_view module) {
     char before = '.';
     for (const char c : module) {
@@ -36,7 +36,7 @@ Result<std::optional<ModuleText>> read_module(const fs::path& folder, std::strin
     std::error_code error;
     const fs::file_type type = fs::status(path, error).type();
     if (type == fs::file_type::not_found) return std::nullopt;
-    // A name that no file can have is just not there.
+    // A name that no file can have is missing.
     if (error == std::errc::filename_too_long) return std::nullopt;
     LEMMA_TRY(std::string text, read_whole(path, FileKind::Regular, diag::kMaxSourceBytes));
     return ModuleText{.file_name = path, .text = std::move(text)};
