@@ -1,5 +1,5 @@
-// Bytes as an archive: opening, listing and reading every file must end without a fault, and the
-// parts of a file must agree with one another.
+// Bytes as an archive: opens, lists and reads every file. This must end without a fault, and the
+// parts of a file must agree with the whole.
 #include "tensor/archive/archive.h"
 
 #include <archive.h>

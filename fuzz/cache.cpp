@@ -1,5 +1,5 @@
-// Bytes as an entry of the object cache: the header, then the object as the linker takes it. What
-// is linked is not run.
+// Bytes as an entry of the object cache: the header, then the object for the linker. The linked
+// code is not run.
 #include <fstream>
 #include <iterator>
 
@@ -13,7 +13,7 @@ using namespace lemma::codegen;
 
 namespace {
 
-// Objects of a compiler, from cache_seed.c: one for near code, one for code anywhere.
+// Objects of a compiler, from cache_seed.c: one with near calls, one with calls of any distance.
 const std::string& object_of_compiler(size_t index) {
     static const auto read = [](const char* path) {
         std::ifstream file(path, std::ios::binary);
@@ -45,7 +45,7 @@ std::string lemma::fuzz::make_seed(std::mt19937& random) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    const std::string bytes(reinterpret_cast<const char*>(data), size);  // so that its end is seen
+    const std::string bytes(reinterpret_cast<const char*>(data), size);  // a copy: its end is seen
     if (const auto object = decode_entry(key(), bytes)) {
         LEMMA_CHECK(encode_entry(key(), *object) == bytes);
         link(*object);

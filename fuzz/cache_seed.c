@@ -1,4 +1,4 @@
-/* A kernel: loops, constants of its own, and functions of the C library. */
+/* A kernel with loops, constants and calls of the C library. */
 #include <math.h>
 
 static const float kTable[8] = {0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F, 7.5F};

@@ -1,5 +1,5 @@
-// Takes the place of base/check.cpp in fuzz targets: libFuzzer keeps the input of an abort, but not
-// of an exit.
+// Replaces base/check.cpp in fuzz targets: libFuzzer keeps the input of an abort, but not of an
+// exit.
 #include "base/check.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Bytes as a main module: what passes the check of types is composed within tight limits. What can
-// be composed keeps the rules of programs, and its text reads back as the same program.
+// Bytes as a main module: a module that passes the type check is composed within tight limits. The
+// program must pass the verifier, and its text must read back as the same program.
 #include <cstdint>
 #include <cstdio>
 #include <string>

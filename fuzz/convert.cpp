@@ -1,5 +1,5 @@
-// Bytes as a model of any format: what loads is written in every format. A writer refuses, or its
-// model loads and computes the same numbers.
+// Bytes as a model of any format: a model that loads is written in every format. The writer refuses
+// it, or the written model loads and computes the same numbers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace {
 using namespace lemma;
 namespace fs = std::filesystem;
 
-constexpr double kMostSteps = 100'000;  // of a run
+constexpr double kMostSteps = 100'000;  // upper bound of the steps of a run
 
-// A folder for the models of this process.
+// A temporary folder for the models of this process.
 struct Work {
     fs::path folder;
     Work() {
@@ -68,7 +68,7 @@ std::vector<interpret::Array> in_order(std::span<const ir::Port> ports,
     return result;
 }
 
-// The arrays under the names of another program's inputs; empty if the two do not fit.
+// The arrays under the input names of another program; empty if the two do not match.
 std::optional<interpret::NamedArrays> renamed(const std::vector<interpret::Array>& arrays,
                                               const ir::Program& program) {
     interpret::NamedArrays result;
@@ -115,7 +115,7 @@ struct Original {
     std::vector<interpret::Array> inputs, outputs;
 };
 
-// Whether it can be run, and what it computes.
+// The model with its results, if it can be run.
 std::optional<Original> run_original(const std::string& path) {
     model::Finding finding;
     const auto session = session::Session::open(path, session_options(), finding);
@@ -158,7 +158,7 @@ void check_target(const Original& original, Writer write, const std::string& pat
     LEMMA_CHECK(model.has_value());
     const auto written = write(*model, path, {}, finding);
     const bool refused = !written || finding.unusable || finding.diag.has_errors();
-    // SkriptND and NNEF have one type of reals.
+    // SkriptND and NNEF have one real type.
     if (!refused && !is_half(model->program)) check_written(original, path);
     fs::remove_all(path);
 }

@@ -1,4 +1,4 @@
-// Bytes as a .dat file: what can be read must read back after it is written in the same layout.
+// Bytes as a .dat file: a readable file must read back after it is written in the same layout.
 #include "base/check.h"
 #include "seeds.h"
 #include "tensor/files/nnef_data.h"
@@ -13,7 +13,7 @@ void check_round_trip(const NnefHeader& header, const Tensor& tensor) {
     LEMMA_CHECK(data);
     const auto again = decode_nnef_data(header, *data);
     LEMMA_CHECK(again);
-    // Codes of a stored range may share a real number; apart from that, bits are bits.
+    // Several codes of a stored range may have the same real value; otherwise all bits are equal.
     LEMMA_CHECK(header.range || fuzz::same(*again, tensor));
     const auto file = encode_nnef(tensor);
     LEMMA_CHECK(file);

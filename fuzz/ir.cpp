@@ -1,5 +1,5 @@
-// Bytes as the text of a program: reading must end without a fault, and what can be read must
-// print, and read back as the same text.
+// Bytes as the text of a program: reading must end without a fault. A readable program must print,
+// and read back as the same text.
 #include <cstdint>
 #include <cstdio>
 #include <string>

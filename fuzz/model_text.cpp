@@ -24,7 +24,7 @@ constexpr int64_t kMonsters[] = {int64_t{1} << 31,
                                  -(int64_t{1} << 62),
                                  -INT64_MAX};
 
-// Formulas of which the numbers are attributes.
+// Formulas whose numbers are attributes.
 constexpr const char* kOperators =
     R"(import math; import layout; import linalg; import nn; import algo;
 operator skipped {
@@ -117,7 +117,7 @@ private:
     std::vector<int64_t> shape(size_t rank) {
         std::vector<int64_t> result;
         for (size_t i = 0; i < rank; ++i) result.push_back(extent());
-        // Beside an axis without elements any extent is good.
+        // With an axis of extent 0, any other extent is valid.
         if (rank > 1 && bytes_.pick(8) == 0) {
             const size_t empty = bytes_.pick(rank);
             result[empty] = 0;
@@ -136,7 +136,7 @@ private:
         body_ += fmt::format("        {} = {};\n", made(), call);
         values_.push_back({made(), std::move(shape)});
     }
-    // The value as a row, or as a shape of so many axes.
+    // The value as a row, or reshaped to the given rank.
     std::string flat(const Value& value, std::vector<int64_t>& shape) {
         shape = value.shape;
         if (shape.size() == 1) return value.name;

@@ -1,6 +1,6 @@
-// Bytes steer a writer of small models with extreme extents. What composes is planned; what is
-// small enough is run, by the interpreter and by compiled kernels on memory between pages that
-// cannot be touched. Both must say the same.
+// Bytes control a generator of small models with extreme extents. A model that composes is planned.
+// A small one runs in the interpreter and in compiled kernels, on memory between inaccessible
+// pages. Both must give the same results.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ std::optional<ir::Program> compose(const std::string& text) {
     return sknd::compose(package, options, diag);
 }
 
-// Every tensor of the graph is an output: all of them are compared.
+// Makes every tensor of the graph an output, so that all are compared.
 void show_all(ir::Program& program) {
     ir::Graph& graph = program.graphs[program.main];
     std::set<ir::TensorId> shown;
@@ -116,7 +116,7 @@ void run(ir::Program program, fuzz::Bytes& bytes, bool fuse, const std::string& 
     const auto want = interpreter.run(*inputs);
     engine::EngineOptions options;
     options.fuse = fuse;
-    options.least_steps = 1;  // small sums are tiled, too
+    options.least_steps = 1;  // small sums are also tiled
     options.guarded = true;
     auto engine = engine::Engine::create(interpreter, options);
     if (!engine) std::fprintf(stderr, "%s\n", engine.error().message.c_str());

@@ -1,5 +1,5 @@
 // Bytes as an NNEF 1.0 document and as a quantisation file, in every dialect: parsing and printing
-// must end without a fault, and what parses without error must read back as the same document.
+// must end without a fault. A valid document must read back as the same document.
 #include <cstdint>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Bytes as an .npy file: what can be read must read back after it is written.
+// Bytes as an .npy file: a readable file must read back after it is written.
 #include "tensor/files/npy_file.h"
 
 #include "base/check.h"
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto tensor = decode_npy({reinterpret_cast<const char*>(data), size});
     if (!tensor) return 0;
     const auto file = encode_npy(*tensor);
-    // `S5` is any bytes, but strings are written as Unicode.
+    // `S5` holds any bytes, but strings are written as Unicode.
     if (!file && tensor->dtype() == DType::Str) return 0;
     LEMMA_CHECK(file);
     const auto again = decode_npy(*file);

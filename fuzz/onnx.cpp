@@ -1,4 +1,4 @@
-// Bytes as an ONNX model: read, validated and imported over the definitions of its operators.
+// Bytes as an ONNX model: reads, validates and imports it with the definitions of its operators.
 #include <memory>
 
 #include "diag/source.h"
@@ -15,7 +15,7 @@ namespace {
 using namespace lemma;
 using namespace lemma::onnx::test;
 
-// The library is loaded once: it does not depend on the model.
+// Loaded once, because it does not depend on the model.
 struct Library {
     diag::SourceMap sources;
     Diagnostics diag;

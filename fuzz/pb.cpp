@@ -1,4 +1,4 @@
-// Bytes as a TensorProto: what can be read must read back after it is written.
+// Bytes as a TensorProto: a readable message must read back after it is written.
 #include "base/check.h"
 #include "seeds.h"
 #include "tensor/files/pb_file.h"
@@ -8,7 +8,7 @@ namespace {
 using namespace lemma;
 using namespace lemma::tensor;
 
-// With elements as numbers, which encode_pb does not write.
+// With elements as numbers, which encode_pb never writes.
 std::string with_numbers(std::mt19937& random) {
     WireWriter message;
     std::vector<int64_t> values(random() % 6);

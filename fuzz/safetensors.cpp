@@ -1,4 +1,4 @@
-// Bytes as a .safetensors file: what can be read must read back after it is written.
+// Bytes as a .safetensors file: a readable file must read back after it is written.
 #include <algorithm>
 
 #include "base/check.h"
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     LEMMA_CHECK(again);
     LEMMA_CHECK(again->metadata == file->metadata);
     LEMMA_CHECK(again->tensors.size() == file->tensors.size());
-    // Those without elements may change places.
+    // Empty tensors may change their order.
     std::ranges::sort(file->tensors, {}, &NamedTensor::name);
     std::ranges::sort(again->tensors, {}, &NamedTensor::name);
     for (size_t i = 0; i < file->tensors.size(); ++i) {

@@ -26,7 +26,7 @@ bool same(const tensor::Tensor& a, const tensor::Tensor& b) {
 
 }  // namespace lemma::fuzz
 
-// One in sixteen times a new file; else libFuzzer's own mutations.
+// Makes a new file in one of sixteen cases; otherwise libFuzzer mutates.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data,
                                           size_t size,
                                           size_t max_size,

@@ -1,5 +1,5 @@
-// fuzz/seeds.h — for formats that chance does not find: a mutator that begins with good files, made
-// by our own writers, so that no binary files need to be kept. A harness defines make_seed.
+// fuzz/seeds.h — a mutator for binary formats that random bytes do not reach. It starts from valid
+// files of our own writers, so the repository needs no binary seeds. A harness defines make_seed.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace lemma::fuzz {
 
-// A good file, small, another one for each state of `random`.
+// A small valid file, different for each state of `random`.
 std::string make_seed(std::mt19937& random);
 
-// A tensor of at most four axes with random bits as elements; strings only if they are asked for.
+// A tensor of at most four axes with random bits as elements; strings only on request.
 enum class Strings : uint8_t { No, Yes };
 tensor::Tensor random_tensor(std::mt19937& random, Strings strings);
 // Whether they have the same type, shape and bits.

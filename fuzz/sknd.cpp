@@ -1,5 +1,5 @@
-// Bytes as a main module: parsing, printing and the check of types must end without a fault, and
-// what parses without error must read back as the same program.
+// Bytes as a main module: parsing, printing and the type check must end without a fault. A text
+// without syntax errors must read back as the same program.
 #include <cstdint>
 #include <string>
 

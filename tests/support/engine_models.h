@@ -13,12 +13,12 @@ namespace lemma::testing_support {
 
 // Element i of a variable.
 using WeightOf = std::function<double(const std::string& name, uint64_t i)>;
-// From 0.5 to 1.5; a third of those whose names begin with `w` is negative.
+// From 0.5 to 1.5; a third of the variables whose names begin with `w` is negative.
 double large_weight(const std::string& name, uint64_t i);
 // From -0.1 to 0.1.
 double small_weight(const std::string& name, uint64_t i);
 
-// The graph of a SkriptND text; null, with failures reported, if it is wrong.
+// Loads the graph of a SkriptND text; null, with reported failures, if it is wrong.
 std::unique_ptr<interpret::Interpreter> load_text(const std::string& text,
                                                   const WeightOf& weight = large_weight);
 

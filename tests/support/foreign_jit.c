@@ -1,5 +1,5 @@
-/* A library under the name of the compiler that a stranger left somewhere. Loading it ends the
-   program with a status of its own. */
+/* A library with the name of the code generator, left by an attacker. Loading it ends the
+ * program with a special status. */
 #include <unistd.h>
 
 __attribute__((constructor)) static void loaded(void) { _exit(77); }

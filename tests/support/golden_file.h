@@ -1,12 +1,12 @@
-// tests/support/golden_file.h — a test as a file: the commands on top, the expected lines where
-// they arise (house style, "Tests").
+// tests/support/golden_file.h — a test as a file: commands at the top, expected lines where they
+// arise (house style, "Tests").
 //
 //     # RUN: lemma check --brief %s       %s this file, %S its folder, %t a scratch file
 //     # EXIT: 2                           status of the RUN line above; default 1 in fail_*, else 0
 //     # CHECK: x.sknd:[[+1]]:4: error: …  a line of the output; [[+1]] counts from the CHECK line
 //
-// CHECK lines stand for all lines of stdout and stderr, in order. With a file NAME.out beside it,
-// stdout is compared with that, and the CHECK lines stand for stderr alone.
+// The CHECK lines are all lines of stdout and stderr, in order. If a file NAME.out exists, stdout
+// is compared with it, and the CHECK lines are those of stderr only.
 #pragma once
 
 #include <filesystem>
@@ -37,11 +37,11 @@ struct GoldenFile {
 
     std::filesystem::path out_path() const { return path.string() + ".out"; }
     bool is_check(size_t line) const;  // one-based
-    // What the CHECK lines ask for, line numbers filled in.
+    // The lines that the CHECK lines expect, with line numbers filled in.
     std::vector<std::string> expected() const;
 };
 
-// Nothing if the file has no RUN line in its first comment (in a .golden file: anywhere).
+// Nothing if the first comment of the file has no RUN line (in a .golden file: no line has one).
 std::optional<GoldenFile> read_golden(const std::filesystem::path& path);
 void write_golden(const GoldenFile& file);
 

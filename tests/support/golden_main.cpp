@@ -1,4 +1,4 @@
-// golden_test [--update] [FILTER…]: runs the golden files whose path has one of the filters in it.
+// golden_test [--update] [FILTER…]: runs the golden files whose paths contain one of the filters.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ struct Arguments {
     std::vector<std::string> filters;
 };
 
-// Shared between the tests and the process that watches them.
+// Shared between the tests and the process that monitors them.
 struct Progress {
     size_t next = 0;  // the file being tested
     size_t passed = 0;
@@ -36,7 +36,7 @@ void say(const std::string& text) {
     std::fflush(stdout);
 }
 
-// Below golden/, or with `stdlib/` in front.
+// Relative to golden/, or with `stdlib/` in front.
 std::string name_of(const fs::path& path) {
     const std::string name = fs::relative(path, LEMMA_GOLDEN_DIR).generic_string();
     return name.starts_with("../") ? name.substr(3) : name;
@@ -62,7 +62,8 @@ std::vector<fs::path> find_files(const Arguments& args) {
     return files;
 }
 
-// Returns what differs. Moving lines can move places, so an update is repeated until it settles.
+// Returns the differences. An update can move lines and their numbers, so it is repeated until
+// nothing changes.
 std::string test(const fs::path& path, bool update) {
     std::string report;
     for (int round = 0; round < (update ? kUpdateRounds : 1); ++round) {
@@ -93,8 +94,8 @@ std::string describe_end(int status) {
     return fmt::format("was killed by signal {}", WTERMSIG(status));
 }
 
-// The tests run in one child process, so that a crash is a failure of the file that caused it; the
-// rest goes on in a new child.
+// The tests run in one child process, so that a crash counts as a failure of its file; a new child
+// runs the rest.
 void test_all(Progress& progress, const std::vector<fs::path>& files, bool update) {
     do {
         const pid_t child = ::fork();

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paths that a command may name, and a scratch folder that lives as long as this object.
+// The paths that a command may name, and a temporary scratch folder.
 class Places {
 public:
     explicit Places(const fs::path& file) : file_(file) {
@@ -50,7 +50,7 @@ private:
     fs::path scratch_;
 };
 
-// Blanks separate, single quotes hold together.
+// Spaces separate words, single quotes group them.
 std::vector<std::string> split_words(const std::string& command) {
     std::vector<std::string> words;
     bool inside = false, quoted = false;
@@ -70,7 +70,7 @@ std::vector<std::string> split_words(const std::string& command) {
     return words;
 }
 
-// `lemma …` in this process, and the two helpers `cp` and `cat`; `< FILE` feeds a file.
+// Runs `lemma …` in this process, and the two helpers `cp` and `cat`; `< FILE` is standard input.
 driver::Outcome execute(std::vector<std::string> words) {
     std::string input;
     if (words.size() >= 2 && words[words.size() - 2] == "<") {

@@ -1,5 +1,5 @@
-// tests/support/golden_run.h — runs the commands of a golden file inside this process and compares
-// what they print; or rewrites the file so that it expects what they print.
+// tests/support/golden_run.h — runs the commands of a golden file in this process. Compares their
+// output with the file, or updates the file.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace lemma::testing {
 
-// What the commands of one file printed, with the folders taken out of file names.
+// The output of the commands of one file, without folders in file names.
 struct GoldenOutput {
     std::string out;
     std::string err;
@@ -20,14 +20,14 @@ struct GoldenOutput {
 
 GoldenOutput run_golden(const GoldenFile& file);
 
-// Empty when the output is as expected, else what differs.
+// The differences; empty if the output is as expected.
 std::string compare_golden(const GoldenFile& file, const GoldenOutput& output);
 
-// The file with CHECK lines (and NAME.out, if there is one) that match the output. A CHECK line
-// goes directly above the line it speaks of where the order of the output allows it.
+// The file with CHECK lines (and NAME.out, if it exists) that match the output. A CHECK line is
+// placed directly above the line that it mentions, if the order of the output allows it.
 GoldenFile updated_golden(const GoldenFile& file, const GoldenOutput& output);
 
-// Lines that are missing begin with `-`, lines too many with `+`, equal ones with a blank.
+// Missing lines begin with `-`, additional lines with `+`, equal lines with a space.
 std::string diff_lines(const std::vector<std::string>& expected,
                        const std::vector<std::string>& actual);
 

@@ -10,7 +10,7 @@ namespace lemma::testing {
 namespace {
 
 // Rewrites the CHECK lines of one file. The body is the file without them; positions are indices
-// into the body, and a CHECK line at position p stands above body[p].
+// into the body, and a CHECK line at position p is above body[p].
 class Updater {
 public:
     Updater(const GoldenFile& file, std::vector<std::string> output)
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    // An excerpt shows line numbers in columns: such output is kept as it is, below the text.
+    // Excerpts show line numbers in columns; such output is kept below the text.
     bool has_excerpts() const {
         static const std::regex kExcerpt(R"(^ *\d* *\|.*)");
         return std::ranges::any_of(
@@ -76,7 +76,7 @@ private:
         return positions;
     }
 
-    // Of a one-based line of the file as it is now; the end of the text has a line of its own.
+    // The position of a one-based line of the current file; the end of the text counts as a line.
     size_t body_position(size_t line) const {
         return line >= 1 && line <= body_index_.size() ? body_index_[line - 1] : body_.size();
     }
@@ -108,7 +108,7 @@ private:
     const std::string comment_ = "# ";
     std::regex place_;                // `name:LINE:`
     std::vector<std::string> body_;   // the lines that are not CHECK lines
-    std::vector<size_t> body_index_;  // by line of the file: where it, or what follows it, is
+    std::vector<size_t> body_index_;  // by line of the file: the position of its next body line
     size_t header_end_ = 0;
 };
 

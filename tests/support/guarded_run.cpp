@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// A copy of some bytes that ends where a page ends, with a page behind it that cannot be read.
+// A copy of some bytes that ends at a page boundary, followed by an inaccessible page.
 class GuardedCopy {
 public:
     explicit GuardedCopy(std::span<const std::byte> bytes)

@@ -1,5 +1,5 @@
-// tests/support/guarded_run.h — runs compiled code on inputs of the caller's that lie right in
-// front of memory which nobody may touch.
+// tests/support/guarded_run.h — runs compiled code on inputs that lie directly before inaccessible
+// memory.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace lemma::testing {
 
-// Behind a run with the same inputs. Nothing, where the engine has no direct way to run.
+// Call it after a run with the same inputs. Nothing if the engine has no direct way to run.
 std::optional<interpret::NamedArrays> run_guarded(const interpret::Interpreter& interpreter,
                                                   const interpret::NamedArrays& inputs,
                                                   engine::Engine& engine);

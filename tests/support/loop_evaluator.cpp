@@ -19,7 +19,7 @@ using loop::ExprId;
 using loop::Kind;
 using loop::Op;
 
-// One lane: a real, or an int, of which a bool is 0 or 1.
+// One lane: a real, or an int; a bool is 0 or 1.
 struct Lane {
     double real = 0;
     int64_t integer = 0;
@@ -52,7 +52,7 @@ public:
 private:
     // ---- Statements -----------------------------------------------------------------------------
 
-    // What is computed in a block is known in it and inside of it.
+    // Values of a block are known in it and inside it.
     template <class Body>
     void scope(const Body& body) {
         const size_t before = log_.size();
@@ -86,7 +86,7 @@ private:
 
     // ---- Memory ---------------------------------------------------------------------------------
 
-    // The element in a lane; none where it is outside, which is told.
+    // The element in a lane; none and an error if it is out of bounds.
     std::optional<int64_t> element(loop::BufferId buffer, const Address& address, size_t lane) {
         int64_t at = address.offset;
         for (const loop::AddressTerm& term : address.terms) {
@@ -266,7 +266,8 @@ private:
                 return unknown(e);
         }
     }
-    // In double, which the caller rounds to float: that is the float's own result for all of these.
+    // Computes in double, and the caller rounds to float; for these operations that equals the
+    // float result.
     double of_reals(const Expr& e, const std::vector<Lane>& a) {
         const double x = a[0].real;
         const double y = a.size() > 1 ? a[1].real : 0;
@@ -325,7 +326,7 @@ private:
         if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<double>::quiet_NaN();
         return least ? (y < x ? y : x) : (x < y ? y : x);
     }
-    // Of a positive, normal float: its mantissa is between the roots of a half and of two.
+    // For a positive, normal float: the mantissa lies between sqrt(1/2) and sqrt(2).
     static int exponent_of(double x) {
         int exponent = 0;
         const double half = std::frexp(x, &exponent);  // from a half to one
@@ -355,7 +356,7 @@ private:
         }
         return result;
     }
-    // Neighbours first, then neighbouring pairs, and so on.
+    // Reduces neighbours first, then neighbouring pairs, and so on.
     Lane over_lanes(const Expr& e, Value v) {
         for (size_t step = 1; step < v.size(); step *= 2) {
             for (size_t i = 0; i + step < v.size(); i += 2 * step) {

@@ -1,5 +1,5 @@
-// tests/support/loop_evaluator.h — the loop IR as it is defined, one statement at a time: what
-// tests hold compiled kernels against. Every access is checked.
+// tests/support/loop_evaluator.h — the definition of the loop IR, one statement at a time. Tests
+// compare compiled kernels with it. Every access is checked.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace lemma::testing {
 struct EvaluatedItems {
     int64_t begin, end;
 };
-// Whether a multiplication and the addition behind it round once.
+// Whether a multiplication and the following addition round once.
 enum class Fma : bool { Separate, Fused };
 
-// Does some items. The buffers hold the kernel's, one dimension each. An error where an access is
-// outside of its buffer, or a buffer is written to that is not said to be.
+// Computes a range of items. The buffers are those of the kernel, one dimension each. An error if
+// an access is out of bounds, or if a read-only buffer is written.
 Result<void> evaluate(const loop::Function& function,
                       EvaluatedItems items,
                       Fma fma,

@@ -108,7 +108,7 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& i
     return {};
 }
 
-// What each run has, or why it has nothing.
+// The results of each run, or the error.
 using Results = std::vector<Result<NamedArrays>>;
 
 Results run_interpreter(Interpreter& interpreter, const NamedArrays& inputs) {
@@ -126,7 +126,8 @@ void count_steps(const loop::Plan& plan, EngineReport& report) {
     }
 }
 
-// The steps alone: a run that fails is left to the interpreter, which would hide it.
+// Runs only the steps of the engine: the interpreter would repeat a failed run and hide the
+// failure.
 Result<void> run_steps(Interpreter& interpreter,
                        const NamedArrays& inputs,
                        Engine& engine,
@@ -161,7 +162,7 @@ Results run_engine(Interpreter& interpreter,
     return results;
 }
 
-// Another way to run it, next to what it is measured by.
+// Compares another way to run with the reference.
 template <class Same>
 std::string compare(const Result<NamedArrays>& got,
                     const Result<NamedArrays>& want,
@@ -172,7 +173,7 @@ std::string compare(const Result<NamedArrays>& got,
     return got.error().message + "\n";
 }
 
-// Those of the inputs that are variables go to the interpreter.
+// Passes the inputs that are variables to the interpreter.
 Result<NamedArrays> give_weights(const NumberCase& test,
                                  NamedArrays values,
                                  Interpreter& interpreter) {
@@ -196,7 +197,7 @@ EngineReport compare_with(const NumberCase& test,
     const auto given = give_weights(test, values, interpreter);
     if (!given) return refused(given.error());
     const NamedArrays& inputs = *given;
-    // What is kept from run to run begins anew for each.
+    // The state between runs is reset for each run.
     auto ready = set_variables(test, run.seed, interpreter);
     if (!ready) return refused(ready.error());
     const Results want = run_interpreter(interpreter, inputs);
@@ -227,7 +228,7 @@ EngineReport compare_with(const NumberCase& test,
     return result;
 }
 
-// With numbers between that are none, or infinite, or zero with either sign.
+// Inserts NaN, infinities and zeros of both signs.
 void sprinkle(Array& array, uint64_t seed) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -248,12 +249,12 @@ EngineReport compare_engine(const NumberCase& test, ir::Program program, const E
         random[input.name] = {random_like(input.values, seed_of(input.name, run.seed))};
     }
     EngineReport report = compare_with(test, run, random, interpreter);
-    // Some operators take certain values only.
+    // Some operators accept only certain values.
     if (report.outcome == EngineOutcome::Refused) {
         report = compare_with(test, run, given, interpreter);
     }
     if (report.outcome == EngineOutcome::Agrees) {
-        // Not weights: padding may multiply them by zero (docs/numerics.md).
+        // Not for weights: padding may multiply them by zero (docs/numerics.md).
         const auto& inputs = test.steps.front().inputs;
         const std::string data = inputs.empty() ? std::string() : inputs.front().name;
         const bool windows = test.compose.find("conv") != std::string::npos;

@@ -13,7 +13,7 @@ namespace lemma::testing {
 
 namespace {
 
-// A line with those that continue it: `input x: real[2] = 1 2` has the keyword `input`.
+// A line with its continuation lines: `input x: real[2] = 1 2` has the keyword `input`.
 struct Statement {
     size_t line = 0;  // one-based
     std::string keyword;
@@ -63,7 +63,7 @@ std::optional<T> number(std::string_view text) {
     return value;
 }
 
-// What stands before the `=`, and the words after it.
+// The text before the `=`, and the words after it.
 struct Head {
     std::string name;
     std::string type;

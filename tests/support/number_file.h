@@ -39,7 +39,7 @@ namespace lemma::testing {
 struct NumberTensor {
     std::string name;
     std::string type;         // "real", "int", "bool" or "str"
-    interpret::Array values;  // reals as they are written, not rounded to f32
+    interpret::Array values;  // reals as written, not rounded to f32
 };
 
 struct NumberSample {
@@ -52,7 +52,7 @@ struct NumberSample {
 struct NumberStep {
     std::vector<NumberTensor> inputs;
     std::vector<NumberTensor> outputs;
-    std::vector<NumberTensor> variables;  // afterwards
+    std::vector<NumberTensor> variables;  // after the run
     std::vector<NumberSample> samples;
     std::string error;
 };
@@ -61,15 +61,15 @@ struct NumberCase {
     std::string name;
     size_t line = 0;
     std::string compose;
-    std::map<std::string, std::string> declared;  // by name, as `declare` says
+    std::map<std::string, std::string> declared;  // by name, from `declare`
     std::vector<NumberTensor> variables;
-    std::set<std::string> weights;  // inputs of which the graph makes variables; no file says so
+    std::set<std::string> weights;  // inputs that the graph turns into variables; not from the file
     std::vector<NumberStep> steps;
     double rtol = 1e-5, atol = 1e-6;
 };
 
-// The error begins with the number of the line. A text without a case, and a case that computes or
-// expects nothing, are errors.
+// The error begins with the line number. A text without a case is an error, and so is a case that
+// computes or expects nothing.
 Result<std::vector<NumberCase>> read_numbers(std::string_view text);
 
 }  // namespace lemma::testing

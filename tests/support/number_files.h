@@ -1,5 +1,5 @@
-// tests/support/number_files.h — goes through the files of numbers in tests/stdlib, each in a
-// process of its own, so that a crash is one failure and the rest is tested all the same.
+// tests/support/number_files.h — runs the number files in tests/stdlib, each in a separate process,
+// so that a crash is one failure and the other files are still tested.
 #pragma once
 
 #include <functional>
@@ -10,23 +10,23 @@
 
 namespace lemma::testing {
 
-// Of all files together.
+// Sums over all files.
 struct NumberCounts {
     size_t passed = 0;
     size_t failed = 0;
-    size_t varied = 0;   // of those: with other shapes than the file has
-    size_t refused = 0;  // other shapes that the operator does not take
-    size_t kernels = 0, tiled = 0, interpreted = 0, direct = 0;  // of all plans
+    size_t varied = 0;   // of those: with other shapes than in the file
+    size_t refused = 0;  // other shapes that the operator refuses
+    size_t kernels = 0, tiled = 0, interpreted = 0, direct = 0;  // sums over all plans
 };
 
-// What is done with the cases of a file; counts what comes of it.
+// Tests the cases of a file and counts the results.
 using NumberFileTest = std::function<void(
     const std::string& name, const std::vector<NumberCase>& cases, NumberCounts& counts)>;
 
-// Files whose path has one of the filters in it, all if there are none. No file is a failure.
+// Files whose paths contain one of the filters; all files without filters. No file is a failure.
 NumberCounts test_number_files(const std::vector<std::string>& filters, const NumberFileTest& test);
 
-// To the standard output, at once.
+// Prints to standard output at once.
 void say(const std::string& text);
 
 }  // namespace lemma::testing

@@ -23,7 +23,7 @@ std::string shape_of(const NumberTensor& tensor) {
     return tensor.type + tensor::shape_text(tensor.values.shape);
 }
 
-// The shape of an output is left open: it is the run that has to get it right.
+// Leaves the shape of an output open, so that the run must get it right.
 std::string open_shape(const std::string& type, size_t rank) {
     std::string text = type + "[";
     for (size_t i = 0; i < rank; ++i) text += i == 0 ? "~" : ",~";
@@ -54,7 +54,7 @@ std::string text_at(const Array& array, int64_t offset) {
     return fmt::format("{}", array.integers[at]);
 }
 
-// How far apart two reals are; 0 when that is within the tolerance.
+// The distance of two reals; 0 if it is within the tolerance.
 double distance(double got, double want, const NumberCase& test) {
     if (std::isnan(got) || std::isnan(want) || std::isinf(got) || std::isinf(want)) {
         const bool same = got == want || (std::isnan(got) && std::isnan(want));
@@ -97,7 +97,7 @@ std::string compare(const NumberTensor& want, const Array& got, const NumberCase
                        text_at(want.values, worst));
 }
 
-// Five standard errors: a right generator fails once in a million seeds.
+// Five standard errors: a correct generator fails once in a million seeds.
 std::string compare_sample(const NumberSample& want, const Array& got) {
     const std::string type = type_of(got) + tensor::shape_text(got.shape);
     const std::string wanted_type = want.type + tensor::shape_text(want.shape);
@@ -167,7 +167,7 @@ bool same_numbers(const Array& a, const Array& b) {
     return a.reals == b.reals && a.integers == b.integers;
 }
 
-// Random numbers: the same again where all begins anew, others where a run follows another.
+// Random numbers must repeat after a restart, and differ between successive runs.
 std::string compare_draws(const NumberStep& step,
                           const NamedArrays& inputs,
                           const NamedArrays& outputs,

@@ -8,13 +8,13 @@
 
 namespace lemma::testing {
 
-// The module text that the case stands for, with one graph.
+// The module text of the case, with one graph.
 std::string number_graph(const NumberCase& test);
 
-// The program of that text, or what is wrong with it.
+// The program of that text, or the error.
 Result<ir::Program> compose_numbers(const NumberCase& test);
 
-// Says what differs from what is expected, and where it differs most; empty when nothing does.
+// The differences from the expected values, and the largest one; empty if there are none.
 std::string run_numbers(const NumberCase& test);
 
 }  // namespace lemma::testing

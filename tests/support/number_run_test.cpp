@@ -18,7 +18,7 @@ std::string report_of(std::string_view text) {
     return cases ? run_numbers(cases->front()) : cases.error().message;
 }
 
-// 1 2 3 + 10 20 30, where what is expected comes last.
+// 1 2 3 + 10 20 30; the expected lines come last.
 std::string sum_with(const std::string& rest) {
     return "case sum\ncompose z = math.add(x, y);\ninput x: real[3] = 1 2 3\n"
            "input y: real[3] = 10 20 30\n" +

@@ -21,10 +21,10 @@ int64_t element_count(const Shape& shape) {
     return count;
 }
 
-// Which axes grow: told by their position and extent.
+// The axes that grow, by position or by extent.
 struct Choice {
     Growth growth{};
-    int64_t number = 0;  // of the position, or the extent
+    int64_t number = 0;  // the position or the extent
     bool from_back = false;
 
     bool is_meant(const Shape& shape, size_t axis) const {
@@ -132,7 +132,7 @@ Array random_like(const Array& array, uint64_t seed) {
     }
     if (!(least <= most)) return result;
     if (least == most) most = least + 1;
-    // Steps that are a power of two.
+    // Steps by a power of two, which are exact.
     constexpr int kSteps = 64;
     const double step = std::exp2(std::floor(std::log2((most - least) / kSteps)));
     for (size_t i = 0; i < result.reals.size(); ++i) {

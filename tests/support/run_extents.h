@@ -1,4 +1,4 @@
-// tests/support/run_extents.h — extents for a kernel that has them told when it runs.
+// tests/support/run_extents.h — runtime extents for a kernel.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,7 @@
 
 namespace lemma::testing {
 
-// Some extents in place of those that only the run tells: a kernel must stay in its buffers
-// whatever they are.
+// Random values for runtime extents: a kernel must stay in its buffers for all of them.
 class RunExtents {
 public:
     RunExtents(const ir::Program& program, const loop::PlanStep& step, uint64_t seed)
@@ -43,10 +42,10 @@ public:
         }
     }
 
-    bool good() const { return good_; }  // else they are none that the operation could meet
+    bool good() const { return good_; }  // false: extents that the operation cannot meet
     const std::vector<int64_t>& told() const { return told_; }
     int64_t items() const { return items_; }
-    // There is room for one at least on each axis.
+    // Room for at least one element on each axis.
     std::optional<int64_t> elements(ir::TensorId id) const {
         if (!id.valid()) return std::nullopt;
         int64_t volume = 1;
