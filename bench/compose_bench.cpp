@@ -1,5 +1,5 @@
-// How fast models are composed: AlexNet from its text, and generated graphs of 1,000 to 20,000
-// operations, where the time must be linear. ./dev bench
+// Measures composing: AlexNet from its text, and generated graphs of 1,000 to 20,000 operations,
+// where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace lemma;
 
-// All that `lemma check` does with a text, the standard modules that it imports included.
+// Everything that `lemma check` does with a text, including the imported standard modules.
 size_t compose(const std::string& text) {
     diag::SourceMap sources;
     Diagnostics diag;
@@ -33,7 +33,7 @@ void alexnet(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(compose(*text));
 }
 
-// A chain of convolutions, biases and activations, each with an operation of its own.
+// A chain of convolutions, biases and activations, each a separate operation.
 std::string generated_graph(int64_t operations) {
     std::string text =
         "import math; import nn;\ngraph G {\n@input { x: real[1,8,16,16]; }\n"

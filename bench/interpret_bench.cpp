@@ -1,5 +1,4 @@
-// How fast the interpreter is: iterations of formulas per second, on formulas of the usual kinds.
-// ./dev bench
+// Measures the interpreter: iterations per second on typical formulas. ./dev bench
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -25,7 +24,7 @@ ir::Program compose(const std::string& text) {
     return std::move(*program);
 }
 
-// Of all formulas of the program; its extents are known.
+// The iterations of all formulas of the program; its extents are known.
 int64_t iterations(const ir::Program& program) {
     int64_t sum = 0;
     for (const ir::Operation& op : program.operations) {

@@ -1,5 +1,5 @@
-// How fast NNEF 1.0 documents are read: flat graphs of 10,000 and 100,000 operations, the larger
-// one of 6 MB, where the time must be linear. ./dev bench
+// Measures reading of NNEF 1.0 documents: flat graphs of 10,000 and 100,000 operations (6 MB),
+// where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ void parse(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag) {
     benchmark::DoNotOptimize(&document);
 }
 
-// What can be told without shapes.
+// The checks that need no shapes.
 void check(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag) {
     const nnef1::Document document = nnef1::parse_document(sources, file, {}, diag);
     const nnef1::Document standard = nnef1::parse_standard(sources, standard_text(), diag);
@@ -78,7 +78,7 @@ void check(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag) {
     benchmark::DoNotOptimize(&checked);
 }
 
-// All of `lemma check`, to the composed program.
+// All of `lemma check`, up to the composed program.
 void import(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag) {
     const nnef1::Document document = nnef1::parse_document(sources, file, {}, diag);
     const nnef1::Document standard = nnef1::parse_standard(sources, standard_text(), diag);
@@ -117,7 +117,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(nnef1_lex)->Apply(sizes);
 BENCHMARK(nnef1_parse)->Apply(sizes);
 BENCHMARK(nnef1_check)->Apply(sizes);
-// A tenth of each: composing takes most of the time.
+// A tenth of each size, because composing takes most of the time.
 BENCHMARK(nnef1_import)
     ->Arg(1'000)
     ->Arg(10'000)

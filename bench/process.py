@@ -33,7 +33,8 @@ def main() -> None:
     times = [spent * 1e3 for spent, _, _ in results]
     cpu = [processor for _, processor, _ in results]
     peak = max(memory for _, _, memory in results)
-    # A process begins as a copy of this one, whose memory the system counts as its own.
+    # A process begins as a copy of this one, and the system counts that memory as the process's
+    # own.
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory = f"{peak / 1024:.1f} MiB at most" if peak > own * 1.05 else f"less than {peak / 1024:.0f} MiB"
     print(f"{' '.join(arguments)}: {min(times):.2f} ms least, {statistics.median(times):.2f} ms median "

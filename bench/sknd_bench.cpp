@@ -1,4 +1,4 @@
-// How fast the SkriptND front end is: each step over the whole standard library, and over generated
+// Measures the SkriptND front end: each step over the whole standard library, and over generated
 // modules of 1,000 to 20,000 operators, where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace lemma;
 
-// A main module and what it imports.
+// A main module with its imports.
 struct Program {
     diag::SourceMap sources;
     std::vector<diag::FileId> files;
@@ -32,8 +32,8 @@ void add(Program& program, std::string name, std::string text) {
     program.main = program.files.back();
 }
 
-// The standard modules, and behind them a main module that imports them. The operators of other
-// formats are not among them: the standard library is the same as ever.
+// The standard modules, then a main module that imports them. It excludes the operators of other
+// formats, so that results stay comparable over time.
 Program standard_library() {
     Program program;
     std::set<std::string_view> modules;
@@ -48,7 +48,7 @@ Program standard_library() {
     return program;
 }
 
-// An operator that calls the one before it, and asserts, computes and declares on the way.
+// An operator that calls the previous one, with asserts, helpers and declarations.
 std::string generated_operator(size_t i) {
     const std::string call = i == 0 ? "z = y;" : fmt::format("z = op{}{{k = k}}(y, w);", i - 1);
     return fmt::format(R"(
@@ -106,7 +106,7 @@ void parse_all(Program& program) {
     LEMMA_CHECK(!diag.has_errors());
 }
 
-// All of `lemma check`: texts are loaded and parsed again, as in a new process.
+// All of `lemma check`: loads and parses texts again, as in a new process.
 void check_all(Program& program) {
     diag::SourceMap sources;
     Diagnostics diag;

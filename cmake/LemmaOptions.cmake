@@ -11,7 +11,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(LEMMA_SHARED)
-  # Hidden names keep position-independent code as fast: calls stay direct and can be inlined.
+  # With hidden visibility, position-independent code is as fast: calls stay direct and can be
+  # inlined.
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden)
   set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
@@ -33,14 +34,14 @@ add_library(lemma_options INTERFACE)
 target_compile_options(lemma_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
   "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>" -Wimplicit-fallthrough
-  -Wno-missing-field-initializers  # `{.brief = true}` names what differs from the default
+  -Wno-missing-field-initializers  # `{.brief = true}` omits fields with defaults
   -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports uninitialised and dangling members inside std::variant and std::optional copies
-  # that are not there (GCC bug 105562 and kin).
+  # g++ 12 falsely reports uninitialised and dangling members in copies of std::variant and
+  # std::optional (GCC bug 105562 and related ones).
   target_compile_options(lemma_options INTERFACE -Wno-maybe-uninitialized)
 else()
-  # clang reports what libstdc++ 12 uses inside std::stable_sort.
+  # clang warns about functions that std::stable_sort of libstdc++ 12 uses.
   target_compile_options(lemma_options INTERFACE -Wno-deprecated-declarations)
 endif()
 if(LEMMA_SANITIZE)

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "api": "base diag tensor ir interpret engine model session",
     "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop runtime codegen engine model convert session",
 }
-# Inside a folder: rooms in the order of travel; a room may include itself and the earlier ones.
+# The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
 ROOMS = {
     "tensor": [".", "files", "archive"],
@@ -40,7 +40,7 @@ ROOMS = {
     "loop": ["ir", "stage", "schedule", "passes", "plan"],
 }
 
-MAX_FILES = 40  # directly in one folder
+MAX_FILES = 40  # files directly in one folder
 MAX_LINES = 800
 MAY_PRINT = {"driver/main.cpp", "base/check.cpp"}
 LLVM_ROOM = "codegen/llvm/"

@@ -6,7 +6,7 @@ import re
 
 
 def literal(text: str) -> str:
-    # A compiler takes at most 64 KiB in one literal: cut at lines, let it join the parts.
+    # A compiler accepts at most 64 KiB in one literal: split at lines; it joins the parts.
     lines = text.splitlines(keepends=True)
     parts = ['R"~~~(' + "".join(lines[i:i + 200]) + ')~~~"' for i in range(0, len(lines), 200)]
     return "\n".join(parts) if parts else '""'
@@ -34,7 +34,7 @@ class Definition:
         self.name = found["name"]
         self.begin = len(found.string[:found.start()].encode())
         self.end = len(found.string[:found.end()].encode())
-        # Whatever looks like a name; those that are no operators drop out later.
+        # All words that look like names; those that are not operators are dropped later.
         self.words = set(re.findall(r"[A-Za-z_][\w.]*", found.group()))
 
     def uses(self, numbers: dict[str, int]) -> list[int]:
@@ -78,12 +78,12 @@ def main() -> None:
     }
     every = [d for found in definitions.values() for d in found]
 
-    rows = {"files": [], "texts": []}  # modules, and whatever else
-    first = 0  # of the definitions of the file
+    rows = {"files": [], "texts": []}  # modules, and other texts
+    first = 0  # first definition of the file
     for path, text in texts.items():
         count = len(definitions.get(path, []))
         kind = "files" if path in definitions else "texts"
-        # With its length, which a compiler would have to count.
+        # With its length, so that the compiler need not count it.
         size = len(text.encode())
         rows[kind].append(f'    {{"{path}", "{modules[path]}",\n{{{literal(text)}, {size}}},\n'
                           f"{{k_definitions + {first}, {count}}}}},\n")

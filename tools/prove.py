@@ -14,14 +14,14 @@ import sys
 import time
 
 FLAGS = [
-    "-wp", "-wp-rte", "-warn-special-float", "none",  # nan and infinity are values like others
-    "-wp-model", "Typed+real",  # no arithmetic on reals is left: contracts name sx_add and the like
+    "-wp", "-wp-rte", "-warn-special-float", "none",  # NaN and infinity are ordinary values
+    "-wp-model", "Typed+real",  # contracts have no real arithmetic, only functions such as sx_add
     "-wp-prover", "z3,cvc4", "-wp-par", "1", "-wp-cache", "none",
-    "-wp-no-simplify-is-cint",  # else goals are lost where an extent is 1 or 2
-    "-wp-no-init-const",  # the elements of constants are no matter of the proof
+    "-wp-no-simplify-is-cint",  # otherwise goals are lost if an extent is 1 or 2
+    "-wp-no-init-const",  # the proof does not depend on the elements of constants
 ]
 
-# Faults by case: what it is, the text of the code (a regular expression), and what becomes of it.
+# Defects by case: a description, the text of the code (a regular expression), and its replacement.
 LAST = r"(for \(int {0} = 0; {0} < )(\d+)"  # the end of a loop
 
 
@@ -214,7 +214,7 @@ def refute_all(pool, options, names):
             verdict, bad = "NOTHING TO BREAK", True
         else:
             run = future.result()
-            # A mutant that is no C at all would say nothing.
+            # A mutant that is not valid C proves nothing.
             bad = not run.failed
             verdict = run.failed[0] if run.failed else "LIVES" if run.goals else "NO GOALS"
         wrong += bad
@@ -237,7 +237,7 @@ def main():
     if unknown := [name for name in options.only if name not in MUTANTS]:
         sys.exit(f"prove: no case `{unknown[0]}`; there are: {', '.join(MUTANTS)}")
     options.work.mkdir(parents=True, exist_ok=True)
-    os.environ["WHY3CONFIG"] = str(options.work / "why3.conf")  # not the user's own
+    os.environ["WHY3CONFIG"] = str(options.work / "why3.conf")  # instead of the user's own file
     command_good("why3", "config", "detect")
     began = time.monotonic()
     names = write_cases(options)

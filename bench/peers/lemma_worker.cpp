@@ -1,5 +1,5 @@
-// Runs one model through the library when it is told to: `run N` on standard input is answered with
-// the milliseconds of each run, as a line of JSON. bench/peers/compare.py tells who is faster.
+// Runs one model through the library on request: it answers `run N` on standard input with the
+// milliseconds of each run, as a line of JSON. bench/peers/compare.py compares the programs.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The same numbers as the other worker has: k / n.
+// The same numbers as in the other worker: k / n.
 lemma::Tensors ramps(const lemma::Model& model) {
     lemma::Tensors inputs;
     for (const lemma::TensorInfo& info : model.inputs()) {
@@ -35,7 +35,7 @@ lemma::Tensors ramps(const lemma::Model& model) {
     return inputs;
 }
 
-// A number that tells whether two programs computed the same.
+// A number that shows whether two programs computed the same.
 double checksum(const lemma::Tensor& tensor) {
     double sum = 0;
     const size_t count = tensor.bytes.size() / sizeof(float);

@@ -12,7 +12,7 @@ import sys
 IMAGE = "1, 64, 112, 112"
 SMALL = "1, 64, 56, 56"
 
-# Name: inputs, variables, outputs with their shapes, and what is computed.
+# Name: inputs, variables and outputs with their shapes, and the computation.
 MODELS = {
     "add": ({"x": IMAGE, "z": IMAGE}, {}, {"y": IMAGE}, "y = math.add(x, z);"),
     "add_channels": ({"x": SMALL, "b": "1, 64, 1, 1"}, {}, {"y": SMALL}, "y = math.add(x, b);"),
