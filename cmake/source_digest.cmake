@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: a C++ source with a digest of the
-# files and the version, for src/codegen/engine_version.h.
+# cmake -DOUTPUT=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: writes a C++ source with a
+# digest of the files and the version, for src/codegen/engine_version.h.
 set(all "${VERSION}")
 foreach(file ${FILES})
   file(SHA256 ${file} digest)

@@ -30,7 +30,7 @@ constexpr Level kLevels[] = {
     {"aarch64", 16, 32, true},
 };
 
-// What this processor has.
+// The features of this processor.
 struct Host {
     std::vector<std::string_view> levels;
     std::string identity;
@@ -47,7 +47,7 @@ Words ask(unsigned leaf, unsigned part) {
     return words;
 }
 
-// The kinds of registers that the system keeps for programs.
+// The register sets that the system saves for programs.
 unsigned kept_registers() {
     unsigned low = 0;
     unsigned high = 0;
@@ -55,12 +55,12 @@ unsigned kept_registers() {
     return low;
 }
 
-// What the processor says about itself, as far as it is the same on all of its cores.
+// The processor's identity, as far as it is the same on all cores.
 std::string identity_of_host() {
     struct Leaf {
         unsigned leaf;
         unsigned part;
-        bool has_core;  // its second word tells cores apart
+        bool has_core;  // its second word differs between cores
     };
     constexpr Leaf kLeaves[] = {
         {0, 0, false},
@@ -83,8 +83,8 @@ std::string identity_of_host() {
     return text;
 }
 
-// Asks the processor and the system itself: what the compiler has for it does so at every start of
-// the program, and on a virtual machine that takes long.
+// Queries the processor and the system directly. The compiler's built-in check would do so at every
+// start of the program, which is slow on a virtual machine.
 Host ask_host() {
     Host host{.levels = {"sse2"}, .identity = identity_of_host()};
     const Words basic = ask(1, 0);
@@ -114,7 +114,7 @@ Host ask_host() { return {}; }
 
 #endif
 
-// Once: on a virtual machine each question is one for the system below.
+// Only once: on a virtual machine each query goes to the hypervisor.
 const Host& host() {
     static const Host asked = ask_host();
     return asked;
@@ -152,7 +152,7 @@ Result<MachineTarget> find_target(const std::string& name) {
     for (const Level& level : kLevels) {
         if (name != level.name) continue;
         MachineTarget target = target_of(level);
-        // Code for another kind of processor can be made, if not run.
+        // Code for another kind of processor can be made, but not run.
         if (!target.runs_here && name != "aarch64") {
             return std::unexpected(Error{fmt::format("this processor has no `{}`", name)});
         }

@@ -35,7 +35,7 @@ std::unexpected<Error> unknown(const Relocation& relocation) {
     return std::unexpected(Error{fmt::format("relocation {} is not known", relocation.type)});
 }
 
-// Whole words, which every processor has under numbers of its own.
+// Relocations of whole words; every processor has its own numbers for them.
 enum class Word : uint8_t { None, Absolute64, Distance64, Distance32 };
 
 Word word_of(uint16_t machine, uint32_t type) {
@@ -86,13 +86,13 @@ void set_field(unsigned char* bytes, uint64_t value, int bits, int shift) {
         bytes, (instruction & ~(mask << shift)) | ((static_cast<uint32_t>(value) & mask) << shift));
 }
 
-// Instructions that load or store 2^scale bytes have the lower twelve bits of an address in units
-// of these.
+// Instructions that load or store 2^scale bytes hold the lower twelve bits of an address in units
+// of that size.
 void set_low_bits(unsigned char* bytes, uint64_t value, int scale) {
     set_field(bytes, (value & 0xFFF) >> scale, 12, 10);
 }
 
-// Parts of instructions.
+// Relocations of instruction fields.
 Result<void> relocate_aarch64(const Relocation& r, unsigned char* bytes) {
     switch (r.type) {
         case R_AARCH64_ADR_PREL_PG_HI21: {

@@ -8,7 +8,7 @@
 namespace lemma::codegen {
 namespace {
 
-// The word at the place after the relocation; words that a linker did not change are `before`.
+// The word after the relocation; `before` is the word that the linker changes.
 template <class T>
 T relocated(uint16_t machine, const Relocation& relocation, T before = 0) {
     unsigned char bytes[sizeof(T)];
@@ -28,7 +28,7 @@ TEST(Relocation, OfX86) {
     EXPECT_EQ(relocated<int32_t>(EM_X86_64, {R_X86_64_PLT32, 0x1004, 0x1000}), -4);
 }
 
-// Expected words are what an assembler makes of the instruction in the comment.
+// The expected words are an assembler's encodings of the instructions in the comments.
 TEST(Relocation, OfAArch64) {
     const auto word = [](uint32_t type, uint64_t place, uint64_t value, uint32_t before) {
         return relocated<uint32_t>(EM_AARCH64, {type, place, value}, before);

@@ -1,4 +1,4 @@
-// interpret/functions.h — the built-in functions of formulas on double.
+// interpret/functions.h — the built-in functions of formulas, in double.
 #pragma once
 
 #include <string_view>

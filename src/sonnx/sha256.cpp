@@ -75,7 +75,7 @@ std::string sha256(std::string_view bytes) {
                    0x5be0cd19};
     const size_t whole = bytes.size() / kBlock * kBlock;
     for (size_t at = 0; at < whole; at += kBlock) add_block(bytes.substr(at, kBlock), state);
-    // A one, zeros, and the length in bits.
+    // A one bit, zeros, and the length in bits.
     std::string tail(bytes.substr(whole));
     tail += '\x80';
     while (tail.size() % kBlock != kBlock - 8) tail += '\0';

@@ -1,28 +1,28 @@
-// tests/support/number_file.h — what an operator is to compute, as a text of cases:
+// tests/support/number_file.h — the expected results of operators, as a text of cases:
 //
 //     # a comment; blank lines mean nothing
 //     case one row for all                begins a case, with its name
-//     compose z = math.add(x, y);         what the graph computes; more such lines add to it
+//     compose z = math.add(x, y);         the computation of the graph; further lines add to it
 //     input x: real[2,3] =                type, shape, and the values in row-major order;
-//         1 2 3                           an indented line goes on with the line above
+//         1 2 3                           an indented line continues the line above
 //         4 5 6
 //     input y: real[3] = 10 20 30
 //     output z: real[2,3] = 11 22 33 14 25 36
 //
 // Values are numbers, `inf`, `-inf`, `nan`, `true`, `false`, and words for str. Reals may differ by
-// 1e-6 + 1e-5 * |expected|, all else is exact. Further lines of a case:
+// 1e-6 + 1e-5 * |expected|, other values are exact. Further lines of a case:
 //
-//     variable z.bias: real[2] = 1 2      of an operator, by its scoped name
-//     declare y: real[n|8]                how the graph declares this input, if not by its shape,
-//                                         or an output that has no expected value
-//     after z.bias: real[2] = 1 3         what this variable holds when the run is done
-//     step                                what follows goes into and comes out of another run
-//     error outside of its extent         this run fails, and its message has these words in it
+//     variable z.bias: real[2] = 1 2      a variable of an operator, by its scoped name
+//     declare y: real[n|8]                declares this input other than by its shape,
+//                                         or an output without an expected value
+//     after z.bias: real[2] = 1 3         the value of this variable after the run
+//     step                                the following lines belong to another run
+//     error outside of its extent         this run fails with a message that contains these words
 //     tolerance 1e-3 1e-4                 relative and absolute, for the reals of the case
 //     sample r: real[500] = least 0 greatest 1 mean 0.5 deviation 0.289
-//                                         random numbers: their range, and estimates that must be
-//                                         met within five standard errors; the same when all is
-//                                         loaded anew, others when it goes on to another run
+//                                         random numbers: their range, and estimates that must hold
+//                                         within five standard errors; they repeat after a restart
+//                                         and differ in the next run
 #pragma once
 
 #include <map>

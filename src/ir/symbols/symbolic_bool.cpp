@@ -152,7 +152,7 @@ MaybeSym SymbolPool::Impl::negation(SymId a) {
 
 MaybeSym SymbolPool::Impl::exclusive(SymId a, SymId b) {
     bool odd = false;
-    // Of x and !x, the one that is not a `!` and does not lead with a minus stands for both.
+    // x and !x share one form: the one that is not a `!` and does not lead with a minus.
     const auto strip = [&](SymId id) -> MaybeSym {
         if (is_op(id, SymOp::Not)) {
             odd = !odd;

@@ -12,7 +12,7 @@ namespace lemma::ir {
 
 namespace {
 
-// Longer ones first.
+// Longer signs first.
 constexpr std::array<std::string_view, 37> kSigns = {
     "**", "+=", "*=", "&=", "|=", ":=", "==", "!=", "<=", ">=", "<>", "&&", "||",
     "..", "+",  "-",  "*",  "/",  "\\", "%",  "<",  ">",  "!",  "^",  "?",  ":",

@@ -1,6 +1,6 @@
-// Every example and every program of the tests is composed, verified, printed and read back as the
-// same program. Programs are the same when their texts are, and when, walked side by side,
-// they have the same parts and expressions with the same values.
+// Every example and every test program is composed, verified, printed and read back as the same
+// program. Programs are the same if their texts are, and if a parallel walk finds the same parts
+// and expressions with the same values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = LEMMA_SOURCE_DIR;
 
-// Examples, and the tests of the language and of the library that are not meant to fail.
+// Examples, and the tests of the language and of the library that should succeed.
 std::vector<std::string> model_files() {
     std::vector<std::string> files;
     for (const char* folder : {"tests", "examples"}) {
@@ -34,14 +34,14 @@ std::vector<std::string> model_files() {
     return files;
 }
 
-// What must be composed; others may be parts of models, or for other commands.
+// Files that must compose; others may be parts of models, or for other commands.
 bool is_whole(const std::string& file) {
     return (file.starts_with("examples/") && file.ends_with("/main.sknd")) ||
            file.starts_with("tests/golden/spec2/2_") || file.starts_with("tests/stdlib/") ||
            file.starts_with("tests/golden/compose/");
 }
 
-// Two programs side by side. What stands at the same place is matched, and must match everywhere.
+// Walks two programs in parallel. Parts at the same place are matched, and must match everywhere.
 class SameProgram {
 public:
     SameProgram(ir::Program& a, ir::Program& b) : a_(a), b_(b) {}
@@ -221,7 +221,7 @@ private:
         }
     }
 
-    // Symbols are matched at once, everything else is compared when all of them are.
+    // Symbols are matched at once; expressions are compared after all symbols are matched.
     void expression(ir::SymId x, ir::SymId y) {
         ASSERT_EQ(x.valid(), y.valid());
         if (!x.valid()) return;
