@@ -10,8 +10,8 @@
 namespace lemma::diag {
 
 struct Character {
-    char32_t code = 0;  // the byte itself when not valid
-    uint8_t size = 1;   // in bytes; always 1 when not valid
+    char32_t code = 0;  // the byte itself if not valid
+    uint8_t size = 1;   // in bytes; 1 if not valid
     bool valid = true;  // false: this byte is not part of UTF-8 text
 };
 

@@ -45,7 +45,7 @@ struct Number {
     size_t piece = 0;
     tensor::DType dtype = tensor::DType::I64;
 };
-// Evenly spaced pieces of memory; the first has a number.
+// Evenly spaced pieces of memory; `first` is the number of the first one.
 struct Pack {
     size_t first = 0;
     int64_t stride = 0;  // bytes

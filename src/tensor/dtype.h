@@ -16,6 +16,6 @@ std::optional<DType> dtype_from_name(std::string_view name);
 int64_t dtype_size(DType dtype);
 bool is_real(DType dtype);
 bool is_integer(DType dtype);
-bool is_signed(DType dtype);  // of integers
+bool is_signed(DType dtype);  // for integers only
 
 }  // namespace lemma::tensor

@@ -13,7 +13,7 @@ namespace lemma::testing_support {
 
 // Element i of a variable.
 using WeightOf = std::function<double(const std::string& name, uint64_t i)>;
-// From 0.5 to 1.5; a third of the variables whose names begin with `w` is negative.
+// From 0.5 to 1.5; a third of the elements is negative if the name begins with `w`.
 double large_weight(const std::string& name, uint64_t i);
 // From -0.1 to 0.1.
 double small_weight(const std::string& name, uint64_t i);

@@ -183,7 +183,7 @@ MaybeSym SymbolPool::Impl::add(SymId a, SymId b, int64_t factor_of_b) {
     return make(SymOp::Add, ScalarType::Int, operand_list);
 }
 
-// Makes no node for each step; terms beyond the limit form a separate sum.
+// Adds without a node for each step; terms beyond the limit form a separate sum.
 MaybeSym SymbolPool::Impl::add_all(std::span<const SymId> operand_list) {
     MaybeSym total = integer(0);
     Terms pending;

@@ -140,7 +140,7 @@ private:
     Program program_;
     std::unordered_map<std::string, SymId> names_;            // symbols and lets of the program
     std::unordered_map<std::string_view, TensorId> tensors_;  // by the text of the token
-    FormulaState* state_ = nullptr;                           // of the formula at hand
+    FormulaState* state_ = nullptr;                           // of the current formula
 };
 
 }  // namespace lemma::ir

@@ -11,8 +11,8 @@
 namespace lemma::ir {
 
 // Printers do not exceed this nesting, readers do not accept more.
-inline constexpr int kMaxTextDepth = 250;        // of expressions
-inline constexpr int kMaxOperationDepth = 1000;  // of operations in operations and graphs
+inline constexpr int kMaxTextDepth = 250;        // expressions
+inline constexpr int kMaxOperationDepth = 1000;  // operations in operations and graphs
 
 // `nn.conv`, `i0`: letters, digits and `_`, not beginning with a digit; dots join parts.
 bool is_word(std::string_view text);

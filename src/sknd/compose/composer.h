@@ -89,7 +89,7 @@ private:
     bool enter_again(Frame& frame, const CallArgs& args, const std::string& key);
     void remember(const Frame& frame, std::string key, size_t work);
 
-    // bind_types.cpp, bind_attributes.cpp, bind_shapes.cpp
+    // bind_attributes.cpp, bind_shapes.cpp
     void bind_widths(Frame& frame, const CallArgs& args);
     bool bind_types(Frame& frame, const CallArgs& args);
     bool bind_attributes(Frame& frame, const CallArgs& args);

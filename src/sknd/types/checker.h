@@ -309,9 +309,9 @@ private:
     Scopes& scopes_;
     Context context_ = Context::Value;
     bool guard_allowed_ = false;
-    bool declaring_ = false;        // in the shapes of inputs, whose extents can be new names
-    std::string tensor_call_;       // in an operator of @compose: the equivalent call
-    std::string_view static_part_;  // in a part of a formula that cannot read tensors: its name
+    bool declaring_ = false;        // true in the shapes of inputs, whose extents may be new names
+    std::string tensor_call_;       // while an operator of @compose is checked: the equivalent call
+    std::string_view static_part_;  // the current part of a formula, if it cannot read tensors
     mutable CompileValue member_value_;
     // Names that later blocks declare, for messages.
     struct LaterName {

@@ -31,7 +31,7 @@ using Handle = std::unique_ptr<archive, decltype(LibArchive::archive_read_free)>
 
 struct Member {
     std::string path;     // in the archive, without `./`
-    int64_t ordinal = 0;  // of the entry
+    int64_t ordinal = 0;  // number of the entry
     int64_t bytes = 0;
     std::string kept;  // all of it, or the first kHeadBytes
 };

@@ -154,7 +154,7 @@ Result<void> Mapping::hold(size_t first, size_t last) {
 void Mapping::drop(size_t first, size_t last) {
     const size_t page = page_bytes();
     first = (first + page - 1) / page * page;
-    // Nobody else uses the last page.
+    // The last page has no other bytes, so it is dropped whole.
     last = last == view.size() ? (last + page - 1) / page * page : last / page * page;
     if (first >= last) return;
     const std::lock_guard lock(mutex_);

@@ -35,7 +35,7 @@ enum Field : uint32_t {
     DataLocation = 14,
 };
 enum EntryField : uint32_t { Key = 1, Value = 2 };
-constexpr int64_t kExternalLocation = 1;  // of DataLocation
+constexpr int64_t kExternalLocation = 1;  // DataLocation::EXTERNAL
 
 struct TypeRow {
     std::string_view name;
