@@ -87,7 +87,7 @@ TEST_F(ObjectCacheTest, IgnoresDamagedFiles) {
         ASSERT_EQ(cache.find(key), "some code");
         damage(change);
         EXPECT_EQ(cache.find(key), std::nullopt);
-        EXPECT_TRUE(files().empty());  // the next cache need not look again
+        EXPECT_TRUE(files().empty());  // a damaged file is removed
     }
 }
 
@@ -213,7 +213,7 @@ TEST_F(ObjectCacheTest, TakesOnlyFilesThatNobodyElseCanWriteTo) {
         ASSERT_EQ(cache.find(key), "code") << i;
         changes[i]();
         EXPECT_EQ(cache.find(key), std::nullopt) << i;
-        EXPECT_FALSE(fs::is_symlink(path) || fs::exists(path)) << i;  // written again
+        EXPECT_FALSE(fs::is_symlink(path) || fs::exists(path)) << i;  // so it is made again
     }
 }
 

@@ -11,7 +11,7 @@ namespace lemma::testing {
 
 struct EngineRun {
     uint64_t seed = 0;         // seed of the values of inputs and variables
-    std::string cache_folder;  // threads of kernels
+    std::string cache_folder;  // object cache of the kernels
 };
 
 enum class EngineOutcome : uint8_t { Agrees, Differs, Refused };

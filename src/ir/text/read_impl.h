@@ -85,7 +85,7 @@ private:
     struct FormulaState {
         Formula formula;
         std::unordered_map<std::string, SymId> names;     // indices and lets
-        std::map<std::vector<uint32_t>, SymId> elements;  // accesses by their text
+        std::map<std::vector<uint32_t>, SymId> elements;  // accesses by tensor and indices
     };
     bool read_formula(Operation& op);
     bool read_formula_line();

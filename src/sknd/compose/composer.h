@@ -372,7 +372,7 @@ private:
     size_t entered_size_ = 0;
     std::vector<std::vector<ir::OpId>>
         op_lists_;  // the lists that receive operations: graphs and compounds, nested
-    // Equalities of extents that only a run can decide; the next operation gets them.
+    // Equalities of extents that only a run can decide; the operation under construction gets them.
     std::vector<ir::Assertion> pending_assertions_;
     struct Variable {
         ir::TensorId tensor;

@@ -91,10 +91,10 @@ private:
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::vector<std::string> output_names_;
     std::unordered_map<ir::SymId, std::string, IdHash> symbols_;  // extents of inputs, by name
-    std::vector<ir::TensorId> constants_;                         // tensors with a declaration
+    std::vector<ir::TensorId> constants_;                         // with a declaration
     std::vector<ir::TensorId> variables_;
     std::vector<ExportedModel::Variable> inner_;  // variables of called operators
-    int regions_ = 0;                             // the operations around the current one
+    int regions_ = 0;                             // nesting of the current operation
     std::unordered_set<ir::TensorId, IdHash> live_;
     std::set<ir::TensorId> unwritten_;  // results of formulas without a definition
     std::set<std::string> imports_;

@@ -116,8 +116,7 @@ TEST_F(MappedFile, HoldsAnewWhatWasDropped) {
     std::filesystem::resize_file(path("a"), 20'000);
     EXPECT_EQ((*bytes)->substr(0, 30'000), std::string_view(text).substr(0, 30'000));
     EXPECT_EQ((*bytes)->substr(70'000), std::string_view(text).substr(70'000));
-    EXPECT_FALSE(hold_bytes((*bytes)->substr(40'000, 1)));  // dropped; the file is
-                                                            // shorter now
+    EXPECT_FALSE(hold_bytes((*bytes)->substr(40'000, 1)));  // dropped and shorter now
 }
 
 TEST_F(MappedFile, HoldsAndDropsPartsInAnyOrder) {
