@@ -50,7 +50,8 @@ std::vector<Compiler::Job> Compiler::find_jobs(std::span<loop::ScheduledKernel* 
 
 // ---- Making -------------------------------------------------------------------------------------
 
-// The kernel with the next narrower tile, with a unique name for its code.
+// The kernel with the next narrower tile; `form` then describes it, with a unique name for its
+// code.
 std::optional<loop::ScheduledKernel> Compiler::narrower(const Job& job, Form& form) {
     constexpr int kMost = 12;
     if (!job.kernel->narrower || form.narrower == kMost) return std::nullopt;

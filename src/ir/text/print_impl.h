@@ -28,7 +28,7 @@ private:
     void print_symbol(SymId id);
     void count_uses();
     void print_lets();
-    // Omits the name of a graph if it is `usual_name`.
+    // Omits the name of the graph if it is `usual_name`; an empty `usual_name` omits nothing.
     void print_graph(std::string_view word, std::string_view usual_name, GraphId id, int depth);
     void print_operation(OpId id, int depth);
     void print_body(const Operation& op, int depth);
