@@ -17,7 +17,7 @@ namespace lemma::onnx {
 struct GraphId : Id<GraphId> {};
 
 // A line of the list of paths: `graph/node[12]:Conv "conv1"/attribute pads`.
-struct Place {
+struct PathSpan {
     uint32_t begin = 0;
     uint32_t end = 0;
 };
@@ -28,7 +28,7 @@ using Rest = std::string;
 // A tensor without its elements, which stay in the bytes of the model or in another file.
 struct TensorData {
     tensor::TensorProto proto{.message = tensor::WireReader({})};
-    Place place;
+    PathSpan place;
 };
 
 struct Dimension {
@@ -45,7 +45,7 @@ struct ValueInfo {
     TypeKind kind = TypeKind::Missing;
     int64_t elem_type = 0;                        // ONNX's code
     std::optional<std::vector<Dimension>> shape;  // missing: of any rank
-    Place place;
+    PathSpan place;
     std::string doc = {};
     Rest type = {};  // of the type: all of it where it is no tensor's
     Rest rest = {};
@@ -81,7 +81,7 @@ struct Attribute {
     std::vector<std::string> strings;  // one for String
     std::vector<TensorData> tensors;
     std::vector<GraphId> graphs;
-    Place place;
+    PathSpan place;
     Rest rest = {};
 };
 
@@ -93,7 +93,7 @@ struct Node {
     std::vector<std::string> inputs;  // an empty name: left out
     std::vector<std::string> outputs;
     std::vector<Attribute> attributes;
-    Place place;
+    PathSpan place;
     Rest rest = {};
 };
 
@@ -104,7 +104,7 @@ struct Graph {
     std::vector<ValueInfo> inputs;
     std::vector<ValueInfo> outputs;
     std::vector<ValueInfo> values;  // types of intermediate tensors
-    Place place;
+    PathSpan place;
     Rest rest = {};  // sparse initialisers among them
 };
 
@@ -123,13 +123,13 @@ struct Function {
     std::vector<Attribute> defaults;
     std::vector<OperatorSet> opsets;
     std::vector<Node> nodes;
-    Place place;
+    PathSpan place;
     Rest rest = {};
 };
 
 // What is wrong with a part of the file that could be read around.
 struct Fault {
-    Place place;
+    PathSpan place;
     DiagKind kind{};
     std::string message;
 };

@@ -63,7 +63,7 @@ private:
     Result<void> read_function(const WireField& field);
     Result<void> add_text(const WireField& field, std::vector<std::string>& to);
     Result<void> count_part();
-    Place place(const std::string& path);
+    PathSpan place(const std::string& path);
 
     Model& model_;
     const ReadLimits& limits_;
@@ -106,7 +106,7 @@ Result<void> Reader::count_part() {
     return bad(fmt::format("it has more than {} parts", limits_.max_parts));
 }
 
-Place Reader::place(const std::string& path) {
+PathSpan Reader::place(const std::string& path) {
     std::string& paths = model_.paths;
     if (paths.size() + path.size() + 1 > kMaxPathBytes) return {0, 0};
     const auto begin = static_cast<uint32_t>(paths.size());

@@ -16,7 +16,7 @@ Result<Model> read(std::string bytes) { return read_model(tensor::share(std::mov
 const TestGraph kRelu = {
     .inputs = {{"x", {2, -1}}}, .outputs = {{"y", {2, -1}}}, .nodes = {{"Relu", {"x"}, {"y"}}}};
 
-std::string_view path(const Model& model, Place place) {
+std::string_view path(const Model& model, PathSpan place) {
     return std::string_view(model.paths).substr(place.begin, place.end - place.begin);
 }
 

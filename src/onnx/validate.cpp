@@ -20,9 +20,9 @@ using diag::printable;
 // The names of a graph, and of those around it.
 struct Names {
     const Names* outer = nullptr;
-    std::unordered_map<std::string, Place> made;  // and where
+    std::unordered_map<std::string, PathSpan> made;  // and where
 
-    const Place* find(const std::string& name) const {
+    const PathSpan* find(const std::string& name) const {
         for (const Names* at = this; at; at = at->outer) {
             const auto found = at->made.find(name);
             if (found != at->made.end()) return &found->second;
@@ -52,11 +52,11 @@ private:
     void check_node(const Node& node, Names& names);
     void check_order(const std::vector<Node>& nodes, const Names& names);
     void report_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& waiting);
-    void define(const std::string& name, Place place, Names& names);
+    void define(const std::string& name, PathSpan place, Names& names);
     void report_unknown(const Node& node, const std::string& name, const Names& names);
     bool has_opset(const std::string& domain, const std::vector<OperatorSet>& opsets) const;
     bool is_function(const Node& node) const;
-    Span span(Place place) const { return {file_, place.begin, place.end}; }
+    Span span(PathSpan place) const { return {file_, place.begin, place.end}; }
 
     const Model& model_;
     diag::FileId file_;
@@ -80,7 +80,7 @@ void Validator::run() {
 }
 
 void Validator::check_function_names() {
-    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Place> made;
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, PathSpan> made;
     for (const Function& function : model_.functions) {
         const auto [at, is_new] =
             made.try_emplace({function.domain, function.name, function.overload}, function.place);
@@ -149,7 +149,7 @@ bool Validator::is_function(const Node& node) const {
 // ---- Names
 // ---------------------------------------------------------------------------------------
 
-void Validator::define(const std::string& name, Place place, Names& names) {
+void Validator::define(const std::string& name, PathSpan place, Names& names) {
     if (name.empty()) return;
     const auto [at, is_new] = names.made.emplace(name, place);
     if (is_new) return;
@@ -175,7 +175,7 @@ void Validator::check_graph(const Graph& graph, const Names* outer, bool main) {
         names.made.emplace(name, data.place);  // an input may have one as its default
     }
     check_nodes(graph.nodes, names);
-    std::unordered_map<std::string, Place> listed;
+    std::unordered_map<std::string, PathSpan> listed;
     for (const ValueInfo& output : graph.outputs) {
         const auto [first, fresh] = listed.emplace(output.name, output.place);
         // Those of a graph inside of a node have no names outside: they go by their order.

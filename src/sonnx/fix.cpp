@@ -33,7 +33,7 @@ public:
 
 private:
     onnx::Graph& graph() { return model_.graphs[model_.main]; }
-    void log(std::string_view rule, onnx::Place place, std::string message) {
+    void log(std::string_view rule, onnx::PathSpan place, std::string message) {
         changes_.push_back({rule, place, std::move(message)});
     }
     void take_names();

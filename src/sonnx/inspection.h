@@ -24,11 +24,11 @@ public:
     }
     // A type that decides the case is unknown.
     void undecided() { ++result_.undecided; }
-    void fail(onnx::Place place, std::string message) {
+    void fail(onnx::PathSpan place, std::string message) {
         result_.findings.push_back({place, std::move(message), false});
     }
     // A violation that `--fix` repairs.
-    void fail_fixable(onnx::Place place, std::string message) {
+    void fail_fixable(onnx::PathSpan place, std::string message) {
         result_.findings.push_back({place, std::move(message), true});
     }
 
@@ -45,6 +45,6 @@ private:
 };
 
 // The place of an attribute, or of its node.
-onnx::Place place_of(const onnx::Node& node, std::string_view attribute);
+onnx::PathSpan place_of(const onnx::Node& node, std::string_view attribute);
 
 }  // namespace lemma::sonnx

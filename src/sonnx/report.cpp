@@ -26,7 +26,7 @@ std::string evidence(const RuleResult& result) {
     return text;
 }
 
-std::string place_text(const Report& report, onnx::Place place) {
+std::string place_text(const Report& report, onnx::PathSpan place) {
     const std::string& paths = report.model->paths;
     if (place.end > paths.size() || place.begin > place.end) return "";
     return diag::printable(std::string_view(paths).substr(place.begin, place.end - place.begin));

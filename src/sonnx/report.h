@@ -30,7 +30,7 @@ std::string_view conclusion(const Report& report);
 // "12 nodes", "3 of 12 nodes could not be decided", …
 std::string evidence(const RuleResult& result);
 // A line of Model::paths.
-std::string place_text(const Report& report, onnx::Place place);
+std::string place_text(const Report& report, onnx::PathSpan place);
 
 std::string report_markdown(const Report& report);
 std::string report_html(const Report& report);

@@ -45,7 +45,7 @@ std::vector<Rule> concat_rules();
 std::vector<Rule> pool_rules();
 
 struct Finding {
-    onnx::Place place;
+    onnx::PathSpan place;
     std::string message;
     bool fixable = false;  // `--fix` repairs it
 };

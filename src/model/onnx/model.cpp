@@ -138,7 +138,7 @@ void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag) {
     for (const onnx::VariableData& variable : loaded.imported.data) {
         const auto good = onnx::check_tensor(variable.data, loaded.read_external);
         if (good) continue;
-        const onnx::Place place = variable.data.place;
+        const onnx::PathSpan place = variable.data.place;
         diag.error({loaded.file, place.begin, place.end}, DiagKind::BadData, good.error().message);
     }
 }

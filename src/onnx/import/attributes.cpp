@@ -1,6 +1,6 @@
 #include "onnx/import/attributes.h"
 
-#include "onnx/import/known.h"
+#include "onnx/import/constant_value.h"
 
 namespace lemma::onnx {
 

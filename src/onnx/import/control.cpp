@@ -71,7 +71,7 @@ Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) 
         return std::nullopt;
     }
     if (refuse_sequences(call, call.inputs)) return std::nullopt;
-    const Known* const condition = known(call.inputs[0]);
+    const ConstantValue* const condition = known(call.inputs[0]);
     const auto truth =
         condition && condition->size() == 1 ? as_bool(condition->items[0]) : std::nullopt;
     if (truth) return import_body(call, *truth ? *consequent : *alternative, {}, scope);
@@ -129,7 +129,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
         const auto both = merged(call, (*first)[i], (*second)[i]);
         if (!both) {
             // Only the value of the condition tells what comes out of it.
-            const Known* const decision = decided(call.inputs[0]);
+            const ConstantValue* const decision = decided(call.inputs[0]);
             const auto truth =
                 decision && decision->size() == 1 ? as_bool(decision->items[0]) : std::nullopt;
             if (truth) return import_body(call, *truth ? consequent : alternative, {}, scope);
@@ -176,8 +176,8 @@ bool keeps_condition(const Graph& body) {
 Importer::Results Importer::import_loop(const NodeCall& call, const Scope& scope) {
     const Graph* const body = graph_attribute(call, "body");
     if (!body) return std::nullopt;
-    const Known* const limit = decided(call.input(0));
-    const Known* const go = decided(call.input(1));
+    const ConstantValue* const limit = decided(call.input(0));
+    const ConstantValue* const go = decided(call.input(1));
     const auto count = limit && limit->size() == 1 ? as_int(limit->items[0]) : std::nullopt;
     const auto goes = go && go->size() == 1 ? as_bool(go->items[0]) : std::nullopt;
     const bool begins = !call.has_input(1) || goes.value_or(false);
@@ -213,7 +213,7 @@ Importer::Results Importer::unroll_loop(const NodeCall& call,
         for (size_t i = 0; i < carried.size(); ++i) carried[i] = (*results)[i + 1];
         for (size_t i = 0; i < scans; ++i)
             collected[i].push_back((*results)[i + 1 + carried.size()]);
-        const Known* const go = known((*results)[0]);
+        const ConstantValue* const go = known((*results)[0]);
         if (go && go->size() == 1 && as_bool(go->items[0]) == false) break;
     }
     for (size_t i = 0; i < scans; ++i) {
@@ -226,7 +226,7 @@ Importer::Results Importer::unroll_loop(const NodeCall& call,
 
 // What a loop without steps collects.
 ValueId Importer::nothing_of(const ValueInfo& output) {
-    Known known{
+    ConstantValue known{
         .dtype = memory_type(output.elem_type).value_or(DType::F32), .shape = {0}, .items = {}};
     for (const Dimension& dimension : output.shape.value_or(std::vector<Dimension>()))
         known.shape.push_back(std::max<int64_t>(dimension.value.value_or(0), 0));

@@ -8,7 +8,7 @@ namespace lemma::onnx {
 
 std::optional<std::vector<Scalar>> FoldCall::items(size_t index,
                                                    const std::string& attribute) const {
-    if (const Known* const known = input(index)) return known->items;
+    if (const ConstantValue* const known = input(index)) return known->items;
     return attributes.list(attribute);
 }
 
@@ -42,7 +42,7 @@ Folded fold(const FoldCall& call) {
     if (!function && by.empty()) return std::nullopt;
     Folded results = function ? function(call) : fold_reduction(call, by);
     if (!results) return std::nullopt;
-    for (const Known& known : *results) {
+    for (const ConstantValue& known : *results) {
         if (known.size() > kMaxKnownItems) return std::nullopt;
     }
     return results;

@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "onnx/import/attributes.h"
-#include "onnx/import/known.h"
+#include "onnx/import/constant_value.h"
 
 namespace lemma::onnx {
 
 struct FoldCall {
     std::string op;
     const Attributes& attributes;
-    std::vector<const Known*> inputs;  // null: left out
+    std::vector<const ConstantValue*> inputs;  // null: left out
     size_t outputs = 1;
     std::optional<DType> type;  // of the result, where the call says it (Cast)
     ir::SymbolPool& symbols;
 
-    const Known* input(size_t index) const {
+    const ConstantValue* input(size_t index) const {
         return index < inputs.size() ? inputs[index] : nullptr;
     }
     // What an input says, or an attribute as in older opsets; empty if neither is there.
@@ -27,7 +27,7 @@ struct FoldCall {
     std::optional<std::vector<int64_t>> ints(size_t index, const std::string& attribute) const;
 };
 
-using Folded = std::optional<std::vector<Known>>;
+using Folded = std::optional<std::vector<ConstantValue>>;
 
 // Whether nodes of the operator can be folded at all.
 bool can_fold(const std::string& op);

@@ -165,15 +165,18 @@ std::optional<Scalar> logical(const Operands& of) {
 
 enum class ResultType : uint8_t { Same, Bool };
 
-Folded combine(
-    const FoldCall& call, const Known& a, const Known& b, Combine function, ResultType type) {
+Folded combine(const FoldCall& call,
+               const ConstantValue& a,
+               const ConstantValue& b,
+               Combine function,
+               ResultType type) {
     const auto shape = broadcast_shape(a.shape, b.shape);
     if (!shape) return std::nullopt;
-    Known result{
+    ConstantValue result{
         .dtype = type == ResultType::Bool ? DType::Bool : a.dtype, .shape = *shape, .items = {}};
     const int64_t count = *tensor::volume(*shape);
     for (int64_t i = 0; i < count; ++i) {
-        const auto at = [&](const Known& known) {
+        const auto at = [&](const ConstantValue& known) {
             return known.items[static_cast<size_t>(broadcast_index(i, *shape, known.shape))];
         };
         auto item = function({at(a), at(b), a.dtype, call.symbols});
@@ -203,9 +206,9 @@ Folded variadic(const FoldCall& call) {
 
 template <class Function>
 Folded each(const FoldCall& call, DType dtype, Function function) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
-    Known result{.dtype = dtype, .shape = x->shape, .items = {}};
+    ConstantValue result{.dtype = dtype, .shape = x->shape, .items = {}};
     for (const Scalar& item : x->items) {
         std::optional<Scalar> value = function(item);
         if (!value) return std::nullopt;
@@ -217,7 +220,7 @@ Folded each(const FoldCall& call, DType dtype, Function function) {
 // Functions of one real; of symbols by the built-in function of that name, if it has one.
 template <double (*function)(double)>
 Folded real_function(const FoldCall& call, const char* name) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x || !tensor::is_real(x->dtype)) return std::nullopt;
     return each(call, x->dtype, [&](const Scalar& item) -> std::optional<Scalar> {
         if (is_symbol(item)) {
@@ -243,7 +246,7 @@ Folded fold_not(const FoldCall& call) {
 
 template <Combine function>
 Folded with_zero(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x || x->dtype == DType::Str || x->dtype == DType::Bool) return std::nullopt;
     const Scalar zero = tensor::is_real(x->dtype) ? Scalar(0.0) : Scalar(int64_t{0});
     return each(call, x->dtype, [&](const Scalar& item) {
@@ -266,16 +269,16 @@ Folded fold_cast(const FoldCall& call) {
 Folded fold_where(const FoldCall& call) {
     if (call.inputs.size() != 3 || !call.input(0) || !call.input(1) || !call.input(2))
         return std::nullopt;
-    const Known& condition = *call.inputs[0];
-    const Known& a = *call.inputs[1];
-    const Known& b = *call.inputs[2];
+    const ConstantValue& condition = *call.inputs[0];
+    const ConstantValue& a = *call.inputs[1];
+    const ConstantValue& b = *call.inputs[2];
     const auto values = broadcast_shape(a.shape, b.shape);
     const auto shape = values ? broadcast_shape(condition.shape, *values) : std::nullopt;
     if (!shape) return std::nullopt;
-    Known result{.dtype = a.dtype, .shape = *shape, .items = {}};
+    ConstantValue result{.dtype = a.dtype, .shape = *shape, .items = {}};
     const int64_t count = *tensor::volume(*shape);
     for (int64_t i = 0; i < count; ++i) {
-        const auto at = [&](const Known& known) {
+        const auto at = [&](const ConstantValue& known) {
             return known.items[static_cast<size_t>(broadcast_index(i, *shape, known.shape))];
         };
         const Scalar chosen = at(condition);

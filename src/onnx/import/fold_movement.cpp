@@ -10,14 +10,14 @@ namespace lemma::onnx {
 
 namespace {
 
-Folded one(Known known) { return std::vector{std::move(known)}; }
+Folded one(ConstantValue known) { return std::vector{std::move(known)}; }
 
 // A result whose elements `source` finds, by their number, among those of `from`.
 template <class Source>
-Folded moved(const Known& from, Shape shape, Source source) {
+Folded moved(const ConstantValue& from, Shape shape, Source source) {
     const auto count = tensor::volume(shape);
     if (!count || *count > kMaxKnownItems) return std::nullopt;
-    Known result{.dtype = from.dtype, .shape = std::move(shape), .items = {}};
+    ConstantValue result{.dtype = from.dtype, .shape = std::move(shape), .items = {}};
     for (int64_t i = 0; i < *count; ++i) {
         const int64_t at = source(i);
         if (at < 0 || at >= from.size()) return std::nullopt;
@@ -48,10 +48,10 @@ std::optional<int64_t> product(const Shape& shape, size_t begin, size_t end) {
                            shape.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
-Folded reshaped(const Known& x, Shape shape) {
+Folded reshaped(const ConstantValue& x, Shape shape) {
     const auto count = tensor::volume(shape);
     if (!count || *count != x.size()) return std::nullopt;
-    Known result = x;
+    ConstantValue result = x;
     result.shape = std::move(shape);
     return one(std::move(result));
 }
@@ -60,7 +60,7 @@ Folded reshaped(const Known& x, Shape shape) {
 // -----------------------------------------------------------------------------------
 
 Folded fold_reshape(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     const auto given = call.ints(1, "shape");
     if (!x || !given) return std::nullopt;
     const bool zero_is_zero = call.attributes.integer("allowzero").value_or(0) != 0;
@@ -89,7 +89,7 @@ Folded fold_reshape(const FoldCall& call) {
 }
 
 Folded fold_squeeze(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
     const auto axes = call.ints(1, "axes");
     std::vector<bool> drop(x->shape.size());
@@ -107,7 +107,7 @@ Folded fold_squeeze(const FoldCall& call) {
 }
 
 Folded fold_unsqueeze(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     const auto axes = call.ints(1, "axes");
     if (!x || !axes) return std::nullopt;
     const size_t rank = x->shape.size() + axes->size();
@@ -124,7 +124,7 @@ Folded fold_unsqueeze(const FoldCall& call) {
 }
 
 Folded fold_flatten(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
     int64_t axis = call.attributes.integer("axis").value_or(1);
     const auto rank = static_cast<int64_t>(x->shape.size());
@@ -137,7 +137,7 @@ Folded fold_flatten(const FoldCall& call) {
 }
 
 Folded fold_transpose(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
     const size_t rank = x->shape.size();
     std::vector<int64_t> perm;
@@ -158,7 +158,7 @@ Folded fold_transpose(const FoldCall& call) {
 }
 
 Folded fold_expand(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     const auto wanted = call.ints(1, "shape");
     if (!x || !wanted) return std::nullopt;
     const auto shape = broadcast_shape(x->shape, *wanted);
@@ -167,7 +167,7 @@ Folded fold_expand(const FoldCall& call) {
 }
 
 Folded fold_tile(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     const auto repeats = call.ints(1, "repeats");
     if (!x || !repeats || repeats->size() != x->shape.size()) return std::nullopt;
     Shape shape = x->shape;
@@ -187,8 +187,8 @@ Folded fold_tile(const FoldCall& call) {
 // ------------------------------------------------------------------------------------
 
 Folded fold_gather(const FoldCall& call) {
-    const Known* const x = call.input(0);
-    const Known* const indices = call.input(1);
+    const ConstantValue* const x = call.input(0);
+    const ConstantValue* const indices = call.input(1);
     if (!x || !indices) return std::nullopt;
     const auto axis = front_axis(call.attributes.integer("axis").value_or(0), x->shape.size());
     const auto values = as_ints(indices->items);
@@ -232,7 +232,7 @@ Range slice_range(int64_t start, int64_t end, int64_t step, int64_t extent) {
 }
 
 Folded fold_slice(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     const auto starts = call.ints(1, "starts");
     const auto ends = call.ints(2, "ends");
     if (!x || !starts || !ends || starts->size() != ends->size()) return std::nullopt;
@@ -260,7 +260,7 @@ Folded fold_slice(const FoldCall& call) {
 }
 
 Folded fold_split(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
     const auto axis = front_axis(call.attributes.integer("axis").value_or(0), x->shape.size());
     if (!axis || call.outputs == 0) return std::nullopt;
@@ -273,7 +273,7 @@ Folded fold_split(const FoldCall& call) {
     if (call.input(1) || call.attributes.has("split"))
         parts = call.ints(1, "split").value_or(parts);
     if (parts.size() != call.outputs) return std::nullopt;
-    std::vector<Known> results;
+    std::vector<ConstantValue> results;
     int64_t begin = 0;
     for (const int64_t part : parts) {
         if (part < 0 || part > extent - begin) return std::nullopt;
@@ -296,12 +296,12 @@ Folded fold_split(const FoldCall& call) {
 
 Folded fold_concat(const FoldCall& call) {
     if (call.inputs.empty() || !call.inputs[0]) return std::nullopt;
-    const Known& first = *call.inputs[0];
+    const ConstantValue& first = *call.inputs[0];
     const auto axis = front_axis(call.attributes.integer("axis").value_or(1), first.shape.size());
     if (!axis) return std::nullopt;
-    Known result{.dtype = first.dtype, .shape = first.shape, .items = {}};
+    ConstantValue result{.dtype = first.dtype, .shape = first.shape, .items = {}};
     result.shape[*axis] = 0;
-    for (const Known* const input : call.inputs) {
+    for (const ConstantValue* const input : call.inputs) {
         if (!input || input->shape.size() != first.shape.size()) return std::nullopt;
         for (size_t i = 0; i < first.shape.size(); ++i) {
             if (i != *axis && input->shape[i] != first.shape[i]) return std::nullopt;
@@ -315,7 +315,7 @@ Folded fold_concat(const FoldCall& call) {
     const bool empty = tensor::volume(result.shape) == 0;
     if (!outer && !empty) return std::nullopt;
     for (int64_t row = 0; !empty && row < *outer; ++row) {
-        for (const Known* const input : call.inputs) {
+        for (const ConstantValue* const input : call.inputs) {
             const int64_t length = input->size() / *outer;
             const auto begin = input->items.begin() + row * length;
             result.items.insert(result.items.end(), begin, begin + length);
@@ -325,16 +325,16 @@ Folded fold_concat(const FoldCall& call) {
 }
 
 Folded fold_range(const FoldCall& call) {
-    const Known* const start = call.input(0);
-    const Known* const limit = call.input(1);
-    const Known* const delta = call.input(2);
+    const ConstantValue* const start = call.input(0);
+    const ConstantValue* const limit = call.input(1);
+    const ConstantValue* const delta = call.input(2);
     if (!start || !limit || !delta || !tensor::is_integer(start->dtype)) return std::nullopt;
     if (start->size() != 1 || limit->size() != 1 || delta->size() != 1) return std::nullopt;
     const auto begin = as_int(start->items[0]);
     const auto end = as_int(limit->items[0]);
     const auto step = as_int(delta->items[0]);
     if (!begin || !end || !step || *step == 0) return std::nullopt;
-    Known result{.dtype = start->dtype, .shape = {}, .items = {}};
+    ConstantValue result{.dtype = start->dtype, .shape = {}, .items = {}};
     for (int64_t at = *begin; *step > 0 ? at < *end : at > *end;) {
         if (result.size() >= kMaxKnownItems) return std::nullopt;
         result.items.emplace_back(at);
@@ -358,7 +358,7 @@ Folded fold_constant_of_shape(const FoldCall& call) {
 }
 
 Folded fold_non_zero(const FoldCall& call) {
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x) return std::nullopt;
     std::vector<std::vector<int64_t>> found;
     for (int64_t i = 0; i < x->size(); ++i) {
@@ -369,9 +369,9 @@ Folded fold_non_zero(const FoldCall& call) {
         if (truth ? *truth : *number != 0) found.push_back(position(i, x->shape));
     }
     const size_t rank = x->shape.size();
-    Known result{.dtype = DType::I64,
-                 .shape = {static_cast<int64_t>(rank), static_cast<int64_t>(found.size())},
-                 .items = {}};
+    ConstantValue result{.dtype = DType::I64,
+                         .shape = {static_cast<int64_t>(rank), static_cast<int64_t>(found.size())},
+                         .items = {}};
     for (size_t axis = 0; axis < rank; ++axis) {
         for (const auto& at : found) result.items.emplace_back(at[axis]);
     }
@@ -385,7 +385,7 @@ Folded fold_non_zero(const FoldCall& call) {
 
 Folded fold_reduction(const FoldCall& call, std::string_view by) {
     const std::string combine(by);
-    const Known* const x = call.input(0);
+    const ConstantValue* const x = call.input(0);
     if (!x || x->dtype == DType::Bool) return std::nullopt;
     const size_t rank = x->shape.size();
     const auto axes = call.ints(1, "axes");
@@ -411,13 +411,13 @@ Folded fold_reduction(const FoldCall& call, std::string_view by) {
             into = item;
             continue;
         }
-        const Known a{.dtype = x->dtype, .shape = {}, .items = {*into}};
-        const Known b{.dtype = x->dtype, .shape = {}, .items = {item}};
+        const ConstantValue a{.dtype = x->dtype, .shape = {}, .items = {*into}};
+        const ConstantValue b{.dtype = x->dtype, .shape = {}, .items = {item}};
         const Folded sum = function({combine, none, {&a, &b}, 1, {}, call.symbols});
         if (!sum) return std::nullopt;
         into = (*sum)[0].items[0];
     }
-    Known result{.dtype = x->dtype, .shape = {}, .items = {}};
+    ConstantValue result{.dtype = x->dtype, .shape = {}, .items = {}};
     const bool keep = call.attributes.integer("keepdims").value_or(1) != 0;
     for (size_t i = 0; i < rank; ++i) {
         if (keep || !gone[i]) result.shape.push_back(kept[i]);

@@ -7,30 +7,30 @@ namespace {
 
 class Fold : public testing::Test {
 protected:
-    Known ints(const std::vector<int64_t>& values) {
-        return known_ints({values.begin(), values.end()});
+    ConstantValue ints(const std::vector<int64_t>& values) {
+        return constant_ints({values.begin(), values.end()});
     }
-    Known number(int64_t value) { return {DType::I64, {}, {value}}; }
-    Known extents(std::vector<Scalar> items) { return known_ints(std::move(items)); }
+    ConstantValue number(int64_t value) { return {DType::I64, {}, {value}}; }
+    ConstantValue extents(std::vector<Scalar> items) { return constant_ints(std::move(items)); }
 
     // The one result; fails the test where there is none.
-    Known run(const std::string& op,
-              const std::vector<Known>& inputs,
-              const Attributes& attributes = {},
-              std::optional<DType> type = {}) {
+    ConstantValue run(const std::string& op,
+                      const std::vector<ConstantValue>& inputs,
+                      const Attributes& attributes = {},
+                      std::optional<DType> type = {}) {
         const Folded folded = try_run(op, inputs, attributes, type);
         EXPECT_TRUE(folded) << op;
-        return folded ? folded->at(0) : Known();
+        return folded ? folded->at(0) : ConstantValue();
     }
     Folded try_run(const std::string& op,
-                   const std::vector<Known>& inputs,
+                   const std::vector<ConstantValue>& inputs,
                    const Attributes& attributes = {},
                    std::optional<DType> type = {}) {
-        std::vector<const Known*> pointers;
-        for (const Known& input : inputs) pointers.push_back(&input);
+        std::vector<const ConstantValue*> pointers;
+        for (const ConstantValue& input : inputs) pointers.push_back(&input);
         return fold({op, attributes, pointers, 1, type, symbols_});
     }
-    std::string text(const Known& known) {
+    std::string text(const ConstantValue& known) {
         std::string result;
         for (const Scalar& item : known.items) {
             if (!result.empty()) result += ", ";
@@ -46,13 +46,13 @@ protected:
 TEST_F(Fold, CombinesExtents) {
     Attributes axis;
     axis.set_int("axis", 0);
-    const Known shape = extents({n_, int64_t{3}, int64_t{8}, int64_t{8}});
-    const Known batch = run("Gather", {shape, number(0)}, axis);
+    const ConstantValue shape = extents({n_, int64_t{3}, int64_t{8}, int64_t{8}});
+    const ConstantValue batch = run("Gather", {shape, number(0)}, axis);
     EXPECT_TRUE(batch.shape.empty());
     Attributes axes;
     axes.set_ints("axes", {0});
-    const Known listed = run("Unsqueeze", {batch}, axes);
-    const Known joined = run("Concat", {listed, ints({-1})}, axis);
+    const ConstantValue listed = run("Unsqueeze", {batch}, axes);
+    const ConstantValue joined = run("Concat", {listed, ints({-1})}, axis);
     EXPECT_EQ(text(joined), "n, -1");
     EXPECT_EQ(text(run("Mul", {shape, number(2)})), "2*n, 6, 16, 16");
     EXPECT_EQ(text(run("ReduceProd", {shape})), "192*n");
@@ -64,7 +64,7 @@ TEST_F(Fold, DividesTowardsZero) {
 }
 
 TEST_F(Fold, SlicesLikeNumpy) {
-    const Known x = ints({0, 1, 2, 3, 4});
+    const ConstantValue x = ints({0, 1, 2, 3, 4});
     EXPECT_EQ(text(run("Slice", {x, ints({1}), ints({INT64_MAX})})), "1, 2, 3, 4");
     EXPECT_EQ(text(run("Slice", {x, ints({-1}), ints({INT64_MIN}), ints({0}), ints({-2})})),
               "4, 2, 0");
@@ -73,16 +73,16 @@ TEST_F(Fold, SlicesLikeNumpy) {
 
 TEST_F(Fold, DecidesComparisonsOfExtents) {
     EXPECT_EQ(text(run("Equal", {extents({n_}), ints({-1})})), "false");
-    const Known open = run("Equal", {extents({n_}), ints({3})});
+    const ConstantValue open = run("Equal", {extents({n_}), ints({3})});
     EXPECT_FALSE(as_bool(open.items[0]));
-    const Known chosen =
+    const ConstantValue chosen =
         run("Where", {run("Equal", {extents({n_}), ints({-1})}), ints({1}), extents({n_})});
     EXPECT_EQ(text(chosen), "n");
 }
 
 TEST_F(Fold, RoundsToTheType) {
-    const Known x{DType::F32, {1}, {0.1}};
-    const Known y{DType::F32, {1}, {static_cast<double>(0.1F)}};
+    const ConstantValue x{DType::F32, {1}, {0.1}};
+    const ConstantValue y{DType::F32, {1}, {static_cast<double>(0.1F)}};
     EXPECT_EQ(std::get<double>(run("Add", {y, y}).items[0]), static_cast<double>(0.1F + 0.1F));
     EXPECT_EQ(text(run("Cast", {{DType::I64, {1}, {int64_t{300}}}}, {}, DType::U8)), "44");
     EXPECT_EQ(text(run("Cast", {{DType::F32, {1}, {-2.7}}}, {}, DType::I32)), "-2");
@@ -104,7 +104,7 @@ TEST_F(Fold, RefusesShapesThatDoNotFit) {
 // Without elements, the other extents may be any: there is nothing to count or to multiply.
 TEST_F(Fold, NoElementsBesideHugeExtents) {
     constexpr int64_t kMany = int64_t{1} << 62;
-    const Known none{DType::I64, {kMany, 4, 0}, {}};
+    const ConstantValue none{DType::I64, {kMany, 4, 0}, {}};
     Attributes axis;
     axis.set_int("axis", 2);
     EXPECT_EQ(run("Concat", {none, none}, axis).shape, (Shape{kMany, 4, 0}));
@@ -113,7 +113,7 @@ TEST_F(Fold, NoElementsBesideHugeExtents) {
     EXPECT_EQ(run("Gather", {none, ints({1})}, axis).shape, (Shape{1, 4, 0}));
     axis.set_int("axis", 2);
     EXPECT_FALSE(try_run("Flatten", {none}, axis));
-    const Known behind{DType::I64, {0, kMany, 4}, {}};
+    const ConstantValue behind{DType::I64, {0, kMany, 4}, {}};
     axis.set_int("axis", 0);
     EXPECT_FALSE(try_run("Gather", {behind, ints({0})}, axis));
     Attributes parts;
@@ -123,8 +123,8 @@ TEST_F(Fold, NoElementsBesideHugeExtents) {
 }
 
 TEST_F(Fold, FindsElementsThatAreNotZero) {
-    const Known x{DType::Bool, {2, 2}, {true, false, true, true}};
-    const Known found = run("NonZero", {x});
+    const ConstantValue x{DType::Bool, {2, 2}, {true, false, true, true}};
+    const ConstantValue found = run("NonZero", {x});
     EXPECT_EQ(found.shape, (Shape{2, 3}));
     EXPECT_EQ(text(found), "0, 1, 1, 0, 0, 1");
 }

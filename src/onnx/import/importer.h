@@ -14,8 +14,8 @@
 
 #include "onnx/import.h"
 #include "onnx/import/attributes.h"
+#include "onnx/import/constant_value.h"
 #include "onnx/import/fold.h"
-#include "onnx/import/known.h"
 #include "onnx/operators.h"
 
 namespace lemma::onnx {
@@ -50,16 +50,17 @@ struct NodeCall {
 // What a name stands for.
 struct Value {
     std::string name;
-    ir::TensorId tensor;                                // made when a call needs it
-    std::optional<std::shared_ptr<const Known>> known;  // set once asked for; null: not known
-    const TensorData* data = nullptr;                   // of an initialiser
+    ir::TensorId tensor;  // made when a call needs it
+    std::optional<std::shared_ptr<const ConstantValue>>
+        known;                              // set once asked for; null: not known
+    const TensorData* data = nullptr;       // of an initialiser
     std::shared_ptr<const NodeCall> maker;  // which call makes it, and which of its outputs it is
     size_t maker_output = 0;
     std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is no tensor
     bool graph_input = false;
     bool broken = false;  // reported; so is what depends on it
     bool asked = false;   // its value with the given inputs was worked out, as `given`
-    std::shared_ptr<const Known> given;
+    std::shared_ptr<const ConstantValue> given;
     bool undecided = false;  // it would be known if inputs of the graph were
 };
 
@@ -88,7 +89,7 @@ public:
     DType dtype(ValueId id);  // of an input that was left out: whatever
     std::vector<ir::SymId> shape(ValueId id);
     size_t rank(ValueId id) { return shape(id).size(); }
-    ValueId constant(Known known, std::string name = "");
+    ValueId constant(ConstantValue known, std::string name = "");
     // A call that the model does not have, of the same place as `like`. Invalid where it is wrong.
     ValueId make(const NodeCall& like,
                  std::string op,
@@ -96,10 +97,10 @@ public:
                  Attributes attributes = {},
                  std::vector<DType> types = {});
     // Elements that are known whatever the inputs of the graph are; null if they are not.
-    const Known* known(ValueId id);
+    const ConstantValue* known(ValueId id);
     // The same, or with the values that the inputs of the graph have.
-    const Known* decided(ValueId id);
-    Result<Known> known_tensor(const TensorData& data);
+    const ConstantValue* decided(ValueId id);
+    Result<ConstantValue> known_tensor(const TensorData& data);
     // Reports; false, so that it can be returned.
     bool fail(const NodeCall& call, DiagKind kind, std::string message);
     bool not_supported(const NodeCall& call, std::string message) {
@@ -117,7 +118,7 @@ private:
     // Compares what the model says about a value with what it is.
     enum class Declared : uint8_t { Value, Output };
     void check_declared(const ValueInfo& declared, const Scope& scope, Declared what);
-    Span span(Place place) const { return {file_, place.begin, place.end}; }
+    Span span(PathSpan place) const { return {file_, place.begin, place.end}; }
 
     // nodes.cpp
     void import_nodes(const std::vector<Node>& nodes, Scope& scope);
@@ -130,7 +131,7 @@ private:
     Results import_call(NodeCall call, const Scope& scope);
     Results call_operator(std::shared_ptr<const NodeCall> call);
     Results fold_call(const NodeCall& call);
-    std::optional<std::vector<Known>> fold_known(const NodeCall& call, bool with_inputs);
+    std::optional<std::vector<ConstantValue>> fold_known(const NodeCall& call, bool with_inputs);
     std::string definition_of(const NodeCall& call);
     std::optional<ir::Call> lowered_call(const NodeCall& call);
     Results import_constant(const NodeCall& call);
@@ -224,9 +225,9 @@ private:
     ValueId add_value(Value value) { return values_.add(std::move(value)); }
     ValueId broken_value(const std::string& name);
     ValueId tensor_value(ir::TensorId tensor, const std::string& name);
-    ValueId known_value(Known known, const std::string& name);
+    ValueId known_value(ConstantValue known, const std::string& name);
     ir::TensorId tensor(ValueId id);
-    ir::TensorId constant_tensor(const Known& known, const std::string& name);
+    ir::TensorId constant_tensor(const ConstantValue& known, const std::string& name);
     ir::TensorId variable_tensor(const TensorData& data, const std::string& name);
     bool any_broken(const std::vector<ValueId>& ids) const;
 

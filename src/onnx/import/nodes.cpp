@@ -89,7 +89,7 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
     if (actual->tensors.size() != 1 || attribute.name == "value") return;
     const TensorData& data = actual->tensors[0];
     if (data.proto.shape.size() != 1 || data.proto.shape[0] > kMaxKnownItems) return;
-    const Result<Known> items = known_tensor(data);
+    const Result<ConstantValue> items = known_tensor(data);
     if (!items) {
         fail(call, DiagKind::BadData, items.error().message);
         return;
@@ -201,7 +201,7 @@ Importer::Results Importer::import_constant(const NodeCall& call) {
         const bool integer = key == "value_int" || key == "value_ints";
         const bool text = key == "value_string" || key == "value_strings";
         if (!real && !integer && !text) continue;
-        Known known;
+        ConstantValue known;
         known.dtype = real ? DType::F32 : integer ? DType::I64 : DType::Str;
         if (const auto* const pack = std::get_if<ir::Pack>(&given)) {
             known.shape = {static_cast<int64_t>(pack->items.size())};
@@ -222,7 +222,8 @@ Importer::Results Importer::import_constant(const NodeCall& call) {
 // ---- Folding
 // -------------------------------------------------------------------------------------
 
-std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, bool with_inputs) {
+std::optional<std::vector<ConstantValue>> Importer::fold_known(const NodeCall& call,
+                                                               bool with_inputs) {
     if ((call.op == "Shape" || call.op == "Size") && call.has_input(0)) {
         std::vector<Scalar> extents;
         for (const ir::SymId extent : shape(call.inputs[0]))
@@ -236,7 +237,7 @@ std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, boo
             };
             const int64_t begin = at("start", 0);
             const int64_t end = std::max(begin, at("end", rank));
-            return std::vector{known_ints({extents.begin() + begin, extents.begin() + end})};
+            return std::vector{constant_ints({extents.begin() + begin, extents.begin() + end})};
         }
         ir::SymId size = symbols().integer(1);
         for (const Scalar& extent : extents) {
@@ -245,7 +246,7 @@ std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, boo
             if (!product) return std::nullopt;
             size = *product;
         }
-        return std::vector{Known{DType::I64, {}, {to_scalar(size, symbols())}}};
+        return std::vector{ConstantValue{DType::I64, {}, {to_scalar(size, symbols())}}};
     }
     if (!can_fold(call.op)) return std::nullopt;
     FoldCall fold_call{.op = call.op,
@@ -256,7 +257,7 @@ std::optional<std::vector<Known>> Importer::fold_known(const NodeCall& call, boo
                        .symbols = symbols()};
     if (!call.types.empty()) fold_call.type = call.types[0];
     for (const ValueId input : call.inputs) {
-        const Known* items = nullptr;
+        const ConstantValue* items = nullptr;
         if (input.valid()) {
             items = with_inputs ? decided(input) : known(input);
             if (!items) return std::nullopt;
@@ -270,7 +271,7 @@ Importer::Results Importer::fold_call(const NodeCall& call) {
     if (known_items_ > kMaxKnownTotal) return std::nullopt;
     auto folded = fold_known(call, false);
     if (!folded) return std::nullopt;
-    for (const Known& known : *folded) known_items_ += known.size();
+    for (const ConstantValue& known : *folded) known_items_ += known.size();
     std::vector<ValueId> results;
     for (size_t i = 0; i < folded->size(); ++i) {
         const std::string name = i < call.outputs.size() ? call.outputs[i] : "";

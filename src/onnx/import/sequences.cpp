@@ -63,7 +63,7 @@ std::optional<size_t> Importer::position(const NodeCall& call,
                                          size_t end,
                                          size_t count) {
     if (!call.has_input(input)) return end;
-    const Known* const place = decided(call.inputs[input]);
+    const ConstantValue* const place = decided(call.inputs[input]);
     const auto value = place && place->size() == 1 ? as_int(place->items[0]) : std::nullopt;
     if (!value) {
         failed_ = true;
@@ -146,7 +146,7 @@ Importer::Results Importer::split_to_sequence(const NodeCall& call) {
         return std::nullopt;
     }
     const auto extent = symbols().as_int(shape(from)[*axis]);
-    const Known* const given = decided(call.input(1));
+    const ConstantValue* const given = decided(call.input(1));
     const auto sizes = given ? as_ints(given->items) : std::nullopt;
     const bool even = !given || given->shape.empty();
     if ((call.has_input(1) && !sizes) || (even && !extent)) {

@@ -10,7 +10,7 @@ namespace lemma::onnx {
 
 bool Importer::steer_by(NodeCall& call, const Steering& steering) {
     const ValueId id = call.inputs[steering.input];
-    const Known* const items = decided(id);
+    const ConstantValue* const items = decided(id);
     if (!items) {
         failed_ = true;
         if (values_[id].broken || values_[id].undecided) return false;
@@ -67,9 +67,9 @@ bool Importer::steer(NodeCall& call) {
 bool Importer::choose_types(NodeCall& call) {
     if (call.op == "ConstantOfShape" && call.types.empty()) {
         const auto part = call.parts.find("value");
-        Known value{.dtype = DType::F32, .shape = {}, .items = {0.0}};
+        ConstantValue value{.dtype = DType::F32, .shape = {}, .items = {0.0}};
         if (part != call.parts.end() && part->second->tensors.size() == 1) {
-            const Result<Known> given = known_tensor(part->second->tensors[0]);
+            const Result<ConstantValue> given = known_tensor(part->second->tensors[0]);
             if (!given || given->size() != 1) {
                 return fail(
                     call,

@@ -34,13 +34,13 @@ ValueId Importer::tensor_value(ir::TensorId tensor, const std::string& name) {
     return add_value(std::move(value));
 }
 
-ValueId Importer::known_value(Known known, const std::string& name) {
+ValueId Importer::known_value(ConstantValue known, const std::string& name) {
     Value value{.name = name};
-    value.known = std::make_shared<const Known>(std::move(known));
+    value.known = std::make_shared<const ConstantValue>(std::move(known));
     return add_value(std::move(value));
 }
 
-ValueId Importer::constant(Known known, std::string name) {
+ValueId Importer::constant(ConstantValue known, std::string name) {
     return known_value(std::move(known), name.empty() ? "constant" : name);
 }
 
@@ -72,12 +72,12 @@ std::vector<ir::SymId> Importer::shape(ValueId id) {
     return result;
 }
 
-Result<Known> Importer::known_tensor(const TensorData& data) {
+Result<ConstantValue> Importer::known_tensor(const TensorData& data) {
     LEMMA_TRY(const tensor::Tensor decoded, decode_tensor(data, options_.read_external));
-    return known_of(decoded);
+    return constant_of(decoded);
 }
 
-const Known* Importer::known(ValueId id) {
+const ConstantValue* Importer::known(ValueId id) {
     if (!id.valid()) return nullptr;
     Value& value = values_[id];
     if (value.known) return value.known->get();
@@ -85,23 +85,23 @@ const Known* Importer::known(ValueId id) {
     const auto type = value.data ? memory_type(value.data->proto.data_type) : std::nullopt;
     const auto count = value.data ? tensor::volume(value.data->proto.shape) : std::nullopt;
     if (!type || !count || !may_be_known(*type, *count)) return nullptr;
-    Result<Known> decoded = known_tensor(*value.data);
+    Result<ConstantValue> decoded = known_tensor(*value.data);
     if (!decoded) {
         diag_.error(span(value.data->place), DiagKind::BadData, decoded.error().message);
         failed_ = true;
         value.broken = true;
         return nullptr;
     }
-    value.known = std::make_shared<const Known>(std::move(*decoded));
+    value.known = std::make_shared<const ConstantValue>(std::move(*decoded));
     return value.known->get();
 }
 
-const Known* Importer::decided(ValueId id) {
+const ConstantValue* Importer::decided(ValueId id) {
     if (!id.valid()) return nullptr;
-    if (const Known* const always = known(id)) return always;
+    if (const ConstantValue* const always = known(id)) return always;
     if (values_[id].asked) return values_[id].given.get();
     values_[id].asked = true;
-    std::shared_ptr<const Known> found;
+    std::shared_ptr<const ConstantValue> found;
     if (values_[id].graph_input) {
         const std::string& name = values_[id].name;
         const auto given = options_.inputs.find(name);
@@ -110,7 +110,7 @@ const Known* Importer::decided(ValueId id) {
             values_[id].undecided = true;
         } else if (given->second.size() <= kMaxKnownItems) {
             deciding_.insert(name);
-            found = std::make_shared<const Known>(known_of(given->second));
+            found = std::make_shared<const ConstantValue>(constant_of(given->second));
         }
     } else if (values_[id].maker && decide_depth_ < kMaxDecideDepth) {
         ++decide_depth_;
@@ -119,7 +119,7 @@ const Known* Importer::decided(ValueId id) {
         auto results = fold_known(*maker, true);
         --decide_depth_;
         if (results && output < results->size())
-            found = std::make_shared<const Known>(std::move((*results)[output]));
+            found = std::make_shared<const ConstantValue>(std::move((*results)[output]));
         values_[id].undecided = !found && std::ranges::any_of(maker->inputs, [&](ValueId input) {
             return input.valid() && values_[input].undecided;
         });
@@ -131,7 +131,7 @@ const Known* Importer::decided(ValueId id) {
 // ---- Tensors
 // -------------------------------------------------------------------------------------
 
-ir::TensorId Importer::constant_tensor(const Known& known, const std::string& name) {
+ir::TensorId Importer::constant_tensor(const ConstantValue& known, const std::string& name) {
     ir::Tensor tensor;
     tensor.name = name;
     tensor.dtype = known.dtype;
@@ -155,7 +155,7 @@ ir::TensorId Importer::variable_tensor(const TensorData& data, const std::string
 ir::TensorId Importer::tensor(ValueId id) {
     if (values_[id].tensor.valid()) return values_[id].tensor;
     const std::string name = values_[id].name;
-    const Known* const items = known(id);
+    const ConstantValue* const items = known(id);
     const TensorData* const data = values_[id].data;
     const bool small = items && (items->size() <= 1 || !tensor::is_real(items->dtype)) &&
                        items->size() <= kMaxConstantItems;

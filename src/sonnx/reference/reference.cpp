@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    void fail(onnx::Place place, const std::string& message) {
+    void fail(onnx::PathSpan place, const std::string& message) {
         diag_.error({input_.file, place.begin, place.end}, DiagKind::NotSupported, message);
     }
 

@@ -25,7 +25,7 @@ bool has_own_rule(DiagKind kind) {
            kind == DiagKind::CyclicGraph || kind == DiagKind::BadOpset;
 }
 
-onnx::Place place_of(const diag::Diagnostic& item) { return {item.span.begin, item.span.end}; }
+onnx::PathSpan place_of(const diag::Diagnostic& item) { return {item.span.begin, item.span.end}; }
 
 void check_ir_version(Inspection& inspection) {
     const int64_t version = inspection.view().model().ir_version;
@@ -110,7 +110,7 @@ void check_valid(Inspection& inspection) {
 
 void check_opsets(Inspection& inspection) {
     const onnx::Model& model = inspection.view().model();
-    const onnx::Place place = inspection.graph().place;
+    const onnx::PathSpan place = inspection.graph().place;
     std::map<std::string, int64_t> versions;
     for (const onnx::OperatorSet& set : model.opsets) {
         inspection.examined("operator sets");
@@ -235,7 +235,7 @@ constexpr Need kNeeds[] = {
 
 void check_metadata(Inspection& inspection) {
     const onnx::Model& model = inspection.view().model();
-    const onnx::Place place = inspection.graph().place;
+    const onnx::PathSpan place = inspection.graph().place;
     inspection.examined("models");
     if (model.version <= 0) inspection.fail(place, "the model has no version (`model_version`)");
     if (model.producer.empty()) inspection.fail(place, "the model does not say what produced it");

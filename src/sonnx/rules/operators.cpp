@@ -11,7 +11,7 @@
 
 namespace lemma::sonnx {
 
-onnx::Place place_of(const onnx::Node& node, std::string_view attribute) {
+onnx::PathSpan place_of(const onnx::Node& node, std::string_view attribute) {
     const onnx::Attribute* found = onnx::find_attribute(node, attribute);
     return found ? found->place : node.place;
 }
@@ -107,7 +107,7 @@ void check_axes(Inspection& inspection) {
         if (node.op == "Concat") continue;  // CAT-57 tells it, for there its range is checked too
         const onnx::Operator* info = profile_operator(node.op);
         const auto counted = counted_axes(node, view);
-        const auto look = [&](const std::vector<int64_t>& axes, onnx::Place place) {
+        const auto look = [&](const std::vector<int64_t>& axes, onnx::PathSpan place) {
             inspection.examined();
             const bool fixable = counted && std::ranges::all_of(axes, [&](int64_t axis) {
                                      return axis >= -*counted;

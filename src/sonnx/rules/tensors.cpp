@@ -19,12 +19,12 @@ constexpr int64_t kMaxElements = (int64_t{1} << 31) - 1;
 // Each tensor of the main graph once, with the place for reports.
 struct Named {
     std::string name;
-    onnx::Place place;
+    onnx::PathSpan place;
 };
 std::vector<Named> tensors_of(const onnx::Graph& graph) {
     std::vector<Named> tensors;
     std::unordered_set<std::string> seen;
-    const auto add = [&](const std::string& name, onnx::Place place) {
+    const auto add = [&](const std::string& name, onnx::PathSpan place) {
         if (!name.empty() && seen.insert(name).second) tensors.push_back({name, place});
     };
     for (const onnx::TensorData& data : graph.initializers) add(data.proto.name, data.place);

@@ -1,18 +1,18 @@
-#include "onnx/import/known.h"
+#include "onnx/import/constant_value.h"
 
 #include "base/match.h"
 
 namespace lemma::onnx {
 
-Known known_ints(std::vector<Scalar> items) {
-    Known known;
+ConstantValue constant_ints(std::vector<Scalar> items) {
+    ConstantValue known;
     known.shape = {static_cast<int64_t>(items.size())};
     known.items = std::move(items);
     return known;
 }
 
-Known known_of(const tensor::Tensor& tensor) {
-    Known known{.dtype = tensor.dtype(), .shape = tensor.shape(), .items = {}};
+ConstantValue constant_of(const tensor::Tensor& tensor) {
+    ConstantValue known{.dtype = tensor.dtype(), .shape = tensor.shape(), .items = {}};
     known.items.reserve(static_cast<size_t>(tensor.size()));
     for (int64_t i = 0; i < tensor.size(); ++i) {
         if (known.dtype == DType::Str) {

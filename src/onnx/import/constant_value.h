@@ -1,5 +1,5 @@
-// onnx/import/known.h — tensors whose elements are known at compile time: constants, and integers
-// that are expressions over extents. Shape arithmetic works on them.
+// onnx/import/constant_value.h — tensors whose elements are known at compile time: constants, and
+// integers that are expressions over extents. Shape arithmetic works on them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using tensor::Shape;
 // Larger tensors are data, not steering.
 inline constexpr int64_t kMaxKnownItems = 4096;
 
-struct Known {
+struct ConstantValue {
     DType dtype = DType::I64;
     Shape shape;                // always constant
     std::vector<Scalar> items;  // row-major; of the kind that goes with the dtype
@@ -27,8 +27,8 @@ struct Known {
     int64_t size() const { return static_cast<int64_t>(items.size()); }
 };
 
-Known known_ints(std::vector<Scalar> items);  // i64 of rank 1
-Known known_of(const tensor::Tensor& tensor);
+ConstantValue constant_ints(std::vector<Scalar> items);  // i64 of rank 1
+ConstantValue constant_of(const tensor::Tensor& tensor);
 
 // A constant expression becomes a plain constant.
 Scalar to_scalar(ir::SymId id, const ir::SymbolPool& symbols);
