@@ -178,17 +178,6 @@ bool resize(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-// Several axes at once are no operator of ONNX.
-bool softmax(Exporter& exporter, NodeDraft& node) {
-    const ir::Pack* const axes = find_pack(node, "axes");
-    if (!axes || axes->items.size() != 1) {
-        exporter.cannot(&node.source, fmt::format("`{}` over several axes", node.op));
-        return false;
-    }
-    node.attributes["axis"] = axes->items[0];
-    return true;
-}
-
 // Paddings that follow from a rule are not given as well. Windows that begin behind the end do not
 // count, which older operator sets did not say.
 void adapt_window(Exporter& exporter, NodeDraft& node) {
@@ -340,12 +329,10 @@ constexpr std::array kRows = {
     Row{"ConstantOfShape", constant_of_shape},
     Row{"Einsum", einsum},
     Row{"Expand", expand},
-    Row{"LogSoftmax", softmax},
     Row{"Pad", pad},
     Row{"ReduceSum", reduce_sum},
     Row{"Reshape", reshape},
     Row{"Resize", resize},
-    Row{"Softmax", softmax},
 };
 
 const Row* find_row(std::string_view op) {
