@@ -115,6 +115,7 @@ void run(ir::Program program, fuzz::Bytes& bytes, bool fuse, const std::string& 
     interpret::Interpreter interpreter(std::move(program), limits);
     const auto want = interpreter.run(*inputs);
     engine::EngineOptions options;
+    options.verify = true;
     options.fuse = fuse;
     options.least_steps = 1;  // small sums are also tiled
     options.guarded = true;

@@ -42,7 +42,7 @@ void compare(const std::string& text,
     const auto own = load_text(text, small_weight);
     ASSERT_TRUE(oracle && own);
     for (const bool fuse : {true, false}) {
-        auto engine = Engine::create(*own, {.threads = 2, .fuse = fuse});
+        auto engine = Engine::create(*own, {.verify = true, .threads = 2, .fuse = fuse});
         ASSERT_TRUE(engine) << engine.error().message;
         for (int run = 0; run < 3; ++run) {
             NamedArrays inputs;
@@ -455,7 +455,7 @@ graph G {
     @compose { z = both(x, y); }
 })");
     ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     const auto run = [&](int64_t n, int64_t m) {
         return (*engine)->run({{"x", {*Array::zeros(tensor::DType::F32, {n})}},

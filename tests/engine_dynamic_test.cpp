@@ -175,7 +175,7 @@ void compare(const Model& model, bool strict = false) {
     std::vector<NamedArrays> first;  // results of one thread, by run
     for (const int threads : {1, 2}) {
         size_t run = 0;
-        engine::EngineOptions options{.threads = threads};
+        engine::EngineOptions options{.verify = true, .threads = threads};
         if (strict) options.compiler.numerics = loop::Numerics::Strict;
         auto engine = Engine::create(*own, options);
         ASSERT_TRUE(engine) << engine.error().message;
@@ -305,7 +305,7 @@ graph G {
     }
 })");
     ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     Array k = *Array::zeros(tensor::DType::I64, {1, 5});
     k.integers[3] = 1;
@@ -384,7 +384,7 @@ TEST(EngineDynamic, TooLargeOnes) {
     const auto own = load_text(text_of(
         {"f = layout.flatten(v); z = fourth(f); y = math.sum_reduce{squeeze=true}(z);", "real[]"}));
     ASSERT_TRUE(own);
-    auto engine = Engine::create(*own, {});
+    auto engine = Engine::create(*own, {.verify = true});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
     ASSERT_TRUE(session::add_random_inputs(own->program(), 3, inputs));
@@ -483,7 +483,7 @@ TEST(EngineDynamic, ReportsBadIndices) {
         y = rows(four, in_b);)",
                                         "real[~|40, 7]"}));
     ASSERT_TRUE(own);
-    auto engine = Engine::create(*own, {});
+    auto engine = Engine::create(*own, {.verify = true});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
     ASSERT_TRUE(session::add_random_inputs(own->program(), 3, inputs));

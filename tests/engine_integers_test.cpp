@@ -48,7 +48,8 @@ void expect(const std::string& text,
     check(oracle->run(inputs), "interpreted");
     for (const auto numerics : {loop::Numerics::Default, loop::Numerics::Strict}) {
         const auto own = load_text(text);
-        const auto engine = Engine::create(*own, {.compiler = {.numerics = numerics}});
+        const auto engine =
+            Engine::create(*own, {.verify = true, .compiler = {.numerics = numerics}});
         ASSERT_TRUE(engine) << engine.error().message;
         check((*engine)->run(inputs), "compiled");
         for (const loop::PlanStep& step : (*engine)->plan().steps) EXPECT_FALSE(step.interpreted);

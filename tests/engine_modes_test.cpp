@@ -78,6 +78,7 @@ struct Ran {
 };
 
 std::optional<Ran> run(const char* text, EngineOptions options) {
+    options.verify = true;
     const auto interpreter = load_text(text);
     if (!interpreter) return std::nullopt;
     auto engine = Engine::create(*interpreter, std::move(options));
@@ -233,7 +234,7 @@ graph G {
             return static_cast<double>(i) + (name == "b" ? 100 : 0);
         });
     ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine) << engine.error().message;
     interpret::Array x = *interpret::Array::zeros(tensor::DType::F32, {19});
     for (double& value : x.reals) value = 1;

@@ -45,6 +45,7 @@ struct Ran {
 
 Ran run(const NamedArrays& inputs, EngineOptions options, const char* model = kModel) {
     const auto interpreter = load_text(model);
+    options.verify = true;
     options.dump_pass = "pack";
     auto engine = Engine::create(*interpreter, std::move(options));
     EXPECT_TRUE(engine) << engine.error().message;

@@ -34,7 +34,7 @@ NamedArrays run_compiled(const std::string& text,
                          size_t& kernels) {
     const auto own = load_text(text);
     if (!own) return {};
-    auto engine = Engine::create(*own, {.threads = threads});
+    auto engine = Engine::create(*own, {.verify = true, .threads = threads});
     EXPECT_TRUE(engine);
     if (!engine) return {};
     auto got = (*engine)->run(inputs);

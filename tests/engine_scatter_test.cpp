@@ -21,7 +21,8 @@ void expect_as_interpreted(const std::string& text, const std::string& schedules
     ASSERT_TRUE(wanted) << wanted.error().message;
     for (const int threads : {1, 2}) {
         auto engine = Engine::create(
-            *interpreter, {.threads = threads, .least_steps = 1, .dump_pass = "schedule"});
+            *interpreter,
+            {.verify = true, .threads = threads, .least_steps = 1, .dump_pass = "schedule"});
         ASSERT_TRUE(engine);
         const auto outputs = (*engine)->run(inputs);
         ASSERT_TRUE(outputs) << outputs.error().message;

@@ -34,7 +34,8 @@ Ran run(const std::string& text, const NamedArrays& inputs, double least_gain, i
     Ran ran;
     const auto model = load_text(text, small_weight);
     if (!model) return ran;
-    auto engine = Engine::create(*model, {.threads = threads, .least_gain = least_gain});
+    auto engine =
+        Engine::create(*model, {.verify = true, .threads = threads, .least_gain = least_gain});
     EXPECT_TRUE(engine) << engine.error().message;
     if (!engine) return ran;
     for (int time = 0; time < 2; ++time) {

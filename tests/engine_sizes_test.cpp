@@ -42,6 +42,7 @@ std::optional<Ran> run(const std::string& text, const NamedArrays& inputs, bool 
     const auto interpreter = load_text(text);
     if (!interpreter) return std::nullopt;
     engine::EngineOptions options;
+    options.verify = true;
     options.fuse = fuse;
     options.least_steps = 1;
     options.guarded = true;

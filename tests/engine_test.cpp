@@ -29,7 +29,7 @@ void compare(const std::string& text, int threads, double tolerance, size_t inte
     ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3, inputs));
     const auto want = oracle->run(inputs);
     ASSERT_TRUE(want) << want.error().message;
-    auto engine = Engine::create(*own, {.threads = threads});
+    auto engine = Engine::create(*own, {.verify = true, .threads = threads});
     ASSERT_TRUE(engine) << engine.error().message;
     for (int run = 0; run < 2; ++run) {
         const auto got = (*engine)->run(inputs);
@@ -338,7 +338,7 @@ graph G {
         a.reals[i] = i % 3 == 0 ? nan : 1.0;
         b.reals[i] = i % 3 == 1 ? nan : 2.0;
     }
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     const auto got = (*engine)->run({{"a", {a}}, {"b", {b}}});
     ASSERT_TRUE(got) << got.error().message;
@@ -369,7 +369,7 @@ graph G {
         for (size_t k = 0; k < 100; ++k) a.reals[i * 100 + k] = static_cast<double>(i + k);
         if (i % 2 == 0) a.reals[i * 100 + i] = std::numeric_limits<double>::quiet_NaN();
     }
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     const auto got = (*engine)->run({{"a", {a}}});
     ASSERT_TRUE(got) << got.error().message;
@@ -389,7 +389,7 @@ TEST(Engine, IsDeterministic) {
         ASSERT_TRUE(interpreter);
         NamedArrays inputs;
         ASSERT_TRUE(session::add_random_inputs(interpreter->program(), 3, inputs));
-        auto engine = Engine::create(*interpreter, {.threads = threads});
+        auto engine = Engine::create(*interpreter, {.verify = true, .threads = threads});
         ASSERT_TRUE(engine);
         for (int run = 0; run < 3; ++run) {
             const auto got = (*engine)->run(inputs);
@@ -414,7 +414,7 @@ graph G {
     @compose { y = pick(x, i); }
 })");
     ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     NamedArrays inputs;
     ASSERT_TRUE(session::add_random_inputs(interpreter->program(), 3, inputs));
@@ -471,7 +471,7 @@ graph G {{
                                                        values.size(),
                                                        function.name));
         ASSERT_TRUE(interpreter);
-        auto engine = Engine::create(*interpreter, {});
+        auto engine = Engine::create(*interpreter, {.verify = true});
         ASSERT_TRUE(engine);
         Array x = *Array::zeros(tensor::DType::F32, {static_cast<int64_t>(values.size())});
         x.reals = values;
@@ -530,7 +530,7 @@ graph G {{
 }})",
                                                    count));
     ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {});
+    auto engine = Engine::create(*interpreter, {.verify = true});
     ASSERT_TRUE(engine);
     Array x = *Array::zeros(tensor::DType::F32, {count});
     x.reals = numbers;

@@ -142,7 +142,7 @@ struct Ran {
 std::optional<Ran> run(const char* text, const NamedArrays& inputs, int threads) {
     const auto interpreter = load_text(text);
     if (!interpreter) return std::nullopt;
-    auto engine = Engine::create(*interpreter, {.threads = threads});
+    auto engine = Engine::create(*interpreter, {.verify = true, .threads = threads});
     if (!engine) return std::nullopt;
     auto outputs = (*engine)->run(inputs);
     if (!outputs) return std::nullopt;

@@ -24,7 +24,8 @@ Ran run(const std::string& text) {
     if (!interpreter) return {};
     const NamedArrays inputs = random_inputs(interpreter->program());
     auto wanted = load_text(text)->run(inputs);
-    auto engine = Engine::create(*interpreter, {.threads = 2, .dump_pass = "schedule"});
+    auto engine =
+        Engine::create(*interpreter, {.verify = true, .threads = 2, .dump_pass = "schedule"});
     EXPECT_TRUE(wanted && engine);
     if (!wanted || !engine) return {};
     auto outputs = (*engine)->run(inputs);

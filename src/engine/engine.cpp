@@ -81,7 +81,8 @@ Result<Engine::Loaded*> Engine::load() {
                                     .least_steps = options_.least_steps,
                                     .least_gain = options_.least_gain,
                                     .apart = options_.guarded,
-                                    .log = &log_});
+                                    .log = &log_,
+                                    .verify = options_.verify});
     times_.plan += watch.lap();
     std::vector<loop::ScheduledKernel*> kernels;
     for (loop::PlanStep& step : loaded->plan.steps) {

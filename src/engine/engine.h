@@ -19,6 +19,7 @@
 namespace lemma::engine {
 
 struct EngineOptions {
+    bool verify = false;  // as that of loop::PlanOptions
     int threads = 1;
     bool fuse = true;
     int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled

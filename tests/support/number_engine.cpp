@@ -145,6 +145,7 @@ Results run_engine(Interpreter& interpreter,
                    int threads,
                    EngineReport& report) {
     engine::EngineOptions options;
+    options.verify = true;
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
     options.compiler.cache_folder = run.cache_folder;

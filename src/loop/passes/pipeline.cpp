@@ -1,5 +1,8 @@
 #include "loop/passes/pipeline.h"
 
+#include <fmt/format.h>
+
+#include "base/check.h"
 #include "loop/passes/contraction/contract.h"
 #include "loop/passes/contraction/fold.h"
 #include "loop/passes/contraction/layouts.h"
@@ -24,6 +27,7 @@
 #include "loop/passes/prepare/reshape.h"
 #include "loop/passes/prepare/unused.h"
 #include "loop/passes/prepare/zeros.h"
+#include "loop/passes/verify.h"
 
 namespace lemma::loop {
 
@@ -151,11 +155,18 @@ std::vector<std::string> dump_passes() {
     return names;
 }
 
+void check_pass(std::string_view pass, const std::string& fault) {
+    if (fault.empty()) return;
+    check_failed(fmt::format("pass `{}`: {}", pass, fault).c_str(), __FILE__, __LINE__);
+}
+
 void run_passes(PassPhase phase, RegionGraph& region, const PassOptions& options, PassLog* log) {
     for (const Pass& pass : pipeline()) {
         if (pass.phase != phase || !pass.run) continue;
         pass.run(region, options);
-        if (log && log->wants(pass.name)) log->text += print(region);
+        const bool shown = log && log->wants(pass.name);
+        if (shown) log->text += print(region);
+        if (options.verify || shown) check_pass(pass.name, verify(region));
     }
 }
 

@@ -14,6 +14,7 @@ struct PassOptions {
     Target target;
     Numerics numerics = Numerics::Default;
     double least_gain = kLeastGain;
+    bool verify = false;  // verify.h, after each pass
 };
 
 // When the planner runs a pass.
@@ -46,7 +47,10 @@ struct PassLog {
     bool wants(std::string_view name) const { return name == pass; }
 };
 
-// Runs the passes of the phase in order. The log may be missing.
+// Stops with the name of the pass if there is a fault: that is ours.
+void check_pass(std::string_view pass, const std::string& fault);
+
+// Runs the passes of the phase in order. The log may be missing; a pass that is shown is verified.
 void run_passes(PassPhase phase, RegionGraph& region, const PassOptions& options, PassLog* log);
 
 }  // namespace lemma::loop

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "ir/verify/verify.h"
 #include "loop/passes/graph_text.h"
 #include "loop/passes/memory/when.h"
 #include "loop/passes/prepare/init.h"
 #include "loop/passes/prepare/scatter.h"
 #include "loop/passes/prepare/strict.h"
+#include "loop/passes/verify.h"
 #include "loop/plan/plan_impl.h"
 #include "loop/plan/plan_text.h"
 #include "tensor/room.h"
@@ -221,6 +223,7 @@ void Planner::add_step(Scope& scope, Region& region, const FusionGroup& unit, Pl
     const bool lifted = !unit.writes.empty() && scope.lifted.contains(unit.writes[0]);
     const bool in_body = !unit.once && !lifted;
     if (in_body) step.operations *= scope.repeated;
+    if (options_.verify) check_pass("schedule", verify(step.kernel.function));
     plan_.steps.push_back(std::move(step));
     if (unit.once) return;
     (lifted ? *scope.before : region).push_back(plan_.steps.size() - 1);
@@ -285,7 +288,8 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     for (const ir::OpId id : operations) add_operation(scope, id);
     PassLog* const log = options_.log;
     if (log && log->wants("stages")) log->text += print(scope);
-    const PassOptions passes{options_.target, options_.numerics, options_.least_gain};
+    const PassOptions passes{
+        options_.target, options_.numerics, options_.least_gain, options_.verify};
     run_passes(PassPhase::Stages, scope, passes, log);
     if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);
     place_units(scope);
@@ -323,6 +327,10 @@ Plan Planner::make() {
 Plan make_plan(const ir::Program& program, const KnownExtents& known, const PlanOptions& options) {
     PlanOptions own = options;
     own.fuse &= options.numerics != Numerics::Strict;
+    if (options.verify) {
+        const std::vector<std::string> faults = ir::verify(program);
+        check_pass("program", faults.empty() ? "" : faults[0]);
+    }
     return Planner(program, known, own).make();
 }
 

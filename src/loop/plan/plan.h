@@ -161,6 +161,8 @@ struct PlanOptions {
     double least_gain = kLeastGain;     // of products that become one; 0: of any
     bool apart = false;                 // what is computed shares no memory
     PassLog* log = nullptr;             // may be missing
+    // The program, the graph behind each pass and the kernels are verified; for tests.
+    bool verify = false;
 };
 
 // `known` has the extents that the inputs tell.

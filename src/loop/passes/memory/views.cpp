@@ -110,6 +110,11 @@ bool is_free(const RegionGraph& region, ir::TensorId id) {
     return region.kind == RegionKind::Main || !region.graph.results.contains(id);
 }
 
+void drop_empty(StageGraph& graph) {
+    std::erase_if(graph.units,
+                  [](const FusionGroup& unit) { return !unit.interpreted && unit.stages.empty(); });
+}
+
 }  // namespace
 
 // All stages of the concatenation must be such copies, or at least assignments to elements that no
@@ -149,6 +154,7 @@ int find_parts(RegionGraph& region) {
             return true;
         });
     }
+    drop_empty(graph);
     return static_cast<int>(region.parents.size() - before);
 }
 
@@ -173,8 +179,7 @@ int find_views(RegionGraph& region) {
             return true;
         });
     }
-    std::erase_if(graph.units,
-                  [](const FusionGroup& unit) { return !unit.interpreted && unit.stages.empty(); });
+    drop_empty(graph);
     return static_cast<int>(region.parents.size() - before);
 }
 
