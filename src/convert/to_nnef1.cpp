@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include "convert/convert.h"
-#include "convert/nnef1/rewrite.h"
+#include "convert/nnef1/target.h"
 #include "convert/output.h"
 #include "convert/written.h"
 #include "model/nnef1/labels.h"
+#include "nnef1/export/export.h"
 
 namespace lemma::convert {
 
@@ -51,6 +52,51 @@ Result<void> check_keep(const std::vector<std::string>& keep) {
     return {};
 }
 
+// A model in the operations of NNEF 1.0, and its texts.
+struct Nnef1Texts {
+    std::optional<RewrittenProgram> rewritten;  // empty: the model's own program
+    nnef1::ExportedGraph graph;
+    std::string document, quant;
+};
+
+// The variable of the model that a variable of what is written comes from.
+const ir::Tensor& origin(const model::LoadedModel& model,
+                         const Nnef1Texts& texts,
+                         const ir::Tensor& variable) {
+    if (!texts.rewritten) return variable;
+    return model.program.tensors[texts.rewritten->variables.at(variable.name)];
+}
+
+std::optional<Nnef1Texts> write_texts(const model::LoadedModel& model,
+                                      const ConvertOptions& options,
+                                      Diagnostics& diag) {
+    const size_t errors = diag.error_count();
+    if (!nnef1::check_inputs(model.program, diag)) return std::nullopt;
+    const Nnef1Target target(
+        model.program, {.flat = options.flat, .keep = {options.keep.begin(), options.keep.end()}});
+    Nnef1Texts texts;
+    if (needs_rewriting(model.program, target)) {
+        texts.rewritten = rewrite(model.program, target, diag);
+        if (!texts.rewritten) return std::nullopt;
+    }
+    const ir::Program& program = texts.rewritten ? texts.rewritten->program : model.program;
+    const nnef1::ExportOptions names{
+        [&](const ir::Tensor& tensor) { return label_of(model, origin(model, texts, tensor)); }};
+    auto graph = nnef1::export_graph(program, target.operations(), names, diag);
+    if (!graph) return std::nullopt;
+    texts.graph = std::move(*graph);
+    auto quant = nnef1::export_quantizers(program, texts.graph.names, target.operations(), diag);
+    texts.quant = std::move(quant.text);
+    std::string fragments;
+    for (const std::string& name : quant.fragments) {
+        fragments += fmt::format("{}\n\n", target.fragment_text(name));
+    }
+    auto document = nnef1::document_text(texts.graph.text, fragments, diag);
+    if (!document || diag.error_count() > errors) return std::nullopt;
+    texts.document = std::move(*document);
+    return texts;
+}
+
 }  // namespace
 
 Result<void> write_nnef1_model(const model::LoadedModel& model,
@@ -58,28 +104,27 @@ Result<void> write_nnef1_model(const model::LoadedModel& model,
                                const ConvertOptions& options,
                                model::Finding& finding) {
     if (auto good = check_keep(options.keep); !good) return good;
-    RewriteOptions rewrite{
-        .flat = options.flat, .keep = {options.keep.begin(), options.keep.end()}, .names = {}};
-    rewrite.names.label = [&](const ir::Tensor& variable) { return label_of(model, variable); };
-    const auto rewritten = rewrite_as_nnef1(model.program, rewrite, finding.diag);
-    if (!rewritten) {
+    const auto texts = write_texts(model, options, finding.diag);
+    if (!texts) {
         finding.status = model::kWrong;
         return {};
     }
     LEMMA_TRY(
         Output output,
         Output::create(out, {.kind = folder_or_archive(out), .overwrite = options.overwrite}));
-    if (auto done = output.write("graph.nnef", rewritten->graph); !done) return done;
-    if (!rewritten->quant.empty()) {
-        if (auto done = output.write("graph.quant", rewritten->quant); !done) return done;
+    if (auto done = output.write("graph.nnef", texts->document); !done) return done;
+    if (!texts->quant.empty()) {
+        if (auto done = output.write("graph.quant", texts->quant); !done) return done;
     }
-    for (const auto& variable : rewritten->variables) {
-        const ir::Tensor& tensor = model.program.tensors[variable.tensor];
+    const ir::Program& program = texts->rewritten ? texts->rewritten->program : model.program;
+    for (const auto& variable : texts->graph.variables) {
+        const ir::Tensor& tensor = program.tensors[variable.tensor];
         const bool constant = tensor.role == ir::TensorRole::Constant;
         // What a constant holds is part of the graph.
         if (!options.data && !constant) continue;
         LEMMA_TRY(const tensor::Tensor data,
-                  constant ? constant_data(model.program, tensor) : variable_data(model, tensor));
+                  constant ? constant_data(program, tensor)
+                           : variable_data(model, origin(model, *texts, tensor)));
         if (auto done = output.write_tensor(model::label_file(variable.label), data); !done)
             return done;
     }

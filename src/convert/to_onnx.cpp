@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "convert/onnx/rewrite.h"
+#include "convert/onnx/target.h"
 #include "convert/written.h"
 #include "onnx/export.h"
 #include "onnx/external.h"
@@ -69,9 +69,10 @@ Result<void> write_onnx_model(const model::LoadedModel& model,
         finding.status = model::kWrong;
         return {};
     };
-    std::optional<OnnxProgram> rewritten;
-    if (needs_rewriting(model.program)) {
-        rewritten = rewrite_as_onnx(model.program, finding.diag);
+    const OnnxTarget target;
+    std::optional<RewrittenProgram> rewritten;
+    if (needs_rewriting(model.program, target)) {
+        rewritten = rewrite(model.program, target, finding.diag);
         if (!rewritten) return wrong();
     }
     onnx::ExportOptions how{.opset = options.opset, .data = {}};

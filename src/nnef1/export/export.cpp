@@ -13,6 +13,56 @@
 
 namespace lemma::nnef1 {
 
+namespace {
+
+// Extents that are none are reported.
+std::vector<int64_t> fixed_shape(const ir::Program& program,
+                                 const ir::Tensor& tensor,
+                                 Diagnostics& diag) {
+    std::vector<int64_t> extents;
+    for (const ir::SymId extent : tensor.shape) {
+        const auto number = program.symbols.as_int(extent);
+        if (!number || *number <= 0) {
+            diag.error(Span{},
+                       DiagKind::NotSupported,
+                       fmt::format("`{}` has the extent {}, and extents of NNEF 1.0 are fixed "
+                                   "positive numbers",
+                                   tensor.name,
+                                   program.symbols.text(extent)));
+        }
+        extents.push_back(number.value_or(1));
+    }
+    return extents;
+}
+
+// The type of the items; one that NNEF 1.0 does not have is reported.
+std::optional<TypeName> check_type(const ir::Tensor& tensor, Diagnostics& diag) {
+    const auto type = type_of(tensor.dtype);
+    if (!type) {
+        diag.error(Span{},
+                   DiagKind::NotSupported,
+                   fmt::format("`{}` is of {}, and NNEF 1.0 has tensors of f32, i64 and bool only",
+                               tensor.name,
+                               tensor::dtype_name(tensor.dtype)));
+    }
+    return type;
+}
+
+}  // namespace
+
+bool check_inputs(const ir::Program& program, Diagnostics& diag) {
+    const size_t errors = diag.error_count();
+    const auto each = [&](const auto& check) {
+        for (const ir::Port& port : program.graphs[program.main].inputs) {
+            for (const ir::TensorId id : port.operand.items) check(program.tensors[id]);
+        }
+    };
+    each([&](const ir::Tensor& tensor) { fixed_shape(program, tensor, diag); });
+    const bool fixed = diag.error_count() == errors;
+    each([&](const ir::Tensor& tensor) { check_type(tensor, diag); });
+    return fixed;
+}
+
 std::optional<ExportedGraph> export_graph(const ir::Program& program,
                                           const Operations& operations,
                                           const ExportOptions& options,
@@ -46,10 +96,11 @@ std::optional<std::string> document_text(const std::string& graph,
 
 std::optional<ExportedGraph> Exporter::run() {
     const size_t errors = diag_.error_count();
-    find_used();
     name_ports();
-    operations(program_.graphs[program_.main].operations, 0);
-    current_ = {};
+    for (const ir::OpId id : program_.graphs[program_.main].operations) {
+        operation(program_.operations[id]);
+    }
+    current_ = nullptr;
     finish_updates();
     finish_outputs();
     graph_.text = assemble();
@@ -64,8 +115,6 @@ void Exporter::cannot(const ir::Operation* op, std::string message) {
     auto report = diag_.error(op ? op->span : Span{}, DiagKind::NotSupported, std::move(message));
     if (op && !op->label.empty()) report.note(fmt::format("in the operation `{}`", op->label));
 }
-
-void Exporter::line(std::string text) { body_.emplace_back(std::move(text), current_); }
 
 // ---- The graph ----------------------------------------------------------------------------------
 
@@ -106,7 +155,7 @@ void Exporter::finish_outputs() {
             const std::string& output = outputs_[next++];
             const std::string& name = name_of(id);
             if (program_.tensors[id].role == ir::TensorRole::Constant) declare(id);
-            if (name != output) line(fmt::format("{} = copy({});", output, name));
+            if (name != output) body_.push_back(fmt::format("{} = copy({});", output, name));
         }
     }
 }
@@ -117,10 +166,10 @@ void Exporter::finish_updates() {
         if (updated_.contains(i)) continue;
         const ir::Update& update = program_.updates[i];
         const std::string variable = name_of(update.variable);
-        line(fmt::format("{} = update({}, {});",
-                         identifiers_.make(variable + "_new"),
-                         variable,
-                         tensor_text(update.value)));
+        body_.push_back(fmt::format("{} = update({}, {});",
+                                    identifiers_.make(variable + "_new"),
+                                    variable,
+                                    tensor_text(update.value)));
     }
 }
 
@@ -130,24 +179,9 @@ std::string Exporter::assemble() {
                                    name,
                                    fmt::join(inputs_, ", "),
                                    fmt::join(outputs_, ", "));
-    graph_.lines.assign(2 + declarations_.size(), ir::OpId{});
     for (const std::string& declaration : declarations_) text += declaration + "\n";
-    for (const auto& [assignment, op] : body_) {
-        text += assignment + "\n";
-        graph_.lines.push_back(op);
-    }
+    for (const std::string& assignment : body_) text += assignment + "\n";
     return text + "}\n";
-}
-
-void Exporter::find_used() {
-    const auto use = [&](const std::vector<ir::Port>& ports) {
-        for (const ir::Port& port : ports) {
-            used_.insert(port.operand.items.begin(), port.operand.items.end());
-        }
-    };
-    for (const ir::Operation& op : program_.operations) use(op.inputs);
-    for (const ir::Graph& graph : program_.graphs) use(graph.outputs);
-    for (const ir::Update& update : program_.updates) used_.insert(update.value);
 }
 
 // ---- Tensors ------------------------------------------------------------------------------------
@@ -205,45 +239,31 @@ std::string Exporter::tensor_text(ir::TensorId id) {
     if (number && type && !names_.contains(id)) {
         if (auto text = scalar_text(program_.symbols, tensor.items[0], *type)) return *text;
     }
+    if (!is_known(id)) {
+        cannot(current_, fmt::format("NNEF 1.0 has no operation that makes `{}`", tensor.name));
+    }
     return name_of(id);
 }
 
 // Tensors are of scalars where nothing else is said.
 std::string Exporter::generic_text(ir::TensorId id) {
+    const auto type = check_type(program_.tensors[id], diag_);
+    return !type || type == TypeName::Scalar ? "" : fmt::format("<{}>", spelling(*type));
+}
+
+void Exporter::check_rank(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
-    const auto type = type_of(tensor.dtype);
-    if (!type) {
-        cannot(nullptr,
-               fmt::format("`{}` is of {}, and NNEF 1.0 has tensors of f32, i64 and bool only",
-                           tensor.name,
-                           tensor::dtype_name(tensor.dtype)));
-        return "";
-    }
-    return type == TypeName::Scalar ? "" : fmt::format("<{}>", spelling(*type));
+    if (tensor.shape.size() <= kMaxRank) return;
+    cannot(current_,
+           fmt::format("`{}` is of rank {}, and NNEF 1.0 files hold at most {}",
+                       tensor.name,
+                       tensor.shape.size(),
+                       kMaxRank));
 }
 
 std::string Exporter::shape_text(ir::TensorId id) {
-    const ir::Tensor& tensor = program_.tensors[id];
-    std::vector<int64_t> extents;
-    if (tensor.shape.size() > kMaxRank) {
-        cannot(nullptr,
-               fmt::format("`{}` is of rank {}, and NNEF 1.0 files hold at most {}",
-                           tensor.name,
-                           tensor.shape.size(),
-                           kMaxRank));
-    }
-    for (const ir::SymId extent : tensor.shape) {
-        const auto number = program_.symbols.as_int(extent);
-        if (!number || *number <= 0) {
-            cannot(nullptr,
-                   fmt::format("`{}` has the extent {}, and extents of NNEF 1.0 are fixed positive "
-                               "numbers",
-                               tensor.name,
-                               program_.symbols.text(extent)));
-        }
-        extents.push_back(number.value_or(1));
-    }
-    return fmt::format("[{}]", fmt::join(extents, ", "));
+    check_rank(id);
+    return fmt::format("[{}]", fmt::join(fixed_shape(program_, program_.tensors[id], diag_), ", "));
 }
 
 }  // namespace lemma::nnef1

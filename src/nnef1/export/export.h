@@ -21,11 +21,6 @@ struct ExportOptions {
 
 struct ExportedGraph {
     std::string text;  // a line for each assignment
-    // Which operation each line of the text comes from; not valid for those of none.
-    std::vector<ir::OpId> lines;
-    // Fragments are invoked that are not operations of the specification, so that the text has to
-    // be expanded.
-    bool translated = false;
     struct Variable {
         std::string label;
         ir::TensorId tensor;  // a variable, or a constant that literals cannot say
@@ -34,10 +29,21 @@ struct ExportedGraph {
     std::map<std::string, ir::TensorId> names;  // the identifiers of the graph
 };
 
-// Operations of NNEF 1.0 are written as such. Those of other modules are invocations of the
-// fragment in `operations` that is named after them, `math_add` for `math.add`, if it takes what
-// they have (stdlib/nnef1/translations/); compounds without one are written as their parts.
-// What NNEF 1.0 cannot say is reported.
+// Whether the operation is one of the specification, with inputs, attributes and results that a
+// document can hold.
+bool is_written_whole(const ir::Program& program,
+                      const Operations& operations,
+                      const ir::Operation& op);
+
+// Why an operation that is not is refused.
+std::string why_not_written(const ir::Program& program, const ir::Operation& op);
+
+// Reports inputs of the graph that NNEF 1.0 cannot declare. False when an extent is not fixed:
+// then no shape can be told.
+bool check_inputs(const ir::Program& program, Diagnostics& diag);
+
+// The operations of the main graph are those of the specification. What NNEF 1.0 cannot say is
+// reported.
 std::optional<ExportedGraph> export_graph(const ir::Program& program,
                                           const Operations& operations,
                                           const ExportOptions& options,

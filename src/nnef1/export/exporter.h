@@ -32,29 +32,17 @@ private:
     std::string tensor_text(ir::TensorId id);
     std::string generic_text(ir::TensorId id);
     std::string shape_text(ir::TensorId id);
+    void check_rank(ir::TensorId id);
     bool is_known(ir::TensorId id) const;
 
-    void find_used();
-
     // Operations (export_call.cpp).
-    void operations(const std::vector<ir::OpId>& list, int depth);
-    void operation(ir::OpId id, int depth);
+    void operation(const ir::Operation& op);
     bool write_update(const ir::Operation& op, const Signature& signature);
-    bool write_split(const ir::Operation& op);
-    const Signature* find_signature(const ir::Operation& op) const;
-    bool takes(const Signature& signature, const ir::Operation& op) const;
-    bool takes_tensors(const ValueType& type, const ir::Operand& operand) const;
-    bool call(const ir::Operation& op, const Signature& signature);
-    std::optional<std::string> arguments(const ir::Operation& op, const Signature& signature);
-    std::optional<std::string> attribute(const ir::Operation& op,
-                                         const Signature& signature,
-                                         size_t index) const;
+    std::string arguments(const ir::Operation& op, const Signature& signature);
     std::string operand_text(const ir::Operand& operand, const ValueType& type);
     std::string results(const ir::Operation& op, const Signature& signature);
     std::string explicit_type(const ir::Operation& op, const Signature& signature);
-    std::string why_not(const ir::Operation& op) const;
 
-    void line(std::string text);
     void cannot(const ir::Operation* op, std::string message);
 
     const ir::Program& program_;
@@ -66,12 +54,10 @@ private:
     Labels labels_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
     std::unordered_set<ir::TensorId, IdHash> written_;  // tensors that an assignment made
-    std::unordered_set<ir::TensorId, IdHash> used_;     // tensors that somebody reads
     std::vector<std::string> inputs_, outputs_;         // identifiers
-    std::vector<std::string> declarations_;             // lines
-    std::vector<std::pair<std::string, ir::OpId>> body_;
-    std::set<size_t> updated_;  // updates of the program that are written
-    ir::OpId current_;          // the operation being written
+    std::vector<std::string> declarations_, body_;      // lines
+    std::set<size_t> updated_;                          // updates that are written
+    const ir::Operation* current_ = nullptr;            // that is being written
 };
 
 }  // namespace lemma::nnef1

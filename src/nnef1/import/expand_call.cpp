@@ -79,7 +79,7 @@ Value Expander::run(Call& call, Frame& frame) {
         note_custom(signature.name(), call.span);
         return {};
     }
-    call.label = unique_label(call, frame);
+    if (call.label.empty()) call.label = unique_label(call, frame);
     const bool integers = takes_integers(call);
     for (size_t i = 0; i < call.arguments.size(); ++i) {
         ValueType type = signature.params[i];
@@ -115,6 +115,7 @@ std::string Expander::path_of(const Frame& frame, std::string_view name) const {
 }
 
 std::vector<std::string> Expander::names_of_results(const Call& call, const Frame& frame) const {
+    if (!call.result_names.empty()) return call.result_names;
     std::vector<std::string> names(call.signature.results.size());
     if (!call.target.valid()) return names;
     const auto& node = expr(call.target).node;
@@ -236,6 +237,8 @@ ir::Value attribute_value(const Value& value, const ValueType& type) {
 constexpr std::array<std::string_view, 4> kLenientOperations = {
     "box", "max_pool", "avg_pool", "rms_pool"};
 
+}  // namespace
+
 ir::Operand operand_of(const Value& value) {
     if (const auto* id = std::get_if<ir::TensorId>(&value.node)) return ir::Operand::single(*id);
     ir::Operand operand{.packed = true, .items = {}, .length = {}};
@@ -244,8 +247,6 @@ ir::Operand operand_of(const Value& value) {
     }
     return operand;
 }
-
-}  // namespace
 
 // A pack holds tensors of one rank. Where they differ, a sum of them is what the specification
 // makes of it: an addition after the other, each of which broadcasts.

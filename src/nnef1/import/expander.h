@@ -15,6 +15,8 @@ struct EinsumOperand {
     std::vector<int64_t> letters;
 };
 
+// A tensor, or an array of them.
+ir::Operand operand_of(const Value& value);
 // Whether integers stay as they are.
 bool rounds(std::string_view operation);
 
@@ -33,6 +35,9 @@ public:
           diag_(diag) {}
 
     Imported expand();
+    // A fragment of the document, called from outside of it (fragments.cpp).
+    std::optional<std::vector<ir::Operand>> call_fragment(const Signature& signature,
+                                                          const ir::Call& given);
 
 private:
     // One expansion of a body. `fragment` is null for the graph.
@@ -55,6 +60,7 @@ private:
         std::vector<Span> spans;       // of the arguments; where there is none, of the name
         ExprId target;                 // what the results are assigned to; may be missing
         std::string label;
+        std::vector<std::string> result_names;  // of a call from outside
     };
 
     // Bodies and the graph (expand.cpp).
@@ -90,6 +96,9 @@ private:
     std::vector<std::string> names_of_results(const Call& call, const Frame& frame) const;
     std::string unique_label(const Call& call, const Frame& frame);
     std::string_view first_name(ExprId target) const;
+    std::optional<std::vector<ir::Operand>> own_results(const Signature& signature,
+                                                        const ir::Call& given,
+                                                        const Value& result);
 
     // Operations that make tensors (expand_tensors.cpp).
     std::optional<Value> make_tensor(const Call& call, const Frame& frame);

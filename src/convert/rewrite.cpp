@@ -1,16 +1,12 @@
-#include "convert/onnx/rewrite.h"
+#include "convert/rewrite.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
+#include <unordered_set>
 
-#include "base/check.h"
-#include "convert/onnx/transfer.h"
-#include "onnx/export.h"
-#include "sknd/compose/calls.h"
-#include "sknd/modules/modules.h"
+#include "convert/transfer.h"
 
 namespace lemma::convert {
 
@@ -18,86 +14,74 @@ namespace {
 
 constexpr int kMaxDepth = 400;  // of compounds inside one another
 
-// `to_onnx.math_add` for `math.add`
-std::string translation_name(const std::string& op) {
-    std::string name = op;
-    std::ranges::replace(name, '.', '_');
-    return "to_onnx." + name;
+// The tensors that somebody reads.
+std::unordered_set<ir::TensorId, IdHash> used_tensors(const ir::Program& program) {
+    std::unordered_set<ir::TensorId, IdHash> used;
+    const auto use = [&](const std::vector<ir::Port>& ports) {
+        for (const ir::Port& port : ports) {
+            used.insert(port.operand.items.begin(), port.operand.items.end());
+        }
+    };
+    for (const ir::Operation& op : program.operations) use(op.inputs);
+    for (const ir::Graph& graph : program.graphs) use(graph.outputs);
+    for (const ir::Update& update : program.updates) used.insert(update.value);
+    return used;
 }
 
-const ir::Port* find_port(const ir::Operation& op, std::string_view name) {
-    const auto found =
-        std::ranges::find_if(op.inputs, [&](const ir::Port& port) { return port.name == name; });
-    return found == op.inputs.end() ? nullptr : &*found;
-}
-
-bool has_name(const std::vector<sknd::ParamDecl>& decls, std::string_view name) {
-    return std::ranges::any_of(decls,
-                               [&](const sknd::ParamDecl& decl) { return decl.name.text == name; });
-}
-
-// What a translation is composed of is told about at the place of the operation.
-void place_parts(ir::Program& program,
-                 const std::vector<ir::OpId>& parts,
-                 const ir::Operation& at) {
-    for (const ir::OpId id : parts) {
-        ir::Operation& part = program.operations[id];
-        part.span = at.span;
-        place_parts(program, part.parts, at);
-    }
+template <class Predicate>
+bool all_outputs(const ir::Operation& op, Predicate&& holds) {
+    return std::ranges::all_of(op.outputs, [&](const ir::Port& port) {
+        return std::ranges::all_of(port.operand.items, holds);
+    });
 }
 
 // One attempt. Compounds whose translation does not fit are noted, for the next one.
 class Rewriter {
 public:
     Rewriter(const ir::Program& program,
-             const sknd::Package& library,
+             const Target& target,
              const std::set<ir::OpId>& taken_apart,
              Diagnostics& diag)
         : program_(program),
-          library_(library),
+          target_(target),
           taken_apart_(taken_apart),
           diag_(diag),
-          builder_(sknd::make_call_builder(library, no_limits(), trouble_)),
+          used_(used_tensors(program)),
+          builder_(target.builder(trouble_)),
           transfer_(program, *builder_) {}
 
-    std::optional<OnnxProgram> run();
+    std::optional<RewrittenProgram> run();
     // Compounds that are to be written as their parts.
     const std::set<ir::OpId>& unfit() const { return unfit_; }
 
 private:
-    static sknd::ComposeOptions no_limits();
     void operations(const std::vector<ir::OpId>& list, int depth);
     void operation(ir::OpId id, int depth);
-    const sknd::Definition* find_definition(const std::string& call) const;
-    bool takes(const sknd::Definition& definition, const ir::Operation& op) const;
-    void translate(ir::OpId id, const std::string& callee, const sknd::Definition& definition);
+    void translate(ir::OpId id, const Translation& translation);
     void stay(const ir::Operation& op);
     void control(const ir::Operation& op, int depth);
     ir::GraphId graph(ir::GraphId id, int depth);
-    bool call(const ir::Operation& op, ir::Call call);
+    bool call(const ir::Operation& op, const Translation& translation);
+    std::optional<RewrittenProgram> finish(ir::Graph graph);
+    void keep_names(ir::Program& program) const;
+    std::string reason_since(size_t before) const;
     void cannot(const ir::Operation& op, std::string message);
 
     const ir::Program& program_;
-    const sknd::Package& library_;
+    const Target& target_;
     const std::set<ir::OpId>& taken_apart_;
     Diagnostics& diag_;
+    std::unordered_set<ir::TensorId, IdHash> used_;
     Diagnostics trouble_{0};
     std::unique_ptr<ir::CallBuilder> builder_;
     Transfer transfer_;
     std::set<ir::OpId> unfit_;
+    // Of the operations that were made: what a translation consists of is told about at the place
+    // of the operation.
+    std::vector<Span> places_;
 };
 
-// The program was composed within the limits that the user gave.
-sknd::ComposeOptions Rewriter::no_limits() {
-    sknd::ComposeOptions options;
-    options.limits.max_pack_length = SIZE_MAX / 4;
-    options.limits.max_string_bytes = SIZE_MAX / 4;
-    options.limits.max_work = SIZE_MAX / 4;
-    return options;
-}
-
-std::optional<OnnxProgram> Rewriter::run() {
+std::optional<RewrittenProgram> Rewriter::run() {
     const size_t errors = diag_.error_count();
     const ir::Graph& main = program_.graphs[program_.main];
     ir::Graph graph;
@@ -107,24 +91,49 @@ std::optional<OnnxProgram> Rewriter::run() {
     operations(main.operations, 0);
     for (const ir::Port& port : main.outputs)
         graph.outputs.push_back({port.name, transfer_.operand(port.operand)});
+    if (diag_.error_count() > errors || !unfit_.empty()) return std::nullopt;
+    return finish(std::move(graph));
+}
+
+std::optional<RewrittenProgram> Rewriter::finish(ir::Graph graph) {
     std::vector<ir::Update> updates;
     for (const ir::Update& update : program_.updates)
         updates.push_back({transfer_.tensor(update.variable), transfer_.tensor(update.value)});
-    if (diag_.error_count() > errors || !unfit_.empty()) return std::nullopt;
+    std::vector<std::pair<ir::TensorId, ir::Quantizer>> quantizers;
+    for (const auto& [from, to] : transfer_.tensors()) {
+        if (!program_.tensors[from].quantizer) continue;
+        quantizers.emplace_back(to, *program_.tensors[from].quantizer);
+        for (ir::Attribute& attribute : quantizers.back().second.attributes)
+            attribute.value = transfer_.value(attribute.value);
+    }
     auto program = builder_->finish(std::move(graph), std::move(updates));
     if (!program) return std::nullopt;
-    OnnxProgram result{.program = std::move(*program), .variables = {}};
-    for (const ir::Graph& each : result.program.graphs) {
-        for (const ir::OpId id : each.operations) {
-            const ir::Operation at = result.program.operations[id];
-            place_parts(result.program, at.parts, at);
-        }
-    }
+    RewrittenProgram result{.program = std::move(*program), .variables = {}};
+    for (uint32_t i = 0; i < places_.size(); ++i)
+        result.program.operations[make_id<ir::OpId>(i)].span = places_[i];
+    for (auto& [id, quantizer] : quantizers)
+        result.program.tensors[id].quantizer = std::move(quantizer);
+    keep_names(result.program);
     for (const auto& [from, to] : transfer_.tensors()) {
         if (program_.tensors[from].role == ir::TensorRole::Variable)
             result.variables[result.program.tensors[to].name] = from;
     }
     return result;
+}
+
+// A result that a translation has its own name for takes the one of the operation's result.
+void Rewriter::keep_names(ir::Program& program) const {
+    std::set<std::string> names;
+    for (const ir::Tensor& tensor : program.tensors) names.insert(tensor.name);
+    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto from = make_id<ir::TensorId>(i);
+        const auto to = transfer_.tensors().find(from);
+        if (to == transfer_.tensors().end()) continue;
+        ir::Tensor& made = program.tensors[to->second];
+        if (made.role != ir::TensorRole::Intermediate) continue;
+        const std::string& name = program_.tensors[from].name;
+        if (names.insert(name).second) made.name = name;
+    }
 }
 
 void Rewriter::cannot(const ir::Operation& op, std::string message) {
@@ -142,107 +151,72 @@ void Rewriter::operation(ir::OpId id, int depth) {
     if (depth > kMaxDepth) return cannot(op, "operations are nested too deep to be written");
     if (op.kind == ir::OperationKind::Control) return control(op, depth + 1);
     // A compound may hand on what was there before.
-    const bool known = std::ranges::all_of(op.outputs, [&](const ir::Port& port) {
-        return std::ranges::all_of(port.operand.items,
-                                   [&](ir::TensorId t) { return transfer_.is_known(t); });
-    });
+    const bool known = all_outputs(op, [&](ir::TensorId t) { return transfer_.is_known(t); });
     if (known && !op.outputs.empty()) return;
-    if (onnx::is_written_whole(op)) return stay(op);
-    const std::string callee = translation_name(op.op);
-    const sknd::Definition* const definition = find_definition(callee);
-    if (definition && !taken_apart_.contains(id) && takes(*definition, op))
-        return translate(id, callee, *definition);
+    if (target_.has(op)) return stay(op);
+    if (!taken_apart_.contains(id)) {
+        if (const auto translation = target_.translation(op)) return translate(id, *translation);
+    }
     if (op.compound()) return operations(op.parts, depth + 1);
+    // Such as the indices of a pool where only its values are wanted.
+    if (all_outputs(op, [&](ir::TensorId t) { return !used_.contains(t); })) return;
     // Nobody may need it: what does is told then.
     if (op.op == "constant") return;
-    cannot(op,
-           definition ? fmt::format(
-                            "ONNX has no operator for `{}` with these inputs and attributes", op.op)
-                      : fmt::format("ONNX has no operator for `{}`", op.op));
+    cannot(op, target_.why_not(op));
 }
 
-const sknd::Definition* Rewriter::find_definition(const std::string& call) const {
-    const std::string name = call.substr(call.rfind('.') + 1);
-    for (const sknd::LoadedModule& module : library_.modules) {
-        if (!module.name.starts_with("to_onnx.")) continue;
-        const auto found = module.definition_index.find(name);
-        if (found != module.definition_index.end())
-            return &module.module.definitions[found->second];
-    }
-    return nullptr;
-}
-
-// A translation has a place for all that the operation has.
-bool Rewriter::takes(const sknd::Definition& definition, const ir::Operation& op) const {
-    const bool inputs = std::ranges::all_of(op.inputs, [&](const ir::Port& port) {
-        return port.operand.null() || has_name(definition.inputs, port.name);
-    });
-    return inputs && std::ranges::all_of(op.attributes, [&](const ir::Attribute& attribute) {
-               return std::holds_alternative<ir::Null>(attribute.value) ||
-                      has_name(definition.attribs, attribute.name);
-           });
-}
-
-bool Rewriter::call(const ir::Operation& op, ir::Call call) {
+bool Rewriter::call(const ir::Operation& op, const Translation& translation) {
+    ir::Call call;
+    call.op = translation.op;
     call.label = op.label;
+    call.types = translation.types;
     call.span = op.span;
-    for (const ir::Attribute& attribute : op.attributes) {
-        if (!std::holds_alternative<ir::Null>(attribute.value))
-            call.attributes.push_back({attribute.name, transfer_.value(attribute.value)});
-    }
+    for (const ir::Attribute& attribute : translation.attributes)
+        call.attributes.push_back({attribute.name, transfer_.value(attribute.value)});
+    for (const ir::Operand& input : translation.inputs)
+        call.inputs.push_back(transfer_.operand(input));
+    while (!call.inputs.empty() && call.inputs.back().null()) call.inputs.pop_back();
     for (const ir::Port& port : op.outputs) {
         const bool single = !port.operand.packed && port.operand.items.size() == 1;
         call.results.push_back(single ? program_.tensors[port.operand.items[0]].name : "");
     }
     const auto results = builder_->call(call);
+    places_.resize(builder_->program().operations.size(), op.span);
     return results && transfer_.take_outputs(op, *results);
 }
 
-void Rewriter::translate(ir::OpId id,
-                         const std::string& callee,
-                         const sknd::Definition& definition) {
+// What was reported first since there were so many reports.
+std::string Rewriter::reason_since(size_t before) const {
+    const auto& items = trouble_.items();
+    return items.size() > before ? ": " + items[before].message : "";
+}
+
+void Rewriter::translate(ir::OpId id, const Translation& translation) {
     const ir::Operation& op = program_.operations[id];
-    ir::Call call;
-    call.op = callee;
-    for (const sknd::ParamDecl& decl : definition.inputs) {
-        const ir::Port* const port = find_port(op, decl.name.text);
-        call.inputs.push_back(port ? transfer_.operand(port->operand) : ir::Operand{});
-    }
-    while (!call.inputs.empty() && call.inputs.back().null()) call.inputs.pop_back();
-    for (const sknd::DtypeDecl& decl : definition.dtypes) {
-        const auto given = std::ranges::find_if(
-            op.dtypes, [&](const auto& dtype) { return dtype.first == decl.name.text; });
-        if (given == op.dtypes.end()) break;
-        call.types.push_back(given->second);
-    }
     const size_t before = trouble_.items().size();
-    if (this->call(op, std::move(call))) return;
+    if (call(op, translation)) return;
     if (op.compound()) {
         unfit_.insert(id);
         return transfer_.outputs_as_they_are(op);
     }
-    const auto& items = trouble_.items();
     cannot(op,
-           fmt::format("`{}` cannot be written as ONNX{}",
-                       op.op,
-                       items.size() > before ? ": " + items[before].message : ""));
+           fmt::format(
+               "`{}` cannot be written as {}{}", op.op, target_.format(), reason_since(before)));
 }
 
-// An operation of ONNX, or one that the exporter knows.
+// An operation of the format, or one that its writer knows.
 void Rewriter::stay(const ir::Operation& op) {
-    ir::Call call;
     const size_t dot = op.op.rfind('.');
     const std::string module = op.op.substr(0, dot);
-    call.op = module.substr(0, module.rfind('.')) + op.op.substr(dot);
-    for (const auto& [name, dtype] : op.dtypes) call.types.push_back(dtype);
-    for (const ir::Port& port : op.inputs) call.inputs.push_back(transfer_.operand(port.operand));
+    Translation same{.op = module.substr(0, module.rfind('.')) + op.op.substr(dot),
+                     .types = {},
+                     .attributes = given_attributes(op),
+                     .inputs = {}};
+    for (const auto& [name, dtype] : op.dtypes) same.types.push_back(dtype);
+    for (const ir::Port& port : op.inputs) same.inputs.push_back(port.operand);
     const size_t before = trouble_.items().size();
-    if (this->call(op, std::move(call))) return;
-    const auto& items = trouble_.items();
-    cannot(op,
-           fmt::format("`{}` cannot be written again{}",
-                       op.op,
-                       items.size() > before ? ": " + items[before].message : ""));
+    if (call(op, same)) return;
+    cannot(op, fmt::format("`{}` cannot be written again{}", op.op, reason_since(before)));
 }
 
 // ---- Control flow -------------------------------------------------------------------------------
@@ -260,6 +234,7 @@ ir::GraphId Rewriter::graph(ir::GraphId id, int depth) {
 }
 
 void Rewriter::control(const ir::Operation& op, int depth) {
+    if (!target_.has_control_flow()) return cannot(op, target_.why_not(op));
     ir::Operation made;
     made.kind = op.kind;
     made.op = op.op;
@@ -290,15 +265,16 @@ void Rewriter::control(const ir::Operation& op, int depth) {
     for (const ir::Port& port : op.outputs)
         made.outputs.push_back({port.name, transfer_.operand(port.operand)});
     builder_->add_control(std::move(made));
+    places_.resize(builder_->program().operations.size(), op.span);
 }
 
-bool has_other(const ir::Program& program, ir::GraphId id, int depth) {
+bool has_other(const ir::Program& program, const Target& target, ir::GraphId id, int depth) {
     if (!id.valid()) return false;
     return depth > kMaxDepth ||
            std::ranges::any_of(program.graphs[id].operations, [&](ir::OpId each) {
                const ir::Operation& op = program.operations[each];
                const auto inside = [&](ir::GraphId part) {
-                   return has_other(program, part, depth + 1);
+                   return has_other(program, target, part, depth + 1);
                };
                if (const auto* const branch = std::get_if<ir::Branch>(&op.control)) {
                    return inside(branch->alternative) ||
@@ -310,23 +286,23 @@ bool has_other(const ir::Program& program, ir::GraphId id, int depth) {
                    return inside(loop->pre_condition) || inside(loop->body) ||
                           inside(loop->post_condition);
                }
-               return !onnx::is_written_whole(op);
+               return !target.has(op);
            });
 }
 
 }  // namespace
 
-bool needs_rewriting(const ir::Program& program) { return has_other(program, program.main, 0); }
+bool needs_rewriting(const ir::Program& program, const Target& target) {
+    return has_other(program, target, program.main, 0);
+}
 
-std::optional<OnnxProgram> rewrite_as_onnx(const ir::Program& program, Diagnostics& diag) {
-    diag::SourceMap sources;
-    Diagnostics trouble;
-    const sknd::Package library = sknd::load_library(sources, "to_onnx", trouble);
-    LEMMA_CHECK(!trouble.has_errors());
+std::optional<RewrittenProgram> rewrite(const ir::Program& program,
+                                        const Target& target,
+                                        Diagnostics& diag) {
     std::set<ir::OpId> taken_apart;
     while (true) {
         Diagnostics found;
-        Rewriter rewriter(program, library, taken_apart, found);
+        Rewriter rewriter(program, target, taken_apart, found);
         auto result = rewriter.run();
         if (!result && !rewriter.unfit().empty()) {
             taken_apart.insert(rewriter.unfit().begin(), rewriter.unfit().end());
@@ -335,6 +311,25 @@ std::optional<OnnxProgram> rewrite_as_onnx(const ir::Program& program, Diagnosti
         for (const diag::Diagnostic& item : found.items()) diag.add(item);
         return result;
     }
+}
+
+std::vector<ir::Operand> inputs_by_name(const ir::Operation& op,
+                                        const std::vector<std::string_view>& names) {
+    std::vector<ir::Operand> inputs;
+    for (const std::string_view name : names) {
+        const auto found = std::ranges::find_if(
+            op.inputs, [&](const ir::Port& port) { return port.name == name; });
+        inputs.push_back(found == op.inputs.end() ? ir::Operand{} : found->operand);
+    }
+    return inputs;
+}
+
+std::vector<ir::Attribute> given_attributes(const ir::Operation& op) {
+    std::vector<ir::Attribute> given;
+    for (const ir::Attribute& attribute : op.attributes) {
+        if (!std::holds_alternative<ir::Null>(attribute.value)) given.push_back(attribute);
+    }
+    return given;
 }
 
 }  // namespace lemma::convert

@@ -1,4 +1,4 @@
-#include "convert/onnx/transfer.h"
+#include "convert/transfer.h"
 
 #include <algorithm>
 

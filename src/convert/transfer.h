@@ -1,4 +1,4 @@
-// convert/onnx/transfer.h — tensors and expressions of one program in another that is being built.
+// convert/transfer.h — tensors and expressions of one program in another that is being built.
 #pragma once
 
 #include <string>
