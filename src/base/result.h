@@ -21,9 +21,17 @@ using Result = std::expected<T, Error>;
 #define LEMMA_CONCAT(a, b) LEMMA_CONCAT_(a, b)
 
 // LEMMA_TRY(std::string bytes, read_file(path)); declares `bytes`, or returns the error.
-#define LEMMA_TRY(declaration, expression) \
-    LEMMA_TRY_(declaration, expression, LEMMA_CONCAT(lemma_try_, __LINE__))
-#define LEMMA_TRY_(declaration, expression, name)               \
+// LEMMA_TRY(check(bytes)); goes on, or returns the error.
+#define LEMMA_TRY(...) LEMMA_TRY_PICK(__VA_ARGS__, LEMMA_TRY_VALUE, LEMMA_TRY_VOID)(__VA_ARGS__)
+#define LEMMA_TRY_PICK(first, second, picked, ...) picked
+#define LEMMA_TRY_VALUE(declaration, expression) \
+    LEMMA_TRY_VALUE_(declaration, expression, LEMMA_CONCAT(lemma_try_, __LINE__))
+#define LEMMA_TRY_VALUE_(declaration, expression, name)         \
     auto name = (expression);                                   \
     if (!name) return std::unexpected(std::move(name).error()); \
     declaration = std::move(*name)
+#define LEMMA_TRY_VOID(expression) LEMMA_TRY_VOID_(expression, LEMMA_CONCAT(lemma_try_, __LINE__))
+#define LEMMA_TRY_VOID_(expression, name)                                                     \
+    do {                                                                                      \
+        if (auto name = (expression); !name) return std::unexpected(std::move(name).error()); \
+    } while (false)

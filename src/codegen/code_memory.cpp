@@ -156,9 +156,8 @@ Result<void> Linker::relocate(const Placed& placed, const ElfRelocations& reloca
                   address_of(placed, ELF64_R_SYM(item.r_info), is_near_call(elf_machine(), type)));
         unsigned char* const place = section + item.r_offset;
         const uint64_t value = symbol + static_cast<uint64_t>(item.r_addend);
-        auto done =
-            codegen::relocate(elf_machine(), {type, std::bit_cast<uint64_t>(place), value}, place);
-        if (!done) return done;
+        LEMMA_TRY(
+            codegen::relocate(elf_machine(), {type, std::bit_cast<uint64_t>(place), value}, place));
     }
     return {};
 }
@@ -172,7 +171,7 @@ Result<void> Linker::write(unsigned char* memory) {
             std::memcpy(memory + placed.offsets[i], section.bytes.data(), section.bytes.size());
         }
         for (const ElfRelocations& relocations : placed.object.relocations) {
-            if (auto done = relocate(placed, relocations); !done) return done;
+            LEMMA_TRY(relocate(placed, relocations));
         }
     }
     return {};
@@ -203,14 +202,14 @@ CodeMemory::~CodeMemory() {
 
 Result<void> CodeMemory::add(std::span<const std::string_view> objects) {
     Linker linker;
-    if (auto done = linker.read(objects); !done) return done;
+    LEMMA_TRY(linker.read(objects));
     if (linker.bytes() == 0) return {};
     void* const memory =
         ::mmap(nullptr, linker.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return std::unexpected(Error{"there is no memory for code"});
     mappings_.push_back({memory, linker.bytes()});
     auto* const bytes = static_cast<unsigned char*>(memory);
-    if (auto done = linker.write(bytes); !done) return done;
+    LEMMA_TRY(linker.write(bytes));
     // No page is both writable and executable.
     const size_t constants = linker.bytes() - linker.code_bytes();
     if (::mprotect(bytes, linker.code_bytes(), PROT_READ | PROT_EXEC) != 0 ||

@@ -160,7 +160,7 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     work(jobs, next);
     for (std::thread& helper : helpers) helper.join();
     const size_t before = stats_.kernels;
-    if (auto done = link(jobs); !done) return std::unexpected(done.error());
+    LEMMA_TRY(link(jobs));
     for (Job& job : jobs) forms_[name_of(job.key)] = std::move(job.form);
     jobs.clear();
     if (stats_.kernels > before) rest_object_makers();

@@ -157,26 +157,26 @@ Result<void> ElfReader::read_relocations(const Elf64_Shdr& header) {
     auto items = records<Elf64_Rela>(bytes);
     if (!items) return bad("its relocations");
     for (const Elf64_Rela& item : *items) {
-        if (auto good = check_relocation(item, section); !good) return good;
+        LEMMA_TRY(check_relocation(item, section));
     }
     object_.relocations.push_back({header.sh_info, std::move(*items)});
     return {};
 }
 
 Result<ElfObject> ElfReader::read() {
-    if (auto done = read_headers(); !done) return std::unexpected(done.error());
+    LEMMA_TRY(read_headers());
     // Symbols are in sections, and relocations use symbols.
     for (const Elf64_Shdr& header : headers_) {
-        if (auto done = read_section(header); !done) return std::unexpected(done.error());
+        LEMMA_TRY(read_section(header));
     }
     for (const Elf64_Shdr& header : headers_) {
         if (header.sh_type != SHT_SYMTAB) continue;
-        if (auto done = read_symbols(header); !done) return std::unexpected(done.error());
+        LEMMA_TRY(read_symbols(header));
     }
     for (const Elf64_Shdr& header : headers_) {
         if (header.sh_type == SHT_REL) return bad("relocations of an old kind");
         if (header.sh_type != SHT_RELA) continue;
-        if (auto done = read_relocations(header); !done) return std::unexpected(done.error());
+        LEMMA_TRY(read_relocations(header));
     }
     return std::move(object_);
 }

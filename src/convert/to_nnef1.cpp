@@ -103,7 +103,7 @@ Result<void> write_nnef1_model(const model::LoadedModel& model,
                                const std::string& out,
                                const ConvertOptions& options,
                                model::Finding& finding) {
-    if (auto good = check_keep(options.keep); !good) return good;
+    LEMMA_TRY(check_keep(options.keep));
     const auto texts = write_texts(model, options, finding.diag);
     if (!texts) {
         finding.status = model::kWrong;
@@ -112,23 +112,20 @@ Result<void> write_nnef1_model(const model::LoadedModel& model,
     LEMMA_TRY(
         Output output,
         Output::create(out, {.kind = folder_or_archive(out), .overwrite = options.overwrite}));
-    if (auto done = output.write("graph.nnef", texts->document); !done) return done;
+    LEMMA_TRY(output.write("graph.nnef", texts->document));
     if (!texts->quant.empty()) {
-        if (auto done = output.write("graph.quant", texts->quant); !done) return done;
-    }
-    const ir::Program& program = texts->rewritten ? texts->rewritten->program : model.program;
-    for (const auto& variable : texts->graph.variables) {
-        const ir::Tensor& tensor = program.tensors[variable.tensor];
-        const bool constant = tensor.role == ir::TensorRole::Constant;
-        // What a constant holds is part of the graph.
-        if (!options.data && !constant) continue;
-        LEMMA_TRY(const tensor::Tensor data,
-                  constant ? constant_data(program, tensor)
-                           : variable_data(model, origin(model, *texts, tensor)));
-        if (auto done = output.write_tensor(model::label_file(variable.label), data); !done)
-            return done;
-    }
-    return finish_output(model, options, std::move(output), finding);
-}
+        LEMMA_TRY(output.write("graph.quant", texts->quant));
+        const ir::Program& program = texts->rewritten ? texts->rewritten->program : model.program;
+        for (const auto& variable : texts->graph.variables) {
+            const ir::Tensor& tensor = program.tensors[variable.tensor];
+            const bool constant = tensor.role == ir::TensorRole::Constant;
+            // What a constant holds is part of the graph.
+            if (!options.data && !constant) continue;
+            LEMMA_TRY(const tensor::Tensor data,
+                      constant ? constant_data(program, tensor)
+                               : variable_data(model, origin(model, *texts, tensor)));
+            LEMMA_TRY(output.write_tensor(model::label_file(variable.label), data));
+            return finish_output(model, options, std::move(output), finding);
+        }
 
-}  // namespace lemma::convert
+    }  // namespace lemma::convert

@@ -44,9 +44,8 @@ Result<void> write_files(onnx::Model& model,
     if (options.external_data || onnx::tensor_bytes(model) > kMaxDataInside) {
         const std::string data = name + ".data";
         const auto parts = onnx::move_out(data, model);
-        auto good =
-            parts.empty() ? Result<void>() : tensor::write_file_parts(output.path_of(data), parts);
-        if (!good) return good;
+        LEMMA_TRY(parts.empty() ? Result<void>()
+                                : tensor::write_file_parts(output.path_of(data), parts));
     }
     const std::string bytes = onnx::write_model(model);
     if (bytes.size() > kMaxMessageBytes) {
@@ -90,7 +89,7 @@ Result<void> write_onnx_model(const model::LoadedModel& model,
     warn_of_quantizers(model.program, finding);
     LEMMA_TRY(Output output,
               Output::create(out, {.kind = OutputKind::File, .overwrite = options.overwrite}));
-    if (auto done = write_files(*written, out, options, output); !done) return done;
+    LEMMA_TRY(write_files(*written, out, options, output));
     return finish_output(model, options, std::move(output), finding);
 }
 

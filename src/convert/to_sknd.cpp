@@ -18,8 +18,7 @@ Result<std::optional<std::vector<std::string>>> paths_of(const sknd::ExportedMod
                              [](const auto& variable) { return variable.in_region; }))
         return paths;
     LEMMA_TRY(Output draft, Output::draft());
-    if (auto done = draft.write("main.sknd", exported.text); !done)
-        return std::unexpected(done.error());
+    LEMMA_TRY(draft.write("main.sknd", exported.text));
     const Written written = load_written(draft.model(), false, finding);
     if (!written.model) return std::nullopt;
     for (size_t i = 0; i < paths.size(); ++i) {
@@ -47,7 +46,7 @@ Result<void> write_sknd_model(const model::LoadedModel& model,
     LEMMA_TRY(
         Output output,
         Output::create(out, {.kind = folder_or_archive(out), .overwrite = options.overwrite}));
-    if (auto done = output.write("main.sknd", exported->text); !done) return done;
+    LEMMA_TRY(output.write("main.sknd", exported->text));
     if (options.data) {
         LEMMA_TRY(const auto paths, paths_of(*exported, finding));
         if (!paths) return {};
@@ -55,7 +54,7 @@ Result<void> write_sknd_model(const model::LoadedModel& model,
             const ir::Tensor& variable = model.program.tensors[exported->variables[i].tensor];
             LEMMA_TRY(const tensor::Tensor data, variable_data(model, variable));
             const auto names = model::data_names({"main", exported->graph, (*paths)[i]});
-            if (auto done = output.write_tensor(names[0], data); !done) return done;
+            LEMMA_TRY(output.write_tensor(names[0], data));
         }
     }
     return finish_output(model, options, std::move(output), finding);

@@ -122,10 +122,10 @@ Result<void> finish_output(const model::LoadedModel& model,
                            const ConvertOptions& options,
                            Output output,
                            model::Finding& finding) {
-    if (auto done = output.finish(); !done) return done;
+    LEMMA_TRY(output.finish());
     const Written written = load_written(output.model(), options.data, finding);
     if (!written.good) return {};
-    if (auto done = output.commit(); !done) return done;
+    LEMMA_TRY(output.commit());
     if (written.model) tell_renamed(model.program, *written.model, finding);
     return {};
 }

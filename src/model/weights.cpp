@@ -38,12 +38,10 @@ Result<Weights> Weights::open(const std::string& path) {
     LEMMA_TRY(weights.bytes_, tensor::map_file(path, FileKind::Any));
     const std::string_view bytes = *weights.bytes_;
     const auto size = static_cast<int64_t>(bytes.size());
-    if (auto held = tensor::hold_bytes(bytes.substr(0, 8)); !held)
-        return std::unexpected(held.error());
+    LEMMA_TRY(tensor::hold_bytes(bytes.substr(0, 8)));
     const auto end = tensor::safetensors_header_end(bytes.substr(0, 8), size);
     if (end) {
-        auto held = tensor::hold_bytes(bytes.substr(0, static_cast<size_t>(*end)));
-        if (!held) return std::unexpected(held.error());
+        LEMMA_TRY(tensor::hold_bytes(bytes.substr(0, static_cast<size_t>(*end))));
     }
     auto header = tensor::decode_safetensors_header(bytes, size);
     if (!header) return tensor::cannot_read(path, header.error().message);
@@ -118,7 +116,7 @@ Result<std::optional<tensor::Tensor>> Weights::read(const ir::Tensor& variable) 
     const tensor::SafetensorsEntry& entry = found->second;
     const std::string_view elements =
         bytes_->substr(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.bytes));
-    if (auto held = tensor::hold_bytes(elements); !held) return std::unexpected(held.error());
+    LEMMA_TRY(tensor::hold_bytes(elements));
     auto tensor = tensor::decode_safetensors_entry(*bytes_, entry);
     tensor::drop_pages(elements);
     if (tensor) tensor = tensor::convert(*tensor, variable.dtype);

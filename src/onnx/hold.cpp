@@ -54,8 +54,7 @@ std::optional<Message> Holder::inside(Message message, uint64_t field) {
 // Empty if there is none.
 Result<std::optional<uint64_t>> Holder::varint(size_t& at, size_t end) {
     constexpr size_t kLongest = 10;
-    if (auto done = reach(std::min(at + kLongest, end)); !done)
-        return std::unexpected(done.error());
+    LEMMA_TRY(reach(std::min(at + kLongest, end)));
     uint64_t value = 0;
     for (size_t i = 0; i < kLongest && at < end; ++i) {
         const auto byte = static_cast<uint8_t>(file_[at++]);
@@ -82,12 +81,12 @@ Result<void> Holder::walk(Message message, size_t begin, size_t end) {
         const bool elements = message == Message::Tensor && *key >> 3 == tensor_field::Raw &&
                               *bytes >= kLargeElements && type == 2;
         if (part) {
-            if (auto done = walk(*part, at, behind); !done) return done;
+            LEMMA_TRY(walk(*part, at, behind));
         } else if (elements) {
             held_ = std::max(held_, behind);
             next_read_ = kLeastRead;
-        } else if (auto done = reach(behind); !done) {
-            return done;
+        } else {
+            LEMMA_TRY(reach(behind));
         }
         at = behind;
     }

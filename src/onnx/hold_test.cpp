@@ -38,7 +38,7 @@ protected:
     void TearDown() override { fs::remove_all(folder_); }
     Result<Model> load() const {
         LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(path_));
-        if (auto held = hold_model(bytes); !held) return std::unexpected(held.error());
+        LEMMA_TRY(hold_model(bytes));
         return read_model(std::move(bytes));
     }
 

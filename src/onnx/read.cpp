@@ -91,7 +91,7 @@ Result<void> Reader::each_field(WireReader message, Take take) {
     while (true) {
         LEMMA_TRY(const bool more, message.next(field));
         if (!more) return {};
-        if (Result<void> taken = take(field); !taken) return taken;
+        LEMMA_TRY(take(field));
     }
 }
 
@@ -162,7 +162,7 @@ Result<void> Reader::read_model(WireReader message) {
 
 Result<void> Reader::read_property(const WireField& field) {
     Property& property = model_.metadata.emplace_back();
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     return open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == property_field::Key) return set_text(part, property.key);
         if (part.number == property_field::Value) return set_text(part, property.value);
@@ -174,7 +174,7 @@ Result<void> Reader::read_opset(const WireField& field, std::vector<OperatorSet>
     if (to.size() >= kMaxOpsets)
         return bad(fmt::format("it names more than {} operator sets", kMaxOpsets));
     OperatorSet& opset = to.emplace_back();
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     return open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == opset_field::Domain) return set_text(part, opset.domain);
         if (part.number == opset_field::Version) return set_int(part, opset.version);
@@ -185,7 +185,7 @@ Result<void> Reader::read_opset(const WireField& field, std::vector<OperatorSet>
 Result<void> Reader::read_function(const WireField& field) {
     Function function;
     const std::string path = fmt::format("function[{}]", model_.functions.size());
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     function.place = place(path);
     const Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
         switch (part.number) {
@@ -221,9 +221,8 @@ Result<void> Reader::read_function(const WireField& field) {
 Result<GraphId> Reader::read_graph(const WireField& field, const std::string& path) {
     Graph graph;
     graph.place = place(path);
-    const Result<void> done =
-        open(field, [&](const WireField& part) { return read_graph_field(part, path, graph); });
-    if (!done) return std::unexpected(done.error());
+    LEMMA_TRY(
+        open(field, [&](const WireField& part) { return read_graph_field(part, path, graph); }));
     return model_.graphs.add(std::move(graph));
 }
 
@@ -256,7 +255,7 @@ Result<void> Reader::read_graph_field(const WireField& field,
 Result<void> Reader::read_node(const WireField& field,
                                const std::string& path,
                                std::vector<Node>& to) {
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     Node node;
     Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == node_field::Op) return set_text(part, node.op);
@@ -316,7 +315,7 @@ void complete(Attribute& attribute) {
 Result<void> Reader::read_attribute(const WireField& field,
                                     const std::string& path,
                                     std::vector<Attribute>& to) {
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     Attribute attribute;
     Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
         return part.number == attribute_field::Name ? set_text(part, attribute.name)
@@ -358,7 +357,7 @@ Result<void> Reader::read_attribute_field(const WireField& field,
             return read_tensor(field, path, attribute.tensors);
         case attribute_field::Graph:
         case attribute_field::Graphs: {
-            if (auto counted = count_part(); !counted) return counted;
+            LEMMA_TRY(count_part());
             LEMMA_TRY(const GraphId graph, read_graph(field, path + "/graph"));
             attribute.graphs.push_back(graph);
             return {};
@@ -384,7 +383,7 @@ Result<void> Reader::read_attribute_field(const WireField& field,
 Result<void> Reader::read_tensor(const WireField& field,
                                  const std::string& path,
                                  std::vector<TensorData>& to) {
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     LEMMA_TRY(const WireReader message, WireReader::open(field));
     auto proto = tensor::read_tensor_proto(message);
     TensorData data;
@@ -405,7 +404,7 @@ Result<void> Reader::read_tensor(const WireField& field,
 Result<void> Reader::read_value(const WireField& field,
                                 const std::string& path,
                                 std::vector<ValueInfo>& to) {
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     ValueInfo value;
     const Result<void> done = open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == value_field::Name) return set_text(part, value.name);
@@ -454,7 +453,7 @@ Result<void> Reader::read_tensor_type(const WireField& field, ValueInfo& value) 
 }
 
 Result<void> Reader::read_dimension(const WireField& field, std::vector<Dimension>& to) {
-    if (auto counted = count_part(); !counted) return counted;
+    LEMMA_TRY(count_part());
     Dimension& dimension = to.emplace_back();
     return open(field, [&](const WireField& part) -> Result<void> {
         if (part.number == dimension_field::Value) {
@@ -473,8 +472,7 @@ Result<Model> read_model(tensor::SharedBytes bytes, const ReadLimits& limits) {
     Model model;
     model.bytes = std::move(bytes);
     Reader reader(model, limits);
-    const Result<void> done = reader.read_model(WireReader(*model.bytes));
-    if (!done) return std::unexpected(done.error());
+    LEMMA_TRY(reader.read_model(WireReader(*model.bytes)));
     return model;
 }
 

@@ -45,7 +45,7 @@ void Executable::set_number(const Number& number, int64_t value) const {
 }
 
 Result<bool> Executable::holds(const Condition& condition) {
-    if (auto done = run_steps(condition.steps); !done) return std::unexpected(done.error());
+    LEMMA_TRY(run_steps(condition.steps));
     return tensor::integer_at(tensor::DType::Bool, pieces_[condition.value]) != 0;
 }
 
@@ -56,7 +56,7 @@ Result<void> Executable::run_branch(const Branch& branch) {
             LEMMA_TRY(const bool taken, holds(*arm.condition));
             if (!taken) continue;
         }
-        if (auto done = run_steps(arm.body); !done) return done;
+        LEMMA_TRY(run_steps(arm.body));
         for (size_t i = 0; i < arm.results.size(); ++i) {
             move(branch.outputs[i], pieces_[arm.results[i]]);
         }
@@ -123,7 +123,7 @@ Result<void> Executable::run_loop(const Loop& loop) {
     int64_t step = 0;
     bool ended = false;
     while (step < count && !ended) {
-        if (auto done = begin_iteration(loop, step); !done) return done;
+        LEMMA_TRY(begin_iteration(loop, step));
         if (loop.pre) {
             LEMMA_TRY(const bool go_on, holds(*loop.pre));
             ended = !go_on;

@@ -106,13 +106,13 @@ Result<void> Executable::run_steps(const Steps& steps) {
     using Clock = std::chrono::steady_clock;
     for (const Step& step : steps) {
         if (!seconds_) {
-            if (auto done = run_step(step); !done) return done;
+            LEMMA_TRY(run_step(step));
             continue;
         }
         const double before = inner_;
         inner_ = 0;
         const auto begin = Clock::now();
-        if (auto done = run_step(step); !done) return done;
+        LEMMA_TRY(run_step(step));
         const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
         (*seconds_)[step.number] += spent - inner_;
         inner_ = before + spent;

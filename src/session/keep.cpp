@@ -95,8 +95,7 @@ Result<void> KeptOutputs::hand_over(const ir::Program& program,
                                     interpret::NamedArrays& outputs,
                                     const KeepOptions& options) const {
     for (const auto& [id, place] : kept_) {
-        auto done = options.receive(program.tensors[id], outputs.at(place.port).at(place.item));
-        if (!done) return done;
+        LEMMA_TRY(options.receive(program.tensors[id], outputs.at(place.port).at(place.item)));
     }
     if (added_ > 0) {
         std::erase_if(outputs, [&](const auto& port) { return port.first.starts_with(prefix_); });

@@ -108,7 +108,7 @@ Result<void> insert_quantizers(ir::Program& program, const model::Quantizers& qu
         const auto id = make_id<ir::TensorId>(i);
         const auto found = quantizers.find(program.tensors[id].name);
         if (found == quantizers.end()) continue;
-        if (auto done = inserter.add(id, found->second); !done) return done;
+        LEMMA_TRY(inserter.add(id, found->second));
     }
     inserter.rewire(operations);
     return {};

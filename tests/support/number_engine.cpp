@@ -102,8 +102,7 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& i
         }
         value = random_like(value, seed_of(variable.name, seed));
         value.round();
-        auto done = interpreter.set_variable(variable.name, std::move(value));
-        if (!done) return done;
+        LEMMA_TRY(interpreter.set_variable(variable.name, std::move(value)));
     }
     return {};
 }
@@ -181,8 +180,7 @@ Result<NamedArrays> give_weights(const NumberCase& test,
     for (const std::string& name : test.weights) {
         Array value = std::move(values[name][0]);
         value.round();
-        auto done = interpreter.set_variable(name, std::move(value));
-        if (!done) return std::unexpected(done.error());
+        LEMMA_TRY(interpreter.set_variable(name, std::move(value)));
         values.erase(name);
     }
     return values;

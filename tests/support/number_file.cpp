@@ -165,10 +165,10 @@ public:
     Result<std::vector<NumberCase>> read(std::string_view text) {
         LEMMA_TRY(const std::vector<Statement> statements, split_statements(text));
         for (const Statement& statement : statements) {
-            if (auto done = read(statement); !done) return std::unexpected(done.error());
+            LEMMA_TRY(read(statement));
         }
         if (cases_.empty()) return bad(1, "no case");
-        if (auto done = check_last(); !done) return std::unexpected(done.error());
+        LEMMA_TRY(check_last());
         return std::move(cases_);
     }
 
@@ -211,7 +211,7 @@ private:
 
     Result<void> begin_case(const Statement& statement) {
         if (statement.rest.empty()) return bad(statement.line, "a case needs a name");
-        if (auto done = check_last(); !done) return done;
+        LEMMA_TRY(check_last());
         for (const NumberCase& other : cases_) {
             if (other.name == statement.rest)
                 return bad(statement.line, "this case is there twice");

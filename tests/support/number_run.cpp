@@ -137,8 +137,7 @@ Result<Interpreter> load(const NumberCase& test) {
     for (const NumberTensor& variable : test.variables) {
         Array value = variable.values;
         value.round();
-        if (auto done = interpreter.set_variable(variable.name, std::move(value)); !done)
-            return std::unexpected(done.error());
+        LEMMA_TRY(interpreter.set_variable(variable.name, std::move(value)));
     }
     return interpreter;
 }

@@ -86,7 +86,7 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
     LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path, model.kind));
-    if (auto held = onnx::hold_model(bytes); !held) return std::unexpected(held.error());
+    LEMMA_TRY(onnx::hold_model(bytes));
     auto read = onnx::read_model(std::move(bytes));
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;

@@ -73,7 +73,7 @@ Result<void> write_fixed(const OnnxModel& loaded,
     }
     sonnx::Fixed fixed = sonnx::make_explicit(subject);
     const std::string bytes = onnx::write_model(fixed.model);
-    if (auto written = tensor::write_file(path, bytes); !written) return written;
+    LEMMA_TRY(tensor::write_file(path, bytes));
     for (const sonnx::Change& change : fixed.changes) {
         finding.remarks.push_back({{loaded.file, change.place.begin, change.place.end},
                                    fmt::format("fixed {}: {}", change.rule, change.message)});
@@ -97,7 +97,7 @@ Result<void> check_sonnx_model(const ModelFile& file,
     Diagnostics base(kMaxBaseErrors);
     LEMMA_TRY(const OnnxModel loaded, load_onnx(file, options.check, {}, finding.sources, base));
     // Rules compare tensors, and the report has the digest of the file.
-    if (auto held = tensor::hold_bytes(*loaded.model.bytes); !held) return held;
+    LEMMA_TRY(tensor::hold_bytes(*loaded.model.bytes));
     if (options.check.data != DataMode::Ignore) check_onnx_data(loaded, base);
     sonnx::Subject subject{.model = loaded.model, .base = base};
     subject.relax_broadcast = profile.relax_broadcast;
@@ -110,8 +110,7 @@ Result<void> check_sonnx_model(const ModelFile& file,
     sonnx::report(subject, report.results, loaded.file, finding.diag);
     add_problems(loaded, base, report);
     if (!profile.fix.empty()) {
-        if (auto done = write_fixed(loaded, subject, profile.fix, report, finding); !done)
-            return done;
+        LEMMA_TRY(write_fixed(loaded, subject, profile.fix, report, finding));
     }
     finding.remarks.push_back(
         {{loaded.file, 0, 0},

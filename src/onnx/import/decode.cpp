@@ -38,11 +38,10 @@ Result<tensor::SharedBytes> packed_bytes(const tensor::TensorProto& proto,
             return std::unexpected(Error{"its data is in another file, which is not read here"});
         }
         LEMMA_TRY(tensor::SharedBytes shared, read_external(*proto.external));
-        if (auto held = tensor::hold_bytes(*shared); !held) return std::unexpected(held.error());
+        LEMMA_TRY(tensor::hold_bytes(*shared));
         return shared;
     }
-    if (auto held = tensor::hold_bytes(proto.message.bytes()); !held)
-        return std::unexpected(held.error());
+    LEMMA_TRY(tensor::hold_bytes(proto.message.bytes()));
     std::string bytes;
     tensor::WireReader message = proto.message;
     tensor::WireField field;
@@ -54,8 +53,7 @@ Result<tensor::SharedBytes> packed_bytes(const tensor::TensorProto& proto,
         }
         if (field.number != kInt32Data) continue;
         std::vector<int64_t> numbers;
-        auto done = tensor::append_ints(field, numbers);
-        if (!done) return std::unexpected(done.error());
+        LEMMA_TRY(tensor::append_ints(field, numbers));
         for (const int64_t number : numbers) bytes += static_cast<char>(number);
     }
 }
@@ -107,8 +105,7 @@ Result<tensor::Tensor> decode_tensor(const TensorData& data,
 Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external) {
     if (!packed_type(data.proto.data_type))
         return tensor::check_elements(data.proto, read_external);
-    const auto decoded = decode_tensor(data, read_external);
-    if (!decoded) return std::unexpected(decoded.error());
+    LEMMA_TRY(decode_tensor(data, read_external));
     return {};
 }
 

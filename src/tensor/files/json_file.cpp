@@ -66,7 +66,7 @@ Result<void> Reader::collect(const json& item, size_t axis) {
             "its lists differ in length along axis {}: expected {}", axis, shape_[axis]));
     }
     for (const json& inner : item) {
-        if (auto done = collect(inner, axis + 1); !done) return done;
+        LEMMA_TRY(collect(inner, axis + 1));
     }
     return {};
 }
@@ -95,8 +95,8 @@ Result<DType> Reader::find_dtype() const {
 }
 
 Result<Tensor> Reader::read(const json& document) {
-    if (auto done = find_shape(document); !done) return std::unexpected(done.error());
-    if (auto done = collect(document, 0); !done) return std::unexpected(done.error());
+    LEMMA_TRY(find_shape(document));
+    LEMMA_TRY(collect(document, 0));
     LEMMA_TRY(const DType dtype, find_dtype());
     LEMMA_TRY(Tensor tensor, Tensor::zeros(dtype, shape_));
     for (size_t i = 0; i < items_.size(); ++i) {

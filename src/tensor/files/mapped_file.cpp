@@ -144,7 +144,7 @@ Result<void> Mapping::hold(size_t first, size_t last) {
             continue;
         }
         const size_t end = next == held_.end() ? last : std::min(last, next->first);
-        if (auto done = read(at, end); !done) return done;
+        LEMMA_TRY(read(at, end));
         mark(at, end);
         at = end;
     }

@@ -188,18 +188,12 @@ bool can_store(ItemType type, DType dtype) {
 
 Result<NnefHeader> decode_nnef_header(std::string_view first_bytes, int64_t file_bytes) {
     NnefHeader header;
-    if (auto good = check_begin(first_bytes, file_bytes); !good) {
-        return std::unexpected(std::move(good).error());
-    }
+    LEMMA_TRY(check_begin(first_bytes, file_bytes));
     using Step = Result<void> (*)(std::string_view, NnefHeader&);
     for (const Step step : {&read_shape, &read_item_type, &read_parameters}) {
-        if (auto good = step(first_bytes, header); !good) {
-            return std::unexpected(std::move(good).error());
-        }
+        LEMMA_TRY(step(first_bytes, header));
     }
-    if (auto good = check_lengths(first_bytes, file_bytes, header); !good) {
-        return std::unexpected(std::move(good).error());
-    }
+    LEMMA_TRY(check_lengths(first_bytes, file_bytes, header));
     return header;
 }
 

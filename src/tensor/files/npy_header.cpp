@@ -91,7 +91,7 @@ public:
     Result<void> run() {
         if (!take('{')) return malformed();
         while (!take('}')) {
-            if (auto good = entry(); !good) return good;
+            LEMMA_TRY(entry());
             if (!take(',') && peek() != '}') return malformed();
         }
         if (peek() != '\0') return malformed();
@@ -158,7 +158,7 @@ private:
     Result<void> shape() {
         if (!take('(')) return malformed();
         while (!take(')')) {
-            if (auto good = extent(); !good) return good;
+            LEMMA_TRY(extent());
             if (!take(',') && peek() != ')') return malformed();
         }
         return {};

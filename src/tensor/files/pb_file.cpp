@@ -205,7 +205,7 @@ Result<void> check_raw(DType dtype, const Shape& shape, std::string_view raw) {
 
 // Raw bytes have the representation of memory, except that a true bool becomes 1.
 Result<Tensor> from_raw(DType dtype, const Shape& shape, std::string_view raw) {
-    if (auto good = check_raw(dtype, shape, raw); !good) return std::unexpected(good.error());
+    LEMMA_TRY(check_raw(dtype, shape, raw));
     LEMMA_TRY(Tensor tensor, Tensor::zeros(dtype, shape));
     if (!raw.empty()) std::memcpy(tensor.bytes().data(), raw.data(), raw.size());
     if (dtype == DType::Bool) {
@@ -280,7 +280,7 @@ Result<Tensor> from_fields(DType dtype, const TensorProto& proto, uint32_t numbe
         LEMMA_TRY(const bool more, message.next(field));
         if (!more) break;
         if (field.number != number) continue;
-        if (auto good = filler.add(field); !good) return std::unexpected(std::move(good).error());
+        LEMMA_TRY(filler.add(field));
     }
     if (filler.count() == wanted) return tensor;
     return bad(fmt::format("it has {} elements, but its shape {} needs {}",
@@ -361,14 +361,12 @@ Result<TensorProto> read_tensor_proto(const WireReader& message) {
     while (true) {
         LEMMA_TRY(const bool more, reader.next(field));
         if (!more) break;
-        auto good = read_field(field, reading);
-        if (!good) return std::unexpected(std::move(good).error());
+        LEMMA_TRY(read_field(field, reading));
     }
     TensorProto& proto = reading.proto;
     if (reading.is_external) proto.external = std::move(reading.external);
     if (proto.data_type == 0) return bad("it does not say which type its elements have");
-    auto good = check_shape(proto.shape);
-    if (!good) return std::unexpected(std::move(good).error());
+    LEMMA_TRY(check_shape(proto.shape));
     return std::move(proto);
 }
 
@@ -397,11 +395,10 @@ Result<Tensor> decode_elements(const TensorProto& proto,
     const bool as_it_is = located.raw && located.dtype != DType::Bool && keeper &&
                           std::endian::native == std::endian::little;
     if (located.raw) {
-        if (auto held = hold_bytes(*located.raw); !held) return std::unexpected(held.error());
+        LEMMA_TRY(hold_bytes(*located.raw));
     }
     if (as_it_is) {
-        auto good = check_raw(located.dtype, proto.shape, *located.raw);
-        if (!good) return std::unexpected(good.error());
+        LEMMA_TRY(check_raw(located.dtype, proto.shape, *located.raw));
         const auto kept = std::make_shared<const KeptView>(
             KeptView{located.keeper ? located.keeper : keeper, *located.raw});
         return Tensor::shared(located.dtype, proto.shape, SharedBytes(kept, &kept->view));
@@ -413,8 +410,7 @@ Result<Tensor> decode_elements(const TensorProto& proto,
 Result<void> check_elements(const TensorProto& proto, const ReadExternal& read_external) {
     LEMMA_TRY(const Located located, locate(proto, read_external));
     if (located.raw) return check_raw(located.dtype, proto.shape, *located.raw);
-    const auto decoded = from_fields(located.dtype, proto, located.field);
-    if (!decoded) return std::unexpected(decoded.error());
+    LEMMA_TRY(from_fields(located.dtype, proto, located.field));
     return {};
 }
 

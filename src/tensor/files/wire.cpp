@@ -160,8 +160,8 @@ Result<void> WireReader::skip_group(uint32_t number) {
         } else if (ends) {
             if (field.number != open.back()) return damaged("a group has the end of another");
             open.pop_back();
-        } else if (auto good = value(field); !good) {
-            return good;
+        } else {
+            LEMMA_TRY(value(field));
         }
     }
     return {};
@@ -173,8 +173,7 @@ Result<bool> WireReader::next(WireField& field) {
         bool ends = false;
         LEMMA_TRY(field, header(begins, ends));
         if (ends) return damaged("a group ends that has not begun");
-        auto good = begins ? skip_group(field.number) : value(field);
-        if (!good) return std::unexpected(std::move(good).error());
+        LEMMA_TRY(begins ? skip_group(field.number) : value(field));
         if (!begins) return true;
     }
     return false;
