@@ -115,17 +115,19 @@ Result<void> write_nnef1_model(const model::LoadedModel& model,
     LEMMA_TRY(output.write("graph.nnef", texts->document));
     if (!texts->quant.empty()) {
         LEMMA_TRY(output.write("graph.quant", texts->quant));
-        const ir::Program& program = texts->rewritten ? texts->rewritten->program : model.program;
-        for (const auto& variable : texts->graph.variables) {
-            const ir::Tensor& tensor = program.tensors[variable.tensor];
-            const bool constant = tensor.role == ir::TensorRole::Constant;
-            // What a constant holds is part of the graph.
-            if (!options.data && !constant) continue;
-            LEMMA_TRY(const tensor::Tensor data,
-                      constant ? constant_data(program, tensor)
-                               : variable_data(model, origin(model, *texts, tensor)));
-            LEMMA_TRY(output.write_tensor(model::label_file(variable.label), data));
-            return finish_output(model, options, std::move(output), finding);
-        }
+    }
+    const ir::Program& program = texts->rewritten ? texts->rewritten->program : model.program;
+    for (const auto& variable : texts->graph.variables) {
+        const ir::Tensor& tensor = program.tensors[variable.tensor];
+        const bool constant = tensor.role == ir::TensorRole::Constant;
+        // What a constant holds is part of the graph.
+        if (!options.data && !constant) continue;
+        LEMMA_TRY(const tensor::Tensor data,
+                  constant ? constant_data(program, tensor)
+                           : variable_data(model, origin(model, *texts, tensor)));
+        LEMMA_TRY(output.write_tensor(model::label_file(variable.label), data));
+    }
+    return finish_output(model, options, std::move(output), finding);
+}
 
-    }  // namespace lemma::convert
+}  // namespace lemma::convert

@@ -58,7 +58,7 @@ Result<void> Engine::check_assertions(Loaded& loaded, ir::OpId id, bool all) {
         }
     }
     if (!checked.refresh(interpreter_)) {
-        if (auto done = interpreter_.check_assertions(id, all); !done) return done;
+        LEMMA_TRY(interpreter_.check_assertions(id, all));
     }
     checked.valid = true;
     return {};
@@ -91,7 +91,7 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
         const size_t piece = loaded.piece(place.storage);
         loaded.executable.release(piece);
         dynamic.capacity = 0;
-        if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
+        LEMMA_TRY(loaded.executable.give_memory(piece, bytes));
         dynamic.capacity = bytes;
     }
     dynamic.shape = std::move(shape);
@@ -101,7 +101,7 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
 
 Result<void> Engine::fill_dynamic(Loaded& loaded, ir::TensorId id) {
     LEMMA_TRY(const auto value, interpreter_.take_value(id));
-    if (auto done = make_room(loaded, id, value->shape); !done) return done;
+    LEMMA_TRY(make_room(loaded, id, value->shape));
     const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
     to_memory(*value,
               {place.storage, place.dtype, value->shape, loop::row_major(value->shape)},
@@ -145,7 +145,7 @@ Result<void> Engine::make_results(Loaded& loaded, const loop::PlanStep& step) {
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place == loaded.plan.dynamic_places.end()) continue;
         LEMMA_TRY(tensor::Shape shape, told_shape(loaded, id));
-        if (auto done = make_room(loaded, id, std::move(shape)); !done) return done;
+        LEMMA_TRY(make_room(loaded, id, std::move(shape)));
     }
     for (const ir::TensorId id : step.dynamic->cleared) {
         const auto place = loaded.plan.dynamic_places.find(id);
@@ -170,7 +170,7 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
     for (const ir::TensorId id : step.dynamic->read) {
         const ir::TensorRole role = program.tensors[id].role;
         if (role == ir::TensorRole::Constant || role == ir::TensorRole::Variable) {
-            if (auto done = fill_dynamic(loaded, id); !done) return done;
+            LEMMA_TRY(fill_dynamic(loaded, id));
         }
         const auto found = loaded.dynamic.find(id);
         LEMMA_TRY(const tensor::Shape shape, told_shape(loaded, id));
@@ -192,15 +192,15 @@ Result<void> Engine::run_dynamic(Loaded& loaded,
                                  const loop::PlanStep& step,
                                  const runtime::Step& kernel) {
     const loop::PlanDynamic& dynamic = *step.dynamic;
-    if (auto done = tell_numbers(loaded, dynamic); !done) return done;
+    LEMMA_TRY(tell_numbers(loaded, dynamic));
     if (dynamic.first) {
         for (const ir::OpId id : step.within) {
-            if (auto done = check_assertions(loaded, id, false); !done) return done;
+            LEMMA_TRY(check_assertions(loaded, id, false));
         }
-        if (auto done = check_assertions(loaded, step.op, true); !done) return done;
-        if (auto done = make_results(loaded, step); !done) return done;
+        LEMMA_TRY(check_assertions(loaded, step.op, true));
+        LEMMA_TRY(make_results(loaded, step));
     }
-    if (auto done = check_reads(loaded, step); !done) return done;
+    LEMMA_TRY(check_reads(loaded, step));
     if (step.kernel.function.items == 0) return {};
     return loaded.executable.run_items(kernel, 0, tell_items(loaded, dynamic));
 }

@@ -63,7 +63,7 @@ Result<Engine::Loaded*> Engine::load() {
         found->second->used = ++uses_;
         return found->second.get();
     }
-    if (auto done = check_extents(); !done) return std::unexpected(done.error());
+    LEMMA_TRY(check_extents());
     // Each has its own memory and weights: those used last stay.
     constexpr size_t kMostLoaded = 4;
     while (loaded_.size() >= kMostLoaded) {
@@ -102,9 +102,9 @@ Result<Engine::Loaded*> Engine::load() {
         step.kernel.narrower = nullptr;
         step.kernel.function.items = items;
     }
-    if (auto done = allocate(*loaded); !done) return std::unexpected(done.error());
-    if (auto done = fill_constants(*loaded); !done) return std::unexpected(done.error());
-    if (auto done = run_once(*loaded); !done) return std::unexpected(done.error());
+    LEMMA_TRY(allocate(*loaded));
+    LEMMA_TRY(fill_constants(*loaded));
+    LEMMA_TRY(run_once(*loaded));
     times_.pack += watch.lap();
     loaded->used = ++uses_;
     loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
@@ -119,7 +119,7 @@ Result<void> Engine::check_extents() {
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
         const auto id = make_id<ir::OpId>(i);
         if (program.operations[id].assertions.empty()) continue;
-        if (auto done = interpreter_.check_assertions(id); !done) return done;
+        LEMMA_TRY(interpreter_.check_assertions(id));
     }
     return {};
 }
@@ -127,10 +127,9 @@ Result<void> Engine::check_extents() {
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
-    if (auto done = allocate_weights(loaded); !done) return done;
+    LEMMA_TRY(allocate_weights(loaded));
     for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
-        auto done = allocate(loaded, arena, make_id<loop::StorageId>(i));
-        if (!done) return done;
+        LEMMA_TRY(allocate(loaded, arena, make_id<loop::StorageId>(i)));
     }
     return {};
 }
@@ -165,7 +164,7 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
     if (piece != SIZE_MAX) return {};
     const int64_t size = tensor::dtype_size(storage.dtype);
     if (storage.base.valid()) {
-        if (auto done = allocate(loaded, arena, storage.base); !done) return done;
+        LEMMA_TRY(allocate(loaded, arena, storage.base));
         const size_t base = loaded.pieces[storage.base.value];
         piece = loaded.executable.add_alias(base, storage.begin * size);
     } else if (storage.moves || storage.only_once) {
@@ -208,7 +207,7 @@ Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
 Result<void> Engine::fill_constants(Loaded& loaded) {
     for (const loop::Storage& storage : loaded.plan.storages) {
         if (is_stored(storage, interpreter_.program()) && !storage.only_once) {
-            if (auto done = fill(loaded, storage.tensor); !done) return done;
+            LEMMA_TRY(fill(loaded, storage.tensor));
         }
     }
     return {};
@@ -243,7 +242,7 @@ Result<interpret::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
 
 Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
     for (const ir::OpId id : step.within) {
-        if (auto done = check_assertions(loaded, id, false); !done) return done;
+        LEMMA_TRY(check_assertions(loaded, id, false));
     }
     // Of a compound there is only what it wants: its parts are steps of their own.
     if (interpreter_.program().operations[step.op].compound()) {
@@ -255,7 +254,7 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
         const bool ours = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed &&
                           loaded.dynamic.contains(id);
         if (!made && ours) {
-            if (auto done = give_dynamic(loaded, id); !done) return done;
+            LEMMA_TRY(give_dynamic(loaded, id));
         }
         const auto place = loaded.plan.places.find(id);
         if (made || place == loaded.plan.places.end()) continue;
@@ -266,10 +265,10 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
         LEMMA_TRY(interpret::Array value, array_of(loaded, id));
         interpreter_.give_value(id, std::move(value));
     }
-    if (auto done = interpreter_.run_alone(step.op); !done) return done;
+    LEMMA_TRY(interpreter_.run_alone(step.op));
     for (const ir::TensorId id : step.writes) {
         if (loaded.plan.dynamic_places.contains(id)) {
-            if (auto done = fill_dynamic(loaded, id); !done) return done;
+            LEMMA_TRY(fill_dynamic(loaded, id));
         }
         const auto place = loaded.plan.places.find(id);
         if (place == loaded.plan.places.end()) continue;
@@ -321,7 +320,7 @@ Result<void> Engine::update_variables(Loaded& loaded) {
 }
 
 Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
-    if (auto done = interpreter_.begin_run(inputs); !done) return done;
+    LEMMA_TRY(interpreter_.begin_run(inputs));
     LEMMA_TRY(Loaded* const loaded, load());
     current_ = loaded;
     return fill_inputs(*current_);
@@ -337,7 +336,7 @@ Result<void> Engine::run_again(std::vector<double>* seconds) {
 }
 
 Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs) {
-    if (auto done = interpreter_.begin_run(inputs); !done) return std::unexpected(done.error());
+    LEMMA_TRY(interpreter_.begin_run(inputs));
     auto loaded = load();
     Result<void> done;
     if (!loaded) {
@@ -359,9 +358,7 @@ Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs)
         return outputs;
     }
     LEMMA_TRY(interpret::NamedArrays outputs, collect(*current_));
-    if (auto updated = update_variables(*current_); !updated) {
-        return std::unexpected(updated.error());
-    }
+    LEMMA_TRY(update_variables(*current_));
     interpreter_.end_run(true);
     return outputs;
 }

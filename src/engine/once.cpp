@@ -47,7 +47,7 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent
         const auto found = lent.find(loaded.plan.root(arguments[i]));
         if (found == lent.end() || !found->second.shared_bytes()) continue;
         read.push_back({*found->second.shared_bytes(), i});
-        if (auto held = tensor::hold_bytes(read.back().bytes); !held) return held;
+        LEMMA_TRY(tensor::hold_bytes(read.back().bytes));
         bytes += std::ssize(read.back().bytes);
     }
     // What the items that are still to come read no more.
@@ -67,7 +67,7 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent
     for (int64_t piece = 0; piece < pieces; ++piece) {
         const int64_t begin = step.items * piece / pieces;
         const int64_t end = step.items * (piece + 1) / pieces;
-        if (auto done = loaded.executable.run_items(step, begin, end); !done) return done;
+        LEMMA_TRY(loaded.executable.run_items(step, begin, end));
         if (end == step.items) break;
         for (const Read& one : read) drop_behind(one, end);
     }
@@ -104,11 +104,11 @@ Result<void> Engine::run_once(Loaded& loaded) {
                 }
             }
             const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
-            if (auto done = loaded.executable.give_memory(piece, bytes); !done) return done;
+            LEMMA_TRY(loaded.executable.give_memory(piece, bytes));
             if (!is_stored(storage, interpreter_.program())) continue;
-            if (auto done = fill(loaded, storage.tensor); !done) return done;
+            LEMMA_TRY(fill(loaded, storage.tensor));
         }
-        if (auto done = run_packing(loaded, i, lent); !done) return done;
+        LEMMA_TRY(run_packing(loaded, i, lent));
         for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
             if (!id.valid()) continue;
             const loop::StorageId root = plan.root(id);

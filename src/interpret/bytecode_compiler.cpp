@@ -34,7 +34,7 @@ Position BytecodeCompiler::fail(std::string message) {
 Result<Bytecode> BytecodeCompiler::compile() {
     kernel_.op_ = formula_.op;
     new_register();  // register 0 is reserved for unused operands
-    if (auto done = order_loops(); !done) return std::unexpected(done.error());
+    LEMMA_TRY(order_loops());
     if (formula_.counter.valid()) {
         kernel_.counter_register_ = new_register();
         places_[formula_.counter] = {kernel_.counter_register_, innermost()};

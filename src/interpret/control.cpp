@@ -23,7 +23,7 @@ const ir::Operand& input_of(const ir::Operation& op, const ir::Loop& loop, size_
 
 Result<bool> Interpreter::condition(ir::GraphId id) {
     const ir::Graph& graph = program_.graphs[id];
-    if (auto done = run_operations(graph.operations); !done) return std::unexpected(done.error());
+    LEMMA_TRY(run_operations(graph.operations));
     LEMMA_TRY(const auto value, value_of(graph.outputs[0].operand.items[0]));
     if (value->integers.size() != 1) return bad("a condition is not a single bool");
     return value->integers[0] != 0;
@@ -38,7 +38,7 @@ Result<void> Interpreter::run_branch(const ir::Operation& op, const ir::Branch& 
         break;
     }
     const ir::Graph& graph = program_.graphs[taken];
-    if (auto done = run_operations(graph.operations); !done) return done;
+    LEMMA_TRY(run_operations(graph.operations));
     for (size_t i = 0; i < op.outputs.size(); ++i) {
         for (size_t k = 0; k < op.outputs[i].operand.items.size(); ++k) {
             const ir::TensorId target = op.outputs[i].operand.items[k];
@@ -116,7 +116,7 @@ Result<void> Interpreter::run_loop(const ir::Operation& op, const ir::Loop& loop
     int64_t steps = 0;
     bool ended = false;
     while (steps < count && !ended) {
-        if (auto done = begin_step(op, loop, steps); !done) return done;
+        LEMMA_TRY(begin_step(op, loop, steps));
         if (loop.pre_condition.valid()) {
             LEMMA_TRY(const bool go_on, condition(loop.pre_condition));
             ended = !go_on;

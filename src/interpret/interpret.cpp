@@ -31,12 +31,12 @@ Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
     known_.clear();
     failed_ = {};
     calls_ = 0;
-    if (auto done = bind_inputs(inputs); !done) return std::unexpected(done.error());
-    if (auto done = check_program(false); !done) return std::unexpected(done.error());
-    if (auto done = run_main(); !done) return std::unexpected(done.error());
-    if (auto done = check_program(true); !done) return std::unexpected(done.error());
+    LEMMA_TRY(bind_inputs(inputs));
+    LEMMA_TRY(check_program(false));
+    LEMMA_TRY(run_main());
+    LEMMA_TRY(check_program(true));
     LEMMA_TRY(NamedArrays outputs, collect_outputs());
-    if (auto done = update_variables(); !done) return std::unexpected(done.error());
+    LEMMA_TRY(update_variables());
     values_.clear();
     ++runs_;
     return outputs;
@@ -47,7 +47,7 @@ Result<void> Interpreter::begin_run(const NamedArrays& inputs) {
     known_.clear();
     failed_ = {};
     calls_ = 0;
-    if (auto done = bind_inputs(inputs); !done) return done;
+    LEMMA_TRY(bind_inputs(inputs));
     return check_program(false);
 }
 
@@ -142,7 +142,7 @@ Result<void> Interpreter::run_main() {
     const std::vector<ir::OpId>& operations = program_.graphs[program_.main].operations;
     for (size_t i = 0; i < operations.size(); ++i) {
         if (options_.on_progress) options_.on_progress(i, operations.size());
-        if (auto done = run_operation(operations[i]); !done) return done;
+        LEMMA_TRY(run_operation(operations[i]));
         for (const ir::TensorId id : dead_after_[i]) values_.erase(id);
     }
     return {};
@@ -150,7 +150,7 @@ Result<void> Interpreter::run_main() {
 
 Result<void> Interpreter::run_operations(const std::vector<ir::OpId>& operations) {
     for (const ir::OpId id : operations) {
-        if (auto done = run_operation(id); !done) return done;
+        LEMMA_TRY(run_operation(id));
     }
     return {};
 }
@@ -182,8 +182,7 @@ Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
         for (const ir::TensorId id : port.operand.items) {
             const auto value = values_.find(id);
             if (value == values_.end()) continue;
-            auto done = options_.on_tensor(program_.tensors[id], *value->second);
-            if (!done) return done;
+            LEMMA_TRY(options_.on_tensor(program_.tensors[id], *value->second));
         }
     }
     return {};
@@ -204,9 +203,9 @@ Result<void> Interpreter::run_formulas(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     // The append counter of an earlier iteration is no longer known.
     for (const ir::Formula& formula : op.formulas) known_.erase(formula.counter);
-    if (auto done = make_outputs(op); !done) return done;
+    LEMMA_TRY(make_outputs(op));
     for (size_t i = 0; i < op.formulas.size(); ++i) {
-        if (auto done = run_formula(id, i); !done) return done;
+        LEMMA_TRY(run_formula(id, i));
     }
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
@@ -229,7 +228,7 @@ Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
         LEMMA_TRY(const auto value, value_of(tensor));
         arrays.push_back(value.get());
     }
-    if (auto done = kernel->run(arrays); !done) return done;
+    LEMMA_TRY(kernel->run(arrays));
     const ir::Formula& formula = program_.operations[id].formulas[index];
     if (!formula.counter.valid()) return {};
     return end_append(formula, kernel->counter(), counted);
@@ -248,10 +247,10 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
         return {};
     };
     for (const ir::Access& access : formula.accesses) {
-        if (auto done = add(access.tensor); !done) return std::unexpected(done.error());
+        LEMMA_TRY(add(access.tensor));
     }
     for (const ir::Write& write : formula.writes) {
-        if (auto done = add(write.tensor); !done) return std::unexpected(done.error());
+        LEMMA_TRY(add(write.tensor));
     }
     const auto place = std::make_pair(id, index);
     const auto found = kernels_.find(place);
@@ -352,7 +351,7 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
             outputs.push_back(id);
         }
     }
-    if (auto done = intrinsic(call); !done) return done;
+    LEMMA_TRY(intrinsic(call));
     for (size_t i = 0; i < outputs.size(); ++i) {
         Array& array = call.outputs[i].array;
         array.round();

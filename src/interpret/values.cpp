@@ -66,7 +66,7 @@ Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
 
 Result<Array> Interpreter::fitting(ir::TensorId id, Array value) {
     const ir::Tensor& tensor = program_.tensors[id];
-    if (auto done = check_kind(tensor, value); !done) return std::unexpected(done.error());
+    LEMMA_TRY(check_kind(tensor, value));
     LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
     if (wanted != value.shape) {
         return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
@@ -132,13 +132,12 @@ Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
                                    most));
         }
         for (size_t i = 0; i < count; ++i) {
-            auto done = bind_input(port.operand.items[i], given->second[i]);
-            if (!done) return done;
+            LEMMA_TRY(bind_input(port.operand.items[i], given->second[i]));
         }
     }
     for (const ir::Port& port : program_.graphs[program_.main].inputs) {
         for (size_t i = inputs.at(port.name).size(); i < port.operand.items.size(); ++i) {
-            if (auto done = bind_absent(port.operand.items[i]); !done) return done;
+            LEMMA_TRY(bind_absent(port.operand.items[i]));
         }
     }
     return {};
@@ -161,7 +160,7 @@ Result<void> Interpreter::bind_absent(ir::TensorId id) {
 // Unknown extents take the sizes of the given array; known ones must agree.
 Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
     const ir::Tensor& tensor = program_.tensors[id];
-    if (auto done = check_kind(tensor, given); !done) return done;
+    LEMMA_TRY(check_kind(tensor, given));
     if (given.shape.size() != tensor.shape.size()) {
         return bad(fmt::format("`{}` is given data of shape {}, expected rank {}",
                                tensor.name,
