@@ -48,11 +48,9 @@ void report(model::Finding& finding, Outcome& outcome) {
 void report_unusable(const Error& error, Outcome& outcome) {
     outcome.status = Status::Unusable;
     Problem problem;
-    if (error.message.starts_with("cannot read")) {
-        problem.kind = diag::info(DiagKind::UnreadableFile).id;
-    }
+    problem.kind = model::error_id(error);
     problem.message = error.message;
-    problem.text = model::unusable_line(error);
+    problem.text = model::error_line(error);
     outcome.problems.push_back(std::move(problem));
 }
 

@@ -61,7 +61,13 @@ FileHandle::~FileHandle() {
 }
 
 std::unexpected<Error> cannot_read(std::string_view path, std::string_view reason) {
-    return std::unexpected(Error{fmt::format("cannot read `{}`: {}", path, reason)});
+    return std::unexpected(
+        Error{fmt::format("cannot read `{}`: {}", path, reason), ErrorKind::Unreadable});
+}
+
+std::unexpected<Error> cannot_write(std::string_view path, std::string_view reason) {
+    return std::unexpected(
+        Error{fmt::format("cannot write `{}`: {}", path, reason), ErrorKind::Unwritable});
 }
 
 std::string file_trouble(int error) {

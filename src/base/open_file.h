@@ -1,5 +1,5 @@
-// base/open_file.h — opens files for reading and words the errors. No call waits for a pipe without
-// a writer, and every read has an upper bound.
+// base/open_file.h — how Lemma opens files to read them, and the words for errors of files. No
+// call here waits for a pipe that nobody writes to, and none reads without an end.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,10 @@ Result<std::string> read_stream(const FileHandle& handle,
 // The whole content of a file of any kind.
 Result<std::string> read_whole(const std::string& path, FileKind kind, int64_t max_bytes);
 
-// "cannot read `path`: reason"
+// "cannot read `path`: reason", of the kind Unreadable.
 std::unexpected<Error> cannot_read(std::string_view path, std::string_view reason);
+// "cannot write `path`: reason", of the kind Unwritable.
+std::unexpected<Error> cannot_write(std::string_view path, std::string_view reason);
 // The reason in words, for a value of errno.
 std::string file_trouble(int error);
 

@@ -2,14 +2,23 @@
 // the user's words.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <utility>
 
 namespace lemma {
 
+// What an error is about, for callers that treat errors differently.
+enum class ErrorKind : uint8_t {
+    Other,
+    Unreadable,  // a file or folder is missing, closed, damaged or of an unknown format
+    Unwritable,  // a file or folder cannot be made or written
+};
+
 struct Error {
     std::string message;
+    ErrorKind kind = ErrorKind::Other;
 };
 
 template <class T>

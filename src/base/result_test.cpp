@@ -7,7 +7,7 @@ namespace {
 
 Result<void> succeed_if(bool good) {
     if (good) return {};
-    return std::unexpected(Error{"it is bad"});
+    return std::unexpected(Error{"it is bad", ErrorKind::Unreadable});
 }
 
 Result<int> length_if(bool good) {
@@ -26,10 +26,11 @@ Result<int> twice(bool first, bool second) {
 
 TEST(Try, GoesOnBehindSuccess) { EXPECT_EQ(twice(true, true), 6); }
 
-TEST(Try, ReturnsTheError) {
+TEST(Try, ReturnsTheErrorWithItsKind) {
     for (const auto& result : {twice(false, true), twice(true, false)}) {
         ASSERT_FALSE(result);
         EXPECT_EQ(result.error().message, "it is bad");
+        EXPECT_EQ(result.error().kind, ErrorKind::Unreadable);
     }
 }
 

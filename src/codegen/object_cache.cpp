@@ -16,7 +16,9 @@
 #include <utility>
 #include <vector>
 
-#define XXH_INLINE_ALL  // header only, no library to load
+#include "base/open_file.h"
+
+#define XXH_INLINE_ALL  // no library to load
 #include <xxhash.h>
 
 namespace lemma::codegen {
@@ -126,20 +128,19 @@ std::string ObjectCache::open_folder() {
     if (!path.has_filename()) path = path.parent_path();  // `O_NOFOLLOW` checks the last part only
     if (!path.parent_path().empty()) fs::create_directories(path.parent_path(), failed);
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-        return fmt::format("cannot make `{}`: {}", folder_, std::strerror(errno));
+        return fmt::format("cannot make the folder `{}`: {}", folder_, file_trouble(errno));
     }
     handle_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (handle_ < 0) {
         const int error = errno;
         if (fs::is_symlink(path, failed))
             return fmt::format("`{}` is a symbolic link; name the folder itself", folder_);
-        return error == ENOTDIR
-                   ? fmt::format("`{}` is not a folder", folder_)
-                   : fmt::format("cannot read `{}`: {}", folder_, std::strerror(error));
+        return error == ENOTDIR ? fmt::format("`{}` is not a folder", folder_)
+                                : cannot_read(folder_, file_trouble(error)).error().message;
     }
     struct stat info{};
     if (::fstat(handle_, &info) != 0)
-        return fmt::format("cannot read `{}`: {}", folder_, std::strerror(errno));
+        return cannot_read(folder_, file_trouble(errno)).error().message;
     if (info.st_uid != ::geteuid()) return fmt::format("`{}` belongs to another user", folder_);
     if (!is_private(info)) return fmt::format("others can write to `{}`", folder_);
     return {};

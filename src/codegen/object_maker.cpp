@@ -19,6 +19,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/open_file.h"
 #else
 #include "codegen/llvm/llvm_maker.h"
 #endif
@@ -69,7 +71,7 @@ std::string distrust(const fs::path& path, const fs::path& self) {
     struct stat program = {};
     struct stat library = {};
     if (::stat(path.c_str(), &library) != 0 || ::stat(self.c_str(), &program) != 0) {
-        return fmt::format("cannot read `{}`: {}", path.string(), std::strerror(errno));
+        return cannot_read(path.string(), file_trouble(errno)).error().message;
     }
     if (library.st_uid != 0 && library.st_uid != ::geteuid() && library.st_uid != program.st_uid)
         return fmt::format("`{}` belongs to another user", path.string());

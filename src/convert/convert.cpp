@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <set>
 
 namespace lemma::convert {
@@ -76,14 +75,6 @@ void warn_of_precision(const ir::Program& program, model::Finding& finding) {
             : fmt::format("the model computes in {}, and SkriptND has `real` only: all of it "
                           "computes in f32, or in what `--real` says",
                           fmt::join(types, " and ")));
-}
-
-Result<void> make_folder(const std::string& folder) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (!failed) return {};
-    return std::unexpected(
-        Error{fmt::format("cannot make the folder `{}`: {}", folder, failed.message())});
 }
 
 }  // namespace lemma::convert

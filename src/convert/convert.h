@@ -43,7 +43,5 @@ Result<tensor::Tensor> variable_data(const model::LoadedModel& model, const ir::
 void place_at_calls(model::LoadedModel& model);
 // SkriptND has one type for real numbers: what it cannot keep is told.
 void warn_of_precision(const ir::Program& program, model::Finding& finding);
-// Makes the folder, and the folders above it, where they are missing.
-Result<void> make_folder(const std::string& folder);
 
 }  // namespace lemma::convert

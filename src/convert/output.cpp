@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -19,12 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::unexpected<Error> cannot_write(const std::string& path, std::string_view reason) {
-    return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, reason)});
-}
-
-// A private folder on the file system of the target: inside the target, beside it, or in the
-// nearest existing parent.
+// A folder that nobody else uses, on the file system of the target: inside of it, beside it, or
+// above as far as folders exist.
 Result<std::string> make_staging(const fs::path& target) {
     std::error_code failed;
     fs::path above = fs::absolute(target, failed).lexically_normal();
@@ -32,7 +27,7 @@ Result<std::string> make_staging(const fs::path& target) {
     while (above.has_relative_path() && !fs::is_directory(above, failed))
         above = above.parent_path();
     std::string name = (above / ".lemma-XXXXXX").string();
-    if (!mkdtemp(name.data())) return cannot_write(target.string(), std::strerror(errno));
+    if (!mkdtemp(name.data())) return cannot_write(target.string(), file_trouble(errno));
     return name;
 }
 
@@ -69,8 +64,7 @@ Result<Output> Output::draft() {
 }
 
 Result<Output> Output::create(const std::string& path, Options options) {
-    if (auto good = check_target(path, options.kind, options.overwrite); !good)
-        return std::unexpected(good.error());
+    LEMMA_TRY(check_target(path, options.kind, options.overwrite));
     Output output(path, options);
     LEMMA_TRY(output.staging_, make_staging(path));
     output.model_ = output.staging_;
@@ -101,7 +95,7 @@ std::string Output::path_of(const std::string& name) const {
 Result<void> Output::write(const std::string& name, std::string_view bytes) {
     if (archive_) return archive_->add(name, bytes);
     const std::string file = path_of(name);
-    if (auto done = make_folder(fs::path(file).parent_path().string()); !done) return done;
+    LEMMA_TRY(tensor::make_folder(fs::path(file).parent_path().string()));
     return tensor::write_file(file, bytes);
 }
 
@@ -128,16 +122,15 @@ Result<void> Output::commit() {
         fs::path to = base / fs::relative(entry.path(), staging_, failed);
         // A symbolic link stays; its target is replaced.
         if (fs::is_symlink(to, failed) && fs::exists(to, failed)) to = fs::canonical(to, failed);
-        if (auto good = check_target(to.string(), OutputKind::File, options_.overwrite); !good)
-            return good;
+        LEMMA_TRY(check_target(to.string(), OutputKind::File, options_.overwrite));
         moves.emplace_back(entry.path(), std::move(to));
     }
     for (size_t i = 0; i < moves.size(); ++i) {
         const auto& [from, to] = moves[i];
-        auto done = make_folder(to.parent_path().string());
+        auto done = tensor::make_folder(to.parent_path().string());
         if (done) {
             fs::rename(from, to, failed);
-            if (failed) done = cannot_write(to.string(), failed.message());
+            if (failed) done = cannot_write(to.string(), file_trouble(failed.value()));
         }
         if (done) continue;
         for (size_t k = 0; k < i; ++k) fs::remove(moves[k].second, failed);

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "diag/diagnostic.h"
@@ -17,10 +16,6 @@
 namespace lemma::model {
 
 namespace {
-
-std::unexpected<Error> cannot_write(const std::string& path, int error) {
-    return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, std::strerror(error))});
-}
 
 bool write_all(int file, std::string_view text) {
     while (!text.empty()) {
@@ -45,14 +40,14 @@ std::string safe_text(std::string_view text) {
     }
 }
 
-std::string unreadable_line(const Error& error) {
-    return fmt::format(
-        "lemma: {} [{}]\n", safe_text(error.message), diag::info(DiagKind::UnreadableFile).id);
+std::string_view error_id(const Error& error) {
+    return error.kind == ErrorKind::Unreadable ? diag::info(DiagKind::UnreadableFile).id : "";
 }
 
-std::string unusable_line(const Error& error) {
-    if (error.message.starts_with("cannot read")) return unreadable_line(error);
-    return fmt::format("lemma: {}\n", safe_text(error.message));
+std::string error_line(const Error& error) {
+    const std::string_view id = error_id(error);
+    const std::string mark = id.empty() ? "" : fmt::format(" [{}]", id);
+    return fmt::format("lemma: {}{}\n", safe_text(error.message), mark);
 }
 
 Result<std::string> read_text(const std::string& path, FileKind kind) {
@@ -65,8 +60,10 @@ Result<std::string> read_all(std::istream& input) {
     while (input.read(buffer, sizeof buffer), input.gcount() > 0) {
         text.append(buffer, static_cast<size_t>(input.gcount()));
         if (text.size() > diag::kMaxSourceBytes) {
-            return std::unexpected(Error{fmt::format(
-                "cannot read the standard input: more than {} bytes", diag::kMaxSourceBytes)});
+            return std::unexpected(Error{fmt::format("cannot read the standard input: more than {} "
+                                                     "bytes",
+                                                     diag::kMaxSourceBytes),
+                                         ErrorKind::Unreadable});
         }
     }
     return text;
@@ -76,18 +73,19 @@ Result<void> replace_file(const std::string& path, const std::string& text) {
     std::error_code trouble;
     const std::string target = std::filesystem::canonical(path, trouble).string();
     struct stat old{};
-    if (trouble || ::stat(target.c_str(), &old) != 0) return cannot_write(path, errno);
+    if (trouble || ::stat(target.c_str(), &old) != 0)
+        return cannot_write(path, file_trouble(errno));
 
     std::string temporary = target + ".XXXXXX";
     const int file = ::mkstemp(temporary.data());
-    if (file < 0) return cannot_write(path, errno);
+    if (file < 0) return cannot_write(path, file_trouble(errno));
     const bool written = write_all(file, text) && ::fchmod(file, old.st_mode & 07777) == 0;
     int error = written ? 0 : errno;
     if (::close(file) != 0 && error == 0) error = errno;
     if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
     if (error == 0) return {};
     ::unlink(temporary.c_str());
-    return cannot_write(path, error);
+    return cannot_write(path, file_trouble(error));
 }
 
 }  // namespace lemma::model

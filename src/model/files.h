@@ -1,5 +1,4 @@
-// model/files.h — texts from and to the world, with errors that begin like the rest of our
-// messages: "cannot read `x`: …".
+// model/files.h — texts from and to files, and errors as lines for the user.
 #pragma once
 
 #include <istream>
@@ -14,10 +13,10 @@ namespace lemma::model {
 // A text that may quote a model, as a terminal may be given it: what would move the cursor becomes
 // a visible escape, lines stay lines.
 std::string safe_text(std::string_view text);
-// The line for stderr about a file that cannot be read.
-std::string unreadable_line(const Error& error);
-// The same about whatever keeps a model from being used; files that cannot be read are told apart.
-std::string unusable_line(const Error& error);
+// The id of docs/errors/ that an error's kind has; empty where it has none.
+std::string_view error_id(const Error& error);
+// The line for stderr: `lemma: message [id]`, with an end of line.
+std::string error_line(const Error& error);
 
 // `kind`: whether the user named the file, or it is part of what the user named.
 Result<std::string> read_text(const std::string& path, FileKind kind);

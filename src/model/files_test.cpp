@@ -32,9 +32,9 @@ protected:
 
 TEST(SafeText, KeepsLinesAndEscapesWhatMovesTheCursor) {
     EXPECT_EQ(safe_text("a\x1b[2Jb\nc\xc2\x9b d\x7f"), "a<1b>[2Jb\nc<U+009B> d<7f>");
-    EXPECT_EQ(unusable_line({"cannot read `\x07`: no"}),
+    EXPECT_EQ(error_line({"cannot read `\x07`: no", ErrorKind::Unreadable}),
               "lemma: cannot read `<07>`: no [unreadable-file]\n");
-    EXPECT_EQ(unusable_line({"no `\x07`"}), "lemma: no `<07>`\n");
+    EXPECT_EQ(error_line({"no `\x07`"}), "lemma: no `<07>`\n");
 }
 
 TEST_F(Files, ReplacingKeepsTheModeAndLeavesNothingBehind) {

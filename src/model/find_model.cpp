@@ -29,7 +29,8 @@ constexpr std::array kLaterFormats = {
 };
 
 Error unsupported(const std::string& argument, std::string_view format) {
-    return {fmt::format("`{}`: {} is not supported in this version", argument, format)};
+    return {fmt::format("`{}`: {} is not supported in this version", argument, format),
+            ErrorKind::Unreadable};
 }
 
 bool is_there(const fs::path& path) {
@@ -77,9 +78,7 @@ Result<ModelFile> find_in_folder(const fs::path& folder,
         model.kind = FileKind::Regular;
         return model;
     }
-    return std::unexpected(Error{
-        fmt::format("cannot read `{}`: the folder has no `main.sknd`, `graph.nnef` or `model.onnx`",
-                    argument)});
+    return cannot_read(argument, "the folder has no `main.sknd`, `graph.nnef` or `model.onnx`");
 }
 
 Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
@@ -92,11 +91,8 @@ Result<ModelFile> find_in_archive(const std::string& argument, const tensor::Sou
                          .archived = true,
                          .source = source};
     }
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: the archive has neither `{}` nor `{}`",
-                          argument,
-                          kMainFile,
-                          kGraphFile)});
+    return cannot_read(argument,
+                       fmt::format("the archive has neither `{}` nor `{}`", kMainFile, kGraphFile));
 }
 
 }  // namespace

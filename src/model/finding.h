@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,10 +18,16 @@ struct Finding {
     int status = kGood;
     diag::SourceMap sources;
     Diagnostics diag;
-    std::optional<Error> unusable;    // why it could not be read at all
+    std::optional<Error> unusable;    // why it could not be used at all
     std::vector<diag::Note> remarks;  // what is worth knowing and no fault; a place may be missing
     std::string dump;
     std::string conformity;  // what a profile says, as a JSON document
+
+    // Something other than the model's contents is in the way.
+    void fail(Error error) {
+        unusable = std::move(error);
+        status = kUnusable;
+    }
 };
 
 // `file:line:column: note: …`, with an end of line; `file:path: note: …` for binary files.

@@ -9,13 +9,12 @@ namespace lemma::model {
 std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding) {
-    const auto unusable = [&](Error error) {
-        finding.unusable = std::move(error);
-        finding.status = kUnusable;
+    const auto fail = [&](Error error) {
+        finding.fail(std::move(error));
         return std::nullopt;
     };
     const auto file = find_model(argument, options.source);
-    if (!file) return unusable(file.error());
+    if (!file) return fail(file.error());
     Result<std::optional<LoadedModel>> model;
     switch (file->format) {
         case Format::SkriptND:
@@ -28,7 +27,7 @@ std::optional<LoadedModel> load_model(const std::string& argument,
             model = load_onnx_model(*file, options, finding);
             break;
     }
-    if (!model) return unusable(model.error());
+    if (!model) return fail(model.error());
     if (!*model && finding.status == kGood) finding.status = kWrong;
     return std::move(*model);
 }
@@ -36,8 +35,7 @@ std::optional<LoadedModel> load_model(const std::string& argument,
 std::optional<ir::Program> load_program(const std::string& path, Finding& finding) {
     auto text = read_text(path, FileKind::Any);
     if (!text) {
-        finding.unusable = text.error();
-        finding.status = kUnusable;
+        finding.fail(text.error());
         return std::nullopt;
     }
     const diag::FileId file = finding.sources.add(path, std::move(*text));

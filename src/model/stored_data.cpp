@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/open_file.h"
 #include "model/stored_codes.h"
 #include "tensor/convert.h"
 #include "tensor/files/nnef_data.h"
@@ -37,8 +38,8 @@ Result<tensor::Tensor> decode_data(const std::string& bytes, const ir::Tensor& v
     LEMMA_TRY(tensor::Tensor stored, tensor::decode_nnef(bytes));
     if (is_quantised(header)) {
         LEMMA_TRY(stored, decode_codes(variable, stored));
-    } else if (auto good = check_integers(stored); !good) {
-        return std::unexpected(std::move(good).error());
+    } else {
+        LEMMA_TRY(check_integers(stored));
     }
     return tensor::convert(stored, variable.dtype);
 }
@@ -52,8 +53,7 @@ Result<std::optional<tensor::Tensor>> read_stored(const tensor::ModelSource& sou
     LEMMA_TRY(const std::string bytes, source.read_all(file, limits.max_file_bytes));
     auto tensor = decode_data(bytes, variable);
     if (tensor) return std::move(*tensor);
-    return std::unexpected(
-        Error{fmt::format("cannot read `{}`: {}", source.path_of(file), tensor.error().message)});
+    return cannot_read(source.path_of(file), tensor.error().message);
 }
 
 }  // namespace lemma::model

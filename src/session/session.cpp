@@ -132,8 +132,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     if (!options.weights.empty()) {
         auto opened = model::Weights::open(options.weights);
         if (!opened) {
-            finding.unusable = opened.error();
-            finding.status = model::kUnusable;
+            finding.fail(opened.error());
             return nullptr;
         }
         weights = std::make_unique<model::Weights>(std::move(*opened));
@@ -165,9 +164,8 @@ namespace {
 // kernels, which takes from 30 ms up.
 constexpr double kFewSteps = 1.5e6;
 
-bool unusable(model::Finding& finding, const Error& error) {
-    finding.unusable = error;
-    finding.status = model::kUnusable;
+bool unusable(model::Finding& finding, Error error) {
+    finding.fail(std::move(error));
     return false;
 }
 
@@ -321,11 +319,11 @@ bool Session::check_deciding(const interpret::NamedArrays& inputs, model::Findin
         const interpret::Array& a = before->second[0];
         const interpret::Array& b = given->second[0];
         if (a.shape == b.shape && a.integers == b.integers && a.reals == b.reals) continue;
-        finding.unusable = Error{fmt::format(
-            "the input `{}` decided shapes when the model was loaded, and has another value now",
-            name)};
-        finding.status = model::kUnusable;
-        return false;
+        return unusable(
+            finding,
+            Error{fmt::format("the input `{}` decided shapes when the model was loaded, and has "
+                              "another value now",
+                              name)});
     }
     return true;
 }
@@ -342,8 +340,7 @@ std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays
         const std::string trouble = engine_ ? engine_->take_trouble() : std::string();
         if (trouble.empty()) return std::move(*outputs);
         if (engine_asked_) {
-            finding.unusable = Error{trouble};
-            finding.status = model::kUnusable;
+            finding.fail(Error{trouble});
             return std::nullopt;
         }
         finding.remarks.push_back(slow(model_, trouble));
@@ -388,8 +385,7 @@ Result<void> Session::save_variables(const std::string& path) const {
         LEMMA_TRY(const tensor::Tensor data, interpret::to_tensor(*value));
         const auto file = std::filesystem::path(path) / model_.data_name(tensor);
         std::filesystem::create_directories(file.parent_path(), failed);
-        auto done = tensor::write_nnef(file.string(), data);
-        if (!done) return done;
+        LEMMA_TRY(tensor::write_nnef(file.string(), data));
     }
     return {};
 }

@@ -187,16 +187,14 @@ Result<interpret::NamedArrays> read_folder(const ir::Program& program,
 Result<void> write_folder(std::span<const ir::Port> ports,
                           const interpret::NamedArrays& arrays,
                           const std::string& folder) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) return bad(fmt::format("cannot make `{}`: {}", folder, failed.message()));
+    LEMMA_TRY(tensor::make_folder(folder));
     for (const ir::Port& port : ports) {
         const auto found = arrays.find(port.name);
         if (found == arrays.end()) continue;
         const auto names = item_names(port, found->second.size());
         for (size_t i = 0; i < found->second.size(); ++i) {
             const fs::path path = fs::path(folder) / (file_name_of(names[i]) + ".npy");
-            if (auto done = write_array(path.string(), found->second[i]); !done) return done;
+            LEMMA_TRY(write_array(path.string(), found->second[i]));
         }
     }
     return {};

@@ -77,15 +77,14 @@ session::SessionOptions Bench::session_options() const {
 
 Result<void> Bench::measure_runs(engine::Engine& engine, BenchNumbers& numbers) const {
     auto begin = Clock::now();
-    if (auto done = engine.run_again(); !done) return done;
+    LEMMA_TRY(engine.run_again());
     numbers.first = seconds_since(begin);
     const auto start = Clock::now();
     std::vector<double> steps;
     while (runs_ > 0 ? std::ssize(numbers.runs) < runs_
                      : numbers.runs.size() < 3 || seconds_since(start) < seconds_) {
         begin = Clock::now();
-        auto done = engine.run_again(timed_steps() ? &steps : nullptr);
-        if (!done) return done;
+        LEMMA_TRY(engine.run_again(timed_steps() ? &steps : nullptr));
         numbers.runs.push_back(seconds_since(begin));
         for (size_t i = 0; i < numbers.steps.size(); ++i) {
             numbers.steps[i].seconds.push_back(steps[i]);
@@ -130,14 +129,13 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
 
 Result<void> Bench::measure(session::Session& session, BenchNumbers& numbers) const {
     LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(session.program(), inputs_));
-    if (auto done = session::add_random_inputs(session.program(), seed_, inputs); !done)
-        return done;
+    LEMMA_TRY(session::add_random_inputs(session.program(), seed_, inputs));
     engine::Engine& engine = *session.engine();
     const auto begin = Clock::now();
-    if (auto done = engine.prepare(inputs); !done) return done;
+    LEMMA_TRY(engine.prepare(inputs));
     numbers.prepare = seconds_since(begin);
     describe(session, numbers);
-    if (auto done = measure_runs(engine, numbers); !done) return done;
+    LEMMA_TRY(measure_runs(engine, numbers));
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
@@ -149,8 +147,7 @@ Result<void> Bench::measure(session::Session& session, BenchNumbers& numbers) co
 
 Result<std::string> Bench::result(session::Session& session, const BenchNumbers& numbers) const {
     if (!trace_.empty()) {
-        auto done = tensor::write_file(trace_, trace_json(numbers));
-        if (!done) return std::unexpected(done.error());
+        LEMMA_TRY(tensor::write_file(trace_, trace_json(numbers)));
     }
     if (json_) {
         BenchNumbers told = numbers;
@@ -166,7 +163,7 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
     Outcome outcome;
     const auto fail = [&](const Error& error) {
         outcome.status = model::kUnusable;
-        outcome.err = model::unusable_line(error);
+        outcome.err = model::error_line(error);
         return outcome;
     };
     session::SessionOptions options = session_options();

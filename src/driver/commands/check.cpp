@@ -95,8 +95,7 @@ void Check::apply_werror(Diagnostics& diag) const {
 model::Finding Check::check(const std::string& model) const {
     model::Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
     if (const auto checked = model::check_model(model, load_, finding); !checked) {
-        finding.status = model::kUnusable;
-        finding.unusable = checked.error();
+        finding.fail(checked.error());
         return finding;
     }
     finding.diag.sort_by_place();
@@ -106,7 +105,7 @@ model::Finding Check::check(const std::string& model) const {
 }
 
 std::string Check::as_text(const model::Finding& finding, bool colour) const {
-    if (finding.unusable) return model::unreadable_line(*finding.unusable);
+    if (finding.unusable) return model::error_line(*finding.unusable);
     return diag::render(finding.sources, finding.diag, {.brief = brief_, .colour = colour}) +
            model::remarks_text(finding);
 }

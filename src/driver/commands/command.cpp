@@ -32,7 +32,7 @@ Outcome problems_of(model::Finding finding, const ProblemStyle& style, Terminal 
         findings.push_back(std::move(finding));
         outcome.out = model::as_json(findings);
     } else if (finding.unusable) {
-        outcome.err = model::unusable_line(*finding.unusable);
+        outcome.err = model::error_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(style.colour, terminal);
         outcome.err =

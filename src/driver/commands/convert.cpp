@@ -107,7 +107,7 @@ Result<void> Convert::convert(model::Finding& finding) const {
     LEMMA_TRY(const Target target, this->target());
     const convert::OutputKind kind =
         target == Target::Onnx ? convert::OutputKind::File : convert::folder_or_archive(out_);
-    if (auto good = convert::check_target(out_, kind, options_.overwrite); !good) return good;
+    LEMMA_TRY(convert::check_target(out_, kind, options_.overwrite));
     auto model = model::load_model(model_, load_, finding);
     if (!model) return {};
     convert::place_at_calls(*model);
@@ -137,8 +137,7 @@ Result<void> Convert::convert(model::Finding& finding) const {
 Outcome Convert::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     if (const auto done = convert(finding); !done) {
-        finding.unusable = done.error();
-        finding.status = model::kUnusable;
+        finding.fail(done.error());
     }
     return problems_of(std::move(finding), style_, terminal);
 }

@@ -88,7 +88,8 @@ Result<std::string> read(const std::string& path, std::istream& input) {
     if (!text || path.ends_with(".nnef")) return text;
     if (auto unsupported = model::unsupported_format(path)) return std::unexpected(*unsupported);
     if (path.ends_with(".onnx")) {
-        return std::unexpected(Error{fmt::format("`{}`: ONNX models are no text", path)});
+        return std::unexpected(
+            Error{fmt::format("`{}`: ONNX models are no text", path), ErrorKind::Unreadable});
     }
     return text;
 }
@@ -164,12 +165,12 @@ Outcome Fmt::deliver(const std::string& path, const std::string& old, std::strin
     if (text == old) return {};
     const Result<void> written = model::replace_file(path, text);
     if (written) return {};
-    return {.status = model::kUnusable, .err = fmt::format("lemma: {}\n", written.error().message)};
+    return {.status = model::kUnusable, .err = model::error_line(written.error())};
 }
 
 Outcome Fmt::format(const std::string& path, bool colour, std::istream& input) const {
     const Result<std::string> text = read(path, input);
-    if (!text) return {.status = model::kUnusable, .err = model::unreadable_line(text.error())};
+    if (!text) return {.status = model::kUnusable, .err = model::error_line(text.error())};
     if (dialect_ == Dialect::Tract && !is_nnef1(path, *text)) {
         return {.status = model::kUnusable,
                 .err = fmt::format("lemma: --dialect=tract is for NNEF 1.0, not for `{}`\n", path)};

@@ -11,6 +11,7 @@
 #include "driver/ops/select.h"
 #include "driver/ops/text.h"
 #include "model/files.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 
@@ -77,7 +78,7 @@ Outcome Ops::explain(const std::vector<ModuleText>& library) const {
         Result<Selection> selection = select_operators(library, name);
         if (!selection) {
             outcome.status = model::kWrong;
-            outcome.err += fmt::format("lemma: {}\n", selection.error().message);
+            outcome.err += model::error_line(selection.error());
             continue;
         }
         auto& modules = selection->modules;
@@ -94,21 +95,17 @@ Outcome Ops::explain(const std::vector<ModuleText>& library) const {
 
 // ---- Pages --------------------------------------------------------------------------------------
 
-bool write_page(const fs::path& path, const std::string& text) {
-    std::error_code trouble;
-    fs::create_directories(path.parent_path(), trouble);
-    std::ofstream stream(path, std::ios::binary);
-    stream << text;
-    stream.close();
-    return !trouble && stream.good();
+Result<void> write_page(const fs::path& path, const std::string& text) {
+    LEMMA_TRY(tensor::make_folder(path.parent_path().string()));
+    return tensor::write_file(path.string(), text);
 }
 
 Outcome Ops::write_pages(const std::vector<Page>& pages) const {
     for (const Page& page : pages) {
         const fs::path path = fs::path(markdown_) / page.path;
-        if (write_page(path, page.text)) continue;
-        return {.status = model::kUnusable,
-                .err = fmt::format("lemma: cannot write `{}`\n", path.string())};
+        const auto written = write_page(path, page.text);
+        if (!written)
+            return {.status = model::kUnusable, .err = model::error_line(written.error())};
     }
     return {};
 }

@@ -60,7 +60,7 @@ Result<void> Reference::write(model::Finding& finding) const {
         return std::unexpected(
             Error{model::undecided_text(loaded.imported) + ": C needs static shapes"});
 
-    if (auto held = tensor::hold_bytes(*loaded.model.bytes); !held) return held;
+    LEMMA_TRY(tensor::hold_bytes(*loaded.model.bytes));
     const sonnx::Subject subject{.model = loaded.model,
                                  .base = finding.diag,
                                  .inferred = sonnx::inferred_types(*loaded.imported.program)};
@@ -73,15 +73,9 @@ Result<void> Reference::write(model::Finding& finding) const {
     const auto files = sonnx::write_reference(input, finding.diag);
     if (!files) return {};
     const fs::path folder = out_.empty() ? fs::path(".") : fs::path(out_);
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) {
-        return std::unexpected(Error{
-            fmt::format("cannot make the folder `{}`: {}", folder.string(), failed.message())});
-    }
+    LEMMA_TRY(tensor::make_folder(folder.string()));
     for (const sonnx::SourceFile& source : *files) {
-        auto written = tensor::write_file((folder / source.name).string(), source.text);
-        if (!written) return written;
+        LEMMA_TRY(tensor::write_file((folder / source.name).string(), source.text));
     }
     return {};
 }
@@ -89,8 +83,7 @@ Result<void> Reference::write(model::Finding& finding) const {
 Outcome Reference::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     if (const auto done = write(finding); !done) {
-        finding.unusable = done.error();
-        finding.status = model::kUnusable;
+        finding.fail(done.error());
     } else if (finding.diag.has_errors()) {
         finding.status = model::kWrong;
     }

@@ -15,6 +15,7 @@
 #include "model/files.h"
 #include "session/session.h"
 #include "session/tensors.h"
+#include "tensor/files/file_io.h"
 
 namespace lemma::driver {
 
@@ -122,12 +123,7 @@ session::KeepOptions Run::keep_options(
         auto chosen = session::named_tensors(program, dump);
         if (chosen || dump.find(',') != std::string::npos) return chosen;
         *to_folder = true;
-        std::error_code failed;
-        fs::create_directories(dump, failed);
-        if (failed) {
-            return std::unexpected(
-                Error{fmt::format("cannot make `{}`: {}", dump, failed.message())});
-        }
+        LEMMA_TRY(tensor::make_folder(dump));
         session::MadeTensors made = session::made_tensors(program);
         made.outside.insert(made.outside.end(), made.inside.begin(), made.inside.end());
         return std::move(made.outside);
@@ -192,12 +188,11 @@ Result<bool> Run::run_once(session::Session& session,
                            Results& results) const {
     const ir::Program& program = session.program();
     LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(program, inputs_));
-    if (auto done = complete(program, inputs); !done) return std::unexpected(done.error());
+    LEMMA_TRY(complete(program, inputs));
     const auto step = timed_step(session, inputs, finding, results);
     if (!step) return false;
     if (!output_.empty()) {
-        auto done = session::write_folder(step->ports, step->arrays, output_);
-        if (!done) return std::unexpected(done.error());
+        LEMMA_TRY(session::write_folder(step->ports, step->arrays, output_));
     }
     for (const ir::Port& port : step->ports) {
         const auto& items = step->arrays.at(port.name);
@@ -233,9 +228,8 @@ Result<bool> Run::run_steps(session::Session& session,
         const auto made = timed_step(session, inputs, finding, results);
         if (!made) return false;
         if (!output_.empty()) {
-            auto done = session::write_folder(
-                made->ports, made->arrays, (fs::path(output_) / fmt::format("{}", step)).string());
-            if (!done) return std::unexpected(done.error());
+            LEMMA_TRY(session::write_folder(
+                made->ports, made->arrays, (fs::path(output_) / fmt::format("{}", step)).string()));
             continue;
         }
         for (const ir::Port& port : made->ports) {
@@ -249,10 +243,7 @@ Result<bool> Run::run_steps(session::Session& session,
 }
 
 void Run::run_model(Terminal terminal, model::Finding& finding, Results& results) const {
-    const auto unusable = [&](Error error) {
-        finding.unusable = std::move(error);
-        finding.status = model::kUnusable;
-    };
+    const auto unusable = [&](Error error) { finding.fail(std::move(error)); };
     session::SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
@@ -282,7 +273,7 @@ Outcome Run::run(Terminal terminal, std::istream&) const {
         return outcome;
     }
     if (finding.unusable) {
-        outcome.err = model::unusable_line(*finding.unusable);
+        outcome.err = model::error_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(colour_, terminal);
         outcome.err =

@@ -86,7 +86,7 @@ Outcome Show::run(Terminal terminal, std::istream&) const {
         findings.push_back(std::move(finding));
         outcome.out = model::as_json(findings);
     } else if (finding.unusable) {
-        outcome.err = model::unreadable_line(*finding.unusable);
+        outcome.err = model::error_line(*finding.unusable);
     } else {
         const bool colour = colour_errors(colour_, terminal);
         outcome.err =

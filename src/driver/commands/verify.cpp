@@ -73,8 +73,7 @@ std::string Verify::as_json(const std::vector<CaseResult>& results, size_t faile
 
 Outcome Verify::run(Terminal terminal, std::istream&) const {
     const auto options = this->options();
-    if (!options)
-        return {.status = model::kUnusable, .err = "lemma: " + options.error().message + "\n"};
+    if (!options) return {.status = model::kUnusable, .err = model::error_line(options.error())};
     Outcome outcome;
     std::vector<CaseResult> results;
     std::set<std::string> told;
@@ -83,7 +82,7 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
         const auto cases = find_cases(path);
         if (!cases) {
             outcome.status = model::kUnusable;
-            outcome.err += model::unreadable_line(cases.error());
+            outcome.err += model::error_line(cases.error());
             continue;
         }
         for (const std::string& folder : *cases) {

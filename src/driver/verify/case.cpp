@@ -212,9 +212,7 @@ Result<std::vector<std::string>> find_cases(const std::string& path) {
     constexpr int kDepth = 4;
     std::vector<std::string> cases;
     collect_cases(path, kDepth, cases);
-    if (cases.empty()) {
-        return bad(fmt::format("cannot read `{}`: no case.json in it or below it", path));
-    }
+    if (cases.empty()) return cannot_read(path, "no case.json in it or below it");
     return cases;
 }
 

@@ -80,7 +80,8 @@ Result<std::optional<tensor::Tensor>> LabelFiles::read(const nnef1::StoredVariab
                      : many_->read(*model_.source, label, limits);
     if (data) return tensor::convert(*data, tensor.dtype);
     return std::unexpected(
-        Error{fmt::format("cannot read the data of '{}': {}", label, data.error().message)});
+        Error{fmt::format("cannot read the data of `{}`: {}", label, data.error().message),
+              ErrorKind::Unreadable});
 }
 
 // What the file says, or what is in the place of one.

@@ -30,8 +30,9 @@ Result<std::optional<LoadedModel>> load_onnx_model(const ModelFile& file,
         if (found == weights->end()) return std::nullopt;
         auto tensor = onnx::decode_tensor(found->second.data, external, bytes);
         if (tensor) return std::move(*tensor);
-        return std::unexpected(Error{fmt::format(
-            "the data of `{}` cannot be read: {}", variable.name, tensor.error().message)});
+        return std::unexpected(Error{
+            fmt::format("cannot read the data of `{}`: {}", variable.name, tensor.error().message),
+            ErrorKind::Unreadable});
     };
     model.data_name = [](const ir::Tensor& variable) { return variable.name + ".dat"; };
     model.quantizers = [](const LoadedModel&, Finding&) { return Quantizers(); };

@@ -36,11 +36,7 @@ struct Member {
     std::string kept;  // all of it, or the first kHeadBytes
 };
 
-std::unexpected<Error> bad(std::string message) {
-    return std::unexpected(Error{std::move(message)});
-}
-
-// The entry's name without `.` parts and double slashes; empty if it leads out of the archive.
+// The entry's name without `.` parts and doubled slashes; empty if it leads out of the archive.
 std::optional<std::string> clean_name(std::string_view name) {
     if (name.starts_with('/')) return std::nullopt;
     std::string clean;
@@ -109,30 +105,26 @@ private:
 
 std::unexpected<Error> Archive::trouble(const Handle& handle) const {
     const char* text = lib_.archive_error_string(handle.get());
-    return bad(fmt::format("cannot read `{}`: the archive is damaged or of another format ({})",
-                           path_,
-                           text ? text : "no reason given"));
+    return cannot_read(path_,
+                       fmt::format("the archive is damaged or of another format ({})",
+                                   text ? text : "no reason given"));
 }
 
 std::unexpected<Error> Archive::refuse(std::string_view name, std::string_view what) const {
-    return bad(fmt::format("cannot read `{}`: the entry `{}` {}", path_, name, what));
+    return cannot_read(path_, fmt::format("the entry `{}` {}", name, what));
 }
 
 std::unexpected<Error> Archive::over_limit(std::string_view what,
                                            int64_t limit,
                                            std::string_view unit,
                                            std::string_view flag) const {
-    return bad(fmt::format("cannot read `{}`: {} more than {} {} ({} raises the limit)",
-                           path_,
-                           what,
-                           limit,
-                           unit,
-                           flag));
+    return cannot_read(
+        path_, fmt::format("{} more than {} {} ({} raises the limit)", what, limit, unit, flag));
 }
 
 Result<Handle> Archive::open() const {
     Handle handle(lib_.archive_read_new(), lib_.archive_read_free);
-    if (!handle) return bad(fmt::format("cannot read `{}`: out of memory", path_));
+    if (!handle) return cannot_read(path_, "out of memory");
     lib_.archive_read_support_filter_gzip(handle.get());
     if (lib_.has_bzip2) lib_.archive_read_support_filter_bzip2(handle.get());
     if (lib_.has_xz) lib_.archive_read_support_filter_xz(handle.get());
@@ -144,7 +136,7 @@ Result<Handle> Archive::open() const {
     if (status != ARCHIVE_OK) return trouble(handle);
     // The last filter is none. The output of a middle filter would not count as unpacked.
     if (lib_.archive_filter_count(handle.get()) > 2) {
-        return bad(fmt::format("cannot read `{}`: it is compressed more than once", path_));
+        return cannot_read(path_, "it is compressed more than once");
     }
     return handle;
 }
@@ -172,8 +164,8 @@ Result<void> Archive::index() {
         if (ordinal >= limits_.max_files) {
             return over_limit("it has", limits_.max_files, "entries", "--max-files");
         }
-        if (auto small = check_headers(handle, ordinal); !small) return small;
-        if (auto added = add(handle, entry, ordinal); !added) return added;
+        LEMMA_TRY(check_headers(handle, ordinal));
+        LEMMA_TRY(add(handle, entry, ordinal));
     }
     strip_top_folder();
     return {};
@@ -210,12 +202,11 @@ Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t or
     const char* written = lib_.archive_entry_pathname_utf8(entry);
     if (!written) written = lib_.archive_entry_pathname(entry);
     if (!written) {
-        return bad(
-            fmt::format("cannot read `{}`: the name of entry {} is damaged", path_, ordinal));
+        return cannot_read(path_, fmt::format("the name of entry {} is damaged", ordinal));
     }
     const auto name = clean_name(written);
     if (!name) return refuse(written, "leads out of the archive");
-    if (auto good = check_kind(entry, *name); !good) return good;
+    LEMMA_TRY(check_kind(entry, *name));
 
     // Entries that are not kept are read as well: they may be damaged, and they count.
     const bool wanted =
@@ -310,7 +301,7 @@ Result<std::string> Archive::read_again(const Member& member, int64_t first_byte
     archive_entry* entry = nullptr;
     for (int64_t ordinal = 0; ordinal <= member.ordinal; ++ordinal) {
         LEMMA_TRY(const bool more, next(handle, entry));
-        if (!more) return bad(fmt::format("cannot read `{}`: it was changed meanwhile", path_));
+        if (!more) return cannot_read(path_, "it was changed meanwhile");
     }
     std::string bytes(static_cast<size_t>(first_bytes), '\0');
     size_t done = 0;
@@ -319,7 +310,7 @@ Result<std::string> Archive::read_again(const Member& member, int64_t first_byte
             lib_.archive_read_data(handle.get(), bytes.data() + done, bytes.size() - done);
         if (got == ARCHIVE_RETRY) continue;
         if (got < 0) return trouble(handle);
-        if (got == 0) return bad(fmt::format("cannot read `{}`: it was changed meanwhile", path_));
+        if (got == 0) return cannot_read(path_, "it was changed meanwhile");
         done += static_cast<size_t>(got);
     }
     return bytes;
@@ -330,7 +321,7 @@ Result<std::shared_ptr<const ModelSource>> open_indexed(std::string path,
                                                         const SourceLimits& limits) {
     LEMMA_TRY(const LibArchive* const lib, load_libarchive());
     const auto archive = std::make_shared<Archive>(*lib, std::move(path), std::move(bytes), limits);
-    if (auto good = archive->index(); !good) return std::unexpected(std::move(good).error());
+    LEMMA_TRY(archive->index());
     return archive;
 }
 
@@ -372,10 +363,10 @@ Result<std::vector<std::string>> Folder::list() const {
     int64_t seen = 0;
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
         if (++seen > limits_.max_files) {
-            return bad(fmt::format(
-                "cannot read `{}`: it has more than {} files (--max-files raises the limit)",
+            return cannot_read(
                 folder_.string(),
-                limits_.max_files));
+                fmt::format("it has more than {} files (--max-files raises the limit)",
+                            limits_.max_files));
         }
         std::error_code ignored;
         const bool hidden = entry->path().filename().string().starts_with('.');
@@ -386,7 +377,7 @@ Result<std::vector<std::string>> Folder::list() const {
         }
     }
     if (error) {
-        return bad(fmt::format("cannot read `{}`: {}", folder_.string(), error.message()));
+        return cannot_read(folder_.string(), file_trouble(error.value()));
     }
     std::ranges::sort(names);
     return names;
@@ -436,7 +427,7 @@ Result<std::string> Folder::read(const std::string& name, int64_t first_bytes) c
 Result<std::string> ModelSource::read_all(const std::string& name, int64_t max_bytes) const {
     LEMMA_TRY(const int64_t bytes, size(name));
     if (bytes <= max_bytes) return read(name, bytes);
-    return bad(fmt::format("cannot read `{}`: more than {} bytes", path_of(name), max_bytes));
+    return cannot_read(path_of(name), fmt::format("it has more than {} bytes", max_bytes));
 }
 
 std::shared_ptr<const ModelSource> open_folder(std::string folder,
@@ -453,9 +444,8 @@ bool is_archive_name(std::string_view path) {
 
 Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
                                                         const SourceLimits& limits) {
-    // A pipe cannot be read twice, and a device may never end.
-    const auto opened = open_file(path, FileKind::Regular, INT64_MAX);
-    if (!opened) return std::unexpected(opened.error());
+    // A pipe cannot be read twice, and a device need not end.
+    LEMMA_TRY(open_file(path, FileKind::Regular, INT64_MAX));
     return open_indexed(path, std::nullopt, limits);
 }
 

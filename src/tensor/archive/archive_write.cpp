@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/open_file.h"
 #include "tensor/archive/libarchive.h"
 
 namespace lemma::tensor {
@@ -19,8 +20,7 @@ struct ArchiveWriter::Handle {
 
     std::unexpected<Error> trouble() const {
         const char* const reason = lib.archive_error_string(out);
-        return std::unexpected(
-            Error{fmt::format("cannot write `{}`: {}", path, reason ? reason : "unknown trouble")});
+        return cannot_write(path, reason ? reason : "unknown trouble");
     }
 };
 

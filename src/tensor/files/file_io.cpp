@@ -24,8 +24,6 @@ namespace {
 
 constexpr int64_t kChunkBytes = int64_t{1} << 30;  // one system call transfers at most 2 GiB
 
-std::string system_text() { return std::generic_category().message(errno); }
-
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path, FileKind kind, int64_t max_bytes) {
@@ -50,9 +48,7 @@ Result<std::string> InputFile::read(int64_t begin, int64_t max_bytes) const {
     } catch (const std::bad_alloc&) {
         return cannot_read(path_, fmt::format("there is no memory for {} bytes", length));
     }
-    if (auto good = read_into(begin, std::as_writable_bytes(std::span(bytes))); !good) {
-        return std::unexpected(std::move(good).error());
-    }
+    LEMMA_TRY(read_into(begin, std::as_writable_bytes(std::span(bytes))));
     return bytes;
 }
 
@@ -100,14 +96,24 @@ std::optional<mode_t> step_aside(const std::string& path) {
 
 }  // namespace
 
+Result<void> make_folder(const std::string& path) {
+    std::error_code failed;
+    std::filesystem::create_directories(path, failed);
+    if (!failed) return {};
+    const bool blocked = failed == std::errc::not_a_directory || failed == std::errc::file_exists;
+    return std::unexpected(Error{
+        fmt::format("cannot make the folder `{}`: {}",
+                    path,
+                    blocked ? "a file has the name of a folder" : file_trouble(failed.value())),
+        ErrorKind::Unwritable});
+}
+
 Result<void> write_file(const std::string& path, std::string_view bytes) {
     return write_file_parts(path, std::array{FilePart{0, bytes}});
 }
 
 Result<void> write_file_parts(const std::string& path, std::span<const FilePart> parts) {
-    const auto trouble = [&] {
-        return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, system_text())});
-    };
+    const auto trouble = [&] { return cannot_write(path, file_trouble(errno)); };
     const auto mode = step_aside(path);
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) return trouble();

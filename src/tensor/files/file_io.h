@@ -14,6 +14,7 @@
 namespace lemma::tensor {
 
 using lemma::cannot_read;
+using lemma::cannot_write;
 using lemma::FileKind;
 
 inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
@@ -46,5 +47,7 @@ Result<std::string> read_file(const std::string& path,
                               int64_t max_bytes = kMaxFileBytes);
 // Replaces an existing file by a new one.
 Result<void> write_file(const std::string& path, std::string_view bytes);
+// With the folders above it; one that is there already is fine.
+Result<void> make_folder(const std::string& path);
 
 }  // namespace lemma::tensor

@@ -71,7 +71,7 @@ TEST_F(FileIo, SaysWhatTheSystemSaid) {
               "cannot read `/no/such/file`: there is no such file or folder");
     EXPECT_EQ(read_file("/tmp").error().message, "cannot read `/tmp`: it is a folder");
     EXPECT_EQ(write_file("/no/such/file", "").error().message,
-              "cannot write `/no/such/file`: No such file or directory");
+              "cannot write `/no/such/file`: there is no such file or folder");
     EXPECT_EQ(write_file("/dev/full", "bytes").error().message,
               "cannot write `/dev/full`: No space left on device");
 }

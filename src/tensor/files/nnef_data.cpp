@@ -296,16 +296,13 @@ Result<Tensor> read_nnef(const std::string& path) {
     // Reads into the tensor without a copy.
     auto tensor = Tensor::zeros(dtype_of_items(*header), header->shape);
     if (!tensor) return cannot_read(path, tensor.error().message);
-    const auto good = file.read_into(header->data_begin, tensor->bytes());
-    if (!good) return std::unexpected(good.error());
+    LEMMA_TRY(file.read_into(header->data_begin, tensor->bytes()));
     return tensor;
 }
 
 Result<void> write_nnef(const std::string& path, const Tensor& tensor) {
     const auto bytes = encode_nnef(tensor);
-    if (!bytes) {
-        return bad(fmt::format("cannot write `{}`: {}", path, bytes.error().message));
-    }
+    if (!bytes) return cannot_write(path, bytes.error().message);
     return write_file(path, *bytes);
 }
 

@@ -330,7 +330,7 @@ TEST_F(NnefFiles, NameThemselvesInErrors) {
               "cannot write `" + path("v.dat") + "`: str cannot be stored in a .dat file");
     EXPECT_EQ(
         write_nnef(path("no/such/v.dat"), integer_tensor(DType::I8, {1}, {1})).error().message,
-        "cannot write `" + path("no/such/v.dat") + "`: No such file or directory");
+        "cannot write `" + path("no/such/v.dat") + "`: there is no such file or folder");
 }
 
 }  // namespace

@@ -164,8 +164,8 @@ Result<Tensor> decode_npy(std::string_view bytes) {
     LEMMA_TRY(Tensor tensor, Tensor::zeros(header.dtype, header.shape));
     if (header.text == NpyText::None) {
         read_numbers(header, data, tensor);
-    } else if (auto good = read_text(header, data, tensor); !good) {
-        return std::unexpected(std::move(good).error());
+    } else {
+        LEMMA_TRY(read_text(header, data, tensor));
     }
     return header.fortran && header.shape.size() > 1 ? transpose(tensor) : std::move(tensor);
 }
@@ -196,7 +196,7 @@ Result<Tensor> read_npy(const std::string& path) {
 
 Result<void> write_npy(const std::string& path, const Tensor& tensor) {
     const auto bytes = encode_npy(tensor);
-    if (!bytes) return bad(fmt::format("cannot write `{}`: {}", path, bytes.error().message));
+    if (!bytes) return cannot_write(path, bytes.error().message);
     return write_file(path, *bytes);
 }
 

@@ -308,8 +308,7 @@ Result<SafetensorsHeader> decode_safetensors_header(std::string_view header, int
     std::ranges::sort(result.entries, [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
         return std::tie(a.begin, a.bytes, a.name) < std::tie(b.begin, b.bytes, b.name);
     });
-    auto good = check_places(result.entries, end, file_bytes);
-    if (!good) return std::unexpected(std::move(good).error());
+    LEMMA_TRY(check_places(result.entries, end, file_bytes));
     return result;
 }
 
@@ -351,7 +350,7 @@ Result<SafetensorsFile> read_safetensors(const std::string& path) {
 
 Result<void> write_safetensors(const std::string& path, const SafetensorsFile& file) {
     const auto bytes = encode_safetensors(file);
-    if (!bytes) return bad(fmt::format("cannot write `{}`: {}", path, bytes.error().message));
+    if (!bytes) return cannot_write(path, bytes.error().message);
     return write_file(path, *bytes);
 }
 

@@ -83,15 +83,13 @@ Result<NamedTensor> read_tensor_file(const std::string& path, FileKind kind) {
 }
 
 Result<void> write_tensor_file(const std::string& path, const NamedTensor& named) {
-    const auto trouble = [&](const std::string& reason) {
-        return std::unexpected(Error{fmt::format("cannot write `{}`: {}", path, reason)});
-    };
     const Format* format = by_ending(path);
     if (!format) {
-        return trouble(fmt::format("its format is not known; tensors are written to {}", kKnown));
+        return cannot_write(
+            path, fmt::format("its format is not known; tensors are written to {}", kKnown));
     }
     const auto bytes = format->encode(named);
-    if (!bytes) return trouble(bytes.error().message);
+    if (!bytes) return cannot_write(path, bytes.error().message);
     return write_file(path, *bytes);
 }
 
