@@ -59,7 +59,8 @@ void run(benchmark::State& state, const std::string& text) {
     ir::Program program = compose(text);
     const int64_t count = iterations(program);
     const interpret::NamedArrays inputs = ones(program);
-    interpret::Interpreter interpreter(std::move(program));
+    interpret::State model(std::move(program));
+    interpret::Interpreter interpreter(model);
     for (auto _ : state) {
         auto outputs = interpreter.run(inputs);
         LEMMA_CHECK(outputs.has_value());

@@ -112,14 +112,15 @@ void run(ir::Program program, fuzz::Bytes& bytes, bool fuse, const std::string& 
     if (!inputs) return;
     interpret::RunOptions limits;
     limits.max_loop_steps = 100;
-    interpret::Interpreter interpreter(std::move(program), limits);
-    const auto want = interpreter.run(*inputs);
+    interpret::State state(std::move(program));
+    const auto want = interpret::Interpreter(state, limits).run(*inputs);
     engine::EngineOptions options;
     options.verify = true;
+    options.run = limits;
     options.fuse = fuse;
     options.least_steps = 1;  // small sums are also tiled
     options.guarded = true;
-    auto engine = engine::Engine::create(interpreter, options);
+    auto engine = engine::Engine::create(state, options);
     if (!engine) std::fprintf(stderr, "%s\n", engine.error().message.c_str());
     LEMMA_CHECK(engine);
     const auto got = (*engine)->run(*inputs);

@@ -16,6 +16,7 @@ using engine::Engine;
 using interpret::Array;
 using interpret::NamedArrays;
 using testing_support::load_text;
+using testing_support::run_interpreter;
 using testing_support::small_weight;
 
 void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::string& text) {
@@ -48,7 +49,7 @@ void compare(const std::string& text,
             NamedArrays inputs;
             ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3 + run, inputs));
             if (change) change(inputs, run);
-            const auto want = oracle->run(inputs);
+            const auto want = run_interpreter(*oracle, inputs);
             ASSERT_TRUE(want) << want.error().message << text;
             // Through the steps alone, for a failure would be left to the interpreter.
             const auto prepared = (*engine)->prepare(inputs);
@@ -442,7 +443,7 @@ graph G {
 
 // What an operation wants of extents that only the inputs tell is checked for each of them.
 TEST(EngineControl, ChecksExtents) {
-    const auto interpreter = load_text(R"(
+    const auto state = load_text(R"(
 operator both {
     @input { x: real[n]; y: real[m]; }
     @output { z: real[n]; }
@@ -454,24 +455,25 @@ graph G {
     @output { z: real[~|100]; }
     @compose { z = both(x, y); }
 })");
-    ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {.verify = true});
+    ASSERT_TRUE(state);
+    auto engine = Engine::create(*state, {.verify = true});
     ASSERT_TRUE(engine);
-    const auto run = [&](int64_t n, int64_t m) {
-        return (*engine)->run({{"x", {*Array::zeros(tensor::DType::F32, {n})}},
-                               {"y", {*Array::zeros(tensor::DType::F32, {m})}}});
+    const auto inputs = [](int64_t n, int64_t m) {
+        return NamedArrays{{"x", {*Array::zeros(tensor::DType::F32, {n})}},
+                           {"y", {*Array::zeros(tensor::DType::F32, {m})}}};
     };
     // More sets of extents than the engine keeps plans for.
     for (int64_t n = 1; n < 8; ++n) {
-        const auto good = run(n, n + 1);
+        const auto good = (*engine)->run(inputs(n, n + 1));
         ASSERT_TRUE(good) << good.error().message;
         EXPECT_EQ(good->at("z")[0].shape, tensor::Shape({n}));
-        const auto bad = run(n + 1, n);
+        const auto bad = (*engine)->run(inputs(n + 1, n));
         ASSERT_FALSE(bad);
         const auto message =
             fmt::format("'x' must not be longer than 'y' (~ = {}, ~ = {})", n + 1, n);
         EXPECT_EQ(bad.error().message, message);
-        EXPECT_NE(interpreter->failed(), nullptr);
+        EXPECT_FALSE(run_interpreter(*state, inputs(n + 1, n)));
+        EXPECT_NE(state->failed(), nullptr);
     }
 }
 

@@ -15,6 +15,7 @@ using engine::Engine;
 using interpret::Array;
 using interpret::NamedArrays;
 using testing_support::load_text;
+using testing_support::run_interpreter;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -45,7 +46,7 @@ void expect(const std::string& text,
     };
     const auto oracle = load_text(text);
     ASSERT_TRUE(oracle);
-    check(oracle->run(inputs), "interpreted");
+    check(run_interpreter(*oracle, inputs), "interpreted");
     for (const auto numerics : {loop::Numerics::Default, loop::Numerics::Strict}) {
         const auto own = load_text(text);
         const auto engine =

@@ -24,6 +24,7 @@ using interpret::NamedArrays;
 using loop::Numerics;
 using testing_support::load_text;
 using testing_support::random_inputs;
+using testing_support::run_interpreter;
 
 constexpr const char* kConvolution = R"(import nn; import math;
 graph G {
@@ -79,12 +80,12 @@ struct Ran {
 
 std::optional<Ran> run(const char* text, EngineOptions options) {
     options.verify = true;
-    const auto interpreter = load_text(text);
-    if (!interpreter) return std::nullopt;
-    auto engine = Engine::create(*interpreter, std::move(options));
+    const auto state = load_text(text);
+    if (!state) return std::nullopt;
+    auto engine = Engine::create(*state, std::move(options));
     EXPECT_TRUE(engine) << engine.error().message;
     if (!engine) return std::nullopt;
-    auto outputs = (*engine)->run(random_inputs(interpreter->program()));
+    auto outputs = (*engine)->run(random_inputs(state->program()));
     EXPECT_TRUE(outputs) << outputs.error().message;
     if (!outputs) return std::nullopt;
     Ran ran{std::move(*outputs), 0, 0, (*engine)->compiler_stats(), (*engine)->dumped()};
@@ -96,8 +97,8 @@ std::optional<Ran> run(const char* text, EngineOptions options) {
 }
 
 NamedArrays oracle(const char* text) {
-    const auto interpreter = load_text(text);
-    const auto outputs = interpreter->run(random_inputs(interpreter->program()));
+    const auto state = load_text(text);
+    const auto outputs = run_interpreter(*state, random_inputs(state->program()));
     EXPECT_TRUE(outputs);
     return outputs ? *outputs : NamedArrays();
 }
@@ -161,8 +162,8 @@ graph Rows {
     @output { y: real[50, 1]; }
     @compose { y = math.sum_reduce{axes = [1]}(x); }
 })";
-    const auto interpreter = load_text(kRows);
-    const auto inputs = random_inputs(interpreter->program());
+    const auto state = load_text(kRows);
+    const auto inputs = random_inputs(state->program());
     const interpret::Array& x = inputs.at("x")[0];
     const auto at = [&](size_t i) { return static_cast<float>(x.reals[i]); };
     for (const std::string& target : targets()) {
@@ -191,10 +192,10 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
     auto compiler = codegen::Compiler::create({.target = "aarch64"});
     ASSERT_TRUE(compiler) << compiler.error().message;
     for (const char* const model : kModels) {
-        const auto interpreter = load_text(model);
-        ASSERT_TRUE(interpreter);
+        const auto state = load_text(model);
+        ASSERT_TRUE(state);
         const loop::Plan plan =
-            loop::make_plan(interpreter->program(), {}, {.target = (*compiler)->target()});
+            loop::make_plan(state->program(), {}, {.target = (*compiler)->target()});
         size_t made = 0;
         for (const loop::PlanStep& step : plan.steps) {
             ASSERT_FALSE(step.interpreted);
@@ -220,7 +221,7 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
 // ----------------------------------------------------------------------------------------
 
 TEST(State, UpdatesReadTheVariablesAsTheyWereBeforeTheStep) {
-    const auto interpreter = testing_support::load_text(
+    const auto state = testing_support::load_text(
         R"(
 import math;
 graph G {
@@ -233,8 +234,8 @@ graph G {
         [](const std::string& name, uint64_t i) {
             return static_cast<double>(i) + (name == "b" ? 100 : 0);
         });
-    ASSERT_TRUE(interpreter);
-    auto engine = Engine::create(*interpreter, {.verify = true});
+    ASSERT_TRUE(state);
+    auto engine = Engine::create(*state, {.verify = true});
     ASSERT_TRUE(engine) << engine.error().message;
     interpret::Array x = *interpret::Array::zeros(tensor::DType::F32, {19});
     for (double& value : x.reals) value = 1;

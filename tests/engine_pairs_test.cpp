@@ -17,6 +17,7 @@ using interpret::NamedArrays;
 using loop::Numerics;
 using testing_support::load_text;
 using testing_support::random_inputs;
+using testing_support::run_interpreter;
 
 constexpr const char* kModel = R"(import math;
 operator distances {
@@ -44,10 +45,10 @@ struct Ran {
 };
 
 Ran run(const NamedArrays& inputs, EngineOptions options, const char* model = kModel) {
-    const auto interpreter = load_text(model);
+    const auto state = load_text(model);
     options.verify = true;
     options.dump_pass = "pack";
-    auto engine = Engine::create(*interpreter, std::move(options));
+    auto engine = Engine::create(*state, std::move(options));
     EXPECT_TRUE(engine) << engine.error().message;
     if (!engine) return {};
     auto outputs = (*engine)->run(inputs);
@@ -76,7 +77,7 @@ double largest_error(const NamedArrays& got, const NamedArrays& want) {
 }
 
 NamedArrays oracle(const NamedArrays& inputs) {
-    auto want = load_text(kModel)->run(inputs);
+    auto want = run_interpreter(*load_text(kModel), inputs);
     EXPECT_TRUE(want);
     return want ? std::move(*want) : NamedArrays();
 }
@@ -174,7 +175,7 @@ TEST(EnginePairs, AreTiled) {
     NamedArrays given = random_inputs(load_text(kPairs)->program());
     given.at("a")[0].reals[11 * 29 + 3] = std::numeric_limits<double>::quiet_NaN();
     given.at("b")[0].reals[31 * 29 + 4] = std::numeric_limits<double>::infinity();
-    const auto want = load_text(kPairs)->run(given);
+    const auto want = run_interpreter(*load_text(kPairs), given);
     ASSERT_TRUE(want);
     for (const int threads : {1, 2}) {
         const Ran ran = run(given, {.threads = threads}, kPairs);

@@ -12,16 +12,17 @@ using engine::Engine;
 using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::random_inputs;
+using testing_support::run_interpreter;
 
 void expect_as_interpreted(const std::string& text, const std::string& schedules) {
-    const auto interpreter = load_text(text);
-    ASSERT_TRUE(interpreter);
-    const NamedArrays inputs = random_inputs(interpreter->program());
-    const auto wanted = load_text(text)->run(inputs);
+    const auto state = load_text(text);
+    ASSERT_TRUE(state);
+    const NamedArrays inputs = random_inputs(state->program());
+    const auto wanted = run_interpreter(*load_text(text), inputs);
     ASSERT_TRUE(wanted) << wanted.error().message;
     for (const int threads : {1, 2}) {
         auto engine = Engine::create(
-            *interpreter,
+            *state,
             {.verify = true, .threads = threads, .least_steps = 1, .dump_pass = "schedule"});
         ASSERT_TRUE(engine);
         const auto outputs = (*engine)->run(inputs);

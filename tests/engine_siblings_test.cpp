@@ -18,6 +18,7 @@ using engine::Engine;
 using interpret::Array;
 using interpret::NamedArrays;
 using testing_support::load_text;
+using testing_support::run_interpreter;
 using testing_support::small_weight;
 
 using Change = std::function<void(NamedArrays&)>;
@@ -98,7 +99,7 @@ void expect_products(const std::string& body,
     NamedArrays inputs;
     ASSERT_TRUE(session::add_random_inputs(oracle->program(), 3, inputs));
     if (change) change(inputs);
-    const auto want = oracle->run(inputs);
+    const auto want = run_interpreter(*oracle, inputs);
     ASSERT_TRUE(want) << want.error().message;
     const Ran before = run(text, inputs, kNever, 1);
     EXPECT_EQ(before.products, apart) << text;

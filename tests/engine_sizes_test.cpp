@@ -19,6 +19,7 @@ using engine::Engine;
 using interpret::Array;
 using interpret::NamedArrays;
 using testing_support::load_text;
+using testing_support::run_interpreter;
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
@@ -36,24 +37,21 @@ std::vector<Array> reals(tensor::Shape shape, std::vector<double> values) {
 
 struct Ran {
     Result<NamedArrays> interpreted, compiled;
-    std::string trouble;
 };
 std::optional<Ran> run(const std::string& text, const NamedArrays& inputs, bool fuse) {
-    const auto interpreter = load_text(text);
-    if (!interpreter) return std::nullopt;
+    const auto state = load_text(text);
+    if (!state) return std::nullopt;
     engine::EngineOptions options;
     options.verify = true;
     options.fuse = fuse;
     options.least_steps = 1;
     options.guarded = true;
-    auto engine = Engine::create(*interpreter, options);
+    auto engine = Engine::create(*state, options);
     EXPECT_TRUE(engine);
     if (!engine) return std::nullopt;
     NamedArrays all = inputs;
-    EXPECT_TRUE(session::add_random_inputs(interpreter->program(), 3, all));
-    Ran ran{interpreter->run(all), (*engine)->run(all), {}};
-    ran.trouble = (*engine)->take_trouble();
-    return ran;
+    EXPECT_TRUE(session::add_random_inputs(state->program(), 3, all));
+    return Ran{run_interpreter(*state, all), (*engine)->run(all)};
 }
 
 // Both engines give the same; the outputs of the interpreter are returned.
@@ -64,7 +62,6 @@ NamedArrays outputs(const std::string& text, const NamedArrays& inputs = {}) {
         if (!ran) return {};
         EXPECT_TRUE(ran->interpreted) << text;
         EXPECT_TRUE(ran->compiled) << text;
-        EXPECT_EQ(ran->trouble, "") << text;
         if (!ran->interpreted || !ran->compiled) return {};
         for (const auto& [name, arrays] : *ran->interpreted) {
             for (size_t i = 0; i < arrays.size(); ++i) {

@@ -18,6 +18,7 @@ using engine::Engine;
 using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::random_inputs;
+using testing_support::run_interpreter;
 
 // ---- Registers ----------------------------------------------------------------------------------
 
@@ -29,9 +30,9 @@ graph G {
 })";
 
 // Kernels for a processor with twice as many registers as the one of the compiler.
-loop::Plan plan_with_wide_tiles(const interpret::Interpreter& interpreter, loop::Target target) {
+loop::Plan plan_with_wide_tiles(const interpret::State& state, loop::Target target) {
     target.registers *= 2;
-    return loop::make_plan(interpreter.program(), {}, {.target = target});
+    return loop::make_plan(state.program(), {}, {.target = target});
 }
 
 std::vector<loop::ScheduledKernel*> kernels_of(loop::Plan& plan) {
@@ -61,11 +62,11 @@ private:
 };
 
 TEST(EngineTiles, BecomeSmallerWhereRegistersAreTooFew) {
-    const auto interpreter = load_text(kProduct);
-    ASSERT_TRUE(interpreter);
+    const auto state = load_text(kProduct);
+    ASSERT_TRUE(state);
     auto compiler = codegen::Compiler::create();
     ASSERT_TRUE(compiler) << compiler.error().message;
-    loop::Plan plan = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+    loop::Plan plan = plan_with_wide_tiles(*state, (*compiler)->target());
     const std::string wide = tiled(plan).schedule;
     const auto arguments = tiled(plan).arguments;
     const auto code = (*compiler)->compile(kernels_of(plan), 1);
@@ -85,12 +86,11 @@ TEST(EngineTiles, BecomeSmallerWhereRegistersAreTooFew) {
 
 // What fits is left alone.
 TEST(EngineTiles, StayWhereRegistersSuffice) {
-    const auto interpreter = load_text(kProduct);
-    ASSERT_TRUE(interpreter);
+    const auto state = load_text(kProduct);
+    ASSERT_TRUE(state);
     auto compiler = codegen::Compiler::create();
     ASSERT_TRUE(compiler) << compiler.error().message;
-    loop::Plan plan =
-        loop::make_plan(interpreter->program(), {}, {.target = (*compiler)->target()});
+    loop::Plan plan = loop::make_plan(state->program(), {}, {.target = (*compiler)->target()});
     const std::string before = tiled(plan).schedule;
     ASSERT_TRUE((*compiler)->compile(kernels_of(plan), 1));
     EXPECT_EQ((*compiler)->stats().narrowed, 0U);
@@ -103,11 +103,11 @@ TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
     std::string schedule;
     int64_t items = 0;
     for (int time = 0; time < 2; ++time) {
-        const auto interpreter = load_text(kProduct);
-        ASSERT_TRUE(interpreter);
+        const auto state = load_text(kProduct);
+        ASSERT_TRUE(state);
         auto compiler = codegen::Compiler::create({.cache_folder = folder.path()});
         ASSERT_TRUE(compiler) << compiler.error().message;
-        loop::Plan plan = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+        loop::Plan plan = plan_with_wide_tiles(*state, (*compiler)->target());
         const auto kernels = kernels_of(plan);
         loop::ScheduledKernel& kernel = tiled(plan);
         const auto code = (*compiler)->compile(kernels, 2);
@@ -124,7 +124,7 @@ TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
         EXPECT_EQ(kernel.schedule, schedule);
         EXPECT_EQ(kernel.function.items, items);
         // Another plan has it in its first form again.
-        loop::Plan again = plan_with_wide_tiles(*interpreter, (*compiler)->target());
+        loop::Plan again = plan_with_wide_tiles(*state, (*compiler)->target());
         loop::ScheduledKernel& same = tiled(again);
         EXPECT_NE(same.schedule, schedule);
         ASSERT_TRUE((*compiler)->compile(kernels_of(again), 1));
@@ -140,9 +140,9 @@ struct Ran {
     std::string schedules;
 };
 std::optional<Ran> run(const char* text, const NamedArrays& inputs, int threads) {
-    const auto interpreter = load_text(text);
-    if (!interpreter) return std::nullopt;
-    auto engine = Engine::create(*interpreter, {.verify = true, .threads = threads});
+    const auto state = load_text(text);
+    if (!state) return std::nullopt;
+    auto engine = Engine::create(*state, {.verify = true, .threads = threads});
     if (!engine) return std::nullopt;
     auto outputs = (*engine)->run(inputs);
     if (!outputs) return std::nullopt;
@@ -168,9 +168,9 @@ graph G {
     @output { y: real[50, 72]; }
     @compose { p = linalg.matmul(a, b); q = math.add(p, c); y = nn.relu(q); }
 })";
-    const auto interpreter = load_text(kLong);
-    ASSERT_TRUE(interpreter);
-    const NamedArrays inputs = random_inputs(interpreter->program());
+    const auto state = load_text(kLong);
+    ASSERT_TRUE(state);
+    const NamedArrays inputs = random_inputs(state->program());
     const auto one = run(kLong, inputs, 1);
     const auto two = run(kLong, inputs, 2);
     ASSERT_TRUE(one && two);
@@ -210,9 +210,9 @@ graph G {
     @output { y: real[1, 8, 7, 7]; }
     @compose { p = nn.conv(x, w); q = nn.relu(p); y = nn.conv(q, v); }
 })";
-    const auto interpreter = load_text(kConvolution);
-    ASSERT_TRUE(interpreter);
-    NamedArrays inputs = random_inputs(interpreter->program());
+    const auto state = load_text(kConvolution);
+    ASSERT_TRUE(state);
+    NamedArrays inputs = random_inputs(state->program());
     for (auto& [name, arrays] : inputs) {
         for (double& value : arrays[0].reals) value = std::rint(3 * value);
     }
@@ -222,7 +222,7 @@ graph G {
     if (has_fma()) {
         EXPECT_TRUE(ran->schedules.contains(" cut")) << ran->schedules;
     }
-    const auto wanted = interpreter->run(inputs);
+    const auto wanted = run_interpreter(*state, inputs);
     ASSERT_TRUE(wanted) << wanted.error().message;
     EXPECT_TRUE(ran->outputs.at("y")[0].reals == wanted->at("y")[0].reals);
 }

@@ -13,6 +13,7 @@ using engine::Engine;
 using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::random_inputs;
+using testing_support::run_interpreter;
 
 struct Ran {
     NamedArrays outputs, wanted;
@@ -20,12 +21,11 @@ struct Ran {
 };
 
 Ran run(const std::string& text) {
-    const auto interpreter = load_text(text);
-    if (!interpreter) return {};
-    const NamedArrays inputs = random_inputs(interpreter->program());
-    auto wanted = load_text(text)->run(inputs);
-    auto engine =
-        Engine::create(*interpreter, {.verify = true, .threads = 2, .dump_pass = "schedule"});
+    const auto state = load_text(text);
+    if (!state) return {};
+    const NamedArrays inputs = random_inputs(state->program());
+    auto wanted = run_interpreter(*load_text(text), inputs);
+    auto engine = Engine::create(*state, {.verify = true, .threads = 2, .dump_pass = "schedule"});
     EXPECT_TRUE(wanted && engine);
     if (!wanted || !engine) return {};
     auto outputs = (*engine)->run(inputs);

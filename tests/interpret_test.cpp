@@ -14,8 +14,24 @@ namespace lemma {
 namespace {
 
 using interpret::Array;
-using interpret::Interpreter;
 using interpret::NamedArrays;
+
+// The interpreter, with the state that it works on.
+class Interpreter {
+public:
+    explicit Interpreter(ir::Program program)
+        : state_(std::make_unique<interpret::State>(std::move(program))) {}
+
+    Result<NamedArrays> run(const NamedArrays& inputs) {
+        return interpret::Interpreter(*state_).run(inputs);
+    }
+    Result<void> set_variable(const std::string& name, Array value) {
+        return state_->set_variable(name, std::move(value));
+    }
+
+private:
+    std::unique_ptr<interpret::State> state_;
+};
 
 Interpreter load(const std::string& text) {
     diag::SourceMap sources;

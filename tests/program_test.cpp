@@ -195,6 +195,13 @@ TEST_F(Program, SaysThatCasesAreInterpretedForWantOfACompiler) {
         << ended.text;
     EXPECT_EQ(ended.text.find("cases/2: note:"), std::string::npos) << ended.text;  // said once
     EXPECT_NE(ended.text.find("2 passed, 0 failed"), std::string::npos) << ended.text;
+    const std::string said =
+        R"("the interpreter runs it, which is slow: 1 of 1 kernels are not in)";
+    const Ended json = run("'" + alone.string() + "/lemma' verify --json cases/1 2>/dev/null");
+    EXPECT_NE(json.text.find(said), std::string::npos) << json.text;
+    const Ended results = run("'" + alone.string() + "/lemma' run --json cases/1/model " +
+                              "-i x=cases/1/inputs/x.npy 2>/dev/null");
+    EXPECT_NE(results.text.find(said), std::string::npos) << results.text.substr(0, 300);
 }
 
 }  // namespace

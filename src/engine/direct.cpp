@@ -47,7 +47,7 @@ private:
 };
 
 bool Engine::is_direct(const Loaded& loaded) const {
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     const loop::Plan& plan = loaded.plan;
     const auto plain = [&](const ir::Port& port) {
         if (port.operand.length.valid()) return false;
@@ -69,7 +69,7 @@ bool Engine::is_direct(const Loaded& loaded) const {
 Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiver& receive) {
     if (!current_ || !current_->direct) return false;
     Loaded& loaded = *current_;
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     size_t known = 0;
     for (const loop::Storage& storage : loaded.plan.storages) {
         if (storage.role != loop::StorageRole::Given) continue;

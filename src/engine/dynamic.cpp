@@ -20,11 +20,11 @@ std::unexpected<Error> bad(std::string message) {
 
 // Symbolic arithmetic takes longer than most of these kernels: it is done again only when one of
 // the symbols has another value than the last time.
-bool Engine::Loaded::Told::refresh(const interpret::Interpreter& interpreter) {
+bool Engine::Loaded::Told::refresh(const interpret::State& state) {
     bool same = valid;
     values.resize(symbols.size());
     for (size_t i = 0; i < symbols.size(); ++i) {
-        const auto now = interpreter.known_extent(symbols[i]);
+        const auto now = state.known_extent(symbols[i]);
         same &= values[i] == now;
         values[i] = now;
     }
@@ -33,22 +33,22 @@ bool Engine::Loaded::Told::refresh(const interpret::Interpreter& interpreter) {
 }
 
 Result<int64_t> Engine::told_number(Loaded& loaded, ir::SymId id) {
-    const ir::SymbolPool& symbols = interpreter_.program().symbols;
+    const ir::SymbolPool& symbols = state_.program().symbols;
     if (const auto number = symbols.as_int(id)) return *number;
     const auto [found, fresh] = loaded.told.try_emplace(id);
     Loaded::Told& told = found->second;
     if (fresh) told.symbols = symbols.symbols_of(id);
-    if (told.refresh(interpreter_)) {
+    if (told.refresh(state_)) {
         told.valid = true;
         return told.value;
     }
-    LEMMA_TRY(told.value, interpreter_.take_extent(id));
+    LEMMA_TRY(told.value, state_.extent(id));
     told.valid = true;
     return told.value;
 }
 
 Result<void> Engine::check_assertions(Loaded& loaded, ir::OpId id, bool all) {
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     const auto [found, fresh] = loaded.checked.try_emplace(id);
     Loaded::Told& checked = found->second;
     if (fresh) {
@@ -57,15 +57,15 @@ Result<void> Engine::check_assertions(Loaded& loaded, ir::OpId id, bool all) {
             checked.symbols.insert(checked.symbols.end(), symbols.begin(), symbols.end());
         }
     }
-    if (!checked.refresh(interpreter_)) {
-        LEMMA_TRY(interpreter_.check_assertions(id, all));
+    if (!checked.refresh(state_)) {
+        LEMMA_TRY(state_.check_assertions(id, all));
     }
     checked.valid = true;
     return {};
 }
 
 Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
-    const ir::Tensor& tensor = interpreter_.program().tensors[id];
+    const ir::Tensor& tensor = state_.program().tensors[id];
     tensor::Shape shape;
     for (const ir::SymId part : tensor.shape) {
         LEMMA_TRY(const int64_t extent, told_number(loaded, part));
@@ -100,7 +100,7 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
 }
 
 Result<void> Engine::fill_dynamic(Loaded& loaded, ir::TensorId id) {
-    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    LEMMA_TRY(const auto value, state_.value_of(id));
     LEMMA_TRY(make_room(loaded, id, value->shape));
     const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
     to_memory(*value,
@@ -119,9 +119,9 @@ Result<interpret::Array> Engine::dynamic_array(Loaded& loaded, ir::TensorId id) 
 // The interpreter gets what kernels made, once.
 Result<void> Engine::give_dynamic(Loaded& loaded, ir::TensorId id) {
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
-    if (dynamic.given && interpreter_.has_value(id)) return {};
+    if (dynamic.given && state_.has_value(id)) return {};
     LEMMA_TRY(interpret::Array value, dynamic_array(loaded, id));
-    interpreter_.give_value(id, std::move(value));
+    state_.set_value(id, std::move(value));
     dynamic.given = true;
     return {};
 }
@@ -166,7 +166,7 @@ Result<void> Engine::make_results(Loaded& loaded, const loop::PlanStep& step) {
 
 // What it reads is there, and has the shape that the kernel is told.
 Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     for (const ir::TensorId id : step.dynamic->read) {
         const ir::TensorRole role = program.tensors[id].role;
         if (role == ir::TensorRole::Constant || role == ir::TensorRole::Variable) {
@@ -217,7 +217,7 @@ Result<void> Engine::end_branch(Loaded& loaded, const loop::PlanBranch& branch, 
         } else {
             shape = loaded.dynamic[from].shape;
         }
-        interpreter_.learn_result(item.output, shape);
+        state_.learn_shape(item.output, shape);
         loaded.dynamic[item.output] = {.shape = std::move(shape), .capacity = 0, .given = false};
     }
     return {};

@@ -27,15 +27,14 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::create(interpret::Interpreter& interpreter,
-                                               EngineOptions options) {
-    auto engine = std::unique_ptr<Engine>(new Engine(interpreter, std::move(options)));
+Result<std::unique_ptr<Engine>> Engine::create(interpret::State& state, EngineOptions options) {
+    auto engine = std::unique_ptr<Engine>(new Engine(state, std::move(options)));
     LEMMA_TRY(engine->compiler_, codegen::Compiler::create(engine->options_.compiler));
     return engine;
 }
 
-Engine::Engine(interpret::Interpreter& interpreter, EngineOptions options)
-    : interpreter_(interpreter), options_(std::move(options)) {
+Engine::Engine(interpret::State& state, EngineOptions options)
+    : state_(state), options_(std::move(options)), interpreter_(state, options_.run) {
     log_.pass = options_.dump_pass;
 }
 
@@ -55,7 +54,7 @@ int64_t Engine::bytes() const { return current_->executable.bytes(); }
 // ---- Loading ------------------------------------------------------------------------------------
 
 Result<Engine::Loaded*> Engine::load() {
-    const loop::KnownExtents known = interpreter_.known_extents();
+    const loop::KnownExtents known = state_.known_extents();
     std::vector<std::pair<uint32_t, int64_t>> key;
     for (const auto& [symbol, value] : known) key.emplace_back(symbol.value, value);
     std::ranges::sort(key);
@@ -73,7 +72,7 @@ Result<Engine::Loaded*> Engine::load() {
     current_ = nullptr;
     auto loaded = std::make_unique<Loaded>(options_.threads, options_.guarded);
     Stopwatch watch;
-    loaded->plan = loop::make_plan(interpreter_.program(),
+    loaded->plan = loop::make_plan(state_.program(),
                                    known,
                                    {.target = compiler_->target(),
                                     .fuse = options_.fuse,
@@ -115,11 +114,11 @@ Result<Engine::Loaded*> Engine::load() {
 // What operations want of extents that the inputs tell. The interpreter knows whether the operation
 // is reached at all, and says where it is.
 Result<void> Engine::check_extents() {
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
         const auto id = make_id<ir::OpId>(i);
         if (program.operations[id].assertions.empty()) continue;
-        LEMMA_TRY(interpreter_.check_assertions(id));
+        LEMMA_TRY(state_.check_assertions(id, false));
     }
     return {};
 }
@@ -179,10 +178,10 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
 
 // The data of a variable as the file has it, if the engine can take it as it is.
 Result<std::optional<tensor::Tensor>> Engine::stored_data(const Loaded& loaded, ir::TensorId id) {
-    const ir::Tensor& tensor = interpreter_.program().tensors[id];
+    const ir::Tensor& tensor = state_.program().tensors[id];
     const loop::BufferView& place = loaded.plan.places.at(id);
-    const bool stored = tensor.role == ir::TensorRole::Variable && options_.weights &&
-                        !interpreter_.has_variable(id);
+    const bool stored =
+        tensor.role == ir::TensorRole::Variable && options_.weights && !state_.has_variable(id);
     if (!stored) return std::nullopt;
     LEMMA_TRY(auto data, options_.weights(tensor));
     const bool same = data && data->dtype() == place.dtype && data->shape() == place.shape &&
@@ -199,14 +198,14 @@ Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
         if (data->shared_bytes()) tensor::drop_pages(*data->shared_bytes());
         return {};
     }
-    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    LEMMA_TRY(const auto value, state_.value_of(id));
     to_memory(*value, place, loaded.data(place));
     return {};
 }
 
 Result<void> Engine::fill_constants(Loaded& loaded) {
     for (const loop::Storage& storage : loaded.plan.storages) {
-        if (is_stored(storage, interpreter_.program()) && !storage.only_once) {
+        if (is_stored(storage, state_.program()) && !storage.only_once) {
             LEMMA_TRY(fill(loaded, storage.tensor));
         }
     }
@@ -218,7 +217,7 @@ Result<void> Engine::fill_constants(Loaded& loaded) {
 Result<void> Engine::fill_inputs(Loaded& loaded) {
     for (const loop::Storage& storage : loaded.plan.storages) {
         if (storage.role != loop::StorageRole::Given) continue;
-        LEMMA_TRY(const auto value, interpreter_.take_value(storage.tensor));
+        LEMMA_TRY(const auto value, state_.value_of(storage.tensor));
         const loop::BufferView& place = loaded.plan.places.at(storage.tensor);
         to_memory(*value, place, loaded.data(place));
     }
@@ -236,7 +235,7 @@ Result<interpret::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
     const auto dynamic = loaded.plan.dynamic_places.find(id);
     const bool made = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed;
     if (made) return dynamic_array(loaded, id);
-    LEMMA_TRY(const auto value, interpreter_.take_value(id));
+    LEMMA_TRY(const auto value, state_.value_of(id));
     return *value;
 }
 
@@ -245,7 +244,7 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
         LEMMA_TRY(check_assertions(loaded, id, false));
     }
     // Of a compound there is only what it wants: its parts are steps of their own.
-    if (interpreter_.program().operations[step.op].compound()) {
+    if (state_.program().operations[step.op].compound()) {
         return check_assertions(loaded, step.op, true);
     }
     for (const ir::TensorId id : step.reads) {
@@ -261,18 +260,18 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
         // In a loop it is another value each time.
         const loop::Storage& storage = loaded.plan.storages[place->second.storage];
         const bool computed = storage.role == loop::StorageRole::Computed;
-        if (!computed && interpreter_.has_value(id)) continue;
+        if (!computed && state_.has_value(id)) continue;
         LEMMA_TRY(interpret::Array value, array_of(loaded, id));
-        interpreter_.give_value(id, std::move(value));
+        state_.set_value(id, std::move(value));
     }
-    LEMMA_TRY(interpreter_.run_alone(step.op));
+    LEMMA_TRY(interpreter_.run_operation(step.op));
     for (const ir::TensorId id : step.writes) {
         if (loaded.plan.dynamic_places.contains(id)) {
             LEMMA_TRY(fill_dynamic(loaded, id));
         }
         const auto place = loaded.plan.places.find(id);
         if (place == loaded.plan.places.end()) continue;
-        LEMMA_TRY(const auto value, interpreter_.take_value(id));
+        LEMMA_TRY(const auto value, state_.value_of(id));
         if (value->shape != place->second.shape) {
             return std::unexpected(Error{"a result has another shape than its tensor"});
         }
@@ -283,12 +282,12 @@ Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
 
 Result<interpret::NamedArrays> Engine::collect(Loaded& loaded) {
     interpret::NamedArrays outputs;
-    const ir::Program& program = interpreter_.program();
+    const ir::Program& program = state_.program();
     for (const ir::Port& port : program.graphs[program.main].outputs) {
         auto& items = outputs[port.name];
         auto count = static_cast<int64_t>(port.operand.items.size());
         if (port.operand.length.valid()) {
-            LEMMA_TRY(count, interpreter_.take_extent(port.operand.length));
+            LEMMA_TRY(count, state_.extent(port.operand.length));
         }
         for (int64_t i = 0; i < count; ++i) {
             LEMMA_TRY(interpret::Array value,
@@ -302,7 +301,7 @@ Result<interpret::NamedArrays> Engine::collect(Loaded& loaded) {
 // All of them are read before any is changed.
 Result<void> Engine::update_variables(Loaded& loaded) {
     std::vector<std::pair<ir::TensorId, interpret::Array>> updated;
-    for (const ir::Update& update : interpreter_.program().updates) {
+    for (const ir::Update& update : state_.program().updates) {
         LEMMA_TRY(interpret::Array value, array_of(loaded, update.value));
         updated.emplace_back(update.variable, std::move(value));
     }
@@ -314,13 +313,14 @@ Result<void> Engine::update_variables(Loaded& loaded) {
             }
             to_memory(value, place->second, loaded.data(place->second));
         }
-        interpreter_.keep_variable(id, std::move(value));
+        state_.keep_variable(id, std::make_shared<interpret::Array>(std::move(value)));
     }
     return {};
 }
 
 Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
-    LEMMA_TRY(interpreter_.begin_run(inputs));
+    without_code_ = false;
+    LEMMA_TRY(state_.begin_run(inputs));
     LEMMA_TRY(Loaded* const loaded, load());
     current_ = loaded;
     return fill_inputs(*current_);
@@ -336,30 +336,16 @@ Result<void> Engine::run_again(std::vector<double>* seconds) {
 }
 
 Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs) {
-    LEMMA_TRY(interpreter_.begin_run(inputs));
-    auto loaded = load();
-    Result<void> done;
-    if (!loaded) {
-        done = std::unexpected(loaded.error());
-    } else {
-        current_ = *loaded;
-        done = fill_inputs(*current_);
-    }
-    if (done) done = run_again();
-    if (!done && without_code_ && options_.compiled_only) {
-        interpreter_.end_run(false);
-        return std::unexpected(done.error());
-    }
-    if (!done) {
-        // The interpreter says what is wrong, and where; if nothing is, the engine is at fault.
-        interpreter_.end_run(false);
-        auto outputs = interpreter_.run(inputs);
-        if (outputs) trouble_ = done.error().message;
-        return outputs;
-    }
+    auto outputs = run_step(inputs);
+    state_.end_run(outputs.has_value());
+    return outputs;
+}
+
+Result<interpret::NamedArrays> Engine::run_step(const interpret::NamedArrays& inputs) {
+    LEMMA_TRY(prepare(inputs));
+    LEMMA_TRY(run_again());
     LEMMA_TRY(interpret::NamedArrays outputs, collect(*current_));
     LEMMA_TRY(update_variables(*current_));
-    interpreter_.end_run(true);
     return outputs;
 }
 

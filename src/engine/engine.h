@@ -24,26 +24,27 @@ struct EngineOptions {
     bool fuse = true;
     int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled
     double least_gain = loop::kLeastGain;     // of products that become one; 0: of any
-    // The data of variables that the interpreter has not got, read when it is wanted.
+    interpret::RunOptions run = {};           // of operations that are interpreted
+    // The data of variables that the state has not got, read when it is wanted.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
     std::string dump_pass = {};  // of loop/passes/pipeline.h
-    bool compiled_only = false;  // no code is an error at once, and nothing is interpreted instead
     // For tests: each tensor has memory of its own, between pages that cannot be touched.
     bool guarded = false;
 };
 
-class Engine {
+class Engine : public interpret::Executor {
 public:
-    // The interpreter has the program and the values of variables.
-    static Result<std::unique_ptr<Engine>> create(interpret::Interpreter& interpreter,
-                                                  EngineOptions options);
-    ~Engine();
+    // The state outlives the engine.
+    static Result<std::unique_ptr<Engine>> create(interpret::State& state, EngineOptions options);
+    ~Engine() override;
 
-    // As Interpreter::run, and with its errors.
-    Result<interpret::NamedArrays> run(const interpret::NamedArrays& inputs);
+    // An error need not say what is wrong with the model: the interpreter knows that.
+    Result<interpret::NamedArrays> run(const interpret::NamedArrays& inputs) override;
     // Weights are read again before the next run.
-    void variables_changed();
+    void variables_changed() override;
+    // Whether the last run failed because its kernels could not be made.
+    bool without_code() const { return without_code_; }
 
     // A tensor of the caller, in row-major order.
     struct Bytes {
@@ -58,9 +59,6 @@ public:
     // same types and shapes if all steps are compiled and nothing is kept; else it is false, and
     // nothing has happened.
     Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
-
-    // Why the last run was the interpreter's, once; empty if it was not.
-    std::string take_trouble() { return std::exchange(trouble_, {}); }
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
@@ -85,7 +83,8 @@ private:
     struct Loaded;  // a plan with its code and memory, for one set of extents
     class LentInputs;
 
-    Engine(interpret::Interpreter& interpreter, EngineOptions options);
+    Engine(interpret::State& state, EngineOptions options);
+    Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
     Result<Loaded*> load();
     Result<void> check_extents();
     Result<void> allocate(Loaded& loaded);
@@ -128,14 +127,14 @@ private:
                              const runtime::Step& kernel);
     Result<interpret::Array> array_of(Loaded& loaded, ir::TensorId id);
 
-    interpret::Interpreter& interpreter_;
+    interpret::State& state_;
     EngineOptions options_;
+    interpret::Interpreter interpreter_;
     std::unique_ptr<codegen::Compiler> compiler_;
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
     bool without_code_ = false;  // the kernels of the last plan could not be made
-    std::string trouble_;
     LoadTimes times_;
     loop::PassLog log_;
 };

@@ -36,7 +36,7 @@ struct Engine::Loaded {
         bool valid = false;
 
         // Whether what was found out still holds; from here on nothing does.
-        bool refresh(const interpret::Interpreter& interpreter);
+        bool refresh(const interpret::State& state);
     };
     std::unordered_map<ir::SymId, Told, IdHash> told;
     std::unordered_map<ir::OpId, Told, IdHash> checked;  // whose assertions held

@@ -95,7 +95,7 @@ Result<void> Engine::run_once(Loaded& loaded) {
             const loop::Storage& storage = plan.storages[root];
             const size_t piece = loaded.pieces[root.value];
             if (!storage.only_once || loaded.executable.memory(piece)) continue;
-            if (is_stored(storage, interpreter_.program())) {
+            if (is_stored(storage, state_.program())) {
                 LEMMA_TRY(auto data, stored_data(loaded, storage.tensor));
                 if (data) {
                     const tensor::Tensor& kept = lent.emplace(root, std::move(*data)).first->second;
@@ -105,7 +105,7 @@ Result<void> Engine::run_once(Loaded& loaded) {
             }
             const int64_t bytes = storage.elements * tensor::dtype_size(storage.dtype);
             LEMMA_TRY(loaded.executable.give_memory(piece, bytes));
-            if (!is_stored(storage, interpreter_.program())) continue;
+            if (!is_stored(storage, state_.program())) continue;
             LEMMA_TRY(fill(loaded, storage.tensor));
         }
         LEMMA_TRY(run_packing(loaded, i, lent));

@@ -114,7 +114,7 @@ std::unique_ptr<runtime::Loop> Engine::make_loop(Loaded& loaded, const loop::Pla
         return result;
     };
     auto loop = std::make_unique<runtime::Loop>();
-    loop->count = plan.count.value_or(interpreter_.options().max_loop_steps);
+    loop->count = plan.count.value_or(options_.run.max_loop_steps);
     loop->must_end = !plan.count && !plan.dynamic_count.valid();
     loop->dynamic_count = number(plan.dynamic_count);
     loop->index = number(plan.index);
@@ -150,7 +150,7 @@ std::unique_ptr<runtime::Loop> Engine::make_loop(Loaded& loaded, const loop::Pla
     loop->post = make_condition(loaded, plan.post_condition, plan.post_value);
     if (!plan.lengths.empty()) {
         loop->ended = [this, lengths = plan.lengths](int64_t steps) {
-            for (const ir::SymId id : lengths) interpreter_.learn_extent(id, steps);
+            for (const ir::SymId id : lengths) state_.learn_extent(id, steps);
         };
     }
     return loop;

@@ -2,6 +2,7 @@
 // rounded to the dtype after each operation (design D7).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +24,11 @@ struct Array {
     // Rounds reals and wraps integers to values of the dtype.
     void round();
 };
-// The leading part of an array along each axis.
+
+// Tensors by the name of an input, output or variable; several for a pack.
+using NamedArrays = std::map<std::string, std::vector<Array>>;
+
+// The leading part of an array, axis by axis.
 Array cut(const Array& array, const tensor::Shape& shape);
 using ArrayRef = std::shared_ptr<const Array>;
 

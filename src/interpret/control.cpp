@@ -24,7 +24,7 @@ const ir::Operand& input_of(const ir::Operation& op, const ir::Loop& loop, size_
 Result<bool> Interpreter::condition(ir::GraphId id) {
     const ir::Graph& graph = program_.graphs[id];
     LEMMA_TRY(run_operations(graph.operations));
-    LEMMA_TRY(const auto value, value_of(graph.outputs[0].operand.items[0]));
+    LEMMA_TRY(const auto value, state_.value_of(graph.outputs[0].operand.items[0]));
     if (value->integers.size() != 1) return bad("a condition is not a single bool");
     return value->integers[0] != 0;
 }
@@ -42,9 +42,9 @@ Result<void> Interpreter::run_branch(const ir::Operation& op, const ir::Branch& 
     for (size_t i = 0; i < op.outputs.size(); ++i) {
         for (size_t k = 0; k < op.outputs[i].operand.items.size(); ++k) {
             const ir::TensorId target = op.outputs[i].operand.items[k];
-            LEMMA_TRY(const auto value, value_of(graph.outputs[i].operand.items[k]));
-            learn_shape(target, value->shape);
-            set_value(target, value);
+            LEMMA_TRY(const auto value, state_.value_of(graph.outputs[i].operand.items[k]));
+            state_.learn_shape(target, value->shape);
+            state_.set_value(target, value);
         }
     }
     return {};
@@ -53,10 +53,10 @@ Result<void> Interpreter::run_branch(const ir::Operation& op, const ir::Branch& 
 Result<int64_t> Interpreter::loop_count(const ir::Loop& loop) {
     int64_t count = options_.max_loop_steps;
     if (loop.static_count.valid()) {
-        LEMMA_TRY(count, extent(loop.static_count));
+        LEMMA_TRY(count, state_.extent(loop.static_count));
     }
     if (!loop.dynamic_count.valid()) return count;
-    LEMMA_TRY(const auto value, value_of(loop.dynamic_count));
+    LEMMA_TRY(const auto value, state_.value_of(loop.dynamic_count));
     if (value->integers.size() != 1) return bad("the count of a loop is not a single int");
     const int64_t wanted = value->integers[0];
     if (!loop.items.empty() && wanted > count) {
@@ -70,16 +70,16 @@ Result<void> Interpreter::begin_step(const ir::Operation& op, const ir::Loop& lo
     if (loop.index.valid()) {
         LEMMA_TRY(Array index, Array::zeros(program_.tensors[loop.index].dtype, {}));
         index.integers[0] = step;
-        set_value(loop.index, std::make_shared<Array>(std::move(index)));
+        state_.set_value(loop.index, std::move(index));
     }
     for (size_t i = 0; i < loop.items.size(); ++i) {
         const auto& pack = input_of(op, loop, loop.carried.size() + i).items;
         if (static_cast<size_t>(step) >= pack.size()) {
             return bad("a loop runs past the end of a scanned pack");
         }
-        LEMMA_TRY(const auto value, value_of(pack[static_cast<size_t>(step)]));
-        learn_shape(loop.items[i], value->shape);
-        set_value(loop.items[i], value);
+        LEMMA_TRY(const auto value, state_.value_of(pack[static_cast<size_t>(step)]));
+        state_.learn_shape(loop.items[i], value->shape);
+        state_.set_value(loop.items[i], value);
     }
     return {};
 }
@@ -88,12 +88,12 @@ Result<void> Interpreter::begin_step(const ir::Operation& op, const ir::Loop& lo
 Result<void> Interpreter::end_step(const ir::Operation& op, const ir::Loop& loop, int64_t step) {
     std::vector<std::shared_ptr<Array>> results;
     for (const ir::Port& output : program_.graphs[loop.body].outputs) {
-        LEMMA_TRY(auto value, value_of(output.operand.items[0]));
+        LEMMA_TRY(auto value, state_.value_of(output.operand.items[0]));
         results.push_back(std::move(value));
     }
     for (size_t i = 0; i < results.size(); ++i) {
         if (i < loop.carried.size()) {
-            set_value(loop.carried[i], results[i]);
+            state_.set_value(loop.carried[i], results[i]);
             continue;
         }
         const auto& pack = op.outputs[i].operand.items;
@@ -101,8 +101,8 @@ Result<void> Interpreter::end_step(const ir::Operation& op, const ir::Loop& loop
             return bad(
                 fmt::format("a loop gives more than the {} items of its result", pack.size()));
         }
-        learn_shape(pack[static_cast<size_t>(step)], results[i]->shape);
-        set_value(pack[static_cast<size_t>(step)], results[i]);
+        state_.learn_shape(pack[static_cast<size_t>(step)], results[i]->shape);
+        state_.set_value(pack[static_cast<size_t>(step)], results[i]);
     }
     return {};
 }
@@ -110,8 +110,8 @@ Result<void> Interpreter::end_step(const ir::Operation& op, const ir::Loop& loop
 Result<void> Interpreter::run_loop(const ir::Operation& op, const ir::Loop& loop) {
     LEMMA_TRY(const int64_t count, loop_count(loop));
     for (size_t i = 0; i < loop.carried.size(); ++i) {
-        LEMMA_TRY(const auto value, value_of(input_of(op, loop, i).items[0]));
-        set_value(loop.carried[i], value);
+        LEMMA_TRY(const auto value, state_.value_of(input_of(op, loop, i).items[0]));
+        state_.set_value(loop.carried[i], value);
     }
     int64_t steps = 0;
     bool ended = false;
@@ -141,19 +141,19 @@ Result<void> Interpreter::end_loop(const ir::Operation& op, const ir::Loop& loop
     for (size_t i = 0; i < op.outputs.size(); ++i) {
         const ir::Operand& operand = op.outputs[i].operand;
         if (i < loop.carried.size()) {
-            LEMMA_TRY(const auto value, value_of(loop.carried[i]));
-            learn_shape(operand.items[0], value->shape);
-            set_value(operand.items[0], value);
+            LEMMA_TRY(const auto value, state_.value_of(loop.carried[i]));
+            state_.learn_shape(operand.items[0], value->shape);
+            state_.set_value(operand.items[0], value);
             continue;
         }
         if (!operand.length.valid()) continue;
-        known_[operand.length] = program_.symbols.integer(steps);
-        // Items past the end are never read, but must have a value.
+        state_.learn_extent(operand.length, steps);
+        // Items past the end are never read, but have a value.
         for (size_t k = static_cast<size_t>(steps); k < operand.items.size(); ++k) {
             const ir::TensorId id = operand.items[k];
-            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            LEMMA_TRY(tensor::Shape shape, state_.shape_of(id, true));
             LEMMA_TRY(Array empty, Array::zeros(program_.tensors[id].dtype, std::move(shape)));
-            set_value(id, std::make_shared<Array>(std::move(empty)));
+            state_.set_value(id, std::move(empty));
         }
     }
     return {};

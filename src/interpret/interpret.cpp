@@ -1,11 +1,11 @@
 #include "interpret/interpret.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "interpret/intrinsic.h"
+#include "interpret/lifetimes.h"
 
 namespace lemma::interpret {
 
@@ -17,51 +17,25 @@ std::unexpected<Error> bad(std::string message) {
 
 }  // namespace
 
-Interpreter::Interpreter(ir::Program program, RunOptions options)
-    : program_(std::move(program)), options_(std::move(options)) {
-    find_last_uses();
-}
-
-const ir::Operation* Interpreter::failed() const {
-    return failed_.valid() ? &program_.operations[failed_] : nullptr;
-}
+Interpreter::Interpreter(State& state, RunOptions options)
+    : state_(state),
+      program_(state.program()),
+      options_(std::move(options)),
+      dead_after_(tensors_dead_after(program_)) {}
 
 Result<NamedArrays> Interpreter::run(const NamedArrays& inputs) {
-    values_ = variables_;
-    known_.clear();
-    failed_ = {};
-    calls_ = 0;
-    LEMMA_TRY(bind_inputs(inputs));
-    LEMMA_TRY(check_program(false));
-    LEMMA_TRY(run_main());
-    LEMMA_TRY(check_program(true));
-    LEMMA_TRY(NamedArrays outputs, collect_outputs());
-    LEMMA_TRY(update_variables());
-    values_.clear();
-    ++runs_;
+    auto outputs = run_step(inputs);
+    state_.end_run(outputs.has_value());
     return outputs;
 }
 
-Result<void> Interpreter::begin_run(const NamedArrays& inputs) {
-    values_ = variables_;
-    known_.clear();
-    failed_ = {};
-    calls_ = 0;
-    LEMMA_TRY(bind_inputs(inputs));
-    return check_program(false);
-}
-
-void Interpreter::end_run(bool update) {
-    values_.clear();
-    if (update) ++runs_;
-}
-
-std::unordered_map<ir::SymId, int64_t, IdHash> Interpreter::known_extents() const {
-    std::unordered_map<ir::SymId, int64_t, IdHash> result;
-    for (const auto& [symbol, value] : known_) {
-        if (const auto number = program_.symbols.as_int(value)) result[symbol] = *number;
-    }
-    return result;
+Result<NamedArrays> Interpreter::run_step(const NamedArrays& inputs) {
+    LEMMA_TRY(state_.begin_run(inputs));
+    LEMMA_TRY(run_main());
+    LEMMA_TRY(state_.check_program(true));
+    LEMMA_TRY(NamedArrays outputs, collect_outputs());
+    LEMMA_TRY(update_variables());
+    return outputs;
 }
 
 Result<NamedArrays> Interpreter::collect_outputs() {
@@ -70,10 +44,11 @@ Result<NamedArrays> Interpreter::collect_outputs() {
         auto& items = outputs[port.name];
         auto count = static_cast<int64_t>(port.operand.items.size());
         if (port.operand.length.valid()) {
-            LEMMA_TRY(count, extent(port.operand.length));
+            LEMMA_TRY(count, state_.extent(port.operand.length));
         }
         for (int64_t i = 0; i < count; ++i) {
-            LEMMA_TRY(const auto value, value_of(port.operand.items[static_cast<size_t>(i)]));
+            LEMMA_TRY(const auto value,
+                      state_.value_of(port.operand.items[static_cast<size_t>(i)]));
             items.push_back(*value);
         }
     }
@@ -84,8 +59,8 @@ Result<NamedArrays> Interpreter::collect_outputs() {
 Result<void> Interpreter::update_variables() {
     std::vector<std::pair<ir::TensorId, std::shared_ptr<Array>>> updated;
     for (const ir::Update& update : program_.updates) {
-        LEMMA_TRY(auto value, value_of(update.value));
-        LEMMA_TRY(const tensor::Shape shape, shape_of(update.variable, false));
+        LEMMA_TRY(auto value, state_.value_of(update.value));
+        LEMMA_TRY(const tensor::Shape shape, state_.shape_of(update.variable, false));
         if (value->shape != shape) {
             return bad(fmt::format("the variable `{}` has the shape {}, its new value {}",
                                    program_.tensors[update.variable].name,
@@ -94,46 +69,8 @@ Result<void> Interpreter::update_variables() {
         }
         updated.emplace_back(update.variable, std::move(value));
     }
-    for (auto& [id, value] : updated) variables_[id] = std::move(value);
+    for (auto& [id, value] : updated) state_.keep_variable(id, std::move(value));
     return {};
-}
-
-// Conditions on extents that the operation defines are decided after it: `all` is then true, and an
-// undecided condition is an error.
-Result<void> Interpreter::check(const std::vector<ir::Assertion>& assertions, bool all) {
-    for (const ir::Assertion& assertion : assertions) {
-        const ir::SymId condition = resolve(assertion.condition);
-        const auto holds = program_.symbols.prove(condition);
-        if (holds && !*holds) return bad(assertion.message + known_values(assertion.condition));
-        if (!holds && all) {
-            return bad(fmt::format("nothing tells whether this holds: {} ({})",
-                                   program_.symbols.text(condition),
-                                   assertion.message));
-        }
-    }
-    return {};
-}
-
-Result<void> Interpreter::check_program(bool all) {
-    auto done = check(program_.assertions, all);
-    failed_for_inputs_ = !done;
-    return done;
-}
-
-// ` (s = 7, t = 3)`: the values of the condition's extents in this run.
-std::string Interpreter::known_values(ir::SymId condition) const {
-    constexpr size_t kMost = 4;
-    std::vector<std::string> values;
-    for (const ir::SymId symbol : program_.symbols.symbols_of(condition)) {
-        const auto value = known_extent(symbol);
-        if (!value) continue;
-        if (values.size() == kMost) {
-            values.emplace_back("…");
-            break;
-        }
-        values.push_back(fmt::format("{} = {}", program_.symbols.text(symbol), *value));
-    }
-    return values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", "));
 }
 
 // ---- Operations ---------------------------------------------------------------------------------
@@ -143,7 +80,7 @@ Result<void> Interpreter::run_main() {
     for (size_t i = 0; i < operations.size(); ++i) {
         if (options_.on_progress) options_.on_progress(i, operations.size());
         LEMMA_TRY(run_operation(operations[i]));
-        for (const ir::TensorId id : dead_after_[i]) values_.erase(id);
+        for (const ir::TensorId id : dead_after_[i]) state_.drop_value(id);
     }
     return {};
 }
@@ -157,7 +94,7 @@ Result<void> Interpreter::run_operations(const std::vector<ir::OpId>& operations
 
 Result<void> Interpreter::run_operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
-    Result<void> done = check(op.assertions, false);
+    Result<void> done = state_.check_assertions(id, false);
     if (!done) {
     } else if (op.compound()) {
         done = run_operations(op.parts);
@@ -171,8 +108,8 @@ Result<void> Interpreter::run_operation(ir::OpId id) {
         done = run_formulas(id);
     }
     if (done && !op.compound()) done = finish_outputs(op);
-    if (done) done = check(op.assertions, true);
-    if (!done && !failed_.valid()) failed_ = id;
+    if (done) done = state_.check_assertions(id, true);
+    if (!done) state_.set_failed(id);
     return done;
 }
 
@@ -180,9 +117,9 @@ Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
     if (!options_.on_tensor) return {};
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            const auto value = values_.find(id);
-            if (value == values_.end()) continue;
-            LEMMA_TRY(options_.on_tensor(program_.tensors[id], *value->second));
+            if (!state_.has_value(id)) continue;
+            LEMMA_TRY(const auto value, state_.value_of(id));
+            LEMMA_TRY(options_.on_tensor(program_.tensors[id], *value));
         }
     }
     return {};
@@ -191,9 +128,9 @@ Result<void> Interpreter::finish_outputs(const ir::Operation& op) {
 Result<void> Interpreter::make_outputs(const ir::Operation& op) {
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId id : port.operand.items) {
-            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            LEMMA_TRY(tensor::Shape shape, state_.shape_of(id, true));
             LEMMA_TRY(Array array, Array::zeros(program_.tensors[id].dtype, std::move(shape)));
-            set_value(id, std::make_shared<Array>(std::move(array)));
+            state_.set_value(id, std::move(array));
         }
     }
     return {};
@@ -201,17 +138,18 @@ Result<void> Interpreter::make_outputs(const ir::Operation& op) {
 
 Result<void> Interpreter::run_formulas(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
-    // The append counter of an earlier iteration is no longer known.
-    for (const ir::Formula& formula : op.formulas) known_.erase(formula.counter);
+    // What an append counter counted in an earlier step of a loop is not known any more.
+    for (const ir::Formula& formula : op.formulas) state_.forget_extent(formula.counter);
     LEMMA_TRY(make_outputs(op));
     for (size_t i = 0; i < op.formulas.size(); ++i) {
         LEMMA_TRY(run_formula(id, i));
     }
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
-            LEMMA_TRY(const tensor::Shape shape, shape_of(output, true));
-            if (values_[output]->shape != shape) *values_[output] = cut(*values_[output], shape);
-            values_[output]->round();
+            LEMMA_TRY(const tensor::Shape shape, state_.shape_of(output, true));
+            LEMMA_TRY(const auto value, state_.value_of(output));
+            if (value->shape != shape) *value = cut(*value, shape);
+            value->round();
         }
     }
     return {};
@@ -220,12 +158,12 @@ Result<void> Interpreter::run_formulas(ir::OpId id) {
 Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
     // Another formula with the same counter counts separately and must reach the same number.
     const ir::SymId counter = program_.operations[id].formulas[index].counter;
-    const auto counted = counter.valid() ? known_extent(counter) : std::nullopt;
-    if (counted) known_.erase(counter);
+    const auto counted = counter.valid() ? state_.known_extent(counter) : std::nullopt;
+    if (counted) state_.forget_extent(counter);
     LEMMA_TRY(Bytecode* const kernel, this->kernel(id, index));
     std::vector<Array*> arrays;
     for (const ir::TensorId tensor : kernel->tensors()) {
-        LEMMA_TRY(const auto value, value_of(tensor));
+        LEMMA_TRY(const auto value, state_.value_of(tensor));
         arrays.push_back(value.get());
     }
     LEMMA_TRY(kernel->run(arrays));
@@ -241,7 +179,7 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
     const ir::Formula formula = settled(original, key);
     Bytecode::Shapes shapes;
     const auto add = [&](ir::TensorId tensor) -> Result<void> {
-        LEMMA_TRY(const auto value, value_of(tensor));
+        LEMMA_TRY(const auto value, state_.value_of(tensor));
         if (!shapes.emplace(tensor, value->shape).second) return {};
         key.insert(key.end(), value->shape.begin(), value->shape.end());
         return {};
@@ -264,9 +202,9 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
 // Substitutes known extents; the key distinguishes the results.
 ir::Formula Interpreter::settled(const ir::Formula& original, std::vector<int64_t>& key) {
     ir::Formula formula = original;
-    if (known_.empty()) return formula;
+    if (!state_.knows_extents()) return formula;
     const auto settle = [&](ir::SymId& id) {
-        if (id.valid()) id = resolve(id);
+        if (id.valid()) id = state_.resolve(id);
         key.push_back(id.value);
     };
     const auto settle_terms = [&](std::vector<ir::IndexTerm>& terms) {
@@ -299,10 +237,11 @@ Result<void> Interpreter::end_append(const ir::Formula& formula,
                         *counted,
                         program_.symbols.text(formula.counter)));
     }
-    known_[formula.counter] = program_.symbols.integer(count);
+    state_.learn_extent(formula.counter, count);
     for (const ir::Write& write : formula.writes) {
-        LEMMA_TRY(const tensor::Shape shape, shape_of(write.tensor, true));
-        *values_[write.tensor] = cut(*values_[write.tensor], shape);
+        LEMMA_TRY(const tensor::Shape shape, state_.shape_of(write.tensor, true));
+        LEMMA_TRY(const auto value, state_.value_of(write.tensor));
+        *value = cut(*value, shape);
     }
     return {};
 }
@@ -330,12 +269,12 @@ bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
 Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     const Intrinsic intrinsic = find_intrinsic(op.op);
     if (!intrinsic) return bad(fmt::format("`{}` has no formula, and no intrinsic either", op.op));
-    IntrinsicCall call(op, options_.seed + 0x9E3779B97F4A7C15u * (runs_ * 1'000'003 + ++calls_));
-    call.settle = [this](const ir::Scalar& item) { return settled(item); };
+    IntrinsicCall call(op, options_.seed + 0x9E3779B97F4A7C15u * state_.next_call());
+    call.settle = [this](const ir::Scalar& item) { return state_.resolve(item); };
     for (const ir::Port& port : op.inputs) {
         auto& items = call.inputs.emplace_back();
         for (const ir::TensorId id : port.operand.items) {
-            LEMMA_TRY(auto value, value_of(id));
+            LEMMA_TRY(auto value, state_.value_of(id));
             items.push_back(std::move(value));
         }
     }
@@ -344,9 +283,9 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
         for (const ir::TensorId id : port.operand.items) {
             // Symbols that this call defines must not keep values of an earlier one.
             for (const ir::SymId extent : program_.tensors[id].shape) {
-                if (!is_given(op, extent)) known_.erase(extent);
+                if (!is_given(op, extent)) state_.forget_extent(extent);
             }
-            LEMMA_TRY(tensor::Shape shape, shape_of(id, true));
+            LEMMA_TRY(tensor::Shape shape, state_.shape_of(id, true));
             call.outputs.push_back({program_.tensors[id].dtype, std::move(shape), {}});
             outputs.push_back(id);
         }
@@ -355,8 +294,8 @@ Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     for (size_t i = 0; i < outputs.size(); ++i) {
         Array& array = call.outputs[i].array;
         array.round();
-        learn_shape(outputs[i], array.shape);
-        set_value(outputs[i], std::make_shared<Array>(std::move(array)));
+        state_.learn_shape(outputs[i], array.shape);
+        state_.set_value(outputs[i], std::move(array));
     }
     return {};
 }

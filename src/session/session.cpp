@@ -121,8 +121,8 @@ Session::Session() = default;
 Session::~Session() = default;
 
 Result<void> Session::set_variable(const std::string& name, interpret::Array value) {
-    if (engine_) engine_->variables_changed();
-    return interpreter_->set_variable(name, std::move(value));
+    executor_->variables_changed();
+    return state_->set_variable(name, std::move(value));
 }
 
 std::unique_ptr<Session> Session::open(const std::string& model,
@@ -147,14 +147,12 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     auto session = std::unique_ptr<Session>(new Session());
     session->model_ = std::move(*loaded);
     session->weights_ = std::move(weights);
-    interpret::RunOptions run = options.run;
-    if (!session->prepare_program(options, run, finding)) return nullptr;
-    session->interpreter_ = std::make_unique<interpret::Interpreter>(
-        std::move(session->model_.program), std::move(run));
+    session->run_ = options.run;
     session->random_weights_ = options.random_weights;
+    if (!session->prepare_program(options, finding)) return nullptr;
+    session->state_ = std::make_unique<interpret::State>(std::move(session->model_.program));
     if (session->weights_ && !session->check_weights(finding)) return nullptr;
-    if (!session->open_engine(options, finding)) return nullptr;
-    if (!session->engine_ && !session->load_variables(finding)) return nullptr;
+    if (!session->open_executor(options, finding)) return nullptr;
     return session;
 }
 
@@ -177,9 +175,7 @@ diag::Note slow(const model::LoadedModel& model, const std::string& why) {
 }  // namespace
 
 // Quantisers are operations of the program, and kept tensors are outputs: both engines know them.
-bool Session::prepare_program(const SessionOptions& options,
-                              interpret::RunOptions& run,
-                              model::Finding& finding) {
+bool Session::prepare_program(const SessionOptions& options, model::Finding& finding) {
     if (options.quantize) {
         const auto quantizers = model_.quantizers(model_, finding);
         if (!quantizers) {
@@ -193,15 +189,13 @@ bool Session::prepare_program(const SessionOptions& options,
     engine_asked_ = options.engine == EngineKind::Jit;
     compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
                                   loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
-    if (options.keep.choose && !keep_tensors(options, run, finding)) return false;
+    if (options.keep.choose && !keep_tensors(options, finding)) return false;
     const bool exact = !compiled_ || options.compile.numerics == loop::Numerics::Strict;
     if (exact) widen_inner_tensors(model_.program);
     return true;
 }
 
-bool Session::keep_tensors(const SessionOptions& options,
-                           interpret::RunOptions& run,
-                           model::Finding& finding) {
+bool Session::keep_tensors(const SessionOptions& options, model::Finding& finding) {
     const auto chosen = options.keep.choose(model_.program);
     if (!chosen) return unusable(finding, chosen.error());
     const std::vector<ir::TensorId> inner = made_tensors(model_.program).inside;
@@ -228,8 +222,8 @@ bool Session::keep_tensors(const SessionOptions& options,
     }
     std::unordered_set<std::string> names;
     for (const ir::TensorId id : *chosen) names.insert(model_.program.tensors[id].name);
-    run.on_tensor = [names = std::move(names), receive = options.keep.receive](
-                        const ir::Tensor& tensor, const interpret::Array& array) -> Result<void> {
+    run_.on_tensor = [names = std::move(names), receive = options.keep.receive](
+                         const ir::Tensor& tensor, const interpret::Array& array) -> Result<void> {
         return names.contains(tensor.name) ? receive(tensor, array) : Result<void>();
     };
     return true;
@@ -240,31 +234,39 @@ std::span<const ir::Port> Session::outputs() const {
     return ports.first(ports.size() - kept_.added());
 }
 
-bool Session::open_engine(const SessionOptions& options, model::Finding& finding) {
-    if (!compiled_) return true;
-    auto engine = engine::Engine::create(
-        *interpreter_,
+// The compiled one if it is wanted and there is a compiler; else the interpreter.
+bool Session::open_executor(const SessionOptions& options, model::Finding& finding) {
+    if (compiled_) {
+        auto engine = make_engine(options);
+        if (!engine && engine_asked_) return unusable(finding, engine.error());
+        if (!engine) {
+            finding.remarks.push_back(slow(model_, engine.error().message));
+        } else {
+            engine_ = engine->get();
+            executor_ = std::move(*engine);
+            return true;
+        }
+    }
+    executor_ = std::make_unique<interpret::Interpreter>(*state_, run_);
+    return load_variables(finding);
+}
+
+// It reads weights as they are stored; the state has those that operations in the interpreter want.
+Result<std::unique_ptr<engine::Engine>> Session::make_engine(const SessionOptions& options) {
+    state_->set_variable_source(
+        [this](const ir::Tensor& tensor) -> Result<std::optional<interpret::Array>> {
+            LEMMA_TRY(const auto data, variable_data(tensor));
+            if (!data) return std::nullopt;
+            LEMMA_TRY(interpret::Array array, interpret::to_array(*data));
+            return array;
+        });
+    return engine::Engine::create(
+        *state_,
         {.threads = options.threads,
+         .run = run_,
          .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); },
          .compiler = compiler_options(options.compile),
-         .dump_pass = options.compile.dump_pass,
-         .compiled_only = engine_asked_});
-    if (engine) {
-        engine_ = std::move(*engine);
-        interpreter_->set_variable_source(
-            [this](const ir::Tensor& tensor) -> Result<std::optional<interpret::Array>> {
-                LEMMA_TRY(const auto data, variable_data(tensor));
-                if (!data) return std::nullopt;
-                LEMMA_TRY(interpret::Array array, interpret::to_array(*data));
-                return array;
-            });
-        return true;
-    }
-    if (!engine_asked_) {
-        finding.remarks.push_back(slow(model_, engine.error().message));
-        return true;
-    }
-    return unusable(finding, engine.error());
+         .dump_pass = options.compile.dump_pass});
 }
 
 Result<std::optional<tensor::Tensor>> Session::variable_data(const ir::Tensor& tensor) const {
@@ -302,7 +304,7 @@ bool Session::load_variables(model::Finding& finding) {
         if (!*data) continue;  // nothing reads it
         auto array = interpret::to_array(**data);
         if (!array) return unusable(finding, array.error());
-        if (auto done = interpreter_->set_variable(tensor.name, std::move(*array)); !done) {
+        if (auto done = state_->set_variable(tensor.name, std::move(*array)); !done) {
             return unusable(finding, done.error());
         }
     }
@@ -331,43 +333,55 @@ bool Session::check_deciding(const interpret::NamedArrays& inputs, model::Findin
 std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays& inputs,
                                                     model::Finding& finding) {
     if (!check_deciding(inputs, finding)) return std::nullopt;
-    auto outputs = engine_ ? engine_->run(inputs) : interpreter_->run(inputs);
-    if (outputs) {
-        if (auto done = kept_.hand_over(program(), *outputs, keep_); !done) {
-            unusable(finding, done.error());
-            return std::nullopt;
-        }
-        const std::string trouble = engine_ ? engine_->take_trouble() : std::string();
-        if (trouble.empty()) return std::move(*outputs);
-        if (engine_asked_) {
-            finding.fail(Error{trouble});
-            return std::nullopt;
-        }
-        finding.remarks.push_back(slow(model_, trouble));
-        engine_.reset();  // it would fail again
-        return std::move(*outputs);
-    }
-    const ir::Operation* const op = interpreter_->failed();
-    if (!op) {  // what was given does not fit
-        finding.status = model::kUnusable;
-        if (interpreter_->failed_for_inputs()) {
-            finding.diag.error(
-                graph_place(model_, program()), DiagKind::RunFailed, outputs.error().message);
-        } else {
-            finding.unusable = outputs.error();
-        }
+    auto outputs = executor_->run(inputs);
+    if (!outputs && engine_) outputs = interpret_instead(inputs, outputs.error(), finding);
+    if (!outputs) {
+        report_failed_step(outputs.error(), finding);
         return std::nullopt;
     }
-    finding.status = model::kWrong;
-    report_failure(model_, program(), *op, outputs.error(), finding);
-    return std::nullopt;
+    if (auto done = kept_.hand_over(program(), *outputs, keep_); !done) {
+        unusable(finding, done.error());
+        return std::nullopt;
+    }
+    return std::move(*outputs);
+}
+
+// The engine has failed. The interpreter says what is wrong with this step, and where. If nothing
+// is, the engine is at fault: whoever asked for it gets its error, others get the interpreter from
+// here on, which is remarked.
+Result<interpret::NamedArrays> Session::interpret_instead(const interpret::NamedArrays& inputs,
+                                                          const Error& trouble,
+                                                          model::Finding& finding) {
+    if (engine_asked_ && engine_->without_code()) return std::unexpected(trouble);
+    auto interpreter = std::make_unique<interpret::Interpreter>(*state_, run_);
+    LEMMA_TRY(interpret::NamedArrays outputs, interpreter->run(inputs));
+    if (engine_asked_) {
+        engine_->variables_changed();
+        return std::unexpected(trouble);
+    }
+    finding.remarks.push_back(slow(model_, trouble.message));
+    engine_ = nullptr;  // it would fail again
+    executor_ = std::move(interpreter);
+    return outputs;
+}
+
+void Session::report_failed_step(const Error& error, model::Finding& finding) const {
+    if (const ir::Operation* const op = state_->failed()) {
+        finding.status = model::kWrong;
+        report_failure(model_, program(), *op, error, finding);
+    } else if (state_->failed_for_inputs()) {
+        finding.status = model::kUnusable;
+        finding.diag.error(graph_place(model_, program()), DiagKind::RunFailed, error.message);
+    } else {  // what was given does not fit, or the engine asked for does not work
+        finding.fail(error);
+    }
 }
 
 Result<void> Session::save_weights(const std::string& path) const {
     tensor::SafetensorsFile file;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const interpret::Array* const value = interpreter_->variable(tensor.name);
+        const interpret::Array* const value = state_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(tensor::Tensor data, interpret::to_tensor(*value));
         file.tensors.push_back({.name = tensor.name, .tensor = std::move(data)});
@@ -380,7 +394,7 @@ Result<void> Session::save_variables(const std::string& path) const {
     std::error_code failed;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const interpret::Array* const value = interpreter_->variable(tensor.name);
+        const interpret::Array* const value = state_->variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, interpret::to_tensor(*value));
         const auto file = std::filesystem::path(path) / model_.data_name(tensor);

@@ -52,7 +52,7 @@ public:
 
     ~Session();
 
-    const ir::Program& program() const { return interpreter_->program(); }
+    const ir::Program& program() const { return state_->program(); }
     // The outputs of the model, without those that are there to be kept.
     std::span<const ir::Port> outputs() const;
     // Reports to the finding what goes wrong, at the call in the model.
@@ -60,13 +60,13 @@ public:
                                                model::Finding& finding);
     // The value that a variable has now; null before it was given one.
     const interpret::Array* variable(const std::string& name) const {
-        return interpreter_->variable(name);
+        return state_->variable(name);
     }
     Result<void> set_variable(const std::string& name, interpret::Array value);
     // Null when the interpreter runs it.
-    engine::Engine* engine() { return engine_.get(); }
+    engine::Engine* engine() { return engine_; }
     // If runs may leave the session out: no input decides about shapes by its values.
-    engine::Engine* direct_engine() { return decided_.empty() ? engine_.get() : nullptr; }
+    engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
     // A .dat file for each variable, named as the model's own, in a folder; or one .safetensors
     // file.
     Result<void> save_variables(const std::string& path) const;
@@ -74,13 +74,14 @@ public:
 private:
     Session();
     bool load_variables(model::Finding& finding);
-    bool prepare_program(const SessionOptions& options,
-                         interpret::RunOptions& run,
-                         model::Finding& finding);
-    bool keep_tensors(const SessionOptions& options,
-                      interpret::RunOptions& run,
-                      model::Finding& finding);
-    bool open_engine(const SessionOptions& options, model::Finding& finding);
+    bool prepare_program(const SessionOptions& options, model::Finding& finding);
+    bool keep_tensors(const SessionOptions& options, model::Finding& finding);
+    bool open_executor(const SessionOptions& options, model::Finding& finding);
+    Result<std::unique_ptr<engine::Engine>> make_engine(const SessionOptions& options);
+    Result<interpret::NamedArrays> interpret_instead(const interpret::NamedArrays& inputs,
+                                                     const Error& trouble,
+                                                     model::Finding& finding);
+    void report_failed_step(const Error& error, model::Finding& finding) const;
     // What a variable holds before the first step, as its file has it or at random.
     Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
     bool check_weights(model::Finding& finding) const;
@@ -89,10 +90,12 @@ private:
 
     std::optional<uint64_t> random_weights_;
     std::unique_ptr<model::Weights> weights_;  // of a file of their own; may be missing
-    model::LoadedModel model_;                 // without its program, which the interpreter has
+    model::LoadedModel model_;                 // without its program, which the state has
     interpret::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
-    std::unique_ptr<interpret::Interpreter> interpreter_;
-    std::unique_ptr<engine::Engine> engine_;
+    interpret::RunOptions run_;
+    std::unique_ptr<interpret::State> state_;
+    std::unique_ptr<interpret::Executor> executor_;
+    engine::Engine* engine_ = nullptr;  // the executor, where it is one
     KeepOptions keep_;
     KeptOutputs kept_;
     bool compiled_ = false;      // wanted so; without the compiler it is interpreted all the same

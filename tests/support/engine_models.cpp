@@ -10,7 +10,6 @@
 namespace lemma::testing_support {
 
 using interpret::Array;
-using interpret::Interpreter;
 
 double large_weight(const std::string& name, uint64_t i) {
     const double value = 0.5 + interpret::random_unit(name.size() * 77 + name[0], i);
@@ -21,7 +20,7 @@ double small_weight(const std::string& name, uint64_t i) {
     return 0.2 * interpret::random_unit(name.size(), i) - 0.1;
 }
 
-std::unique_ptr<Interpreter> load_text(const std::string& text, const WeightOf& weight) {
+std::unique_ptr<interpret::State> load_text(const std::string& text, const WeightOf& weight) {
     diag::SourceMap sources;
     Diagnostics diag;
     const auto file = sources.add("test.sknd", text);
@@ -31,19 +30,24 @@ std::unique_ptr<Interpreter> load_text(const std::string& text, const WeightOf& 
     if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
     EXPECT_EQ(diag::render(sources, diag, {}), "");
     if (!program) return nullptr;
-    auto interpreter = std::make_unique<Interpreter>(std::move(*program));
-    for (const ir::Tensor& tensor : interpreter->program().tensors) {
+    auto state = std::make_unique<interpret::State>(std::move(*program));
+    for (const ir::Tensor& tensor : state->program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
         tensor::Shape shape;
         for (const ir::SymId part : tensor.shape) {
-            shape.push_back(*interpreter->program().symbols.as_int(part));
+            shape.push_back(*state->program().symbols.as_int(part));
         }
         Array value = *Array::zeros(tensor.dtype, shape);
         for (size_t i = 0; i < value.reals.size(); ++i) value.reals[i] = weight(tensor.name, i);
         value.round();
-        EXPECT_TRUE(interpreter->set_variable(tensor.name, std::move(value)));
+        EXPECT_TRUE(state->set_variable(tensor.name, std::move(value)));
     }
-    return interpreter;
+    return state;
+}
+
+Result<interpret::NamedArrays> run_interpreter(interpret::State& state,
+                                               const interpret::NamedArrays& inputs) {
+    return interpret::Interpreter(state).run(inputs);
 }
 
 interpret::NamedArrays random_inputs(const ir::Program& program) {

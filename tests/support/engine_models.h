@@ -18,9 +18,13 @@ double large_weight(const std::string& name, uint64_t i);
 // From -0.1 to 0.1.
 double small_weight(const std::string& name, uint64_t i);
 
-// Loads the graph of a SkriptND text; null, with reported failures, if it is wrong.
-std::unique_ptr<interpret::Interpreter> load_text(const std::string& text,
-                                                  const WeightOf& weight = large_weight);
+// The graph of a SkriptND text; null, with failures reported, if it is wrong.
+std::unique_ptr<interpret::State> load_text(const std::string& text,
+                                            const WeightOf& weight = large_weight);
+
+// One run by the oracle.
+Result<interpret::NamedArrays> run_interpreter(interpret::State& state,
+                                               const interpret::NamedArrays& inputs);
 
 // Random values for all inputs.
 interpret::NamedArrays random_inputs(const ir::Program& program);

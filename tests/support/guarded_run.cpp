@@ -35,10 +35,10 @@ private:
 
 }  // namespace
 
-std::optional<interpret::NamedArrays> run_guarded(const interpret::Interpreter& interpreter,
+std::optional<interpret::NamedArrays> run_guarded(const interpret::State& state,
                                                   const interpret::NamedArrays& inputs,
                                                   engine::Engine& engine) {
-    const ir::Program& program = interpreter.program();
+    const ir::Program& program = state.program();
     const ir::Graph& graph = program.graphs[program.main];
     std::vector<engine::Engine::Bytes> given;
     std::vector<std::unique_ptr<GuardedCopy>> copies;

@@ -9,8 +9,8 @@
 
 namespace lemma::testing {
 
-// Call it after a run with the same inputs. Nothing if the engine has no direct way to run.
-std::optional<interpret::NamedArrays> run_guarded(const interpret::Interpreter& interpreter,
+// Behind a run with the same inputs. Nothing, where the engine has no direct way to run.
+std::optional<interpret::NamedArrays> run_guarded(const interpret::State& state,
                                                   const interpret::NamedArrays& inputs,
                                                   engine::Engine& engine);
 

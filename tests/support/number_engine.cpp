@@ -20,6 +20,7 @@ using engine::Engine;
 using interpret::Array;
 using interpret::Interpreter;
 using interpret::NamedArrays;
+using interpret::State;
 
 constexpr int kRuns = 2;
 constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
@@ -86,9 +87,9 @@ uint64_t seed_of(const std::string& name, uint64_t seed) {
     return seed;
 }
 
-Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& interpreter) {
+Result<void> set_variables(const NumberCase& test, uint64_t seed, State& state) {
     for (const NumberTensor& variable : test.variables) {
-        const ir::Program& program = interpreter.program();
+        const ir::Program& program = state.program();
         Array value = variable.values;
         for (const ir::Tensor& tensor : program.tensors) {
             if (tensor.role != ir::TensorRole::Variable || tensor.name != variable.name) continue;
@@ -102,7 +103,7 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& i
         }
         value = random_like(value, seed_of(variable.name, seed));
         value.round();
-        LEMMA_TRY(interpreter.set_variable(variable.name, std::move(value)));
+        LEMMA_TRY(state.set_variable(variable.name, std::move(value)));
     }
     return {};
 }
@@ -110,7 +111,8 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, Interpreter& i
 // The results of each run, or the error.
 using Results = std::vector<Result<NamedArrays>>;
 
-Results run_interpreter(Interpreter& interpreter, const NamedArrays& inputs) {
+Results run_interpreter(State& state, const NamedArrays& inputs) {
+    Interpreter interpreter(state);
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back(interpreter.run(inputs));
     return results;
@@ -125,20 +127,19 @@ void count_steps(const loop::Plan& plan, EngineReport& report) {
     }
 }
 
-// Runs only the steps of the engine: the interpreter would repeat a failed run and hide the
-// failure.
-Result<void> run_steps(Interpreter& interpreter,
+// The steps alone.
+Result<void> run_steps(State& state,
                        const NamedArrays& inputs,
                        Engine& engine,
                        EngineReport& report) {
     auto done = engine.prepare(inputs);
     if (done) count_steps(engine.plan(), report);
     if (done) done = engine.run_again();
-    interpreter.end_run(false);
+    state.end_run(false);
     return done;
 }
 
-Results run_engine(Interpreter& interpreter,
+Results run_engine(State& state,
                    const NamedArrays& inputs,
                    const EngineRun& run,
                    int threads,
@@ -148,14 +149,14 @@ Results run_engine(Interpreter& interpreter,
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
     options.compiler.cache_folder = run.cache_folder;
-    auto engine = Engine::create(interpreter, options);
+    auto engine = Engine::create(state, options);
     if (!engine) return Results(kRuns, std::unexpected(engine.error()));
-    if (auto done = run_steps(interpreter, inputs, **engine, report); !done) {
+    if (auto done = run_steps(state, inputs, **engine, report); !done) {
         return Results(kRuns, std::unexpected(done.error()));
     }
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back((*engine)->run(inputs));
-    if (auto direct = run_guarded(interpreter, inputs, **engine)) {
+    if (auto direct = run_guarded(state, inputs, **engine)) {
         results.push_back(std::move(*direct));
         ++report.direct;
     }
@@ -173,14 +174,12 @@ std::string compare(const Result<NamedArrays>& got,
     return got.error().message + "\n";
 }
 
-// Passes the inputs that are variables to the interpreter.
-Result<NamedArrays> give_weights(const NumberCase& test,
-                                 NamedArrays values,
-                                 Interpreter& interpreter) {
+// Those of the inputs that are variables go to the state.
+Result<NamedArrays> give_weights(const NumberCase& test, NamedArrays values, State& state) {
     for (const std::string& name : test.weights) {
         Array value = std::move(values[name][0]);
         value.round();
-        LEMMA_TRY(interpreter.set_variable(name, std::move(value)));
+        LEMMA_TRY(state.set_variable(name, std::move(value)));
         values.erase(name);
     }
     return values;
@@ -189,24 +188,24 @@ Result<NamedArrays> give_weights(const NumberCase& test,
 EngineReport compare_with(const NumberCase& test,
                           const EngineRun& run,
                           const NamedArrays& values,
-                          Interpreter& interpreter) {
+                          State& state) {
     const auto refused = [](const Error& error) {
         return EngineReport{EngineOutcome::Refused, error.message};
     };
-    const auto given = give_weights(test, values, interpreter);
+    const auto given = give_weights(test, values, state);
     if (!given) return refused(given.error());
     const NamedArrays& inputs = *given;
-    // The state between runs is reset for each run.
-    auto ready = set_variables(test, run.seed, interpreter);
+    // What is kept from run to run begins anew for each.
+    auto ready = set_variables(test, run.seed, state);
     if (!ready) return refused(ready.error());
-    const Results want = run_interpreter(interpreter, inputs);
-    ready = set_variables(test, run.seed, interpreter);
+    const Results want = run_interpreter(state, inputs);
+    ready = set_variables(test, run.seed, state);
     if (!ready) return refused(ready.error());
     EngineReport result, again;
-    const Results one = run_engine(interpreter, inputs, run, 1, result);
-    ready = set_variables(test, run.seed, interpreter);
+    const Results one = run_engine(state, inputs, run, 1, result);
+    ready = set_variables(test, run.seed, state);
     if (!ready) return refused(ready.error());
-    const Results two = run_engine(interpreter, inputs, run, 2, again);
+    const Results two = run_engine(state, inputs, run, 2, again);
     std::string& report = result.text;
     const auto add = [&](const char* what, const std::string& text) {
         if (!text.empty()) report += fmt::format("{}: {}", what, text);
@@ -215,7 +214,7 @@ EngineReport compare_with(const NumberCase& test,
         add("one thread", compare(one[i], want[i], is_near));
         add("two threads, next to one", compare(two[i], one[i], same_bits));
     }
-    if (interpreter.program().updates.empty())
+    if (state.program().updates.empty())
         add("the second run, next to the first", compare(one[1], one[0], same_bits));
     for (const Results& results : {one, two}) {
         if (results.size() > kRuns)
@@ -241,16 +240,16 @@ void sprinkle(Array& array, uint64_t seed) {
 }  // namespace
 
 EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run) {
-    Interpreter interpreter(std::move(program));
+    State state(std::move(program));
     NamedArrays given, random;
     for (const NumberTensor& input : test.steps.front().inputs) {
         given[input.name] = {input.values};
         random[input.name] = {random_like(input.values, seed_of(input.name, run.seed))};
     }
-    EngineReport report = compare_with(test, run, random, interpreter);
-    // Some operators accept only certain values.
+    EngineReport report = compare_with(test, run, random, state);
+    // Some operators take certain values only.
     if (report.outcome == EngineOutcome::Refused) {
-        report = compare_with(test, run, given, interpreter);
+        report = compare_with(test, run, given, state);
     }
     if (report.outcome == EngineOutcome::Agrees) {
         // Not for weights: padding may multiply them by zero (docs/numerics.md).
@@ -261,7 +260,7 @@ EngineReport compare_engine(const NumberCase& test, ir::Program program, const E
             const bool weight = test.weights.contains(name) || (windows && name != data);
             if (!weight) sprinkle(items[0], seed_of(name, run.seed + 1));
         }
-        const EngineReport special = compare_with(test, run, random, interpreter);
+        const EngineReport special = compare_with(test, run, random, state);
         if (special.outcome == EngineOutcome::Differs) return special;
     }
     return report;

@@ -18,6 +18,7 @@ namespace {
 using interpret::Array;
 using interpret::Interpreter;
 using interpret::NamedArrays;
+using interpret::State;
 
 std::string shape_of(const NumberTensor& tensor) {
     return tensor.type + tensor::shape_text(tensor.values.shape);
@@ -131,15 +132,15 @@ std::string compare_sample(const NumberSample& want, const Array& got) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-Result<Interpreter> load(const NumberCase& test) {
+Result<std::unique_ptr<State>> load(const NumberCase& test) {
     LEMMA_TRY(ir::Program program, compose_numbers(test));
-    Interpreter interpreter(std::move(program));
+    auto state = std::make_unique<State>(std::move(program));
     for (const NumberTensor& variable : test.variables) {
         Array value = variable.values;
         value.round();
-        LEMMA_TRY(interpreter.set_variable(variable.name, std::move(value)));
+        LEMMA_TRY(state->set_variable(variable.name, std::move(value)));
     }
-    return interpreter;
+    return state;
 }
 
 const Array* find_output(const NamedArrays& outputs, const std::string& name) {
@@ -171,11 +172,11 @@ std::string compare_draws(const NumberStep& step,
                           const NamedArrays& inputs,
                           const NamedArrays& outputs,
                           const NumberCase& test,
-                          Interpreter& interpreter) {
+                          State& state) {
     if (step.samples.empty()) return {};
     auto fresh = load(test);
-    const auto again = fresh ? fresh->run(inputs) : std::unexpected(fresh.error());
-    const auto next = interpreter.run(inputs);
+    const auto again = fresh ? Interpreter(**fresh).run(inputs) : std::unexpected(fresh.error());
+    const auto next = Interpreter(state).run(inputs);
     if (!again || !next) return "a second run fails\n";
     std::string report;
     for (const NumberSample& sample : step.samples) {
@@ -191,10 +192,10 @@ std::string compare_draws(const NumberStep& step,
     return report;
 }
 
-std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter& interpreter) {
+std::string run_step(const NumberStep& step, const NumberCase& test, State& state) {
     NamedArrays inputs;
     for (const NumberTensor& tensor : step.inputs) inputs[tensor.name] = {tensor.values};
-    const auto outputs = interpreter.run(inputs);
+    const auto outputs = Interpreter(state).run(inputs);
     if (!outputs) {
         const bool expected =
             !step.error.empty() && outputs.error().message.find(step.error) != std::string::npos;
@@ -205,10 +206,10 @@ std::string run_step(const NumberStep& step, const NumberCase& test, Interpreter
     if (!step.error.empty()) return fmt::format("no error, expected: {}\n", step.error);
     std::string report = compare_outputs(step, *outputs, test);
     for (const NumberTensor& want : step.variables) {
-        const Array* got = interpreter.variable(want.name);
+        const Array* got = state.variable(want.name);
         report += got ? compare(want, *got, test) : fmt::format("no variable `{}`\n", want.name);
     }
-    return report + compare_draws(step, inputs, *outputs, test, interpreter);
+    return report + compare_draws(step, inputs, *outputs, test, state);
 }
 
 }  // namespace
@@ -259,10 +260,10 @@ Result<ir::Program> compose_numbers(const NumberCase& test) {
 }
 
 std::string run_numbers(const NumberCase& test) {
-    auto interpreter = load(test);
-    if (!interpreter) return interpreter.error().message + "\n";
+    auto state = load(test);
+    if (!state) return state.error().message + "\n";
     for (size_t i = 0; i < test.steps.size(); ++i) {
-        std::string report = run_step(test.steps[i], test, *interpreter);
+        std::string report = run_step(test.steps[i], test, **state);
         if (report.empty()) continue;
         return test.steps.size() == 1 ? report : fmt::format("step {}: {}", i + 1, report);
     }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "codegen/compiler.h"
 #include "diag/render.h"
 #include "driver/bench/numbers.h"
@@ -185,7 +186,7 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
             finding.sources, finding.diag, {.colour = colour_errors(Colour::Auto, terminal)});
         return outcome;
     }
-    if (!session->engine()) return fail(Error{"what `--quantize` runs is not compiled"});
+    LEMMA_CHECK(session->engine());  // it was asked for
     if (auto done = measure(*session, numbers); !done) return fail(done.error());
     auto text = result(*session, numbers);
     if (!text) return fail(text.error());

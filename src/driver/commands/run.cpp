@@ -202,7 +202,7 @@ Result<bool> Run::run_once(session::Session& session,
             if (top_ > 0) results.text += session::top_classes(items[i], top_);
         }
     }
-    if (json_) results.text = results_json(step->ports, step->arrays);
+    if (json_) results.text = results_json(step->ports, step->arrays, finding.remarks);
     return true;
 }
 

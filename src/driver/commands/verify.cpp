@@ -66,6 +66,7 @@ std::string Verify::as_json(const std::vector<CaseResult>& results, size_t faile
     for (const CaseResult& result : results) {
         cases.push_back(
             {{"case", result.name}, {"passed", result.passed()}, {"failures", result.failures}});
+        if (!result.remarks.empty()) cases.back()["remarks"] = result.remarks;
     }
     return json_text(
         {{"cases", std::move(cases)}, {"passed", results.size() - failed}, {"failed", failed}});

@@ -20,7 +20,9 @@ nlohmann::ordered_json values_of(const interpret::Array& array) {
 
 }  // namespace
 
-std::string results_json(std::span<const ir::Port> ports, const interpret::NamedArrays& outputs) {
+std::string results_json(std::span<const ir::Port> ports,
+                         const interpret::NamedArrays& outputs,
+                         std::span<const diag::Note> remarks) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const ir::Port& port : ports) {
         const auto& items = outputs.at(port.name);
@@ -32,7 +34,10 @@ std::string results_json(std::span<const ir::Port> ports, const interpret::Named
                             {"values", values_of(items[i])}});
         }
     }
-    return json_text({{"outputs", std::move(list)}});
+    nlohmann::ordered_json document = {{"outputs", std::move(list)}};
+    for (const diag::Note& remark : remarks)
+        document["remarks"].push_back({{"message", remark.message}});
+    return json_text(document);
 }
 
 }  // namespace lemma::driver

@@ -5,11 +5,15 @@
 #include <span>
 #include <string>
 
-#include "interpret/interpret.h"
+#include "diag/diagnostic.h"
+#include "interpret/array.h"
 #include "ir/program/program.h"
 
 namespace lemma::driver {
 
-std::string results_json(std::span<const ir::Port> ports, const interpret::NamedArrays& outputs);
+// `remarks` of the run, such as why the interpreter ran it; left out where there are none.
+std::string results_json(std::span<const ir::Port> ports,
+                         const interpret::NamedArrays& outputs,
+                         std::span<const diag::Note> remarks);
 
 }  // namespace lemma::driver

@@ -1,12 +1,12 @@
-// The runtime state of the interpreter: values of tensors, and extents learned from inputs and
-// results.
+#include "interpret/state.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "base/checked.h"
-#include "interpret/interpret.h"
 
 namespace lemma::interpret {
 
@@ -62,9 +62,9 @@ Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
 
 }  // namespace
 
-// ---- What comes from outside --------------------------------------------------------------------
+// ---- Variables ----------------------------------------------------------------------------------
 
-Result<Array> Interpreter::fitting(ir::TensorId id, Array value) {
+Result<Array> State::fitting(ir::TensorId id, Array value) {
     const ir::Tensor& tensor = program_.tensors[id];
     LEMMA_TRY(check_kind(tensor, value));
     LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
@@ -79,20 +79,32 @@ Result<Array> Interpreter::fitting(ir::TensorId id, Array value) {
     return value;
 }
 
-Result<void> Interpreter::set_variable(const std::string& name, Array value) {
+ir::TensorId State::find_variable(const std::string& name) const {
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         const ir::Tensor& tensor = program_.tensors[id];
-        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
-        known_.clear();
-        LEMMA_TRY(Array fit, fitting(id, std::move(value)));
-        variables_[id] = std::make_shared<Array>(std::move(fit));
-        return {};
+        if (tensor.role == ir::TensorRole::Variable && tensor.name == name) return id;
     }
-    return bad(fmt::format("there is no variable `{}`", name));
+    return {};
 }
 
-Result<std::shared_ptr<Array>> Interpreter::variable_value(ir::TensorId id) {
+Result<void> State::set_variable(const std::string& name, Array value) {
+    const ir::TensorId id = find_variable(name);
+    if (!id.valid()) return bad(fmt::format("there is no variable `{}`", name));
+    known_.clear();
+    LEMMA_TRY(Array fit, fitting(id, std::move(value)));
+    variables_[id] = std::make_shared<Array>(std::move(fit));
+    return {};
+}
+
+const Array* State::variable(const std::string& name) {
+    const ir::TensorId id = find_variable(name);
+    if (!id.valid()) return nullptr;
+    const auto value = variable_value(id);
+    return value ? value->get() : nullptr;
+}
+
+Result<std::shared_ptr<Array>> State::variable_value(ir::TensorId id) {
     const auto found = variables_.find(id);
     if (found != variables_.end()) return found->second;
     const ir::Tensor& tensor = program_.tensors[id];
@@ -105,18 +117,24 @@ Result<std::shared_ptr<Array>> Interpreter::variable_value(ir::TensorId id) {
     return variables_[id] = std::make_shared<Array>(std::move(fit));
 }
 
-const Array* Interpreter::variable(const std::string& name) {
-    for (size_t i = 0; i < program_.tensors.size(); ++i) {
-        const auto id = make_id<ir::TensorId>(i);
-        const ir::Tensor& tensor = program_.tensors[id];
-        if (tensor.role != ir::TensorRole::Variable || tensor.name != name) continue;
-        const auto value = variable_value(id);
-        return value ? value->get() : nullptr;
-    }
-    return nullptr;
+// ---- A run --------------------------------------------------------------------------------------
+
+Result<void> State::begin_run(const NamedArrays& inputs) {
+    values_ = variables_;
+    known_.clear();
+    failed_ = {};
+    failed_for_inputs_ = false;
+    calls_ = 0;
+    LEMMA_TRY(bind_inputs(inputs));
+    return check_program(false);
 }
 
-Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
+void State::end_run(bool done) {
+    values_.clear();
+    if (done) ++runs_;
+}
+
+Result<void> State::bind_inputs(const NamedArrays& inputs) {
     for (const ir::Port& port : program_.graphs[program_.main].inputs) {
         const auto given = inputs.find(port.name);
         if (given == inputs.end()) return bad(fmt::format("no data for the input `{}`", port.name));
@@ -143,9 +161,9 @@ Result<void> Interpreter::bind_inputs(const NamedArrays& inputs) {
     return {};
 }
 
-// An item past the end of a pack is never read, but must have a value. Extents that only it defines
-// are 0, so that a sum over the pack excludes it.
-Result<void> Interpreter::bind_absent(ir::TensorId id) {
+// An item past the end of a pack is never read, but has a value. Extents that it alone could tell
+// are 0, so that a sum over the pack leaves it out.
+Result<void> State::bind_absent(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
     for (const ir::SymId symbol : tensor.shape) {
         if (program_.symbols.node(symbol).kind != ir::SymKind::Symbol) continue;
@@ -153,12 +171,12 @@ Result<void> Interpreter::bind_absent(ir::TensorId id) {
     }
     LEMMA_TRY(tensor::Shape shape, shape_of(id, false));
     LEMMA_TRY(Array nothing, Array::zeros(tensor.dtype, std::move(shape)));
-    set_value(id, std::make_shared<Array>(std::move(nothing)));
+    set_value(id, std::move(nothing));
     return {};
 }
 
-// Unknown extents take the sizes of the given array; known ones must agree.
-Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
+// Unknown extents take the sizes of what is given; known ones must agree.
+Result<void> State::bind_input(ir::TensorId id, const Array& given) {
     const ir::Tensor& tensor = program_.tensors[id];
     LEMMA_TRY(check_kind(tensor, given));
     if (given.shape.size() != tensor.shape.size()) {
@@ -200,9 +218,60 @@ Result<void> Interpreter::bind_input(ir::TensorId id, const Array& given) {
     return {};
 }
 
+// Conditions on extents that the operation itself tells are decided behind it: `all` is then true,
+// and what is still open is an error, never taken for granted.
+Result<void> State::check(const std::vector<ir::Assertion>& assertions, bool all) {
+    for (const ir::Assertion& assertion : assertions) {
+        const ir::SymId condition = resolve(assertion.condition);
+        const auto holds = program_.symbols.prove(condition);
+        if (holds && !*holds) return bad(assertion.message + known_values(assertion.condition));
+        if (!holds && all) {
+            return bad(fmt::format("nothing tells whether this holds: {} ({})",
+                                   program_.symbols.text(condition),
+                                   assertion.message));
+        }
+    }
+    return {};
+}
+
+Result<void> State::check_program(bool all) {
+    auto done = check(program_.assertions, all);
+    failed_for_inputs_ = !done;
+    return done;
+}
+
+// ` (s = 7, t = 3)`: the extents that the condition is about, as they are in this run.
+std::string State::known_values(ir::SymId condition) const {
+    constexpr size_t kMost = 4;
+    std::vector<std::string> values;
+    for (const ir::SymId symbol : program_.symbols.symbols_of(condition)) {
+        const auto value = known_extent(symbol);
+        if (!value) continue;
+        if (values.size() == kMost) {
+            values.emplace_back("…");
+            break;
+        }
+        values.push_back(fmt::format("{} = {}", program_.symbols.text(symbol), *value));
+    }
+    return values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", "));
+}
+
 // ---- Extents ------------------------------------------------------------------------------------
 
-void Interpreter::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
+std::unordered_map<ir::SymId, int64_t, IdHash> State::known_extents() const {
+    std::unordered_map<ir::SymId, int64_t, IdHash> result;
+    for (const auto& [symbol, value] : known_) {
+        if (const auto number = program_.symbols.as_int(value)) result[symbol] = *number;
+    }
+    return result;
+}
+
+std::optional<int64_t> State::known_extent(ir::SymId symbol) const {
+    const auto found = known_.find(symbol);
+    return found != known_.end() ? program_.symbols.as_int(found->second) : std::nullopt;
+}
+
+void State::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
     const auto& extents = program_.tensors[id].shape;
     for (size_t axis = 0; axis < extents.size() && axis < shape.size(); ++axis) {
         if (program_.symbols.node(extents[axis]).kind != ir::SymKind::Symbol) continue;
@@ -210,12 +279,12 @@ void Interpreter::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
     }
 }
 
-ir::SymId Interpreter::resolve(ir::SymId id) {
+ir::SymId State::resolve(ir::SymId id) {
     if (known_.empty() || program_.symbols.is_constant(id)) return id;
     return program_.symbols.substitute(id, known_).value_or(id);
 }
 
-Result<int64_t> Interpreter::extent(ir::SymId id) {
+Result<int64_t> State::extent(ir::SymId id) {
     const auto value = program_.symbols.as_int(resolve(id));
     if (!value) {
         return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(id)));
@@ -223,7 +292,7 @@ Result<int64_t> Interpreter::extent(ir::SymId id) {
     return *value;
 }
 
-Result<tensor::Shape> Interpreter::shape_of(ir::TensorId id, bool upper_bound) {
+Result<tensor::Shape> State::shape_of(ir::TensorId id, bool upper_bound) {
     tensor::Shape shape;
     for (const ir::SymId part : program_.tensors[id].shape) {
         const ir::SymId known = resolve(part);
@@ -240,7 +309,7 @@ Result<tensor::Shape> Interpreter::shape_of(ir::TensorId id, bool upper_bound) {
     return shape;
 }
 
-ir::Scalar Interpreter::settled(const ir::Scalar& item) {
+ir::Scalar State::resolve(const ir::Scalar& item) {
     const auto* symbol = std::get_if<ir::SymId>(&item);
     if (!symbol) return item;
     const ir::SymId id = resolve(*symbol);
@@ -252,7 +321,7 @@ ir::Scalar Interpreter::settled(const ir::Scalar& item) {
 
 // ---- Values -------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
+Result<std::shared_ptr<Array>> State::value_of(ir::TensorId id) {
     const auto found = values_.find(id);
     if (found != values_.end()) return found->second;
     const ir::Tensor& tensor = program_.tensors[id];
@@ -269,7 +338,7 @@ Result<std::shared_ptr<Array>> Interpreter::value_of(ir::TensorId id) {
     return bad(fmt::format("`{}` has no value", tensor.name));
 }
 
-Result<std::shared_ptr<Array>> Interpreter::constant(const ir::Tensor& tensor) {
+Result<std::shared_ptr<Array>> State::constant(const ir::Tensor& tensor) {
     tensor::Shape shape;
     for (const ir::SymId part : tensor.shape) {
         LEMMA_TRY(const int64_t value, extent(part));
@@ -278,7 +347,7 @@ Result<std::shared_ptr<Array>> Interpreter::constant(const ir::Tensor& tensor) {
     LEMMA_TRY(Array array, Array::zeros(tensor.dtype, shape));
     for (int64_t i = 0; i < array.size; ++i) {
         const auto at = static_cast<size_t>(i);
-        const ir::Scalar item = settled(tensor.items[tensor.items.size() == 1 ? 0 : at]);
+        const ir::Scalar item = resolve(tensor.items[tensor.items.size() == 1 ? 0 : at]);
         if (std::holds_alternative<ir::SymId>(item)) {
             return bad(fmt::format("an element of the constant `{}` is not known", tensor.name));
         }
@@ -295,74 +364,6 @@ Result<std::shared_ptr<Array>> Interpreter::constant(const ir::Tensor& tensor) {
     }
     array.round();
     return std::make_shared<Array>(std::move(array));
-}
-
-// ---- Lifetimes ----------------------------------------------------------------------------------
-
-namespace {
-
-class UsedTensors {
-public:
-    explicit UsedTensors(const ir::Program& program) : program_(program) {}
-
-    template <class Visit>
-    void visit(ir::OpId id, const Visit& use) const {
-        const ir::Operation& op = program_.operations[id];
-        for (const auto* ports : {&op.inputs, &op.outputs}) visit_ports(*ports, use);
-        for (const ir::Formula& formula : op.formulas) {
-            for (const ir::Access& access : formula.accesses) use(access.tensor);
-        }
-        for (const ir::OpId part : op.parts) visit(part, use);
-        if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
-            for (const ir::Branch::Arm& arm : branch->arms) {
-                visit(arm.condition, use);
-                visit(arm.consequent, use);
-            }
-            visit(branch->alternative, use);
-        } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
-            for (const ir::GraphId graph :
-                 {loop->pre_condition, loop->body, loop->post_condition}) {
-                visit(graph, use);
-            }
-            if (loop->dynamic_count.valid()) use(loop->dynamic_count);
-        }
-    }
-
-private:
-    template <class Visit>
-    void visit_ports(const std::vector<ir::Port>& ports, const Visit& use) const {
-        for (const ir::Port& port : ports) {
-            for (const ir::TensorId id : port.operand.items) use(id);
-        }
-    }
-    template <class Visit>
-    void visit(ir::GraphId id, const Visit& use) const {
-        if (!id.valid()) return;
-        const ir::Graph& graph = program_.graphs[id];
-        visit_ports(graph.outputs, use);
-        for (const ir::OpId op : graph.operations) visit(op, use);
-    }
-
-    const ir::Program& program_;
-};
-
-}  // namespace
-
-void Interpreter::find_last_uses() {
-    const ir::Graph& main = program_.graphs[program_.main];
-    std::unordered_map<ir::TensorId, size_t, IdHash> last;
-    const UsedTensors used(program_);
-    for (size_t i = 0; i < main.operations.size(); ++i) {
-        used.visit(main.operations[i], [&](ir::TensorId id) { last[id] = i; });
-    }
-    for (const ir::Port& port : main.outputs) {
-        for (const ir::TensorId id : port.operand.items) last.erase(id);
-    }
-    for (const ir::Update& update : program_.updates) last.erase(update.value);
-    dead_after_.assign(main.operations.size(), {});
-    for (const auto& [id, at] : last) {
-        if (program_.tensors[id].role != ir::TensorRole::Variable) dead_after_[at].push_back(id);
-    }
 }
 
 }  // namespace lemma::interpret
