@@ -29,7 +29,7 @@ std::string dump_tokens(const diag::SourceMap& sources, diag::FileId file) {
 
 }  // namespace
 
-std::string dump(Dump what, const diag::SourceMap& sources, const CheckedModel& model) {
+std::string dump(Dump what, const diag::SourceMap& sources, const SkndModel& model) {
     switch (what) {
         case Dump::None:
             return "";

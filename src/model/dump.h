@@ -4,11 +4,11 @@
 #include <string>
 
 #include "diag/source.h"
-#include "model/sknd/check.h"
+#include "model/sknd/model.h"
 
 namespace lemma::model {
 
 // Of the main module; empty for Dump::None.
-std::string dump(Dump what, const diag::SourceMap& sources, const CheckedModel& model);
+std::string dump(Dump what, const diag::SourceMap& sources, const SkndModel& model);
 
 }  // namespace lemma::model

@@ -1,35 +1,167 @@
+// The line of travel of a model, for all formats on one page:
+//
+//     find → read → check → compose → ir::Program → data
+//
+// Each format has its steps in its own folder: sknd/model.h, nnef1/model.h and onnx/model.h.
+// `load_model` goes all the way. `check_model` looks at everything there is, and keeps nothing.
 #include "model/load.h"
+
+#include <fmt/format.h>
 
 #include "ir/text/read.h"
 #include "ir/verify/verify.h"
+#include "model/dump.h"
 #include "model/files.h"
+#include "model/nnef1/labels.h"
+#include "model/nnef1/model.h"
+#include "model/nnef1/quantizers.h"
+#include "model/onnx/model.h"
+#include "model/sknd/model.h"
+#include "sknd/types/unused.h"
 
 namespace lemma::model {
+
+namespace {
+
+// Empty when something is wrong inside of the model, which is reported.
+using Loaded = Result<std::optional<LoadedModel>>;
+
+// ---- SkriptND -----------------------------------------------------------------------------------
+
+Loaded load_sknd(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    LEMMA_TRY(SkndModel model, check_sknd(file, options.check, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return std::nullopt;
+    auto program = compose_graph(model, options.check, finding);
+    if (!program) return std::nullopt;
+    if (options.data != DataMode::Ignore)
+        DataCheck(file, model.package, options.data, finding.diag).check(*program);
+    if (finding.diag.has_errors()) return std::nullopt;
+    return with_data(std::move(model), std::move(*program), options, finding.sources);
+}
+
+Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    const CheckOptions& check = options.check;
+    LEMMA_TRY(const SkndModel model, check_sknd(file, check, finding.sources, finding.diag));
+    if (!check.syntax_only && !check.types_only && !finding.diag.has_errors())
+        check_graphs(model, check, finding);
+    if (!check.syntax_only && !finding.diag.has_errors())
+        sknd::report_unused(model.package, finding.diag);
+    finding.dump = dump(check.dump, finding.sources, model);
+    return {};
+}
+
+// ---- NNEF 1.0 -----------------------------------------------------------------------------------
+
+Loaded load_nnef1(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    const CheckOptions& check = options.check;
+    LEMMA_TRY(auto model, check_nnef1(file, check, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return std::nullopt;
+    Nnef1Library library(model->document, check, finding.sources, finding.diag);
+    nnef1::Imported imported = compose_nnef1(*model, library, check, finding);
+    if (!imported.program) return std::nullopt;
+    LabelFiles files(file, check.dialect);
+    CheckOptions data = check;
+    data.data = options.data;
+    if (options.data != DataMode::Ignore)
+        files.check(imported, data, std::nullopt, finding.diag);  // items are read by the run
+    if (finding.diag.has_errors()) return std::nullopt;
+    return with_data(
+        std::move(model), std::move(library), std::move(imported), std::move(files), options);
+}
+
+Result<void> check_nnef1_model(const ModelFile& file,
+                               const LoadOptions& options,
+                               Finding& finding) {
+    const CheckOptions& check = options.check;
+    LEMMA_TRY(const auto model, check_nnef1(file, check, finding.sources, finding.diag));
+    if (check.syntax_only || check.types_only || finding.diag.has_errors()) return {};
+    const Nnef1Library library(model->document, check, finding.sources, finding.diag);
+    if (finding.diag.has_errors()) return {};
+    const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
+    // What does not fit is reported.
+    if (imported.program) nnef1_quantizers(*model, *imported.program, check, finding);
+    if (imported.custom.valid()) {
+        finding.remarks.push_back({imported.custom,
+                                   fmt::format("`{}` has no body: shapes behind it are not checked",
+                                               imported.custom_name)});
+    }
+    const bool required = check.data == DataMode::Require;
+    LabelFiles(file, check.dialect)
+        .check(
+            imported, check, required ? std::optional(options.source) : std::nullopt, finding.diag);
+    return {};
+}
+
+// ---- ONNX ---------------------------------------------------------------------------------------
+
+Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    LEMMA_TRY(OnnxModel model,
+              load_onnx(file, options.check, options.inputs, finding.sources, finding.diag));
+    if (finding.diag.has_errors()) return std::nullopt;
+    if (!model.imported.program) {
+        return std::unexpected(
+            Error{undecided_text(model.imported) + ": give them with `-i NAME=FILE`"});
+    }
+    return with_data(file, std::move(model));
+}
+
+Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    if (options.profile.sonnx) return check_sonnx(file, options, finding);
+    LEMMA_TRY(const OnnxModel model,
+              load_onnx(file, options.check, {}, finding.sources, finding.diag));
+    if (!model.imported.undecided.empty() && !finding.diag.has_errors()) {
+        finding.remarks.push_back(
+            {{model.file, 0, 0},
+             undecided_text(model.imported) + ": what depends on them is not checked"});
+    }
+    if (options.check.data != DataMode::Ignore) check_onnx_data(model, finding.diag);
+    return {};
+}
+
+// ---- All of them --------------------------------------------------------------------------------
+
+Loaded load(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    switch (file.format) {
+        case Format::SkriptND:
+            return load_sknd(file, options, finding);
+        case Format::Nnef1:
+            return load_nnef1(file, options, finding);
+        case Format::Onnx:
+            return load_onnx_model(file, options, finding);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding) {
-    const auto fail = [&](Error error) {
-        finding.fail(std::move(error));
-        return std::nullopt;
-    };
     const auto file = find_model(argument, options.source);
-    if (!file) return fail(file.error());
-    Result<std::optional<LoadedModel>> model;
-    switch (file->format) {
-        case Format::SkriptND:
-            model = load_sknd(*file, options, finding);
-            break;
-        case Format::Nnef1:
-            model = load_nnef1(*file, options, finding);
-            break;
-        case Format::Onnx:
-            model = load_onnx_model(*file, options, finding);
-            break;
+    Loaded model = file ? load(*file, options, finding) : std::unexpected(file.error());
+    if (!model) {
+        finding.fail(std::move(model).error());
+        return std::nullopt;
     }
-    if (!model) return fail(model.error());
     if (!*model && finding.status == kGood) finding.status = kWrong;
     return std::move(*model);
+}
+
+Result<void> check_model(const std::string& argument,
+                         const LoadOptions& options,
+                         Finding& finding) {
+    LEMMA_TRY(const ModelFile file, find_model(argument, options.source));
+    if (options.profile.sonnx && file.format != Format::Onnx)
+        return std::unexpected(Error{"the profile `sonnx` is for ONNX models"});
+    switch (file.format) {
+        case Format::SkriptND:
+            return check_sknd_model(file, options, finding);
+        case Format::Nnef1:
+            return check_nnef1_model(file, options, finding);
+        case Format::Onnx:
+            return check_onnx_model(file, options, finding);
+    }
+    return {};
 }
 
 std::optional<ir::Program> load_program(const std::string& path, Finding& finding) {
@@ -48,23 +180,6 @@ std::optional<ir::Program> load_program(const std::string& path, Finding& findin
     if (!finding.diag.has_errors()) return program;
     finding.status = kWrong;
     return std::nullopt;
-}
-
-Result<void> check_model(const std::string& argument,
-                         const LoadOptions& options,
-                         Finding& finding) {
-    LEMMA_TRY(const ModelFile file, find_model(argument, options.source));
-    if (options.profile.sonnx && file.format != Format::Onnx)
-        return std::unexpected(Error{"the profile `sonnx` is for ONNX models"});
-    switch (file.format) {
-        case Format::SkriptND:
-            return check_sknd_model(file, options, finding);
-        case Format::Nnef1:
-            return check_nnef1_model(file, options, finding);
-        case Format::Onnx:
-            return check_onnx_model(file, options, finding);
-    }
-    return {};
 }
 
 }  // namespace lemma::model

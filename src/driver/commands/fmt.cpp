@@ -6,7 +6,7 @@
 #include "driver/commands/command.h"
 #include "model/files.h"
 #include "model/find_model.h"
-#include "model/sknd/check.h"
+#include "model/options.h"
 #include "nnef1/syntax/parser.h"
 #include "nnef1/syntax/printer.h"
 #include "sknd/print/printer.h"

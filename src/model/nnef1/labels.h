@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/nnef1/tract_data.h"
-#include "model/sknd/check.h"
+#include "model/options.h"
 #include "nnef1/import/import.h"
 
 namespace lemma::model {

@@ -205,26 +205,24 @@ nnef1::Imported import_nnef1(const Nnef1Model& model,
     return imported;
 }
 
-Composed compose_nnef1(const Nnef1Model& model,
-                       const Nnef1Library& library,
-                       const CheckOptions& options,
-                       Diagnostics& diag,
-                       nnef1::Imported& imported) {
+nnef1::Imported compose_nnef1(const Nnef1Model& model,
+                              const Nnef1Library& library,
+                              const CheckOptions& options,
+                              Finding& finding) {
+    Diagnostics& diag = finding.diag;
     if (!fits_command_line(model, options.graph, diag)) {
-        return {.program = std::nullopt, .bad_usage = true};
+        finding.status = kUnusable;
+        return {};
     }
     if (diag.has_errors()) return {};
-    imported = import_nnef1(model, library, options, diag);
+    nnef1::Imported imported = import_nnef1(model, library, options, diag);
     if (imported.custom.valid() && !diag.has_errors()) {
         diag.error(imported.custom,
                    DiagKind::NoOperator,
                    fmt::format("`{}` has no body, so nobody knows what it computes",
                                imported.custom_name));
     }
-    Composed composed;
-    composed.program = std::move(imported.program);
-    imported.program.reset();
-    return composed;
+    return imported;
 }
 
 }  // namespace lemma::model

@@ -1,11 +1,14 @@
-// model/nnef1/model.h — NNEF 1.0 models on the line of travel: graph.nnef and graph.quant are
-// checked, then expanded to calls of the operators in stdlib/nnef1.
+// model/nnef1/model.h — the steps of an NNEF 1.0 model: graph.nnef and graph.quant are checked,
+// then expanded to calls of the operators in stdlib/nnef1; the program gets the data of its
+// variables.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "model/sknd/check.h"
+#include "model/loaded_model.h"
+#include "model/nnef1/labels.h"
+#include "model/options.h"
 #include "nnef1/import/quantization.h"
 
 namespace lemma::model {
@@ -57,12 +60,18 @@ nnef1::Imported import_nnef1(const Nnef1Model& model,
                              const Nnef1Library& library,
                              const CheckOptions& options,
                              Diagnostics& diag);
-// Reports that a model with operations of its own cannot be composed; and what the command line
-// says about graphs that does not fit, which is bad usage.
-Composed compose_nnef1(const Nnef1Model& model,
-                       const Nnef1Library& library,
-                       const CheckOptions& options,
-                       Diagnostics& diag,
-                       nnef1::Imported& imported);
+// The same for a program that is to run. Reports that a model with operations of its own cannot be
+// composed; and what the command line says about graphs that does not fit, which is bad usage.
+nnef1::Imported compose_nnef1(const Nnef1Model& model,
+                              const Nnef1Library& library,
+                              const CheckOptions& options,
+                              Finding& finding);
+
+// The program that the model was imported as, with the files of its variables.
+LoadedModel with_data(std::unique_ptr<Nnef1Model> model,
+                      Nnef1Library library,
+                      nnef1::Imported imported,
+                      LabelFiles files,
+                      const LoadOptions& options);
 
 }  // namespace lemma::model

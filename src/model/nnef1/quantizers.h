@@ -1,7 +1,6 @@
 // model/nnef1/quantizers.h — what graph.quant says about tensors, as programs.
 #pragma once
 
-#include "model/load.h"
 #include "model/nnef1/model.h"
 
 namespace lemma::model {

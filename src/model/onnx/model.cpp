@@ -119,21 +119,6 @@ std::string undecided_text(const onnx::Imported& imported) {
                        fmt::join(imported.undecided, "`, `"));
 }
 
-Result<ComposeCheck> check_onnx(const ModelFile& model,
-                                const CheckOptions& options,
-                                diag::SourceMap& sources,
-                                Diagnostics& diag) {
-    LEMMA_TRY(const OnnxModel loaded, load_onnx(model, options, {}, sources, diag));
-    ComposeCheck result;
-    if (!loaded.imported.undecided.empty() && !diag.has_errors()) {
-        result.remarks.push_back(
-            {{loaded.file, 0, 0},
-             undecided_text(loaded.imported) + ": what depends on them is not checked"});
-    }
-    if (options.data != DataMode::Ignore) check_onnx_data(loaded, diag);
-    return result;
-}
-
 void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag) {
     for (const onnx::VariableData& variable : loaded.imported.data) {
         const auto good = onnx::check_tensor(variable.data, loaded.read_external);

@@ -1,12 +1,13 @@
-// model/onnx/model.h — ONNX models: read, checked and imported over the definitions of
-// their operators.
+// model/onnx/model.h — the steps of an ONNX model: read, checked and imported over the definitions
+// of its operators; the program gets the data of its variables.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/sknd/check.h"
+#include "model/loaded_model.h"
+#include "model/options.h"
 #include "onnx/import.h"
 
 namespace lemma::model {
@@ -27,16 +28,16 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
                             diag::SourceMap& sources,
                             Diagnostics& diag);
 
-// `lemma check`: the program is not kept, the data is looked at once.
-Result<ComposeCheck> check_onnx(const ModelFile& model,
-                                const CheckOptions& options,
-                                diag::SourceMap& sources,
-                                Diagnostics& diag);
-
 // Looks at the data of all variables once, to report what is wrong with it.
 void check_onnx_data(const OnnxModel& loaded, Diagnostics& diag);
 
 // "the values of the inputs `shape` decide shapes, …"
 std::string undecided_text(const onnx::Imported& imported);
+
+// The program that the model was imported as, with its initialisers.
+LoadedModel with_data(const ModelFile& file, OnnxModel model);
+
+// The rules of the safety profile; writes its report and the explicit form where asked to.
+Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 }  // namespace lemma::model

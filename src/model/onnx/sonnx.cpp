@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/version.h"
-#include "model/load.h"
 #include "model/onnx/model.h"
 #include "onnx/write.h"
 #include "sonnx/check.h"
@@ -86,9 +85,7 @@ Result<void> write_fixed(const OnnxModel& loaded,
 
 }  // namespace
 
-Result<void> check_sonnx_model(const ModelFile& file,
-                               const LoadOptions& options,
-                               Finding& finding) {
+Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     const ProfileOptions& profile = options.profile;
     auto form = ReportForm::Markdown;
     if (!profile.report.empty()) {

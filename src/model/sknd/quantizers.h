@@ -1,7 +1,8 @@
 // model/sknd/quantizers.h — what `@quantize` says about tensors, as programs.
 #pragma once
 
-#include "model/load.h"
+#include "model/loaded_model.h"
+#include "model/options.h"
 
 namespace lemma::model {
 

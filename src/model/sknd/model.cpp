@@ -1,4 +1,4 @@
-#include "model/sknd/check.h"
+#include "model/sknd/model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +29,7 @@ sknd::Package main_module_only(const ModelFile& model,
     return package;
 }
 
-const sknd::Module& main_module(const CheckedModel& model) {
+const sknd::Module& main_module(const SkndModel& model) {
     return model.package[model.package.main()].module;
 }
 
@@ -44,7 +44,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 // A graph that another one invokes is composed there; one that cannot run by itself is not.
-void drop_others(const CheckedModel& model, GraphList& graphs) {
+void drop_others(const SkndModel& model, GraphList& graphs) {
     const sknd::Module& main = main_module(model);
     const auto& callees = model.types.modules[model.package.main().value].callees;
     std::vector<bool> dropped(main.definitions.size());
@@ -61,7 +61,7 @@ void drop_others(const CheckedModel& model, GraphList& graphs) {
     });
 }
 
-std::optional<ir::Program> compose(const CheckedModel& model,
+std::optional<ir::Program> compose(const SkndModel& model,
                                    const CheckOptions& options,
                                    const sknd::Definition& graph,
                                    std::vector<ir::Attribute> attributes,
@@ -88,7 +88,7 @@ void report_missing(const sknd::Definition& graph,
 
 // After all graphs are composed: composing stops where there are errors. `whole` when these are all
 // graphs of the model, so that a file without a variable is one too many.
-void check_data(const CheckedModel& model,
+void check_data(const SkndModel& model,
                 const CheckOptions& options,
                 const std::vector<ir::Program>& programs,
                 bool whole,
@@ -101,13 +101,13 @@ void check_data(const CheckedModel& model,
 
 }  // namespace
 
-Result<CheckedModel> check_sknd(const ModelFile& model,
-                                const CheckOptions& options,
-                                diag::SourceMap& sources,
-                                Diagnostics& diag) {
+Result<SkndModel> check_sknd(const ModelFile& model,
+                             const CheckOptions& options,
+                             diag::SourceMap& sources,
+                             Diagnostics& diag) {
     LEMMA_TRY(std::string text, read_main(model));
     const diag::FileId file = sources.add(model.path, std::move(text));
-    CheckedModel result{.file = file, .model = model};
+    SkndModel result{.file = file, .model = model};
     if (options.syntax_only) {
         result.package = main_module_only(model, options, file, sources, diag);
         return result;
@@ -121,36 +121,38 @@ Result<CheckedModel> check_sknd(const ModelFile& model,
     return result;
 }
 
-Composed compose_graph(const CheckedModel& model,
-                       const CheckOptions& options,
-                       diag::SourceMap& sources,
-                       Diagnostics& diag) {
+std::optional<ir::Program> compose_graph(const SkndModel& model,
+                                         const CheckOptions& options,
+                                         Finding& finding) {
     const sknd::Module& main = main_module(model);
-    auto graphs = named_graphs(main, options.graph, sources, diag);
-    if (!graphs || graphs->empty()) return {.program = std::nullopt, .bad_usage = !graphs};
+    const auto bad_usage = [&] {
+        finding.status = kUnusable;
+        return std::nullopt;
+    };
+    auto graphs = named_graphs(main, options.graph, finding.sources, finding.diag);
+    if (!graphs) return bad_usage();
+    if (graphs->empty()) return std::nullopt;
     graphs->resize(1);
-    auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
-    if (!attributes) return {.program = std::nullopt, .bad_usage = true};
+    auto attributes = given_attributes(main, *graphs, options.graph, finding.sources, finding.diag);
+    if (!attributes) return bad_usage();
     const sknd::Definition& graph = *graphs->front();
     const auto missing = missing_attributes(main, graph, attributes->front());
     if (!missing.empty()) {
-        report_missing(graph, missing, diag);
-        return {.program = std::nullopt, .bad_usage = true};
+        report_missing(graph, missing, finding.diag);
+        return bad_usage();
     }
-    return {.program = compose(model, options, graph, std::move(attributes->front()), diag)};
+    return compose(model, options, graph, std::move(attributes->front()), finding.diag);
 }
 
-ComposeCheck check_graphs(const CheckedModel& model,
-                          const CheckOptions& options,
-                          diag::SourceMap& sources,
-                          Diagnostics& diag) {
+void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& finding) {
     const sknd::Module& main = main_module(model);
-    auto graphs = named_graphs(main, options.graph, sources, diag);
-    if (!graphs) return {.remarks = {}, .bad_usage = true};
+    Diagnostics& diag = finding.diag;
+    const auto bad_usage = [&] { finding.status = kUnusable; };
+    auto graphs = named_graphs(main, options.graph, finding.sources, diag);
+    if (!graphs) return bad_usage();
     if (options.graph.graph.empty()) drop_others(model, *graphs);
-    auto attributes = given_attributes(main, *graphs, options.graph, sources, diag);
-    if (!attributes) return {.remarks = {}, .bad_usage = true};
-    ComposeCheck result;
+    auto attributes = given_attributes(main, *graphs, options.graph, finding.sources, diag);
+    if (!attributes) return bad_usage();
     std::vector<ir::Program> programs;
     for (size_t i = 0; i < graphs->size() && !diag.full(); ++i) {
         const sknd::Definition& graph = *(*graphs)[i];
@@ -163,11 +165,11 @@ ComposeCheck check_graphs(const CheckedModel& model,
         // The graph that a run would take needs its values; the others may be meant for later.
         if (i == 0) {
             report_missing(graph, missing, diag);
-            result.bad_usage = true;
+            bad_usage();
             continue;
         }
         const char* verb = missing.size() == 1 ? "has" : "have";
-        result.remarks.push_back(
+        finding.remarks.push_back(
             {graph.name.span,
              fmt::format("the graph `{}` is checked without composing it: {} {} no default "
                          "(`-a NAME=VALUE` gives a value)",
@@ -177,7 +179,6 @@ ComposeCheck check_graphs(const CheckedModel& model,
     }
     const bool whole = options.graph.graph.empty() && programs.size() == graphs->size();
     check_data(model, options, programs, whole, diag);
-    return result;
 }
 
 }  // namespace lemma::model

@@ -1,0 +1,35 @@
+// model/loaded_model.h — a model of any format as one program, with the data of its variables.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program/program.h"
+#include "model/find_model.h"
+#include "model/finding.h"
+#include "tensor/tensor.h"
+
+namespace lemma::model {
+
+// The data of a variable, in its dtype and of its shape; nothing when the model has none.
+using DataReader = std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)>;
+
+// For tensors by name: a program from `x` to `y` that rounds values as the model says.
+using Quantizers = std::map<std::string, ir::Program>;
+
+struct LoadedModel {
+    ModelFile file;
+    diag::FileId source;    // of the main file, for reports without a better place
+    sknd::Package package;  // the definitions that the program was composed from
+    ir::Program program;
+    DataReader data;
+    std::vector<std::string> deciding;  // inputs whose values the program was made for (ONNX)
+    std::function<std::string(const ir::Tensor&)> data_name;  // where a variable is written
+    // Empty when one cannot be made, which is reported.
+    std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;
+};
+
+}  // namespace lemma::model

@@ -1,0 +1,54 @@
+// model/options.h — what the command line, or a program, wants of a model that is checked or
+// loaded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/data_files.h"
+#include "model/sknd/graph_options.h"
+#include "nnef1/syntax/dialect.h"
+#include "sknd/syntax/parser.h"
+#include "tensor/archive/archive.h"
+
+namespace lemma::model {
+
+// The largest --max-depth: what the stack of any step takes, sanitizers included.
+inline constexpr int kMaxDepth = 2000;
+
+// What `--dump` prints, for debugging.
+enum class Dump : uint8_t { None, Tokens, Tree };
+
+struct CheckOptions {
+    bool syntax_only = false;  // the main file alone, without its imports
+    bool types_only = false;   // no composing
+    bool library = false;      // a module that needs no graph
+    sknd::ParseLimits parse;
+    sknd::EvalLimits eval;
+    GraphOptions graph;
+    DataMode data = DataMode::Auto;
+    Dump dump = Dump::None;
+    nnef1::Dialect dialect = nnef1::Dialect::Strict;  // of NNEF 1.0
+};
+
+// A safety profile that `lemma check` adds to the rules of the format.
+struct ProfileOptions {
+    bool sonnx = false;
+    bool relax_broadcast = false;
+    std::optional<int64_t> max_concat_inputs;  // empty: as many as the document of Concat allows
+    std::string report;                        // the file to write, .md or .html
+    std::string fix;                           // the model to write in the explicit form
+};
+
+struct LoadOptions {
+    CheckOptions check;
+    tensor::SourceLimits source;
+    DataMode data = DataMode::Ignore;  // what is checked about data while loading
+    // Files as `-i` takes them, for models with inputs that decide shapes (ONNX).
+    std::vector<std::string> inputs;
+    ProfileOptions profile;
+};
+
+}  // namespace lemma::model
