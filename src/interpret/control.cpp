@@ -122,10 +122,8 @@ Result<void> Interpreter::run_loop(const ir::Operation& op, const ir::Loop& loop
             ended = !go_on;
             if (ended) break;
         }
-        auto done = run_operations(program_.graphs[loop.body].operations);
-        if (!done) return done;
-        done = end_step(op, loop, steps);
-        if (!done) return done;
+        LEMMA_TRY(run_operations(program_.graphs[loop.body].operations));
+        LEMMA_TRY(end_step(op, loop, steps));
         ++steps;
         if (loop.post_condition.valid()) {
             LEMMA_TRY(const bool go_on, condition(loop.post_condition));

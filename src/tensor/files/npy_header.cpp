@@ -222,9 +222,8 @@ Result<NpyHeader> decode_npy_header(std::string_view file) {
     if (file.size() - begin < length) return bad("its header is cut off");
     NpyHeader header;
     header.data_begin = begin + length;
-    auto good = Parser(file.substr(begin, length), header).run();
-    if (good) good = check_length(header, file.size() - header.data_begin);
-    if (!good) return std::unexpected(std::move(good).error());
+    LEMMA_TRY(Parser(file.substr(begin, length), header).run());
+    LEMMA_TRY(check_length(header, file.size() - header.data_begin));
     return header;
 }
 

@@ -211,9 +211,7 @@ Result<SafetensorsFile> read_tensors(SafetensorsHeader header, Fill fill) {
     file.metadata = std::move(header.metadata);
     for (SafetensorsEntry& entry : header.entries) {
         LEMMA_TRY(Tensor tensor, Tensor::zeros(entry.dtype, entry.shape));
-        if (Result<void> good = fill(entry, tensor); !good) {
-            return std::unexpected(std::move(good).error());
-        }
+        LEMMA_TRY(fill(entry, tensor));
         make_bools(tensor);
         file.tensors.push_back({.name = std::move(entry.name), .tensor = std::move(tensor)});
     }
