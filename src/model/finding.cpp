@@ -6,6 +6,7 @@
 
 #include "diag/render.h"
 #include "diag/utf8.h"
+#include "model/files.h"
 
 namespace lemma::model {
 
@@ -20,7 +21,9 @@ Json document_of(const Finding& finding) {
     Diagnostics diag;
     const diag::FileId file = sources.add(finding.model, "");
     diag.error({file, 0, 0}, DiagKind::UnreadableFile, finding.unusable->message);
-    return Json::parse(diag::render_json(sources, diag));
+    Json document = Json::parse(diag::render_json(sources, diag));
+    document["diagnostics"][0]["kind"] = error_id(*finding.unusable);
+    return document;
 }
 
 Json remarks_of(const Finding& finding) {
