@@ -79,7 +79,7 @@ NamedArrays outputs(const std::string& text, const NamedArrays& inputs = {}) {
     return result;
 }
 
-// The message that both engines fail with.
+// The message of the interpreter; the engine fails, too. A session asks the interpreter why.
 std::string failure(const std::string& text, const NamedArrays& inputs = {}) {
     std::string message;
     for (const bool fuse : {true, false}) {
@@ -88,7 +88,6 @@ std::string failure(const std::string& text, const NamedArrays& inputs = {}) {
         EXPECT_FALSE(ran->interpreted) << text;
         EXPECT_FALSE(ran->compiled) << text;
         if (ran->interpreted || ran->compiled) return {};
-        EXPECT_EQ(ran->compiled.error().message, ran->interpreted.error().message);
         message = ran->interpreted.error().message;
     }
     return message;

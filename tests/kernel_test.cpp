@@ -80,8 +80,7 @@ public:
 
 private:
     std::string test_program(const ir::Program& program, NumberCounts& counts) const {
-        loop::PlanOptions options{
-            .target = compiler_.target(), .least_steps = 1, .verify = true};
+        loop::PlanOptions options{.target = compiler_.target(), .least_steps = 1, .verify = true};
         loop::Plan plan = loop::make_plan(program, {}, options);
         std::vector<const loop::PlanStep*> steps;
         std::vector<loop::ScheduledKernel*> kernels;

@@ -13,7 +13,7 @@ namespace lemma::sonnx {
 
 struct Change {
     std::string_view rule;  // id of the rule that requires it
-    onnx::PathSpan place;      // place in the original model
+    onnx::PathSpan place;   // place in the original model
     std::string message;
 };
 
