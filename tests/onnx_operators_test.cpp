@@ -133,12 +133,11 @@ std::string meaning_text(const Operator& op,
                                                    : fmt::format("`{}`", definition->second.file);
         case Meaning::Alias:
             return fmt::format("as `{}`", made_operators(op).back());
-        case Meaning::Importer:
-            return "`src/onnx/import`";
         case Meaning::None:
             return "not supported";
+        default:
+            return "`src/onnx/import`";
     }
-    return "";
 }
 
 // docs/onnx-operators.md

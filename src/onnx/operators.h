@@ -26,7 +26,10 @@ std::string_view domain_name(Domain domain);
 enum class Meaning : uint8_t {
     Definition,  // the operator of that name in stdlib/onnx
     Alias,       // a `Call` of another operator's definition
-    Importer,    // in src/onnx/import: control flow, sequences, shapes
+    Control,     // import/control.cpp
+    Sequence,    // import/sequences.cpp
+    Optimizer,   // import/optimizers.cpp
+    Value,       // import/nodes.cpp: constants and shapes
     None,        // nowhere; models with it are refused
 };
 

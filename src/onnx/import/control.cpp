@@ -7,10 +7,6 @@
 
 namespace lemma::onnx {
 
-bool Importer::is_control(const std::string& op) {
-    return op == "If" || op == "Loop" || op == "Scan";
-}
-
 Importer::Results Importer::import_control(const NodeCall& call, const Scope& scope) {
     if (call.op == "If") return import_if(call, scope);
     const size_t optional = call.op == "Loop" ? 2 : call.opset < 9 ? 1 : 0;

@@ -154,7 +154,6 @@ private:
     Results import_function(const NodeCall& call, const Function& function, const Scope& scope);
 
     // sequences.cpp
-    static bool is_sequence_op(const std::string& op);
     Results import_sequence(const NodeCall& call);
     Results split_to_sequence(const NodeCall& call);
     ValueId sequence_value(std::vector<ValueId> items, const std::string& name);
@@ -173,7 +172,6 @@ private:
                                     const Scope& scope);
 
     // control.cpp
-    static bool is_control(const std::string& op);
     Results import_control(const NodeCall& call, const Scope& scope);
     Results import_if(const NodeCall& call, const Scope& scope);
     Results import_branches(const NodeCall& call,
@@ -252,8 +250,5 @@ private:
 // Brings a call to the form of the newest opset (normalise.cpp and a file per family). False when
 // it cannot be; that is reported.
 bool normalise(Importer& importer, NodeCall& call);
-
-// Operators that take a step of training for several tensors.
-bool is_optimizer(std::string_view op);
 
 }  // namespace lemma::onnx

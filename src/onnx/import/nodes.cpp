@@ -121,9 +121,11 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
     const Node& node = *call.node;
     if (const Function* const function = find_function(node))
         return import_function(call, *function, scope);
+    const Operator* const row = find_operator(call.op);
+    const Meaning meaning = row ? row->meaning : Meaning::Definition;
     if (node.domain == domain_name(Domain::Preview) && call.op == "FlexAttention")
         return import_flex_attention(call, scope);
-    if (node.domain == domain_name(Domain::Training) && is_optimizer(call.op))
+    if (node.domain == domain_name(Domain::Training) && meaning == Meaning::Optimizer)
         return import_optimizer(call);
     // Operators for trees and the like are few enough to share the library.
     if (!is_default_domain(node.domain) && node.domain != domain_name(Domain::Ml) &&
@@ -132,9 +134,9 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
                       fmt::format("operators of the domain `{}` are not supported", node.domain));
         return std::nullopt;
     }
-    if (is_control(call.op)) return import_control(call, scope);
+    if (meaning == Meaning::Control) return import_control(call, scope);
     if (call.op == "Constant") return import_constant(call);
-    if (is_sequence_op(call.op)) return import_sequence(call);
+    if (meaning == Meaning::Sequence) return import_sequence(call);
     if (call.op == "Identity") return alias(call);
     if (refuse_sequences(call, call.inputs)) return std::nullopt;
     if (!normalise(*this, call) || any_broken(call.inputs)) return std::nullopt;

@@ -1,38 +1,18 @@
 // Adagrad, Adam and Momentum, which take a step for several tensors at once: one call for each.
 #include <fmt/format.h>
 
-#include <map>
-
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
-
-namespace {
-
-struct OptimizerRow {
-    const char* definition;
-    size_t states;  // tensors that are remembered about each one
-};
-const std::map<std::string_view, OptimizerRow>& rows() {
-    static const std::map<std::string_view, OptimizerRow> kRows = {
-        {"Adagrad", {"adagrad_step", 1}},
-        {"Adam", {"adam_step", 2}},
-        {"Momentum", {"momentum_step", 1}},
-    };
-    return kRows;
-}
-
-}  // namespace
-
-bool is_optimizer(std::string_view op) { return rows().contains(op); }
 
 // Inputs are the rate and the count of steps, then all tensors, all gradients, all of each state;
 // results are the tensors and the states, in the same order.
 Importer::Results Importer::import_optimizer(const NodeCall& call) {
     constexpr size_t kCommon = 2;
-    const OptimizerRow& row = rows().at(call.op);
-    const size_t inputs = row.states + 2;
-    const size_t outputs = row.states + 1;
+    const std::string definition(*find_operator(call.op)->makes.begin());
+    const size_t states = call.op == "Adam" ? 2 : 1;  // tensors that are remembered about each one
+    const size_t inputs = states + 2;
+    const size_t outputs = states + 1;
     const size_t count = call.inputs.size() < kCommon ? 0 : (call.inputs.size() - kCommon) / inputs;
     if (count == 0 || call.inputs.size() != kCommon + count * inputs ||
         call.outputs.size() != count * outputs) {
@@ -51,7 +31,7 @@ Importer::Results Importer::import_optimizer(const NodeCall& call) {
     std::vector<ValueId> results(call.outputs.size());
     for (size_t i = 0; i < count; ++i) {
         auto step = std::make_shared<NodeCall>(call);
-        step->op = row.definition;
+        step->op = definition;
         step->inputs.resize(kCommon);
         step->outputs.clear();
         for (size_t k = 0; k < inputs; ++k)

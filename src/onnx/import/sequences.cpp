@@ -3,23 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
-
-bool Importer::is_sequence_op(const std::string& op) {
-    static const std::set<std::string> kOps = {"SequenceConstruct",
-                                               "SequenceEmpty",
-                                               "SequenceInsert",
-                                               "SequenceErase",
-                                               "SequenceAt",
-                                               "SequenceLength",
-                                               "ConcatFromSequence",
-                                               "SplitToSequence"};
-    return kOps.contains(op);
-}
 
 ValueId Importer::sequence_value(std::vector<ValueId> items, const std::string& name) {
     Value value{.name = name};
