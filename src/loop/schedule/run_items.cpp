@@ -9,7 +9,7 @@ namespace lemma::loop {
 int64_t piece_of(int64_t steps, int64_t work) {
     const int64_t least = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work / steps));
     const int64_t wanted = std::clamp<int64_t>(steps / least, 1, kEnoughItems);
-    return (steps + wanted - 1) / wanted;
+    return *ceil_div(steps, wanted);
 }
 
 RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers) {
@@ -26,7 +26,7 @@ RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers) {
         work = checked_mul(work, extent(inner)).value_or(INT64_MAX);
     }
     const int64_t piece = piece_of(steps, work);
-    return {(steps + piece - 1) / piece, piece};
+    return {*ceil_div(steps, piece), piece};
 }
 
 }  // namespace lemma::loop
