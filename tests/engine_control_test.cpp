@@ -61,7 +61,8 @@ void compare(const std::string& text,
             expect_equal(*got, *want, "\nrun " + std::to_string(run) + "\n" + text);
         }
         size_t found = 0;
-        for (const loop::PlanStep& step : (*engine)->plan().steps) found += step.interpreted;
+        for (const loop::PlanStep& step : (*engine)->plan().steps)
+            found += step.is<loop::InterpretedStep>();
         EXPECT_EQ(found, interpreted) << text;
     }
 }
@@ -272,7 +273,8 @@ std::vector<size_t> tiled_sums(const std::string& text) {
     for (const loop::Region& region : plan.regions) {
         found.push_back(0);
         for (const size_t step : region) {
-            found.back() += plan.steps[step].kernel.function.name == "contraction";
+            const loop::ScheduledKernel* const kernel = plan.steps[step].kernel();
+            found.back() += kernel && kernel->function.name == "contraction";
         }
     }
     return found;

@@ -133,21 +133,22 @@ void check_accesses(const ir::Program& program, const std::string& text) {
     const loop::Plan plan = loop::make_plan(program, {}, {});
     size_t checked = 0;
     for (const loop::PlanStep& step : plan.steps) {
-        for (uint64_t seed = 0; step.dynamic && seed < 12; ++seed) {
+        const auto* const dynamic = std::get_if<loop::DynamicKernel>(&step.kind);
+        for (uint64_t seed = 0; dynamic && seed < 12; ++seed) {
             const testing::RunExtents extents(program, step, seed);
             if (!extents.good()) continue;
             std::vector<tensor::Tensor> buffers;
-            for (size_t i = 0; i < step.kernel.arguments.size(); ++i) {
-                const loop::StorageId id = step.kernel.arguments[i];
-                const tensor::DType dtype = step.kernel.function.buffers[i].dtype;
+            for (size_t i = 0; i < dynamic->kernel.arguments.size(); ++i) {
+                const loop::StorageId id = dynamic->kernel.arguments[i];
+                const tensor::DType dtype = dynamic->kernel.function.buffers[i].dtype;
                 int64_t elements = 1;
                 if (id.valid()) {
                     const loop::Storage& storage = plan.storages[plan.root(id)];
-                    const auto dynamic = extents.elements(storage.tensor);
-                    elements = storage.moves && dynamic ? *dynamic : storage.elements;
+                    const auto moving = extents.elements(storage.tensor);
+                    elements = storage.moves && moving ? *moving : storage.elements;
                 }
                 buffers.push_back(tensor::Tensor::zeros(dtype, {elements}).value());
-                if (!id.valid() || id != step.dynamic->told) {
+                if (!id.valid() || id != dynamic->told) {
                     for (int64_t k = 0; k < elements && !tensor::is_real(dtype); ++k) {
                         buffers.back().set_integer(k, k % 3);
                     }
@@ -158,9 +159,9 @@ void check_accesses(const ir::Program& program, const std::string& text) {
                 }
             }
             const auto done = testing::evaluate(
-                step.kernel.function, {0, extents.items()}, testing::Fma::Fused, buffers);
+                dynamic->kernel.function, {0, extents.items()}, testing::Fma::Fused, buffers);
             ASSERT_TRUE(done) << done.error().message << "\n"
-                              << loop::print(step.kernel.function) << text;
+                              << loop::print(dynamic->kernel.function) << text;
             ++checked;
         }
     }
@@ -201,9 +202,10 @@ void compare(const Model& model, bool strict = false) {
         std::string why;
         size_t interpreted = 0;
         for (const loop::PlanStep& step : (*engine)->plan().steps) {
-            if (!step.interpreted || step.check) continue;
+            const auto* const left = std::get_if<loop::InterpretedStep>(&step.kind);
+            if (!left) continue;
             ++interpreted;
-            why += "\n" + step.label + ": " + step.why;
+            why += "\n" + step.label + ": " + left->why;
         }
         EXPECT_EQ(interpreted, model.interpreted) << text << why;
     }
@@ -277,7 +279,7 @@ graph G {
     ASSERT_TRUE(state);
     const loop::Plan plan = loop::make_plan(state->program(), {}, {});
     ASSERT_EQ(plan.steps.size(), 1U);
-    const loop::ScheduledKernel& kernel = plan.steps[0].kernel;
+    const loop::ScheduledKernel& kernel = *plan.steps[0].kernel();
     std::vector<tensor::Tensor> buffers;
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
         const loop::StorageId id = kernel.arguments[i];

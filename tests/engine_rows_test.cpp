@@ -23,7 +23,7 @@ using testing_support::run_interpreter;
 size_t count_kernels(const loop::Plan& plan) {
     size_t kernels = 0;
     for (const loop::PlanStep& step : plan.steps) {
-        kernels += !step.once && !step.interpreted && !step.loop && !step.branch;
+        kernels += !step.once && step.kernel();
     }
     return kernels;
 }
@@ -148,7 +148,7 @@ TEST(EngineRows, ALongRowIsSharedByThreads) {
     const loop::Plan plan = loop::make_plan(own->program(), {}, {});
     int64_t most = 0;
     for (const loop::PlanStep& step : plan.steps) {
-        most = std::max(most, step.kernel.function.items);
+        if (step.kernel()) most = std::max(most, step.kernel()->function.items);
     }
     EXPECT_GT(most, 1);
 }

@@ -46,7 +46,7 @@ Ran run(const std::string& text, const NamedArrays& inputs, double least_gain, i
         ran.outputs = std::move(*outputs);
     }
     for (const loop::PlanStep& step : (*engine)->plan().steps) {
-        ran.products += step.kernel.schedule.starts_with("tile");
+        ran.products += step.kernel() && step.kernel()->schedule.starts_with("tile");
     }
     return ran;
 }

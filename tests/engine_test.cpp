@@ -52,7 +52,8 @@ void compare(const std::string& text, int threads, double tolerance, size_t inte
         }
     }
     size_t found = 0;
-    for (const loop::PlanStep& step : (*engine)->plan().steps) found += step.interpreted;
+    for (const loop::PlanStep& step : (*engine)->plan().steps)
+        found += step.is<loop::InterpretedStep>();
     EXPECT_EQ(found, interpreted);
 }
 

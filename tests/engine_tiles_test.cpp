@@ -37,16 +37,16 @@ loop::Plan plan_with_wide_tiles(const interpret::State& state, loop::Target targ
 
 std::vector<loop::ScheduledKernel*> kernels_of(loop::Plan& plan) {
     std::vector<loop::ScheduledKernel*> kernels;
-    for (loop::PlanStep& step : plan.steps) kernels.push_back(&step.kernel);
+    for (loop::PlanStep& step : plan.steps) kernels.push_back(step.kernel());
     return kernels;
 }
 
 loop::ScheduledKernel& tiled(loop::Plan& plan) {
     for (loop::PlanStep& step : plan.steps) {
-        if (step.kernel.narrower) return step.kernel;
+        if (step.kernel()->narrower) return *step.kernel();
     }
     ADD_FAILURE() << "no kernel has tiles";
-    return plan.steps.at(0).kernel;
+    return *plan.steps.at(0).kernel();
 }
 
 class Folder {
@@ -75,11 +75,11 @@ TEST(EngineTiles, BecomeSmallerWhereRegistersAreTooFew) {
     EXPECT_EQ((*compiler)->stats().spilling, 0U);
     bool found = false;
     for (const loop::PlanStep& step : plan.steps) {
-        if (!step.kernel.schedule.starts_with("tile")) continue;
+        if (!step.kernel()->schedule.starts_with("tile")) continue;
         found = true;
-        EXPECT_NE(step.kernel.schedule, wide);
-        EXPECT_TRUE(step.kernel.arguments == arguments);
-        EXPECT_GT(step.kernel.function.items, 0);
+        EXPECT_NE(step.kernel()->schedule, wide);
+        EXPECT_TRUE(step.kernel()->arguments == arguments);
+        EXPECT_GT(step.kernel()->function.items, 0);
     }
     EXPECT_TRUE(found);
 }
@@ -148,8 +148,9 @@ std::optional<Ran> run(const char* text, const NamedArrays& inputs, int threads)
     if (!outputs) return std::nullopt;
     Ran ran{std::move(*outputs), {}};
     for (const loop::PlanStep& step : (*engine)->plan().steps) {
-        EXPECT_FALSE(step.interpreted);
-        ran.schedules += step.kernel.schedule + "; ";
+        EXPECT_NE(step.kernel(), nullptr);
+        if (!step.kernel()) continue;
+        ran.schedules += step.kernel()->schedule + "; ";
     }
     return ran;
 }

@@ -85,20 +85,22 @@ private:
         std::vector<const loop::PlanStep*> steps;
         std::vector<loop::ScheduledKernel*> kernels;
         for (loop::PlanStep& step : plan.steps) {
-            if (step.interpreted || step.loop || step.branch) continue;
+            if (!step.kernel()) continue;
             steps.push_back(&step);
-            kernels.push_back(&step.kernel);
+            kernels.push_back(step.kernel());
         }
         const auto code = compiler_.compile(kernels, 1);
         if (!code) return code.error().message;
         std::string report;
         for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
-            for (uint64_t seed = 0; seed < (steps[i]->dynamic ? 8 : 1) && report.empty(); ++seed) {
+            for (uint64_t seed = 0;
+                 seed < (steps[i]->is<loop::DynamicKernel>() ? 8 : 1) && report.empty();
+                 ++seed) {
                 const RunExtents extents(program, *steps[i], seed);
                 if (!extents.good()) continue;
                 report = test_kernel(plan, *steps[i], extents, (*code)[i], fma_);
             }
-            if (!report.empty()) report += "\n" + loop::print(steps[i]->kernel.function);
+            if (!report.empty()) report += "\n" + loop::print(steps[i]->kernel()->function);
             ++counts.kernels;
         }
         return report;
@@ -117,7 +119,8 @@ private:
                                    const RunExtents& extents,
                                    runtime::KernelFunction code,
                                    Fma fma) {
-        const loop::ScheduledKernel& kernel = step.kernel;
+        const loop::ScheduledKernel& kernel = *step.kernel();
+        const auto* const run_time = std::get_if<loop::DynamicKernel>(&step.kind);
         std::vector<Tensor> loops;
         for (size_t i = 0; i < kernel.arguments.size(); ++i) {
             const loop::StorageId id = kernel.arguments[i];
@@ -127,7 +130,7 @@ private:
             const int64_t elements = !id.valid() ? 1 : dynamic ? *dynamic : room(plan, id);
             loops.push_back(Tensor::zeros(dtype, {elements}).value());
             if (id.valid()) fill(loops.back(), i + 1);
-            if (!step.dynamic || id != step.dynamic->told) continue;
+            if (!run_time || id != run_time->told) continue;
             for (int64_t k = 0; k < elements; ++k) {
                 loops.back().set_integer(k, extents.told()[static_cast<size_t>(k)]);
             }
@@ -135,7 +138,7 @@ private:
         std::vector<Tensor> compiled = loops;
         std::vector<void*> pointers;
         for (Tensor& buffer : compiled) pointers.push_back(buffer.bytes().data());
-        const int64_t items = step.dynamic ? extents.items() : kernel.function.items;
+        const int64_t items = run_time ? extents.items() : kernel.function.items;
         const int64_t first = std::min(items, kFewItems);
         const int64_t last = std::max(first, items - kFewItems);
         for (const auto& [begin, end] : {std::pair{int64_t{0}, first}, std::pair{last, items}}) {

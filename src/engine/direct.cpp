@@ -21,9 +21,9 @@ size_t bytes_of(const loop::BufferView& place) {
 
 // The steps read inputs where the caller has them, for as long as this is there. Those that lie at
 // an odd address are copied; those without elements have room for one in our memory alone.
-class Engine::LentInputs {
+class Engine::BorrowedInputs {
 public:
-    LentInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
+    BorrowedInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
         for (const Bytes& input : inputs) {
             const loop::BufferView& place = loaded.plan.places.at(input.tensor);
             const auto address = reinterpret_cast<uintptr_t>(input.data);
@@ -36,8 +36,8 @@ public:
             loaded.executable.lend_memory(piece, input.data);
         }
     }
-    LentInputs(const LentInputs&) = delete;
-    ~LentInputs() {
+    BorrowedInputs(const BorrowedInputs&) = delete;
+    ~BorrowedInputs() {
         for (const auto& [piece, data] : own_) loaded_.executable.lend_memory(piece, data);
     }
 
@@ -57,8 +57,10 @@ bool Engine::is_direct(const Loaded& loaded) const {
         });
     };
     const ir::Graph& graph = program.graphs[program.main];
-    const bool compiled = std::ranges::none_of(
-        plan.steps, [](const loop::PlanStep& step) { return step.interpreted || step.dynamic; });
+    const bool compiled = std::ranges::none_of(plan.steps, [](const loop::PlanStep& step) {
+        return step.is<loop::InterpretedStep>() || step.is<loop::CheckStep>() ||
+               step.is<loop::DynamicKernel>();
+    });
     // Which plan it is depends on the lengths of packs, too.
     const bool fixed = std::ranges::none_of(
         graph.inputs, [](const ir::Port& port) { return port.operand.length.valid(); });
@@ -82,7 +84,7 @@ Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiv
     }
     // An input that nothing reads has no place; whether it fits is for the interpreter to say.
     if (known != inputs.size()) return false;
-    const LentInputs lent(loaded, inputs);
+    const BorrowedInputs borrowed(loaded, inputs);
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
     for (const ir::Port& port : program.graphs[program.main].outputs) {
         for (const ir::TensorId id : port.operand.items) {

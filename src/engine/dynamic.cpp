@@ -128,7 +128,7 @@ Result<void> Engine::give_dynamic(Loaded& loaded, ir::TensorId id) {
 
 // ---- Before a call ------------------------------------------------------------------------------
 
-Result<void> Engine::tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic) {
+Result<void> Engine::tell_numbers(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     auto* const to = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
     for (size_t i = 0; i < dynamic.numbers.size(); ++i) {
         const loop::ShapeArgument& number = dynamic.numbers[i];
@@ -140,14 +140,16 @@ Result<void> Engine::tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynam
     return {};
 }
 
-Result<void> Engine::make_results(Loaded& loaded, const loop::PlanStep& step) {
+Result<void> Engine::make_results(Loaded& loaded,
+                                  const loop::PlanStep& step,
+                                  const loop::DynamicKernel& dynamic) {
     for (const ir::TensorId id : step.writes) {
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place == loaded.plan.dynamic_places.end()) continue;
         LEMMA_TRY(tensor::Shape shape, told_shape(loaded, id));
         LEMMA_TRY(make_room(loaded, id, std::move(shape)));
     }
-    for (const ir::TensorId id : step.dynamic->cleared) {
+    for (const ir::TensorId id : dynamic.cleared) {
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place != loaded.plan.dynamic_places.end()) {
             const int64_t bytes =
@@ -165,9 +167,9 @@ Result<void> Engine::make_results(Loaded& loaded, const loop::PlanStep& step) {
 }
 
 // What it reads is there, and has the shape that the kernel is told.
-Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
+Result<void> Engine::check_reads(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     const ir::Program& program = state_.program();
-    for (const ir::TensorId id : step.dynamic->read) {
+    for (const ir::TensorId id : dynamic.read) {
         const ir::TensorRole role = program.tensors[id].role;
         if (role == ir::TensorRole::Constant || role == ir::TensorRole::Variable) {
             LEMMA_TRY(fill_dynamic(loaded, id));
@@ -181,7 +183,7 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::PlanStep& step) {
 }
 
 // How many items there are; how much each does is told.
-int64_t Engine::tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic) {
+int64_t Engine::tell_items(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
     const loop::RunCut cut = loop::cut_items(dynamic.items, {told, dynamic.numbers.size()});
     told[dynamic.numbers.size()] = cut.steps;
@@ -190,19 +192,19 @@ int64_t Engine::tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic) {
 
 Result<void> Engine::run_dynamic(Loaded& loaded,
                                  const loop::PlanStep& step,
-                                 const runtime::Step& kernel) {
-    const loop::PlanDynamic& dynamic = *step.dynamic;
+                                 const loop::DynamicKernel& dynamic,
+                                 const runtime::KernelCall& call) {
     LEMMA_TRY(tell_numbers(loaded, dynamic));
     if (dynamic.first) {
-        for (const ir::OpId id : step.within) {
+        for (const ir::OpId id : dynamic.within) {
             LEMMA_TRY(check_assertions(loaded, id, false));
         }
         LEMMA_TRY(check_assertions(loaded, step.op, true));
-        LEMMA_TRY(make_results(loaded, step));
+        LEMMA_TRY(make_results(loaded, step, dynamic));
     }
-    LEMMA_TRY(check_reads(loaded, step));
-    if (step.kernel.function.items == 0) return {};
-    return loaded.executable.run_items(kernel, 0, tell_items(loaded, dynamic));
+    LEMMA_TRY(check_reads(loaded, dynamic));
+    if (call.items == 0) return {};
+    return loaded.executable.run_items(call, 0, tell_items(loaded, dynamic));
 }
 
 // ---- Branches -----------------------------------------------------------------------------------

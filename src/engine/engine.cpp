@@ -85,7 +85,7 @@ Result<Engine::Loaded*> Engine::load() {
     times_.plan += watch.lap();
     std::vector<loop::ScheduledKernel*> kernels;
     for (loop::PlanStep& step : loaded->plan.steps) {
-        if (is_kernel(step)) kernels.push_back(&step.kernel);
+        if (step.kernel()) kernels.push_back(step.kernel());
     }
     const auto code = compiler_->compile(kernels, options_.threads);
     without_code_ = !code;
@@ -94,12 +94,14 @@ Result<Engine::Loaded*> Engine::load() {
     keep_packers(*loaded);
     size_t next = 0;
     for (loop::PlanStep& step : loaded->plan.steps) {
-        loaded->kernels.push_back(is_kernel(step) ? (*code)[next++] : nullptr);
-        // What only the compiler reads is much.
-        const int64_t items = step.kernel.function.items;
-        step.kernel.function = {};
-        step.kernel.narrower = nullptr;
-        step.kernel.function.items = items;
+        loop::ScheduledKernel* const kernel = step.kernel();
+        loaded->kernels.push_back(kernel ? (*code)[next++] : nullptr);
+        if (!kernel) continue;
+        // The compiler's input is large; free it now.
+        const int64_t items = kernel->function.items;
+        kernel->function = {};
+        kernel->narrower = nullptr;
+        kernel->function.items = items;
     }
     LEMMA_TRY(allocate(*loaded));
     LEMMA_TRY(fill_constants(*loaded));
@@ -239,8 +241,10 @@ Result<interpret::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
     return *value;
 }
 
-Result<void> Engine::interpret(Loaded& loaded, const loop::PlanStep& step) {
-    for (const ir::OpId id : step.within) {
+Result<void> Engine::interpret(Loaded& loaded,
+                               const loop::PlanStep& step,
+                               const loop::InterpretedStep& interpreted) {
+    for (const ir::OpId id : interpreted.within) {
         LEMMA_TRY(check_assertions(loaded, id, false));
     }
     // Of a compound there is only what it wants: its parts are steps of their own.

@@ -81,7 +81,7 @@ public:
 
 private:
     struct Loaded;  // a plan with its code and memory, for one set of extents
-    class LentInputs;
+    class BorrowedInputs;
 
     Engine(interpret::State& state, EngineOptions options);
     Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
@@ -91,12 +91,13 @@ private:
     Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
-    using Lent = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
+    using Borrowed = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
     static void keep_packers(Loaded& loaded);
-    Result<void> run_packing(Loaded& loaded, size_t number, const Lent& lent);
+    Result<void> run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed);
     Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
     Result<void> run_once(Loaded& loaded);
+    static runtime::KernelCall make_call(const Loaded& loaded, size_t number);
     runtime::Step make_step(Loaded& loaded, size_t number);
     runtime::Steps make_steps(Loaded& loaded, const loop::Region& region);
     std::unique_ptr<runtime::Loop> make_loop(Loaded& loaded, const loop::PlanLoop& plan);
@@ -105,7 +106,9 @@ private:
                                                      std::optional<size_t> region,
                                                      loop::StorageId value);
     Result<void> fill_inputs(Loaded& loaded);
-    Result<void> interpret(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> interpret(Loaded& loaded,
+                           const loop::PlanStep& step,
+                           const loop::InterpretedStep& interpreted);
     Result<interpret::NamedArrays> collect(Loaded& loaded);
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const Loaded& loaded) const;
@@ -116,15 +119,18 @@ private:
     Result<void> fill_dynamic(Loaded& loaded, ir::TensorId id);
     Result<void> give_dynamic(Loaded& loaded, ir::TensorId id);
     Result<interpret::Array> dynamic_array(Loaded& loaded, ir::TensorId id);
-    Result<void> tell_numbers(Loaded& loaded, const loop::PlanDynamic& dynamic);
-    Result<void> make_results(Loaded& loaded, const loop::PlanStep& step);
-    Result<void> check_reads(Loaded& loaded, const loop::PlanStep& step);
+    Result<void> tell_numbers(Loaded& loaded, const loop::DynamicKernel& dynamic);
+    Result<void> make_results(Loaded& loaded,
+                              const loop::PlanStep& step,
+                              const loop::DynamicKernel& dynamic);
+    Result<void> check_reads(Loaded& loaded, const loop::DynamicKernel& dynamic);
     Result<void> end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm);
     Result<void> check_assertions(Loaded& loaded, ir::OpId id, bool all);
-    int64_t tell_items(Loaded& loaded, const loop::PlanDynamic& dynamic);
+    int64_t tell_items(Loaded& loaded, const loop::DynamicKernel& dynamic);
     Result<void> run_dynamic(Loaded& loaded,
                              const loop::PlanStep& step,
-                             const runtime::Step& kernel);
+                             const loop::DynamicKernel& dynamic,
+                             const runtime::KernelCall& call);
     Result<interpret::Array> array_of(Loaded& loaded, ir::TensorId id);
 
     interpret::State& state_;

@@ -47,10 +47,6 @@ struct Engine::Loaded {
     }
 };
 
-inline bool is_kernel(const loop::PlanStep& step) {
-    return !step.interpreted && !step.loop && !step.branch;
-}
-
 // Filled with what the program or its files have.
 inline bool is_stored(const loop::Storage& storage, const ir::Program& program) {
     const bool given =

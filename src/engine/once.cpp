@@ -20,32 +20,32 @@ constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
 void Engine::keep_packers(Loaded& loaded) {
     for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
         const loop::PlanStep& step = loaded.plan.steps[i];
-        if (!step.once || !is_kernel(step)) continue;
+        if (!step.once) continue;
         int64_t bytes = 0;
-        for (const loop::StorageId id : step.kernel.arguments) {
+        for (const loop::StorageId id : step.kernel()->arguments) {
             if (!id.valid()) continue;
             const loop::Storage& storage = loaded.plan.storages[loaded.plan.root(id)];
             if (storage.only_once) bytes += storage.elements * tensor::dtype_size(storage.dtype);
         }
-        if (bytes >= 2 * kAtOnce) loaded.packers[i] = step.kernel.function;
+        if (bytes >= 2 * kAtOnce) loaded.packers[i] = step.kernel()->function;
     }
 }
 
 // The pages of files are held while they are read, and let go piece by piece, so that weights are
 // not in memory twice.
-Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Lent& lent) {
-    const runtime::Step step = make_step(loaded, number);
+Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed) {
+    const runtime::KernelCall step = make_call(loaded, number);
     struct Read {
         std::string_view bytes;
         size_t argument = 0;
     };
     std::vector<Read> read;
     int64_t bytes = 0;
-    const auto& arguments = loaded.plan.steps[number].kernel.arguments;
+    const auto& arguments = loaded.plan.steps[number].kernel()->arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
         if (!arguments[i].valid()) continue;
-        const auto found = lent.find(loaded.plan.root(arguments[i]));
-        if (found == lent.end() || !found->second.shared_bytes()) continue;
+        const auto found = borrowed.find(loaded.plan.root(arguments[i]));
+        if (found == borrowed.end() || !found->second.shared_bytes()) continue;
         read.push_back({*found->second.shared_bytes(), i});
         LEMMA_TRY(tensor::hold_bytes(read.back().bytes));
         bytes += std::ssize(read.back().bytes);
@@ -83,13 +83,13 @@ Result<void> Engine::run_once(Loaded& loaded) {
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         if (!plan.steps[i].once) continue;
         once.push_back(i);
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+        for (const loop::StorageId id : plan.steps[i].kernel()->arguments) {
             if (id.valid()) last[plan.root(id).value] = i;
         }
     }
-    Lent lent;
+    Borrowed borrowed;
     for (const size_t i : once) {
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+        for (const loop::StorageId id : plan.steps[i].kernel()->arguments) {
             if (!id.valid()) continue;
             const loop::StorageId root = plan.root(id);
             const loop::Storage& storage = plan.storages[root];
@@ -98,7 +98,8 @@ Result<void> Engine::run_once(Loaded& loaded) {
             if (is_stored(storage, state_.program())) {
                 LEMMA_TRY(auto data, stored_data(loaded, storage.tensor));
                 if (data) {
-                    const tensor::Tensor& kept = lent.emplace(root, std::move(*data)).first->second;
+                    const tensor::Tensor& kept =
+                        borrowed.emplace(root, std::move(*data)).first->second;
                     loaded.executable.lend_memory(piece, kept.bytes().data());
                     continue;
                 }
@@ -108,14 +109,14 @@ Result<void> Engine::run_once(Loaded& loaded) {
             if (!is_stored(storage, state_.program())) continue;
             LEMMA_TRY(fill(loaded, storage.tensor));
         }
-        LEMMA_TRY(run_packing(loaded, i, lent));
-        for (const loop::StorageId id : plan.steps[i].kernel.arguments) {
+        LEMMA_TRY(run_packing(loaded, i, borrowed));
+        for (const loop::StorageId id : plan.steps[i].kernel()->arguments) {
             if (!id.valid()) continue;
             const loop::StorageId root = plan.root(id);
             const bool over = plan.storages[root].only_once && last[root.value] == i;
             if (!over) continue;
             loaded.executable.release(loaded.pieces[root.value]);
-            lent.erase(root);
+            borrowed.erase(root);
         }
     }
     loaded.packers.clear();

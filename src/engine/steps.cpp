@@ -1,5 +1,6 @@
 // From the steps of a plan to those of the runtime: storages become pieces of memory, elements
 // bytes.
+#include "base/match.h"
 #include "engine/impl.h"
 
 namespace lemma::engine {
@@ -16,37 +17,43 @@ int64_t storage_bytes(const loop::Plan& plan, loop::StorageId id) {
 
 }  // namespace
 
+runtime::KernelCall Engine::make_call(const Loaded& loaded, size_t number) {
+    const loop::ScheduledKernel& kernel = *loaded.plan.steps[number].kernel();
+    runtime::KernelCall call;
+    call.kernel = loaded.kernels[number];
+    call.items = kernel.function.items;
+    for (const loop::StorageId id : kernel.arguments) {
+        call.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
+    }
+    return call;
+}
+
 runtime::Step Engine::make_step(Loaded& loaded, size_t number) {
     const loop::PlanStep& step = loaded.plan.steps[number];
     runtime::Step out;
     out.label = step.label;
     out.number = number;
-    if (!step.once) loaded.plan_steps.push_back(number);
-    if (step.check) {
-        out.call = [this, &loaded, &step] { return check_assertions(loaded, step.op, true); };
-    } else if (step.interpreted) {
-        out.call = [this, &loaded, &step] { return interpret(loaded, step); };
-    } else if (step.loop) {
-        out.loop = make_loop(loaded, loaded.plan.loops[*step.loop]);
-    } else if (step.branch) {
-        out.branch = make_branch(loaded, loaded.plan.branches[*step.branch]);
-    } else {
-        out.kernel = loaded.kernels[number];
-        out.items = step.kernel.function.items;
-        for (const loop::StorageId id : step.kernel.arguments) {
-            out.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
-        }
-    }
-    if (step.dynamic) {
-        runtime::Step call;
-        call.label = out.label;
-        call.number = out.number;
-        call.call =
-            [this, &loaded, &step, kernel = std::make_shared<runtime::Step>(std::move(out))] {
-                return run_dynamic(loaded, step, *kernel);
-            };
-        return call;
-    }
+    loaded.plan_steps.push_back(number);
+    match(
+        step.kind,
+        [&](const loop::ScheduledKernel&) { out.kind = make_call(loaded, number); },
+        [&](const loop::DynamicKernel& dynamic) {
+            out.kind = runtime::HostCall(
+                [this, &loaded, &step, &dynamic, call = make_call(loaded, number)] {
+                    return run_dynamic(loaded, step, dynamic, call);
+                });
+        },
+        [&](const loop::InterpretedStep& interpreted) {
+            out.kind = runtime::HostCall([this, &loaded, &step, &interpreted] {
+                return interpret(loaded, step, interpreted);
+            });
+        },
+        [&](const loop::CheckStep&) {
+            out.kind = runtime::HostCall(
+                [this, &loaded, &step] { return check_assertions(loaded, step.op, true); });
+        },
+        [&](const loop::PlanLoop& loop) { out.kind = make_loop(loaded, loop); },
+        [&](const loop::PlanBranch& branch) { out.kind = make_branch(loaded, branch); });
     return out;
 }
 
@@ -68,7 +75,8 @@ std::optional<runtime::Condition> Engine::make_condition(Loaded& loaded,
         // A constant that only the run tells: no step makes it.
         runtime::Step& fill = condition.steps.emplace_back();
         fill.number = whose;
-        fill.call = [this, &loaded, tensor] { return fill_dynamic(loaded, tensor); };
+        fill.kind =
+            runtime::HostCall([this, &loaded, tensor] { return fill_dynamic(loaded, tensor); });
     }
     return condition;
 }

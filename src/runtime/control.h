@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -22,16 +23,17 @@ inline constexpr size_t kFlag = SIZE_MAX;
 struct Loop;
 struct Branch;
 
-struct Step {
-    std::string label;
-    size_t number = 0;  // the step that its time counts for
+struct KernelCall {
     KernelFunction kernel = nullptr;
     std::vector<size_t> buffers;  // pieces of memory, or kFlag
     int64_t items = 1;
-    // Instead of a kernel, one of these.
-    std::function<Result<void>()> call;
-    std::unique_ptr<Loop> loop;
-    std::unique_ptr<Branch> branch;
+};
+using HostCall = std::function<Result<void>()>;
+
+struct Step {
+    std::string label;
+    size_t number = 0;  // whose time it is
+    std::variant<KernelCall, HostCall, std::unique_ptr<Loop>, std::unique_ptr<Branch>> kind;
 
     Step();
     ~Step();

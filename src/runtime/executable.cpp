@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/match.h"
+
 namespace lemma::runtime {
 
 namespace {
@@ -75,31 +77,33 @@ void Executable::move(size_t piece, void* to) {
 
 // ---- Steps --------------------------------------------------------------------------------------
 
-Result<void> Executable::run_items(const Step& step, int64_t begin, int64_t end) {
+Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int64_t end) {
     constexpr size_t kMostBuffers = 64;
     void* few[kMostBuffers];
     std::vector<void*> many;
     void** buffers = few;
-    if (step.buffers.size() > kMostBuffers) {
-        many.resize(step.buffers.size());
+    if (kernel.buffers.size() > kMostBuffers) {
+        many.resize(kernel.buffers.size());
         buffers = many.data();
     }
     int64_t failed = 0;
-    for (size_t i = 0; i < step.buffers.size(); ++i) {
-        buffers[i] = step.buffers[i] == kFlag ? &failed : pieces_[step.buffers[i]];
+    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+        buffers[i] = kernel.buffers[i] == kFlag ? &failed : pieces_[kernel.buffers[i]];
     }
     const int64_t items = end - begin;
-    Call call{step.kernel, buffers, begin, backwards_ && items <= kMostBackwards};
+    Call call{kernel.kernel, buffers, begin, backwards_ && items <= kMostBackwards};
     pool_.run(items, call.backwards, run_range, &call);
     if (failed) return std::unexpected(Error{"an index is outside of its tensor"});
     return {};
 }
 
 Result<void> Executable::run_step(const Step& step) {
-    if (step.call) return step.call();
-    if (step.loop) return run_loop(*step.loop);
-    if (step.branch) return run_branch(*step.branch);
-    return run_items(step, 0, step.items);
+    return match(
+        step.kind,
+        [&](const KernelCall& call) { return run_items(call, 0, call.items); },
+        [](const HostCall& call) { return call(); },
+        [&](const std::unique_ptr<Loop>& loop) { return run_loop(*loop); },
+        [&](const std::unique_ptr<Branch>& branch) { return run_branch(*branch); });
 }
 
 Result<void> Executable::run_steps(const Steps& steps) {

@@ -33,8 +33,8 @@ public:
     // Runs the steps in order and adds the time of each to `seconds`; the time of a loop excludes
     // its steps. An error if an index left its tensor; the engine words the message.
     Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
-    // Runs a range of items of a kernel.
-    Result<void> run_items(const Step& step, int64_t begin, int64_t end);
+    // Some items of a kernel.
+    Result<void> run_items(const KernelCall& call, int64_t begin, int64_t end);
 
 private:
     // Pieces that lie inside of another one and move with it.

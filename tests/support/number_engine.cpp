@@ -120,10 +120,10 @@ Results run_interpreter(State& state, const NamedArrays& inputs) {
 
 void count_steps(const loop::Plan& plan, EngineReport& report) {
     for (const loop::PlanStep& step : plan.steps) {
-        const bool kernel = !step.interpreted && !step.loop && !step.branch;
-        report.interpreted += step.interpreted && !step.check;
-        report.kernels += kernel;
-        report.tiled += kernel && step.kernel.schedule.starts_with("tile");
+        const loop::ScheduledKernel* const kernel = step.kernel();
+        report.interpreted += step.is<loop::InterpretedStep>();
+        report.kernels += kernel != nullptr;
+        report.tiled += kernel && kernel->schedule.starts_with("tile");
     }
 }
 

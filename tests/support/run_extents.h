@@ -15,7 +15,8 @@ class RunExtents {
 public:
     RunExtents(const ir::Program& program, const loop::PlanStep& step, uint64_t seed)
         : program_(program) {
-        if (!step.dynamic) return;
+        const auto* const dynamic = std::get_if<loop::DynamicKernel>(&step.kind);
+        if (!dynamic) return;
         const auto know = [&](ir::SymId id) {
             for (const ir::SymId symbol : program.symbols.symbols_of(id)) {
                 const int64_t most = std::min<int64_t>(program.symbols.range(symbol).high, 20);
@@ -26,7 +27,7 @@ public:
         for (const ir::Tensor& tensor : program.tensors) {
             for (const ir::SymId part : tensor.shape) know(part);
         }
-        for (const loop::ShapeArgument& number : step.dynamic->numbers) {
+        for (const loop::ShapeArgument& number : dynamic->numbers) {
             know(number.symbol);
             int64_t value = loop::evaluate(program.symbols, number.symbol, known_).value_or(-1);
             if (number.count) value = std::max<int64_t>(value, 0);
@@ -34,10 +35,10 @@ public:
             told_.push_back(value);
         }
         const loop::RunCut cut =
-            good_ ? loop::cut_items(step.dynamic->items, told_) : loop::RunCut{0, 0};
-        items_ = step.kernel.function.items == 0 ? 0 : cut.items;
+            good_ ? loop::cut_items(dynamic->items, told_) : loop::RunCut{0, 0};
+        items_ = dynamic->kernel.function.items == 0 ? 0 : cut.items;
         told_.push_back(cut.steps);
-        for (const auto* tensors : {&step.dynamic->read, &step.writes}) {
+        for (const auto* tensors : {&dynamic->read, &step.writes}) {
             for (const ir::TensorId id : *tensors) good_ &= elements(id).has_value();
         }
     }

@@ -101,13 +101,16 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
     for (const size_t i : engine.plan_steps()) {
         const loop::PlanStep& step = plan.steps[i];
         numbers.operations += step.operations;
-        if (!step.check) ++(step.interpreted ? numbers.interpreted : numbers.compiled);
+        const auto* const interpreted = std::get_if<loop::InterpretedStep>(&step.kind);
+        const bool check = step.is<loop::CheckStep>();
+        if (!check) ++(interpreted ? numbers.interpreted : numbers.compiled);
         if (!timed_steps()) continue;
         StepNumbers one;
         one.op = session.program().operations[step.op].op;
         one.label = step.label;
-        one.schedule = step.kernel.schedule;
-        one.why = step.why;
+        if (step.kernel()) one.schedule = step.kernel()->schedule;
+        if (interpreted) one.why = interpreted->why;
+        if (check) one.why = "the extents of its results";
         one.operations = step.operations;
         numbers.steps.push_back(std::move(one));
     }

@@ -12,7 +12,7 @@ ir::TensorId StageGraph::new_tensor(tensor::DType dtype, tensor::Shape shape) {
 }
 
 void find_reads(StageGraph& graph, FusionGroup& unit) {
-    if (unit.interpreted) return;
+    if (!unit.compiled()) return;
     unit.reads.clear();
     const auto add = [](std::vector<ir::TensorId>& to, ir::TensorId id) {
         if (std::ranges::find(to, id) == to.end()) to.push_back(id);

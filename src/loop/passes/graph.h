@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "loop/ir/numerics.h"
@@ -19,24 +20,35 @@ constexpr int32_t kLeastSteps = 4096;
 // Products of one operand become one where they take so many times as long by themselves.
 constexpr double kLeastGain = 1.04;
 
+// What becomes of a group. Passes see into compiled ones alone; the others are one operation each.
+struct CompiledGroup {};  // its stages become kernels
+struct DynamicGroup {     // kernels with run-time extents
+    DynamicShape shape;
+    std::vector<ir::OpId> within;  // as that of DynamicKernel
+};
+struct InterpretedGroup {
+    std::string why;               // as that of InterpretedStep
+    std::vector<ir::OpId> within;  // as that of InterpretedStep
+};
+struct CheckGroup {};    // the assertions of the operation alone
+struct ControlGroup {};  // a loop or a branch: its graphs are regions of their own
+
 // One or more stages in order, which become kernels of their own, or one kernel that runs them row
-// by row; or one operation that the interpreter runs.
+// by row; or one operation that passes do not see into.
 struct FusionGroup {
     ir::OpId op;
     std::string label;
-    std::vector<Stage> stages;
-    bool interpreted = false;
-    std::string why;
-    bool check = false;  // as that of PlanStep
-    // Of one that is compiled, but as opaque to passes as if it were not.
-    std::optional<DynamicShape> run_time = {};
-    std::vector<ir::OpId> within = {};  // of one that passes do not see: as that of PlanStep
+    std::variant<CompiledGroup, DynamicGroup, InterpretedGroup, CheckGroup, ControlGroup> kind = {};
+    std::vector<Stage> stages = {};  // of a compiled group
     bool once = false;
     std::vector<ir::TensorId> reads, writes;  // each once
     bool dead = false;                        // a pass took it in elsewhere
     std::optional<Contraction> contraction;   // what its one stage is
     ExprId weight_factor;                     // of a contraction: packed with this, if it is there
     std::optional<RowGroup> rows;             // that its stages share
+
+    bool compiled() const { return std::holds_alternative<CompiledGroup>(kind); }
+    bool control() const { return std::holds_alternative<ControlGroup>(kind); }
 };
 
 using TensorSet = std::unordered_set<ir::TensorId, IdHash>;

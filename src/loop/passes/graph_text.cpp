@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "base/match.h"
+
 namespace lemma::loop {
 
 std::string name_of(const ir::Program& program, ir::TensorId id) {
@@ -192,9 +194,13 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
         if (unit.dead) continue;
         text += head(program, unit.op, unit.label);
         if (unit.once) text += " once";
-        if (unit.interpreted) {
-            text += unit.run_time ? ": run-time extents" : ": interpreted, for " + unit.why;
-        }
+        text += match(
+            unit.kind,
+            [](const CompiledGroup&) -> std::string { return ""; },
+            [](const DynamicGroup&) -> std::string { return ": run-time extents"; },
+            [](const InterpretedGroup& g) -> std::string { return ": interpreted, for " + g.why; },
+            [](const CheckGroup&) -> std::string { return ": checks its results"; },
+            [](const ControlGroup&) -> std::string { return ": control flow"; });
         text += "\n";
         if (unit.contraction) text += contraction_text(*unit.contraction);
         if (unit.rows) text += rows_text(*unit.rows);

@@ -29,7 +29,7 @@ public:
         for (size_t i = 0; i < graph_.units.size() && fault_.empty(); ++i) {
             const FusionGroup& unit = graph_.units[i];
             if (unit.dead) fail(unit, "is dead");
-            if (unit.interpreted) continue;
+            if (!unit.compiled()) continue;
             check_lists(unit);
             for (const Stage& stage : unit.stages) check_stage(unit, stage);
             if (unit.contraction) check_contraction(unit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/match.h"
 #include "loop/plan/plan.h"
 
 namespace lemma::loop {
@@ -77,32 +78,32 @@ private:
     void visit_region(size_t region) {
         for (const size_t number : plan_.regions[region]) {
             const PlanStep& step = plan_.steps[number];
-            if (step.loop) {
-                visit_loop(plan_.loops[*step.loop]);
-            } else if (step.branch) {
-                visit_branch(plan_.branches[*step.branch]);
-            } else {
-                visit_step(step);
-            }
+            match(
+                step.kind,
+                [&](const ScheduledKernel& kernel) { visit_kernel(kernel); },
+                [&](const DynamicKernel& dynamic) {
+                    visit_kernel(dynamic.kernel);
+                    use_now(dynamic.cleared);
+                },
+                [&](const InterpretedStep&) {
+                    use_now(step.reads);
+                    use_now(step.writes);
+                },
+                [](const CheckStep&) {},
+                [&](const PlanLoop& loop) { visit_loop(loop); },
+                [&](const PlanBranch& branch) { visit_branch(branch); });
             ++now_;
         }
     }
-    void visit_step(const PlanStep& step) {
-        for (const StorageId id : step.kernel.arguments) {
+    void visit_kernel(const ScheduledKernel& kernel) {
+        for (const StorageId id : kernel.arguments) {
             if (id.valid()) use(id, now_);
         }
-        if (step.dynamic) {
-            for (const ir::TensorId id : step.dynamic->cleared) {
-                const auto place = plan_.places.find(id);
-                if (place != plan_.places.end()) use(place->second.storage, now_);
-            }
-        }
-        if (!step.interpreted) return;
-        for (const auto* tensors : {&step.reads, &step.writes}) {
-            for (const ir::TensorId id : *tensors) {
-                const auto place = plan_.places.find(id);
-                if (place != plan_.places.end()) use(place->second.storage, now_);
-            }
+    }
+    void use_now(const std::vector<ir::TensorId>& tensors) {
+        for (const ir::TensorId id : tensors) {
+            const auto place = plan_.places.find(id);
+            if (place != plan_.places.end()) use(place->second.storage, now_);
         }
     }
     // Values pass from step to step, and what comes from outside is needed until the last one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/match.h"
 #include "ir/verify/verify.h"
 #include "loop/passes/graph_text.h"
 #include "loop/passes/memory/when.h"
@@ -62,18 +63,21 @@ void Planner::find_constants() {
 
 // ---- Units --------------------------------------------------------------------------------------
 
-void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
+// A group that passes do not see into.
+void Planner::add_opaque(Scope& scope, ir::OpId id, decltype(FusionGroup::kind) kind) {
     FusionGroup unit;
     unit.op = id;
     unit.label = program_.operations[id].label;
-    unit.interpreted = true;
-    unit.why = std::move(why);
-    unit.within = compounds_;
+    unit.kind = std::move(kind);
     unit.reads = used_tensors(program_, id);
     for (const ir::Port& port : program_.operations[id].outputs) {
         for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
     }
     scope.graph.units.push_back(std::move(unit));
+}
+
+void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
+    add_opaque(scope, id, InterpretedGroup{std::move(why), compounds_});
 }
 
 void Planner::add_primitive(Scope& scope, ir::OpId id) {
@@ -114,15 +118,13 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
 // What the interpreter runs, and a kernel with run-time extents, sees to its assertions itself.
 void Planner::add_check(Scope& scope, ir::OpId id) {
     std::vector<FusionGroup>& units = scope.graph.units;
-    const bool itself = !units.empty() && units.back().op == id && units.back().interpreted &&
-                        !units.back().why.empty();
+    const bool itself = !units.empty() && units.back().op == id && !units.back().compiled() &&
+                        !units.back().control();
     if (itself) return;
     FusionGroup unit;
     unit.op = id;
     unit.label = program_.operations[id].label;
-    unit.interpreted = true;
-    unit.why = "the extents of its results";
-    unit.check = true;
+    unit.kind = CheckGroup{};
     units.push_back(std::move(unit));
 }
 
@@ -204,8 +206,10 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
 // What compiled stages use has memory; the rest exists in the interpreter alone.
 void Planner::place_units(Scope& scope) {
     for (const FusionGroup& unit : scope.graph.units) {
-        if (unit.run_time) place_dynamic(scope, unit);
-        if (unit.interpreted) continue;
+        if (const auto* const dynamic = std::get_if<DynamicGroup>(&unit.kind)) {
+            place_dynamic(scope, unit, *dynamic);
+        }
+        if (!unit.compiled()) continue;
         for (const ir::TensorId id : unit.reads) place(scope, id);
         for (const ir::TensorId id : unit.writes) place(scope, id);
     }
@@ -219,26 +223,30 @@ void Planner::add_step(Scope& scope, Region& region, const FusionGroup& unit, Pl
     step.label = unit.label;
     step.reads = unit.reads;
     step.writes = unit.writes;
-    step.within = unit.within;
     const bool lifted = !unit.writes.empty() && scope.lifted.contains(unit.writes[0]);
     const bool in_body = !unit.once && !lifted;
     if (in_body) step.operations *= scope.repeated;
-    if (options_.verify) check_pass("schedule", verify(step.kernel.function));
+    if (options_.verify && step.kernel()) {
+        check_pass("schedule", verify(step.kernel()->function));
+    }
     plan_.steps.push_back(std::move(step));
     if (unit.once) return;
     (lifted ? *scope.before : region).push_back(plan_.steps.size() - 1);
 }
 
-void Planner::add_steps(Scope& scope, Region& region, FusionGroup& unit) {
-    if (unit.run_time) return add_dynamic_steps(scope, region, unit);
-    if (unit.interpreted) {
-        if (unit.why.empty()) return add_control_step(scope, region, unit);
-        PlanStep step;
-        step.interpreted = true;
-        step.why = unit.why;
-        step.check = unit.check;
-        return add_step(scope, region, unit, std::move(step));
-    }
+void Planner::add_steps(Scope& scope, Region& region, const FusionGroup& unit) {
+    match(
+        unit.kind,
+        [&](const CompiledGroup&) { add_kernels(scope, region, unit); },
+        [&](const DynamicGroup& group) { add_dynamic_steps(scope, region, unit, group); },
+        [&](const InterpretedGroup& group) {
+            add_step(scope, region, unit, {.kind = InterpretedStep{group.why, group.within}});
+        },
+        [&](const CheckGroup&) { add_step(scope, region, unit, {.kind = CheckStep{}}); },
+        [&](const ControlGroup&) { add_control_step(scope, region, unit); });
+}
+
+void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& unit) {
     const auto operations = [](const Stage& stage) {
         double steps = stage.combine == ir::FormulaOp::Sum ? 2 : 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
@@ -246,7 +254,7 @@ void Planner::add_steps(Scope& scope, Region& region, FusionGroup& unit) {
     };
     if (unit.rows) {
         PlanStep step;
-        step.kernel =
+        step.kind =
             schedule_rows(unit.stages, *unit.rows, scope.graph.pool, plan_.places, options_.target);
         for (const Stage& stage : unit.stages) step.operations += operations(stage);
         return add_step(scope, region, unit, std::move(step));
@@ -254,14 +262,15 @@ void Planner::add_steps(Scope& scope, Region& region, FusionGroup& unit) {
     for (const Stage& stage : unit.stages) {
         PlanStep step;
         step.once = unit.once;
-        step.kernel =
+        step.kind =
             unit.contraction
                 ? schedule_contraction(
                       stage, *unit.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
-        step.kernel.function.anywhere = unit.once;  // it may read the bytes of a file
+        ScheduledKernel& kernel = *step.kernel();
+        kernel.function.anywhere = unit.once;  // it may read the bytes of a file
         if (unit.contraction) {
-            offer_narrower(step.kernel,
+            offer_narrower(kernel,
                            stage,
                            *unit.contraction,
                            scope.graph.shared_pool,
@@ -269,7 +278,7 @@ void Planner::add_steps(Scope& scope, Region& region, FusionGroup& unit) {
                            options_.target);
         }
         step.operations = operations(stage);
-        if (step.kernel.function.items > 0) add_step(scope, region, unit, std::move(step));
+        if (kernel.function.items > 0) add_step(scope, region, unit, std::move(step));
     }
 }
 
@@ -299,7 +308,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     }
     find_when(scope);
     Region region;
-    for (FusionGroup& unit : graph.units) add_steps(scope, region, unit);
+    for (const FusionGroup& unit : graph.units) add_steps(scope, region, unit);
     plan_.regions[number] = std::move(region);
     shapes_ = std::move(graph.shapes);
     dtypes_ = std::move(graph.dtypes);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/store.h"
@@ -46,32 +48,22 @@ struct DynamicView {
     bool computed = false;  // by a kernel; else the interpreter has it first
 };
 
-// What a kernel with run-time extents needs before it can be called.
-struct PlanDynamic {
+// A kernel with run-time extents, and what it needs before it can be called.
+struct DynamicKernel {
+    ScheduledKernel kernel;
     StorageId told;  // where the numbers go
     std::vector<ShapeArgument> numbers;
     RunItems items;
     bool first = true;                  // of the operation's kernels: its results are made here
     std::vector<ir::TensorId> read;     // with extents that the run tells
     std::vector<ir::TensorId> cleared;  // results that start as zeros
+    std::vector<ir::OpId> within;  // compounds around it with assertions about run-time extents
 };
-
-struct PlanStep {
-    ir::OpId op;        // of which it is a part
-    std::string label;  // for profiles
-    bool once = false;  // before the first run: what depends on constants alone
-    bool interpreted = false;
-    std::string why;                          // interpreted: what the engine has no way to do
-    bool check = false;                       // interpreted: the assertions of the operation alone
-    ScheduledKernel kernel;                   // otherwise
-    double operations = 0;                    // multiplications and additions, roughly
-    std::vector<ir::TensorId> reads, writes;  // of an interpreted step
-    // Compounds around it that want something of extents which only the run tells.
-    std::vector<ir::OpId> within;
-    // In place of a kernel: which of the plan's loops or branches it is.
-    std::optional<size_t> loop, branch;
-    std::optional<PlanDynamic> dynamic;  // of a kernel with run-time extents
+struct InterpretedStep {
+    std::string why;               // what the engine has no way to do
+    std::vector<ir::OpId> within;  // as that of DynamicKernel
 };
+struct CheckStep {};  // the assertions of the operation alone
 
 // Steps in their order, by number: those of the program, of a body, of a condition.
 using Region = std::vector<size_t>;
@@ -136,14 +128,35 @@ struct PlanBranch {
     std::vector<Dynamic> dynamic;
 };
 
+struct PlanStep {
+    ir::OpId op;                              // of which it is a part
+    std::string label;                        // for profiles
+    bool once = false;                        // before the first run: a kernel on constants alone
+    double operations = 0;                    // multiplications and additions, roughly
+    std::vector<ir::TensorId> reads, writes;  // of the group that it was
+    std::variant<ScheduledKernel, DynamicKernel, InterpretedStep, CheckStep, PlanLoop, PlanBranch>
+        kind = {};
+
+    template <class Kind>
+    bool is() const {
+        return std::holds_alternative<Kind>(kind);
+    }
+    // Its kernel, with run-time extents or not; null if it is of another kind.
+    const ScheduledKernel* kernel() const {
+        if (const auto* const dynamic = std::get_if<DynamicKernel>(&kind)) return &dynamic->kernel;
+        return std::get_if<ScheduledKernel>(&kind);
+    }
+    ScheduledKernel* kernel() {
+        return const_cast<ScheduledKernel*>(std::as_const(*this).kernel());
+    }
+};
+
 struct Plan {
     Store<StorageId, Storage> storages;
     BufferViews places;  // of the tensors that have memory
     std::unordered_map<ir::TensorId, DynamicView, IdHash> dynamic_places;
     std::vector<PlanStep> steps;  // all of them, those of bodies too
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
-    std::vector<PlanLoop> loops;
-    std::vector<PlanBranch> branches;
     int64_t arena_bytes = 0;
 
     // The storage that has the memory.

@@ -151,13 +151,12 @@ std::string Planner::why_not(const Scope& scope, const ir::Operation& op) const 
     return fits ? "" : "shapes that change from step to step";
 }
 
-// To passes it is opaque, as what the interpreter runs is; without a reason it is planned here.
+// To passes it is opaque, as what the interpreter runs is.
 void Planner::add_control(Scope& scope, ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     std::string why = why_not(scope, op);
-    const bool planned = why.empty();
-    add_interpreted(scope, id, std::move(why));
-    if (!planned) return;
+    if (!why.empty()) return add_interpreted(scope, id, std::move(why));
+    add_opaque(scope, id, ControlGroup{});
     FusionGroup& unit = scope.graph.units.back();
     const TensorSet inner = InnerTensors(program_).of(op);
     std::erase_if(unit.reads, [&](ir::TensorId tensor) {
@@ -199,13 +198,9 @@ void Planner::add_control_step(Scope& scope, Region& region, const FusionGroup& 
     const ir::Operation& op = program_.operations[unit.op];
     PlanStep step;
     if (std::holds_alternative<ir::Loop>(op.control)) {
-        PlanLoop loop = plan_loop(scope, region, op);
-        step.loop = plan_.loops.size();
-        plan_.loops.push_back(std::move(loop));
+        step.kind = plan_loop(scope, region, op);
     } else {
-        PlanBranch branch = plan_branch(scope, op);
-        step.branch = plan_.branches.size();
-        plan_.branches.push_back(std::move(branch));
+        step.kind = plan_branch(scope, op);
     }
     add_step(scope, region, unit, std::move(step));
 }

@@ -84,8 +84,7 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
     }
     graph.shapes[run_time.told] = {static_cast<int64_t>(run_time.numbers.size()) + 1};
     run_time.used = used_by(run_time, graph.pool);
-    add_interpreted(scope, id, "run-time extents");
-    scope.graph.units.back().run_time = std::move(run_time);
+    add_opaque(scope, id, DynamicGroup{std::move(run_time), compounds_});
 }
 
 // Whether the run decides one of them.
@@ -109,9 +108,9 @@ StorageId Planner::place_any(Scope& scope, ir::TensorId id) {
     return at;
 }
 
-void Planner::place_dynamic(Scope& scope, const FusionGroup& unit) {
-    for (const ir::TensorId id : unit.run_time->used) place_any(scope, id);
-    place(scope, unit.run_time->told);
+void Planner::place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group) {
+    for (const ir::TensorId id : group.shape.used) place_any(scope, id);
+    place(scope, group.shape.told);
     for (const ir::TensorId id : unit.writes) {
         place_any(scope, id);
         const auto at = plan_.dynamic_places.find(id);
@@ -119,10 +118,14 @@ void Planner::place_dynamic(Scope& scope, const FusionGroup& unit) {
     }
 }
 
-void Planner::add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit) {
-    const DynamicShape& run_time = *unit.run_time;
+void Planner::add_dynamic_steps(Scope& scope,
+                                Region& region,
+                                const FusionGroup& unit,
+                                const DynamicGroup& group) {
+    const DynamicShape& run_time = group.shape;
     BufferViews places;
-    PlanDynamic dynamic;
+    DynamicKernel dynamic;
+    dynamic.within = group.within;
     dynamic.told = plan_.places.at(run_time.told).storage;
     dynamic.numbers = run_time.numbers;
     places[run_time.told] = plan_.places.at(run_time.told);
@@ -141,11 +144,9 @@ void Planner::add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit)
         if (zeros) dynamic.cleared.push_back(id);
     }
     for (const Stage& stage : run_time.stages) {
-        PlanStep step;
-        step.kernel = schedule_nest(stage, scope.graph.pool, places, options_.target, &run_time);
-        dynamic.items = step.kernel.run_items;
-        step.dynamic = dynamic;
-        add_step(scope, region, unit, std::move(step));
+        dynamic.kernel = schedule_nest(stage, scope.graph.pool, places, options_.target, &run_time);
+        dynamic.items = dynamic.kernel.run_items;
+        add_step(scope, region, unit, {.kind = dynamic});
         dynamic.first = false;
     }
 }

@@ -40,20 +40,25 @@ private:
                      Scope& scope);
     void add_operation(Scope& scope, ir::OpId id);
     void add_primitive(Scope& scope, ir::OpId id);
+    void add_opaque(Scope& scope, ir::OpId id, decltype(FusionGroup::kind) kind);
     void add_interpreted(Scope& scope, ir::OpId id, std::string why);
     void add_check(Scope& scope, ir::OpId id);
     void place_units(Scope& scope);
     StorageId place(Scope& scope, ir::TensorId id);
     StorageRole role_of(const Scope& scope, ir::TensorId id) const;
-    void add_steps(Scope& scope, Region& region, FusionGroup& unit);
+    void add_steps(Scope& scope, Region& region, const FusionGroup& unit);
+    void add_kernels(Scope& scope, Region& region, const FusionGroup& unit);
     void add_step(Scope& scope, Region& region, const FusionGroup& unit, PlanStep step);
 
     // ---- plan_dynamic.cpp -----------------------------------------------------------------------
     void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // else
-    void place_dynamic(Scope& scope, const FusionGroup& unit);
+    void place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group);
     StorageId place_any(Scope& scope, ir::TensorId id);
     bool is_open(const std::vector<ir::Assertion>& assertions) const;
-    void add_dynamic_steps(Scope& scope, Region& region, FusionGroup& unit);
+    void add_dynamic_steps(Scope& scope,
+                           Region& region,
+                           const FusionGroup& unit,
+                           const DynamicGroup& group);
 
     // ---- plan_control.cpp -----------------------------------------------------------------------
     std::string why_not(const Scope& scope, const ir::Operation& op) const;

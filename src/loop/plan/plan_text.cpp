@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/match.h"
 #include "loop/passes/graph_text.h"
 
 namespace lemma::loop {
@@ -23,6 +24,15 @@ const char* role_text(StorageRole role) {
     return "?";
 }
 
+std::string kernel_text(const ScheduledKernel& kernel) {
+    std::vector<std::string> arguments;
+    for (const StorageId id : kernel.arguments) {
+        arguments.push_back(id.valid() ? fmt::format("s{}", id.value) : "flag");
+    }
+    return fmt::format(
+        ": {}\n  on {}\n{}", kernel.schedule, fmt::join(arguments, ", "), print(kernel.function));
+}
+
 }  // namespace
 
 std::string print(const Plan& plan, const ir::Program& program) {
@@ -30,17 +40,14 @@ std::string print(const Plan& plan, const ir::Program& program) {
     for (const PlanStep& step : plan.steps) {
         text += head(program, step.op, step.label);
         if (step.once) text += " once";
-        if (step.interpreted) {
-            text += fmt::format(": interpreted, for {}\n", step.why);
-            continue;
-        }
-        text += fmt::format(": {}\n", step.kernel.schedule);
-        std::vector<std::string> arguments;
-        for (const StorageId id : step.kernel.arguments) {
-            arguments.push_back(id.valid() ? fmt::format("s{}", id.value) : "flag");
-        }
-        text += fmt::format("  on {}\n", fmt::join(arguments, ", "));
-        text += print(step.kernel.function);
+        text += match(
+            step.kind,
+            [](const ScheduledKernel& kernel) { return kernel_text(kernel); },
+            [](const DynamicKernel& dynamic) { return kernel_text(dynamic.kernel); },
+            [](const InterpretedStep& s) { return fmt::format(": interpreted, for {}\n", s.why); },
+            [](const CheckStep&) { return std::string(": checks its results\n"); },
+            [](const PlanLoop&) { return std::string(": loop\n"); },
+            [](const PlanBranch&) { return std::string(": branch\n"); });
     }
     for (size_t i = 0; i < plan.storages.size(); ++i) {
         const Storage& storage = plan.storages[make_id<StorageId>(i)];

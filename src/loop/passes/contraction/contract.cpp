@@ -244,7 +244,7 @@ int find_contractions(StageGraph& graph) {
     int count = 0;
     std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // of all that read the tensor
     for (FusionGroup& unit : graph.units) {
-        if (unit.interpreted || unit.once || unit.stages.size() != 1) continue;
+        if (!unit.compiled() || unit.once || unit.stages.size() != 1) continue;
         auto found = find_contraction(graph, unit.stages[0]);
         if (!found) continue;
         const Expr& a = graph.pool[found->a];

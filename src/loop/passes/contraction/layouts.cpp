@@ -26,7 +26,7 @@ public:
         for (const FusionGroup& unit : graph_.units) {
             if (unit.contraction) {
                 put_lane_innermost(unit.stages[0].writes[0], unit.contraction->lane);
-            } else if (!unit.interpreted) {
+            } else if (unit.compiled()) {
                 follow_inputs(unit);
             }
         }
@@ -66,7 +66,7 @@ private:
         const ir::TensorId id = tensor_of(a);
         const auto maker = makers_.find(id);
         if (maker == makers_.end() || !is_free(id) || result_.innermost.contains(id)) return;
-        if (maker->second->interpreted || maker->second->contraction) return;
+        if (!maker->second->compiled() || maker->second->contraction) return;
         if (c.lane_in_a) {
             if (const auto axis = axis_of(a.args, c.lane)) result_.innermost[id] = *axis;
             return;

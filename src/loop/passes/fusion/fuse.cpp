@@ -85,7 +85,7 @@ Fuser::Cost Fuser::cost(ExprId value) const {
 }
 
 bool Fuser::is_free_map(const FusionGroup& unit) const {
-    if (unit.interpreted || unit.dead || unit.stages.size() != 1 || unit.writes.size() != 1) {
+    if (!unit.compiled() || unit.dead || unit.stages.size() != 1 || unit.writes.size() != 1) {
         return false;
     }
     const Stage& stage = unit.stages[0];
@@ -180,7 +180,7 @@ bool Fuser::loses_tiles(const FusionGroup& consumer, const FusionGroup& producer
 
 void Fuser::take_in_producers(size_t at) {
     FusionGroup& consumer = graph_.units[at];
-    if (consumer.interpreted || consumer.dead) return;
+    if (!consumer.compiled() || consumer.dead) return;
     std::unordered_set<ir::TensorId, IdHash> tried;
     for (size_t i = 0; i < consumer.reads.size();) {
         const ir::TensorId id = consumer.reads[i];
@@ -214,7 +214,7 @@ void Fuser::count_changes(const std::vector<ir::TensorId>& before,
         const auto made = producers_.find(id);
         if (made == producers_.end() || graph_.results.contains(id)) continue;
         FusionGroup& producer = graph_.units[made->second];
-        if (producer.interpreted || producer.writes.size() != 1) continue;
+        if (!producer.compiled() || producer.writes.size() != 1) continue;
         producer.dead = true;
         count_changes(producer.reads, {});
     }
@@ -299,7 +299,7 @@ bool Fuser::takes_readers(const Stage& stage) const {
 void Fuser::join_totals(size_t at) {
     for (;;) {
         FusionGroup& first = graph_.units[at];
-        const bool one = !first.interpreted && !first.dead && !first.once &&
+        const bool one = first.compiled() && !first.dead && !first.once &&
                          first.stages.size() == 1 && first.writes.size() == 1;
         if (!one || !takes_readers(first.stages[0])) return;
         const ir::TensorId id = first.writes[0];
@@ -310,7 +310,7 @@ void Fuser::join_totals(size_t at) {
         while (reader < graph_.units.size() && !reads(graph_.units[reader], id)) ++reader;
         if (reader == graph_.units.size()) return;
         FusionGroup& then = graph_.units[reader];
-        if (then.interpreted || then.stages.size() != 1 || then.writes.size() != 1) return;
+        if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return;
         if (!join(first, then.stages[0])) return;
         // It runs where the second would have: what that reads may not be there before.
         then.stages[0] = std::move(first.stages[0]);

@@ -229,7 +229,7 @@ int hoist_constants(StageGraph& graph) {
     const size_t before = graph.units.size();
     std::vector<FusionGroup> units;
     for (FusionGroup& unit : graph.units) {
-        if (!unit.interpreted && !unit.once) {
+        if (unit.compiled() && !unit.once) {
             for (FusionGroup& made : Hoister(graph, unit).run()) units.push_back(std::move(made));
         }
         units.push_back(std::move(unit));

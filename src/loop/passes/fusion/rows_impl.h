@@ -46,7 +46,7 @@ void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
 
 // A unit of one stage that is compiled as plain loops, in each run.
 inline bool is_one_stage(const FusionGroup& unit) {
-    return !unit.interpreted && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
+    return unit.compiled() && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
            unit.stages.size() == 1;
 }
 // Assigns one element in each step, none of them twice; no step is skipped, and no index leaves its

@@ -196,7 +196,7 @@ int Merger::run() {
     if (families.empty()) return 0;
     for (size_t i = 0; i < graph_.units.size(); ++i) {
         const FusionGroup& unit = graph_.units[i];
-        if (!unit.once || unit.interpreted) continue;
+        if (!unit.once || !unit.compiled()) continue;
         for (const ir::TensorId id : unit.writes) makers_[id] = i;
     }
     // Makers of constants move to the front: to the first one that needs them.

@@ -11,7 +11,7 @@ namespace lemma::loop {
 
 std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
     const FusionGroup& unit = graph_.units[number];
-    if (unit.interpreted || unit.once || unit.stages.size() != 1 || unit.writes.size() != 1) {
+    if (!unit.compiled() || unit.once || unit.stages.size() != 1 || unit.writes.size() != 1) {
         return std::nullopt;
     }
     const auto found = find_contraction(graph_, unit.stages[0]);
@@ -218,7 +218,7 @@ bool FamilyFinder::can_be_slice(const Sibling& sibling, ir::TensorId whole) {
     const bool innermost = sibling.axis + 1 == graph_.shapes.at(sibling.result).size();
     for (const size_t number : readers(sibling.result)) {
         const FusionGroup& unit = graph_.units[number];
-        if (unit.interpreted || !reads_evenly(unit, sibling.result)) return false;
+        if (!unit.compiled() || !reads_evenly(unit, sibling.result)) return false;
         for (const Stage& stage : unit.stages) {
             // A concatenation has it made in its place, and another shape is its memory.
             for (const StageWrite& write : stage.writes) {

@@ -20,7 +20,7 @@ int find_boundary(RegionGraph& region) {
     region.fixed.insert(region.graph.results.begin(), region.graph.results.end());
     region.fixed.insert(region.outer.begin(), region.outer.end());
     for (const FusionGroup& unit : region.graph.units) {
-        if (!unit.interpreted) continue;
+        if (unit.compiled()) continue;
         region.fixed.insert(unit.reads.begin(), unit.reads.end());
         region.fixed.insert(unit.writes.begin(), unit.writes.end());
     }

@@ -43,7 +43,7 @@ int find_insertions(RegionGraph& region) {
     const size_t before = region.inside.size();
     TensorSet made;  // by one kernel each, and seen by nobody else
     for (const FusionGroup& unit : graph.units) {
-        if (!unit.interpreted && !unit.once && unit.writes.size() == 1) made.insert(unit.writes[0]);
+        if (unit.compiled() && !unit.once && unit.writes.size() == 1) made.insert(unit.writes[0]);
     }
     const auto free = [&](ir::TensorId id) {
         return made.contains(id) && !region.fixed.contains(id) && !graph.results.contains(id) &&
@@ -51,7 +51,7 @@ int find_insertions(RegionGraph& region) {
                !region.places.contains(id);
     };
     for (FusionGroup& unit : graph.units) {
-        if (unit.interpreted || unit.once || unit.contraction || unit.writes.size() != 1) continue;
+        if (!unit.compiled() || unit.once || unit.contraction || unit.writes.size() != 1) continue;
         const ir::TensorId whole = unit.writes[0];
         if (unit.stages.size() < 2 || !free(whole)) continue;
         const bool parts = std::ranges::all_of(unit.stages, [&](const Stage& stage) {
@@ -69,7 +69,7 @@ int find_insertions(RegionGraph& region) {
         find_reads(graph, unit);
     }
     std::erase_if(graph.units,
-                  [](const FusionGroup& unit) { return !unit.interpreted && unit.stages.empty(); });
+                  [](const FusionGroup& unit) { return unit.compiled() && unit.stages.empty(); });
     return static_cast<int>(region.inside.size() - before);
 }
 

@@ -22,7 +22,7 @@ public:
         InPlace result;
         for (size_t i = 0; i < graph_.units.size(); ++i) {
             const FusionGroup& unit = graph_.units[i];
-            const bool one = !unit.interpreted && !unit.once && unit.stages.size() == 1 &&
+            const bool one = unit.compiled() && !unit.once && unit.stages.size() == 1 &&
                              unit.writes.size() == 1 && is_free(unit.writes[0]);
             if (!one || !writes_once(unit.stages[0])) continue;
             for (const ir::TensorId id : unit.reads) {

@@ -112,7 +112,7 @@ bool is_free(const RegionGraph& region, ir::TensorId id) {
 
 void drop_empty(StageGraph& graph) {
     std::erase_if(graph.units,
-                  [](const FusionGroup& unit) { return !unit.interpreted && unit.stages.empty(); });
+                  [](const FusionGroup& unit) { return unit.compiled() && unit.stages.empty(); });
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ int find_parts(RegionGraph& region) {
     const size_t before = region.parents.size();
     TensorSet made;  // by steps of this region, and not moved by control flow
     for (const FusionGroup& unit : graph.units) {
-        const bool control = unit.interpreted && unit.why.empty();
+        const bool control = unit.control();
         const ir::Operation& op = region.program.operations[unit.op];
         const auto* loop = control ? std::get_if<ir::Loop>(&op.control) : nullptr;
         if (unit.once || (control && !loop)) continue;
@@ -136,7 +136,7 @@ int find_parts(RegionGraph& region) {
         }
     }
     for (FusionGroup& unit : graph.units) {
-        if (unit.interpreted || unit.once || unit.writes.size() != 1 || unit.contraction) continue;
+        if (!unit.compiled() || unit.once || unit.writes.size() != 1 || unit.contraction) continue;
         const ir::TensorId whole = unit.writes[0];
         const bool plain = std::ranges::all_of(
             unit.stages, [](const Stage& stage) { return stage.empty || is_plain(stage); });
@@ -168,7 +168,7 @@ int find_views(RegionGraph& region) {
         }
     }
     for (FusionGroup& unit : graph.units) {
-        if (unit.interpreted || unit.contraction) continue;
+        if (!unit.compiled() || unit.contraction) continue;
         std::erase_if(unit.stages, [&](const Stage& stage) {
             const auto copy = plain_copy(stage, graph);
             if (!copy || copy->elements != volume(graph, copy->to)) return false;

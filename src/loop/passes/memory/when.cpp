@@ -31,7 +31,7 @@ int find_when(RegionGraph& region) {
     };
     region.written.clear();
     for (FusionGroup& unit : region.graph.units) {
-        if (!unit.interpreted) {
+        if (unit.compiled()) {
             unit.once = unit.once && all_reads(region, unit, is_constant);
             if (unit.once) {
                 region.constants.insert(unit.writes.begin(), unit.writes.end());
@@ -45,7 +45,7 @@ int find_when(RegionGraph& region) {
                 continue;
             }
         }
-        const bool control = unit.interpreted && unit.why.empty();
+        const bool control = unit.control();
         if (!control) region.written.insert(unit.writes.begin(), unit.writes.end());
     }
     return count;

@@ -28,7 +28,7 @@ ir::TensorId whole_of(RegionGraph& region, ir::TensorId item, int64_t count) {
 // How many iterations the sum can be made of at once; 0: it cannot.
 int64_t liftable_steps(const RegionGraph& region, const FusionGroup& unit) {
     const StageGraph& graph = region.graph;
-    const bool one = !unit.interpreted && !unit.once && unit.stages.size() == 1 &&
+    const bool one = unit.compiled() && !unit.once && unit.stages.size() == 1 &&
                      unit.writes.size() == 1 && !graph.results.contains(unit.writes[0]);
     if (!one || unit.stages[0].combine != ir::FormulaOp::Sum) return 0;
     bool items = false;

@@ -13,7 +13,7 @@ int mark_once(RegionGraph& region) {
     }
     int count = 0;
     for (FusionGroup& unit : graph.units) {
-        if (unit.interpreted) continue;
+        if (!unit.compiled()) continue;
         unit.once = std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
             const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
             return own || graph.constants.contains(id);

@@ -64,8 +64,8 @@ private:
 
 int order_groups(RegionGraph& region) {
     StageGraph& graph = region.graph;
-    const bool plain = std::ranges::none_of(
-        graph.units, [](const FusionGroup& unit) { return unit.interpreted || unit.run_time; });
+    const bool plain =
+        std::ranges::none_of(graph.units, [](const FusionGroup& unit) { return !unit.compiled(); });
     if (!plain) return 0;
     std::vector<ir::TensorId> results(graph.results.begin(), graph.results.end());
     std::ranges::sort(

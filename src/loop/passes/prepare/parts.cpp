@@ -10,7 +10,7 @@ namespace {
 bool falls_apart(const FusionGroup& unit) {
     constexpr size_t kMostParts = 16;  // more are packs for loops
     const size_t parts = unit.stages.size();
-    if (unit.interpreted || parts < 2 || parts > kMostParts || unit.writes.size() != parts) {
+    if (!unit.compiled() || parts < 2 || parts > kMostParts || unit.writes.size() != parts) {
         return false;
     }
     for (size_t i = 0; i < parts; ++i) {

@@ -13,7 +13,7 @@ public:
     int run() {
         for (size_t i = 0; i < graph_.units.size(); ++i) {
             const FusionGroup& unit = graph_.units[i];
-            if (!unit.interpreted && unit.writes.size() == 1) producers_[unit.writes[0]] = i;
+            if (unit.compiled() && unit.writes.size() == 1) producers_[unit.writes[0]] = i;
         }
         int count = 0;
         for (FusionGroup& unit : graph_.units) count += compose(unit) ? 1 : 0;
@@ -28,7 +28,7 @@ private:
     };
 
     static bool is_one_assignment(const FusionGroup& unit) {
-        return !unit.interpreted && unit.stages.size() == 1 && is_plain(unit.stages[0]);
+        return unit.compiled() && unit.stages.size() == 1 && is_plain(unit.stages[0]);
     }
     // The tensor is a copy of another one, its axes in a flat order; they are told, outermost
     // first.

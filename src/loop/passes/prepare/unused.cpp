@@ -10,7 +10,7 @@ int drop_unused(StageGraph& graph) {
         FusionGroup& unit = graph.units[i];
         const bool used =
             std::ranges::any_of(unit.writes, [&](ir::TensorId id) { return wanted.contains(id); });
-        unit.dead = !used && !unit.interpreted;
+        unit.dead = !used && unit.compiled();
         if (!unit.dead) wanted.insert(unit.reads.begin(), unit.reads.end());
     }
     const auto dropped =

@@ -105,7 +105,7 @@ int add_zeros(StageGraph& graph) {
     int count = 0;
     for (FusionGroup& unit : graph.units) {
         for (const ir::TensorId id : unit.writes) {
-            if (unit.interpreted || starts_itself(unit, id, graph)) continue;
+            if (!unit.compiled() || starts_itself(unit, id, graph)) continue;
             unit.stages.insert(unit.stages.begin(), zero_stage(id, graph));
             ++count;
         }
