@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/text/text_words.h"
+#include "text/lexer.h"
 
 namespace lemma::ir {
 
@@ -18,57 +19,50 @@ constexpr std::array<std::string_view, 37> kSigns = {
     "..", "+",  "-",  "*",  "/",  "\\", "%",  "<",  ">",  "!",  "^",  "?",  ":",
     "=",  "|",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ";",  "~"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+using text::is_digit;
+using text::is_letter;
 
 int hex_digit(char c) {
     if (is_digit(c)) return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-class Lexer {
+class Lexer : text::Scanner {
 public:
     Lexer(diag::FileId file, std::string_view text, Diagnostics& diag)
-        : file_(file), text_(text), diag_(diag) {}
+        : Scanner(text, {file, 0, static_cast<uint32_t>(text.size())}, diag) {}
 
     std::vector<TextToken> run() {
-        while (!failed_ && at_ < text_.size()) step();
+        while (!failed_ && pos_ < size()) step();
         depth_ = 0;
-        add(TextKind::Newline, text_.size());
-        add(TextKind::End, text_.size());
+        add(TextKind::Newline, size());
+        add(TextKind::End, size());
         return std::move(tokens_);
     }
 
 private:
-    char peek(size_t ahead = 0) const {
-        return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-    }
+    char peek(uint32_t ahead = 0) const { return next(ahead); }
 
-    void add(TextKind kind, size_t begin, std::string value = {}) {
+    void add(TextKind kind, uint32_t begin, std::string value = {}) {
         if (kind == TextKind::Newline && depth_ > 0) return;
-        tokens_.push_back({kind,
-                           static_cast<uint32_t>(begin),
-                           static_cast<uint32_t>(at_),
-                           text_.substr(begin, at_ - begin),
-                           std::move(value)});
+        tokens_.push_back({kind, begin, pos_, text_.substr(begin, pos_ - begin), std::move(value)});
     }
 
-    void fail(size_t begin, DiagKind kind, std::string message) {
-        const auto end = static_cast<uint32_t>(std::min(at_ + 1, text_.size()));
-        diag_.error({file_, static_cast<uint32_t>(begin), end}, kind, std::move(message));
+    void fail(uint32_t begin, DiagKind kind, std::string message) {
+        diag_.error(span(begin, std::min(pos_ + 1, size())), kind, std::move(message));
         failed_ = true;
     }
 
     void step() {
-        const size_t begin = at_;
+        const uint32_t begin = pos_;
         const char c = peek();
         if (c == '\n') {
-            ++at_;
+            ++pos_;
             add(TextKind::Newline, begin);
         } else if (c == ' ' || c == '\t' || c == '\r') {
-            ++at_;
+            ++pos_;
         } else if (c == '#') {
-            while (at_ < text_.size() && peek() != '\n') ++at_;
+            while (pos_ < size() && peek() != '\n') ++pos_;
         } else if (is_letter(c)) {
             word();
         } else if (is_digit(c)) {
@@ -83,29 +77,29 @@ private:
     }
 
     void word() {
-        const size_t begin = at_;
+        const uint32_t begin = pos_;
         while (is_letter(peek()) || is_digit(peek()) || (peek() == '.' && is_letter(peek(1))))
-            ++at_;
+            ++pos_;
         add(TextKind::Word, begin);
     }
 
     // digits ['.' digits] [('e' | 'E') ['+' | '-'] digits]
     void number() {
-        const size_t begin = at_;
+        const uint32_t begin = pos_;
         bool real = false;
         const auto digits = [&] {
-            while (is_digit(peek())) ++at_;
+            while (is_digit(peek())) ++pos_;
         };
         digits();
         if (peek() == '.' && is_digit(peek(1))) {
             real = true;
-            ++at_;
+            ++pos_;
             digits();
         }
-        const size_t sign = peek(1) == '+' || peek(1) == '-' ? 2 : 1;
+        const uint32_t sign = peek(1) == '+' || peek(1) == '-' ? 2 : 1;
         if ((peek() == 'e' || peek() == 'E') && is_digit(peek(sign))) {
             real = true;
-            at_ += sign;
+            pos_ += sign;
             digits();
         }
         if (is_letter(peek())) return fail(begin, DiagKind::BadNumber, "a number with letters");
@@ -113,30 +107,30 @@ private:
     }
 
     std::optional<std::string> string() {
-        const size_t begin = at_++;
+        const uint32_t begin = pos_++;
         std::string value;
         while (peek() != '"') {
-            if (at_ >= text_.size() || peek() == '\n') {
+            if (pos_ >= size() || peek() == '\n') {
                 fail(begin, DiagKind::UnclosedString, "this string is not closed");
                 return std::nullopt;
             }
             if (peek() != '\\') {
-                value += text_[at_++];
+                value += text_[pos_++];
             } else if (!escape(value)) {
                 return std::nullopt;
             }
         }
-        ++at_;
+        ++pos_;
         return value;
     }
 
     bool escape(std::string& value) {
-        const size_t begin = at_;
+        const uint32_t begin = pos_;
         const char c = peek(1);
         const int high = hex_digit(peek(2)), low = high < 0 ? -1 : hex_digit(peek(3));
         if (c == 'x' && low >= 0) {
             value += static_cast<char>(high * 16 + low);
-            at_ += 4;
+            pos_ += 4;
             return true;
         }
         if (c != 'n' && c != 't' && c != '"' && c != '\\') {
@@ -144,46 +138,42 @@ private:
             return false;
         }
         value += c == 'n' ? '\n' : c == 't' ? '\t' : c;
-        at_ += 2;
+        pos_ += 2;
         return true;
     }
 
     // '%' (characters | string) ['~' digits]
     void tensor() {
-        const size_t begin = at_++;
+        const uint32_t begin = pos_++;
         std::string name;
         if (peek() == '"') {
             auto value = string();
             if (!value) return;
             name = std::move(*value);
         } else {
-            while (is_tensor_char(peek())) name += text_[at_++];
+            while (is_tensor_char(peek())) name += text_[pos_++];
         }
         if (peek() == '~' && is_digit(peek(1))) {
-            ++at_;
-            while (is_digit(peek())) ++at_;
+            ++pos_;
+            while (is_digit(peek())) ++pos_;
         }
         add(TextKind::Tensor, begin, std::move(name));
     }
 
     void sign() {
-        const size_t begin = at_;
-        const std::string_view rest = text_.substr(at_);
+        const uint32_t begin = pos_;
+        const std::string_view rest = text_.substr(pos_);
         const auto sign =
             std::ranges::find_if(kSigns, [&](std::string_view s) { return rest.starts_with(s); });
         if (sign == kSigns.end())
             return fail(begin, DiagKind::BadCharacter, "a character that begins no token");
-        at_ += sign->size();
+        pos_ += static_cast<uint32_t>(sign->size());
         if (*sign == "(" || *sign == "[") ++depth_;
         if (*sign == ")" || *sign == "]") depth_ = std::max(depth_ - 1, 0);
         add(TextKind::Sign, begin);
     }
 
-    const diag::FileId file_;
-    const std::string_view text_;
-    Diagnostics& diag_;
     std::vector<TextToken> tokens_;
-    size_t at_ = 0;
     int depth_ = 0;
     bool failed_ = false;
 };

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/match.h"
-#include "nnef1/syntax/characters.h"
 #include "nnef1/syntax/tokens.h"
+#include "text/characters.h"
 
 namespace lemma::nnef1 {
 
@@ -75,7 +75,7 @@ std::optional<std::string> scalar_text(const ir::SymbolPool& symbols,
         },
         [&](const std::string& value) -> Text {
             if (!any && type != TypeName::String) return std::nullopt;
-            const bool printable = std::ranges::all_of(value, is_printable);
+            const bool printable = std::ranges::all_of(value, text::is_printable);
             return printable ? Text(string_text(value)) : std::nullopt;
         },
         [](ir::SymId) -> Text { return std::nullopt; });
@@ -143,8 +143,8 @@ std::string literal_text(const Nodes& nodes, ExprId id) {
 
 std::string Identifiers::make(std::string_view name) {
     std::string text;
-    for (const char c : name) text += is_word(c) ? c : '_';
-    if (text.empty() || is_digit(text[0])) text = "t" + text;
+    for (const char c : name) text += text::is_word(c) ? c : '_';
+    if (text.empty() || text::is_digit(text[0])) text = "t" + text;
     if (word_kind(text) != TokenKind::Identifier) text += '_';
     return used_.make(text);
 }
@@ -156,7 +156,7 @@ std::string Labels::make(std::string_view name) {
         const bool separator = c == '/' || c == '\\';
         if (separator && (text.empty() || text.ends_with('/'))) continue;
         const bool point = c == '.' && (text.empty() || text.ends_with('/'));
-        text += separator ? '/' : (is_word(c) || c == '-' || c == '.') && !point ? c : '_';
+        text += separator ? '/' : (text::is_word(c) || c == '-' || c == '.') && !point ? c : '_';
     }
     while (text.ends_with('/')) text.pop_back();
     if (text.empty()) text = "data";

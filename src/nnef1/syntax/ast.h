@@ -15,6 +15,7 @@
 
 #include "base/store.h"
 #include "diag/span.h"
+#include "text/tokens.h"
 
 namespace lemma::nnef1 {
 
@@ -266,12 +267,7 @@ private:
 
 // ---- Documents --------------------------------------------------------------------------------
 
-// A comment, from `#` to the end of its line; the span leaves out the line end.
-struct Comment {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-    bool own_line = false;  // nothing but white space before it
-};
+using text::Comment;
 
 struct Version {
     Span span;  // of the statement; not valid if it is missing

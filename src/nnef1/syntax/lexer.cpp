@@ -3,53 +3,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
-#include "diag/utf8.h"
-#include "nnef1/syntax/characters.h"
+#include "text/lexer.h"
 
 namespace lemma::nnef1 {
 namespace {
 
-constexpr size_t kMaxShownBytes = 40;  // of a word quoted in a message
+using text::CharClass;
+using text::is_digit;
+using text::is_line_end;
+using text::is_printable;
+using text::is_space;
+using text::is_word;
 
-constexpr std::array<TokenKind, 256> make_single_kinds() {
-    std::array<TokenKind, 256> kinds{};
-    kinds.fill(TokenKind::Bad);
-    const auto set = [&](char c, TokenKind kind) { kinds[static_cast<uint8_t>(c)] = kind; };
-    set('(', TokenKind::LParen);
-    set(')', TokenKind::RParen);
-    set('[', TokenKind::LBracket);
-    set(']', TokenKind::RBracket);
-    set('{', TokenKind::LBrace);
-    set('}', TokenKind::RBrace);
-    set(',', TokenKind::Comma);
-    set(';', TokenKind::Semicolon);
-    set(':', TokenKind::Colon);
-    set('?', TokenKind::Question);
-    set('+', TokenKind::Plus);
-    set('^', TokenKind::Caret);
-    return kinds;
-}
-constexpr std::array<TokenKind, 256> kSingleKinds = make_single_kinds();
+constexpr text::CharTable kClasses = text::char_table("()[]{},;:.?|+-*/<>=!&^");
+constexpr CharClass class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
+constexpr bool ends_comment(char c) { return is_line_end(c) || c == '\f'; }
+
+constexpr auto kSingleKinds = text::single_kinds<TokenKind>({{'(', TokenKind::LParen},
+                                                             {')', TokenKind::RParen},
+                                                             {'[', TokenKind::LBracket},
+                                                             {']', TokenKind::RBracket},
+                                                             {'{', TokenKind::LBrace},
+                                                             {'}', TokenKind::RBrace},
+                                                             {',', TokenKind::Comma},
+                                                             {';', TokenKind::Semicolon},
+                                                             {':', TokenKind::Colon},
+                                                             {'?', TokenKind::Question},
+                                                             {'+', TokenKind::Plus},
+                                                             {'^', TokenKind::Caret}});
 
 // The token that this character is, whatever follows; Bad for all others.
 TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
 
 }  // namespace
 
-class TokenStream::Lexer {
+class TokenStream::Lexer : text::Lexer<TokenKind> {
 public:
     Lexer(const diag::SourceMap& sources,
           diag::FileId file,
           Dialect dialect,
           size_t max_tokens,
           Diagnostics& diag)
-        : text_(sources.text(file)), dialect_(dialect), max_tokens_(max_tokens), diag_(diag) {
-        list_.file = file;
-        skip_byte_order_mark();
+        : text::Lexer<TokenKind>(sources,
+                                 {file, 0, static_cast<uint32_t>(sources.text(file).size())},
+                                 max_tokens,
+                                 diag),
+          dialect_(dialect) {
+        if (!skip_byte_order_mark()) return;
+        diag_.warning(span(0, 3), DiagKind::NonStandard, "the file begins with a byte order mark")
+            .note("other tools refuse it: save the file as plain ASCII text");
     }
     // Reads so many tokens, or all that are left.
     void read(size_t count);
@@ -61,64 +65,29 @@ public:
     TokenList& list() { return list_; }
 
 private:
-    void skip_byte_order_mark();
     // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
     void lex_token();
     void lex_word();
     [[gnu::noinline]] void lex_tract_word(uint32_t end);
     void lex_free_text();
     [[gnu::noinline]] void lex_number();
-    void check_integer();
     void bad_number();
     [[gnu::noinline]] void lex_comment();
     [[gnu::noinline]] void lex_punctuation();
     void lex_foreign_comment();
     bool closes_type() const;
-    void lex_bad_run();
-    void lex_no_operator(uint32_t size, std::string_view instead);
+    void lex_bad_character();
     [[gnu::noinline]] void lex_string(TokenKind kind, uint32_t open);
     void unclosed_string(uint32_t open, uint32_t line_end);
     void check_escape(uint32_t backslash, char quote);
     void check_characters(uint32_t begin, uint32_t end);
 
-    uint32_t size() const { return static_cast<uint32_t>(text_.size()); }
-    char at(uint32_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
-    char next(uint32_t ahead = 1) const { return at(pos_ + ahead); }
-    template <class Predicate>
-    uint32_t skip(uint32_t offset, Predicate belongs) const {
-        const char* const text = text_.data();
-        const uint32_t end = size();
-        while (offset < end && belongs(text[offset])) ++offset;
-        return offset;
-    }
-    Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
-    std::string shown(uint32_t begin, uint32_t end) const {
-        return diag::shortened(diag::printable(text_.substr(begin, end - begin)), kMaxShownBytes);
-    }
     TokenKind last_kind() const {
         return list_.tokens.empty() ? TokenKind::Semicolon : list_.tokens.back().kind;
     }
-    // Closes the token that began at pos_.
-    void emit(TokenKind kind, uint32_t end, bool escaped = false) {
-        list_.tokens.push_back({.kind = kind,
-                                .line_start = line_start_,
-                                .escaped = escaped,
-                                .begin = pos_,
-                                .end = end});
-        line_start_ = false;
-        pos_ = end;
-    }
 
-    std::string_view text_;
     Dialect dialect_;
-    uint32_t pos_ = 0;
     size_t dropped_ = 0;
-    size_t max_tokens_;
-    Diagnostics& diag_;
-    TokenList list_;
-    bool line_start_ = true;
-    bool open_single_ = false;  // no ' closes a string from here to the end of the text
-    bool open_double_ = false;  // the same for "
 };
 
 void TokenStream::Lexer::read(size_t count) {
@@ -134,21 +103,10 @@ void TokenStream::Lexer::read(size_t count) {
         if (list_.tokens.size() >= wanted) return;
         lex_token();
         if (dropped_ + list_.tokens.size() <= max_tokens_) continue;
-        diag_.error(span(pos_, pos_),
-                    DiagKind::TooLarge,
-                    fmt::format("the file has more than {} tokens", max_tokens_));
+        too_many_tokens();
         break;
     }
-    pos_ = size();
-    line_start_ = true;
-    emit(TokenKind::EndOfFile, size());
-}
-
-void TokenStream::Lexer::skip_byte_order_mark() {
-    if (!text_.starts_with("\xEF\xBB\xBF")) return;
-    diag_.warning(span(0, 3), DiagKind::NonStandard, "the file begins with a byte order mark")
-        .note("other tools refuse it: save the file as plain ASCII text");
-    pos_ = 3;
+    emit_end();
 }
 
 void TokenStream::Lexer::lex_token() {
@@ -173,8 +131,10 @@ void TokenStream::Lexer::lex_token() {
                 return emit(kind, pos_ + 1);
             }
             return lex_punctuation();
+        case CharClass::Tick:
+        case CharClass::At:
         case CharClass::Bad:
-            return lex_bad_run();
+            return lex_bad_character();
     }
 }
 
@@ -209,38 +169,11 @@ void TokenStream::Lexer::lex_free_text() {
 // SCALAR ::= digit+ "." digit* [exponent] | digit+ exponent
 // exponent ::= ("e" | "E") ["+" | "-"] digit+
 void TokenStream::Lexer::lex_number() {
-    uint32_t end = skip(pos_, is_digit);
-    bool real = false;
-    if (at(end) == '.') {
-        real = true;
-        end = skip(end + 1, is_digit);
-    }
-    if (at(end) == 'e' || at(end) == 'E') {
-        const bool sign = at(end + 1) == '+' || at(end + 1) == '-';
-        const uint32_t digits = end + 1 + (sign ? 1 : 0);
-        if (is_digit(at(digits))) {
-            real = true;
-            end = skip(digits, is_digit);
-        }
-    }
+    const bool minus = last_kind() == TokenKind::Minus;
+    const auto [end, real] = number_at(pos_);
     if (is_word(at(end)) || at(end) == '.') return bad_number();
     emit(real ? TokenKind::Scalar : TokenKind::Integer, end);
-    if (!real) check_integer();
-}
-
-// Reports an integer, just emitted, that does not fit. The token stays: its place is right.
-void TokenStream::Lexer::check_integer() {
-    const Token& token = list_.tokens.back();
-    if (token.end - token.begin <= 18) return;
-    uint64_t value = 0;
-    const char* end = text_.data() + token.end;
-    const bool fits = std::from_chars(text_.data() + token.begin, end, value).ec == std::errc{};
-    const size_t count = list_.tokens.size();
-    const bool minus = count > 1 && list_.tokens[count - 2].kind == TokenKind::Minus;
-    if (fits && value <= uint64_t{INT64_MAX} + (minus ? 1 : 0)) return;
-    diag_.error(span(token.begin, token.end),
-                DiagKind::IntRange,
-                fmt::format("integer `{}` does not fit 64 bits", shown(token.begin, token.end)));
+    if (!real) check_integer(uint64_t{INT64_MAX} + (minus ? 1 : 0));
 }
 
 void TokenStream::Lexer::bad_number() {
@@ -260,44 +193,17 @@ void TokenStream::Lexer::bad_number() {
 
 void TokenStream::Lexer::lex_comment() {
     const uint32_t end = skip(pos_, [](char c) { return !ends_comment(c); });
-    for (uint32_t i = pos_; i < end; ++i) {
-        if (static_cast<uint8_t>(text_[i]) < 0x80) continue;
-        const diag::Character character = diag::character_at(text_, i);
-        i += character.size - 1u;
-        if (character.valid) continue;
-        diag_.warning(span(i, i + 1),
-                      DiagKind::BadEncoding,
-                      fmt::format("byte 0x{:02x} in this comment is not UTF-8 text",
-                                  static_cast<uint8_t>(text_[i])));
-        break;
+    if (const Span byte = not_utf8(pos_, end); byte.valid()) {
+        diag_.warning(byte, DiagKind::BadEncoding, encoding_message(byte, "this comment"));
     }
-    list_.comments.push_back({.begin = pos_, .end = end, .own_line = line_start_});
-    pos_ = end;
+    add_comment(end);
     line_start_ = true;  // a form feed ends the comment, but not the line
 }
 
-// A run of bytes that begin no token: controls, NUL, anything beyond ASCII.
-void TokenStream::Lexer::lex_bad_run() {
-    const uint32_t end = skip(pos_, [](char c) { return class_of(c) == CharClass::Bad; });
-    diag::Report report = diag_.error(span(pos_, end),
-                                      DiagKind::BadCharacter,
-                                      fmt::format("unexpected character `{}`", shown(pos_, end)));
-    if (static_cast<uint8_t>(text_[pos_]) >= 0x80) {
-        report.note("names are written in ASCII letters, digits and `_`");
-    } else if (text_[pos_] == '%') {
-        report.note("there is no remainder: `a - a / b * b` is it for integers");
-    }
-    emit(TokenKind::Bad, end);
-}
-
-// Something like an operator, of that many characters, that the language does not have.
-void TokenStream::Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
-    diag_
-        .error(span(pos_, pos_ + size),
-               DiagKind::BadCharacter,
-               fmt::format("`{}` is not an operator", text_.substr(pos_, size)))
-        .did_you_mean(span(pos_, pos_ + size), instead);
-    emit(TokenKind::Bad, pos_ + size);
+void TokenStream::Lexer::lex_bad_character() {
+    const bool percent = text_[pos_] == '%';
+    auto report = lex_bad_run(kClasses);
+    if (percent) report.note("there is no remainder: `a - a / b * b` is it for integers");
 }
 
 // `// …` and `/* …`, up to the end of the line.
@@ -318,10 +224,6 @@ bool TokenStream::Lexer::closes_type() const {
 }
 
 void TokenStream::Lexer::lex_punctuation() {
-    // The token of two characters if the second one fits, else the one of the first.
-    const auto pair = [&](char second, TokenKind two, TokenKind one) {
-        next() == second ? emit(two, pos_ + 2) : emit(one, pos_ + 1);
-    };
     const auto single = [&](TokenKind kind) { emit(kind, pos_ + 1); };
     switch (text_[pos_]) {
         case '*':
@@ -330,16 +232,16 @@ void TokenStream::Lexer::lex_punctuation() {
             if (next() == '/' || next() == '*') return lex_foreign_comment();
             return single(TokenKind::Slash);
         case '-':
-            return pair('>', TokenKind::Arrow, TokenKind::Minus);
+            return emit_pair('>', TokenKind::Arrow, TokenKind::Minus);
         case '<':
-            return pair('=', TokenKind::LessEqual, TokenKind::Less);
+            return emit_pair('=', TokenKind::LessEqual, TokenKind::Less);
         case '>':
             if (closes_type()) return single(TokenKind::Greater);
-            return pair('=', TokenKind::GreaterEqual, TokenKind::Greater);
+            return emit_pair('=', TokenKind::GreaterEqual, TokenKind::Greater);
         case '=':
-            return pair('=', TokenKind::EqualEqual, TokenKind::Assign);
+            return emit_pair('=', TokenKind::EqualEqual, TokenKind::Assign);
         case '!':
-            return pair('=', TokenKind::NotEqual, TokenKind::Bang);
+            return emit_pair('=', TokenKind::NotEqual, TokenKind::Bang);
         case '&':
             return next() == '&' ? emit(TokenKind::AndAnd, pos_ + 2) : lex_no_operator(1, "&&");
         case '|':
@@ -355,7 +257,7 @@ void TokenStream::Lexer::lex_punctuation() {
             return emit(TokenKind::Bad, end);
         }
         default:
-            return lex_bad_run();
+            return lex_bad_character();
     }
 }
 
@@ -446,10 +348,7 @@ void TokenStream::Lexer::check_characters(uint32_t begin, uint32_t end) {
         const Span where = span(i, i + character.size);
         i = where.end;
         if (!character.valid) {
-            diag_.error(where,
-                        DiagKind::BadEncoding,
-                        fmt::format("byte 0x{:02x} in this string is not UTF-8 text",
-                                    static_cast<uint8_t>(text_[where.begin])));
+            diag_.error(where, DiagKind::BadEncoding, encoding_message(where, "this string"));
             return;
         }
         if (is_printable(text_[where.begin]) || reported) continue;

@@ -1,23 +1,15 @@
 // Tokens, messages, recovery and limits of the parser.
 #include <algorithm>
 
-#include "diag/utf8.h"
 #include "nnef1/syntax/parser_impl.h"
 
 namespace lemma::nnef1 {
 namespace {
 
-constexpr size_t kMaxShownBytes = 40;
 constexpr size_t kMaxReserved = 4'000'000;
 constexpr size_t kChunk = 4096;   // tokens to read at a time
 constexpr size_t kLookahead = 8;  // no less than `peek` is ever asked for
 
-bool opens(TokenKind kind) {
-    return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
-}
-bool closes(TokenKind kind) {
-    return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-}
 bool ends_statement(TokenKind kind) {
     return kind == TokenKind::Semicolon || kind == TokenKind::LBrace || kind == TokenKind::RBrace;
 }
@@ -28,13 +20,9 @@ Parser::Parser(const diag::SourceMap& sources,
                diag::FileId file,
                const ParseOptions& options,
                Diagnostics& diag)
-    : sources_(sources),
-      file_(file),
-      text_(sources.text(file)),
+    : Base(sources, file, std::min(options.limits.max_depth, UINT16_MAX - 1), diag),
       options_(options),
-      max_depth_(std::min(options.limits.max_depth, UINT16_MAX - 1)),
       max_expr_depth_(std::min(options.limits.max_expr_depth, UINT16_MAX - 1)),
-      diag_(diag),
       stream_(sources, file, options.dialect, diag, options.limits.max_tokens) {
     document_.file = file;
     const bool everything = tract() || options.kind == DocumentKind::Library;
@@ -51,27 +39,25 @@ Parser::Parser(const diag::SourceMap& sources,
 // Widens the window.
 void Parser::read_tokens() {
     stream_.read(kChunk);
-    tokens_ = stream_.tokens().data();
-    last_ = stream_.tokens().size() - 1;
-    const bool complete = tokens_[last_].kind == TokenKind::EndOfFile;
-    in_sight_ = complete ? SIZE_MAX : last_ - std::min(last_, kLookahead);
+    cursor_.tokens = stream_.tokens().data();
+    cursor_.last = stream_.tokens().size() - 1;
+    const bool complete = cursor_.tokens[cursor_.last].kind == TokenKind::EndOfFile;
+    in_sight_ = complete ? SIZE_MAX : cursor_.last - std::min(cursor_.last, kLookahead);
 }
 
 // Moves the window at the beginning of a statement, so that all of it is in sight: what looks ahead
 // for its end finds it, and the errors of the lexer in it are known before it begins.
 void Parser::read_statement() {
-    if (pos_ < statement_end_ || in_sight_ == SIZE_MAX) return;
-    const size_t passed = std::min(previous_, pos_);
-    stream_.drop(passed);
-    dropped_ += passed;
-    pos_ -= passed;
-    previous_ -= passed;
+    if (cursor_.pos < statement_end_ || in_sight_ == SIZE_MAX) return;
+    stream_.drop(cursor_.pos);
+    dropped_ += cursor_.pos;
+    cursor_.pos = 0;
     statement_end_ = 0;
-    for (size_t searched = pos_; statement_end_ == 0 && in_sight_ != SIZE_MAX;) {
+    for (size_t searched = 0; statement_end_ == 0 && in_sight_ != SIZE_MAX;) {
         read_tokens();
-        const size_t end = std::min(in_sight_, last_);
+        const size_t end = std::min(in_sight_, cursor_.last);
         for (size_t i = end; i > searched && statement_end_ == 0; --i) {
-            if (ends_statement(tokens_[i].kind)) statement_end_ = i;
+            if (ends_statement(cursor_.tokens[i].kind)) statement_end_ = i;
         }
         searched = std::max(searched, end);
     }
@@ -116,34 +102,16 @@ Name Parser::parse_name(std::string_view wanted) {
 
 // ---- Messages ---------------------------------------------------------------------------------
 
-// Reports, and goes on parsing.
-diag::Report Parser::report(Span span, DiagKind kind, std::string message) {
-    if (panic_) return diag::Report(nullptr);
-    return diag_.error(span, kind, std::move(message));
-}
-
 // An error of the strict dialect, which the others only mention.
 diag::Report Parser::report_by_dialect(Span span, DiagKind kind, std::string message) {
     return strict() ? diag_.error(span, kind, std::move(message))
                     : diag_.warning(span, kind, std::move(message));
 }
 
-// Reports, and gives up on the statement. Silent where the trouble is known already, to the lexer
-// or from an earlier report on this statement.
-diag::Report Parser::fail(Span span, DiagKind kind, std::string message) {
-    if (at(TokenKind::Bad) || previous().kind == TokenKind::Bad) panic_ = true;
-    if (has_error()) panic_ = true;
-    const diag::Report result = report(span, kind, std::move(message));
-    panic_ = true;
-    return result;
-}
-
 diag::Report Parser::fail_expected(std::string_view wanted) {
-    diag::Report result = fail(span(peek()),
-                               DiagKind::UnexpectedToken,
-                               fmt::format("expected {}, found {}", wanted, found()));
-    if (at(TokenKind::Identifier) && text(peek()) == "and") result.did_you_mean(span(peek()), "&&");
-    if (at(TokenKind::Identifier) && text(peek()) == "or") result.did_you_mean(span(peek()), "||");
+    diag::Report result = Base::fail_expected(wanted);
+    if (at_word("and")) result.did_you_mean(span(peek()), "&&");
+    if (at_word("or")) result.did_you_mean(span(peek()), "||");
     return result;
 }
 
@@ -156,61 +124,21 @@ std::string Parser::found() const {
         case TokenKind::FreeText:
             return std::string(describe(peek().kind));
         default:
-            return fmt::format("`{}`", shown(peek()));
+            return fmt::format("`{}`", shown(span(peek())));
     }
 }
 
-std::string Parser::shown(const Token& token) const {
-    return diag::shortened(diag::printable(text(token)), kMaxShownBytes);
-}
-
-bool Parser::expect(TokenKind kind) {
-    if (accept(kind)) return true;
-    fail_expected(describe(kind));
-    return false;
-}
-
-// Takes the bracket that closes `open`; `list` tells that a comma could follow as well.
-bool Parser::close(const Token& open, TokenKind closer, bool list) {
-    if (accept(closer)) return true;
-    if (panic_) return false;
-    if (closer_follows(closer)) {
-        fail_expected(list ? fmt::format("`,` or {}", describe(closer))
-                           : std::string(describe(closer)));
-    } else {
-        const uint32_t place = previous().end;
-        const bool end = at(TokenKind::Semicolon);
-        diag::Report report = fail(span(open),
-                                   DiagKind::UnclosedBracket,
-                                   fmt::format("{} is never closed", describe(open.kind)));
-        report.note(span(peek()), fmt::format("expected {}, found {}", describe(closer), found()));
-        if (end) report.fix({file_, place, place}, std::string(describe(closer).substr(1, 1)));
-    }
-    return false;
-}
-
-// Whether that bracket closes the list at hand further on in this statement.
-bool Parser::closer_follows(TokenKind closer) const {
-    int depth = 0;
-    for (size_t i = pos_; i < last_; ++i) {
-        const TokenKind kind = tokens_[i].kind;
-        if (kind == TokenKind::Semicolon) return false;
-        if (opens(kind)) ++depth;
-        if (closes(kind) && depth-- == 0) return kind == closer;
-    }
-    return false;
+diag::Report Parser::fail_unclosed(const Token& open, TokenKind closer) {
+    const uint32_t place = previous().end;
+    const bool end = at(TokenKind::Semicolon);
+    diag::Report report = Base::fail_unclosed(open, closer);
+    if (end) report.fix({file_, place, place}, std::string(describe(closer).substr(1, 1)));
+    return report;
 }
 
 void Parser::fail_empty(std::string_view what) {
     fail(span(peek()), DiagKind::UnexpectedToken, fmt::format("expected {}, found `)`", what))
         .note("a list in parentheses has at least one item");
-}
-
-// Reports, and gives up on the statement.
-void Parser::too_deep(Span span, int limit) {
-    report(span, DiagKind::TooDeep, fmt::format("nesting is deeper than {} levels", limit))
-        .note("the limit is set by `--max-depth`");
-    panic_ = true;
 }
 
 // An edit of one line enables the syntax, so it is reported once.
@@ -227,21 +155,6 @@ void Parser::report_missing(Span span, std::string_view what, std::string_view e
 }
 
 // ---- Recovery ---------------------------------------------------------------------------------
-
-// Takes the `;` of a statement. Where it is only forgotten, we go on as if it stood there.
-void Parser::end_statement() {
-    if (panic_ || accept(TokenKind::Semicolon)) return;
-    const Token last = previous();
-    const bool next_line = statement_may_start();
-    if (last.kind == TokenKind::Bad && next_line) return;  // an unclosed string took it along
-    if (has_error() && next_line) return;
-    if (!next_line) {
-        fail_expected("`;`");
-        return;
-    }
-    report(span(last), DiagKind::MissingSemicolon, fmt::format("expected `;`, found {}", found()))
-        .fix({file_, last.end, last.end}, ";");
-}
 
 // Whether the token at hand looks like the beginning of another statement or the end of the body.
 bool Parser::statement_may_start() const {

@@ -73,7 +73,7 @@ void Parser::parse_document_item() {
 
 void Parser::finish_document() {
     if (options_.kind == DocumentKind::Library || document_.graph || stage_ == Stage::End) return;
-    const Span end = span(tokens_[last_]);
+    const Span end = span(cursor_.tokens[cursor_.last]);
     const Span last = span(previous());
     if (diag_.has_errors() && document_.fragments.empty() && document_.extensions.empty()) return;
     diag_.error(last.end > 0 ? last : end, DiagKind::NoGraph, "the document has no graph")

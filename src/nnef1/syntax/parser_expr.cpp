@@ -64,7 +64,7 @@ bool Parser::at_lone_operand() const {
         default:
             return false;
     }
-    switch (tokens_[pos_ + 1].kind) {  // the last token is none of the above
+    switch (cursor_.tokens[cursor_.pos + 1].kind) {  // the last token is none of the above
         case TokenKind::Comma:
         case TokenKind::RParen:
         case TokenKind::RBracket:

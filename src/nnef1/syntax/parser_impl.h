@@ -6,10 +6,7 @@
 //   parser_expr.cpp      operators, conditions, comprehensions
 //   parser_primary.cpp   operands: literals, names, lists, calls
 //   quant_file.cpp       the quantisation file
-//
-// After an error the parser panics: it reports nothing more and the functions fall through until
-// the loop over statements skips to the next one. A `fail` panics, and is silent if the statement
-// has an error already; a `report` only reports.
+// text/parser.h says how it reports and recovers.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,10 +26,11 @@
 #include "nnef1/syntax/parser.h"
 #include "nnef1/syntax/quant_file.h"
 #include "nnef1/syntax/tokens.h"
+#include "text/parser.h"
 
 namespace lemma::nnef1 {
 
-class Parser {
+class Parser : text::Parser<Parser, TokenKind> {
 public:
     Parser(const diag::SourceMap& sources,
            diag::FileId file,
@@ -42,48 +40,19 @@ public:
     QuantFile parse_quant();
 
 private:
-    // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
-    class Nest {
-    public:
-        explicit Nest(Parser& parser) : ok(++parser.depth_ <= parser.max_depth_), parser_(parser) {
-            if (!ok) parser.too_deep(parser.span(parser.peek()), parser.max_depth_);
-        }
-        ~Nest() { --parser_.depth_; }
-        Nest(const Nest&) = delete;
-        Nest& operator=(const Nest&) = delete;
-        const bool ok;
-
-    private:
-        Parser& parser_;
-    };
+    using Base = text::Parser<Parser, TokenKind>;
+    friend Base;
 
     // ---- Tokens -------------------------------------------------------------------------------
-    const Token& peek() const { return tokens_[pos_]; }
-    const Token& peek(size_t ahead) const { return tokens_[std::min(pos_ + ahead, last_)]; }
-    bool at(TokenKind kind) const { return peek().kind == kind; }
-    bool at(TokenKind kind, size_t ahead) const { return peek(ahead).kind == kind; }
     Token advance() {
-        const Token taken = tokens_[pos_];
-        previous_ = pos_;
-        if (pos_ < last_) ++pos_;
-        if (pos_ > in_sight_) read_tokens();
+        const Token taken = Base::advance();
+        if (cursor_.pos > in_sight_) read_tokens();
         return taken;
     }
-    bool accept(TokenKind kind) {
-        if (!at(kind)) return false;
-        advance();
-        return true;
-    }
-    const Token& previous() const { return tokens_[previous_]; }
-    size_t position() const { return dropped_ + pos_; }
+    size_t position() const { return dropped_ + cursor_.pos; }
     void read_tokens();
     void read_statement();
-    std::string_view text(const Token& token) const {
-        return text_.substr(token.begin, token.end - token.begin);
-    }
-    Span span(const Token& token) const { return {file_, token.begin, token.end}; }
-    // From there to the end of the last token taken.
-    Span span_from(uint32_t begin) const { return {file_, begin, std::max(begin, previous().end)}; }
+    using Base::span_from;
     Span span_from(ExprId expr) const { return span_from(nodes_.exprs[expr].span.begin); }
     Span span_of(ExprId expr) const { return nodes_.exprs[expr].span; }
     bool at_name(size_t ahead = 0) const {
@@ -95,21 +64,12 @@ private:
     bool strict() const { return options_.dialect == Dialect::Strict; }
 
     // ---- Messages -----------------------------------------------------------------------------
-    diag::Report report(Span span, DiagKind kind, std::string message);
-    diag::Report fail(Span span, DiagKind kind, std::string message);
     diag::Report report_by_dialect(Span span, DiagKind kind, std::string message);
     diag::Report fail_expected(std::string_view wanted);
     std::string found() const;
-    std::string shown(const Token& token) const;
-    bool expect(TokenKind kind);
-    bool close(const Token& open, TokenKind closer, bool list);
-    bool closer_follows(TokenKind closer) const;
-    void too_deep(Span span, int limit);
+    diag::Report fail_unclosed(const Token& open, TokenKind closer);
 
     // ---- Recovery -----------------------------------------------------------------------------
-    void begin_statement() { statement_errors_ = diag_.error_count(); }
-    bool has_error() const { return diag_.error_count() > statement_errors_; }
-    void end_statement();
     bool statement_may_start() const;
     bool at_definition() const;
     bool at_document_item() const;
@@ -237,33 +197,19 @@ private:
         return slice;
     }
 
-    const diag::SourceMap& sources_;
-    const diag::FileId file_;
-    std::string_view text_;
     const ParseOptions& options_;
-    const int max_depth_;
     const int max_expr_depth_;
-    Diagnostics& diag_;
     Document document_;
     Nodes& nodes_ = document_;
     std::vector<uint16_t> expr_depths_;  // of each expression
     std::vector<uint16_t> type_depths_;
 
-    // A window of the text: the statement at hand at least, and a few tokens behind the current
-    // one.
+    // The cursor walks on a window of the text: the statement at hand at least, and a few tokens
+    // behind the current one.
     TokenStream stream_;
-    const Token* tokens_ = nullptr;
     size_t dropped_ = 0;        // tokens before the window
-    size_t last_ = 0;           // of the window; at the end of the text EndOfFile
     size_t in_sight_ = 0;       // up to here there are enough tokens to look ahead to
     size_t statement_end_ = 0;  // the last token in sight that ends a statement
-    size_t pos_ = 0;
-    size_t previous_ = 0;  // the last token taken
-
-    int depth_ = 0;                // living Nests
-    bool panic_ = false;           // an error was reported: silent up to the end of the statement
-    bool fatal_ = false;           // the same up to the end: too many errors
-    size_t statement_errors_ = 0;  // how many there were when this statement began
 
     Stage stage_ = Stage::Version;
     bool end_reported_ = false;  // there is something behind the graph

@@ -35,12 +35,12 @@ ExprId Parser::parse_postfix() {
 // Whether `[…]` is followed by `=`: the next assignment, behind a forgotten `;`.
 bool Parser::at_array_target() const {
     int depth = 0;
-    for (size_t i = pos_; i < last_; ++i) {
-        const TokenKind kind = tokens_[i].kind;
+    for (size_t i = cursor_.pos; i < cursor_.last; ++i) {
+        const TokenKind kind = cursor_.tokens[i].kind;
         if (kind == TokenKind::Semicolon) break;
         if (kind == TokenKind::LBracket) ++depth;
         if (kind == TokenKind::RBracket && --depth == 0) {
-            return tokens_[i + 1].kind == TokenKind::Assign;
+            return cursor_.tokens[i + 1].kind == TokenKind::Assign;
         }
     }
     return false;
@@ -149,7 +149,7 @@ ExprId Parser::parse_number() {
     if (std::isinf(value)) {
         report(where,
                DiagKind::BadNumber,
-               fmt::format("`{}` is beyond the range of real numbers", shown(token)));
+               fmt::format("`{}` is beyond the range of real numbers", shown(span(token))));
     }
     return add_leaf(where, ScalarLiteral{minus ? -value : value});
 }

@@ -7,10 +7,13 @@
 namespace lemma::nnef1 {
 namespace {
 
-std::string_view text_of(const Document& document, const diag::SourceMap& sources) {
-    const bool known = document.file.valid() && document.file.value < sources.size();
-    return known ? sources.text(document.file) : std::string_view{};
+const std::vector<Comment> kNoComments;
+
+text::TextRange range_of(Span span) {
+    return span.valid() ? text::TextRange{span.begin, span.end} : text::TextRange{};
 }
+// Without the comments inside.
+text::TextRange place_of(Span span) { return {range_of(span).begin, range_of(span).begin}; }
 
 }  // namespace
 
@@ -29,45 +32,51 @@ std::string print(const Nodes& nodes, TypeId type) {
     return Printer(nodes, {}, {}).print_type(type);
 }
 
-Printer::Printer(const Document& document, const diag::SourceMap& sources, PrintOptions options)
-    : nodes_(document),
+Printer::Printer(const Nodes& nodes, const diag::SourceMap& sources, PrintOptions options)
+    : ItemPrinter(kNoComments, {}, sources, options.max_columns),
+      nodes_(nodes),
       sources_(sources),
-      options_(options),
-      comments_(document.comments, text_of(document, sources)) {}
+      options_(options) {}
+
+Printer::Printer(const Document& document, const diag::SourceMap& sources, PrintOptions options)
+    : ItemPrinter(document.comments, document.file, sources, options.max_columns),
+      nodes_(document),
+      sources_(sources),
+      options_(options) {}
 
 std::string Printer::print_expr(ExprId id) {
     expr(id, kAny);
-    return std::move(out_);
+    return out_.take();
 }
 
 std::string Printer::print_type(TypeId id) {
     type(id);
-    return std::move(out_);
+    return out_.take();
 }
 
 std::string Printer::print_document(const Document& document) {
     if (!document.version.text.empty()) version(document.version);
     Gap gap = Gap::Blank;
     for (const Extension& item : document.extensions) {
-        begin_item(item.span, item.span.end, std::exchange(gap, Gap::Keep));
+        begin_item(range_of(item.span), std::exchange(gap, Gap::Keep));
         extension(item);
-        end_item(item.span);
+        end_item(range_of(item.span).end);
     }
     gap = Gap::Blank;
     for (const Fragment& item : document.fragments) {
-        begin_item(item.span, item.span.begin, item.body ? Gap::Blank : gap);
+        begin_item(place_of(item.span), item.body ? Gap::Blank : gap);
         fragment(item);
-        end_item(item.span);
+        end_item(range_of(item.span).end);
         gap = item.body ? Gap::Blank : Gap::Keep;
     }
     if (document.graph) {
-        begin_item(document.graph->span, document.graph->span.begin, Gap::Blank);
+        begin_item(place_of(document.graph->span), Gap::Blank);
         graph(*document.graph);
-        end_item(document.graph->span);
+        end_item(range_of(document.graph->span).end);
     }
-    own_lines(UINT32_MAX);
-    if (!out_.empty()) out_ += '\n';
-    return std::move(out_);
+    own_lines(comments_.take_rest(), Gap::Keep);
+    if (previous_ != Previous::Nothing) out_.hard_line();
+    return out_.take();
 }
 
 // ---- Types ------------------------------------------------------------------------------------
@@ -75,35 +84,35 @@ std::string Printer::print_document(const Document& document) {
 void Printer::type(TypeId id) {
     match(
         nodes_.types[id].node,
-        [&](const BadType&) { out_ += "~bad~"; },
-        [&](const PrimitiveType& n) { out_ += spelling(n.name); },
+        [&](const BadType&) { out_.text("~bad~"); },
+        [&](const PrimitiveType& n) { out_.text(spelling(n.name)); },
         [&](const TensorType& n) {
-            out_ += "tensor<";
-            if (n.item) out_ += spelling(*n.item);
-            out_ += '>';
+            out_.text("tensor<");
+            if (n.item) out_.text(spelling(*n.item));
+            out_.text(">");
         },
         [&](const ArrayType& n) {
             type(n.item);
-            out_ += "[]";
+            out_.text("[]");
         },
         [&](const TupleType& n) {
-            out_ += '(';
+            out_.text("(");
             bool first = true;
             for (const TypeId item : nodes_.items(n.items)) {
-                if (!first) out_ += ',';
+                if (!first) out_.text(",");
                 first = false;
                 type(item);
             }
-            out_ += ')';
+            out_.text(")");
         });
 }
 
 // ---- Declarations -----------------------------------------------------------------------------
 
 void Printer::version(const Version& version) {
-    begin_item(version.span, version.span.end, Gap::Keep);
-    out_ += fmt::format("version {};", version.text);
-    end_item(version.span);
+    begin_item(range_of(version.span), Gap::Keep);
+    out_.text(fmt::format("version {};", version.text));
+    end_item(range_of(version.span).end);
 }
 
 // A statement for each: Khronos' tools want commas in a list, the specification wants spaces.
@@ -111,55 +120,53 @@ void Printer::extension(const Extension& extension) {
     bool first = true;
     for (const Name& item : extension.names) {
         if (!first) {
-            out_ += ';';
-            new_line();
+            out_.text(";");
+            out_.hard_line();
         }
         first = false;
-        out_ += "extension ";
+        out_.text("extension ");
         name(item.text);
     }
     if (!extension.rest.empty()) {
-        out_ += ' ';
-        out_ += extension.rest;
+        out_.text(" ");
+        out_.text(extension.rest);
     }
-    out_ += ';';
+    out_.text(";");
 }
 
-// `( a, b )`
+// `( a, b )`, or each item on a line of its own.
 template <class Items, class Item>
-void Printer::on_one_line(const Items& items, Item item) {
-    if (items.empty()) {
-        out_ += "()";
-        return;
-    }
-    out_ += "( ";
-    for (size_t i = 0; i < items.size() && !given_up(); ++i) {
-        if (i > 0) out_ += ", ";
-        item(items[i]);
-    }
-    out_ += " )";
+void Printer::in_parentheses(const Items& items, Item item) {
+    if (items.empty()) return out_.text("()");
+    out_.text("(");
+    out_.nest([&] {
+        out_.line();
+        separated(items, item);
+    });
+    out_.line();
+    out_.text(")");
 }
 
 // Each item on a line of its own, with the comments before and behind it.
 template <class Items, class Item>
 void Printer::on_lines(const Items& items, uint32_t end, Item item) {
-    out_ += '(';
-    {
-        Indent indent(*this);
+    out_.text("(");
+    out_.nest([&] {
         previous_ = Previous::Brace;
         for (size_t i = 0; i < items.size(); ++i) {
             const Span span = items[i].span;
-            if (span.valid()) own_lines(span.end);
-            new_line();
+            const bool last = i + 1 == items.size();
+            own_lines(comments_.take_before(range_of(span).end), Gap::Keep);
+            out_.hard_line();
             item(items[i]);
-            if (i + 1 < items.size()) out_ += ',';
+            if (!last) out_.text(",");
             previous_ = Previous::Brace;  // blank lines are not kept
-            if (span.valid()) comment_behind(span.end, i + 1 < items.size() ? ',' : ')');
+            if (span.valid()) comment_behind(span.end, last ? ')' : ',');
         }
-        own_lines(end);
-    }
-    new_line();
-    out_ += ')';
+        own_lines(comments_.take_before(end), Gap::Keep);
+    });
+    out_.hard_line();
+    out_.text(")");
 }
 
 // The parameters and results of a fragment or graph, whose head ends there. Comments between them
@@ -171,24 +178,25 @@ void Printer::head(const Params& params,
                    uint32_t end,
                    Param param,
                    Result result) {
-    const auto both = [&] {
-        on_one_line(params, param);
-        out_ += " -> ";
-        on_one_line(results, result);
-    };
-    if (!comments_.any_before(end) && fits_here("", both, 1)) return;
+    const auto write_results = [&] { out_.group([&] { in_parentheses(results, result); }); };
+    if (!comments_.any_before(end)) {
+        return out_.group([&] {
+            in_parentheses(params, param);
+            out_.text(" -> ");
+            write_results();
+        });
+    }
     on_lines(params, arrow, param);
-    out_ += " -> ";
-    const auto one_line = [&] { on_one_line(results, result); };
-    if (comments_.any_before(end) || !fits_here("", one_line, 1)) on_lines(results, end, result);
+    out_.text(" -> ");
+    comments_.any_before(end) ? on_lines(results, end, result) : write_results();
 }
 
 void Printer::fragment(const Fragment& fragment) {
-    out_ += "fragment ";
+    out_.text("fragment ");
     name(fragment.name.text);
     if (const auto& generic = fragment.generic) {
-        out_ += generic->default_type ? fmt::format("<? = {}>", spelling(*generic->default_type))
-                                      : "<?>";
+        out_.text(generic->default_type ? fmt::format("<? = {}>", spelling(*generic->default_type))
+                                        : "<?>");
     }
     const uint32_t end = fragment.body ? fragment.body->span.begin : fragment.span.end;
     head(
@@ -198,28 +206,25 @@ void Printer::fragment(const Fragment& fragment) {
         end,
         [&](const Param& p) { param(p); },
         [&](const Result& r) { result(r); });
-    if (!fragment.body) {
-        out_ += ';';
-        return;
-    }
+    if (!fragment.body) return out_.text(";");
     body(*fragment.body);
 }
 
 void Printer::param(const Param& param) {
     result({.span = param.span, .name = param.name, .type = param.type});
     if (!param.default_value) return;
-    out_ += " = ";
+    out_.text(" = ");
     expr(param.default_value, kAny);
 }
 
 void Printer::result(const Result& result) {
     name(result.name.text);
-    out_ += ": ";
+    out_.text(": ");
     type(result.type);
 }
 
 void Printer::graph(const Graph& graph) {
-    out_ += "graph ";
+    out_.text("graph ");
     name(graph.name.text);
     const auto item = [&](const Name& n) { name(n.text); };
     head(graph.params, graph.results, graph.arrow, graph.body.span.begin, item, item);
@@ -227,86 +232,18 @@ void Printer::graph(const Graph& graph) {
 }
 
 void Printer::body(const Body& body) {
-    new_line();
-    out_ += '{';
-    if (body.span.valid()) comment_behind(body.span.begin + 1);
-    previous_ = Previous::Brace;
-    {
-        Indent indent(*this);
+    out_.hard_line();
+    const text::TextRange range = range_of(body.span);
+    braces({range.begin + (body.span.valid() ? 1 : 0), range.end}, Gap::Keep, [&] {
         for (const Assignment& assignment : body.assignments) {
-            begin_item(assignment.span, assignment.span.end, Gap::Keep);
-            expr(assignment.target, kAny, 2);
-            out_ += " = ";
-            expr(assignment.value, kAny, 1);
-            out_ += ';';
-            end_item(assignment.span);
+            begin_item(range_of(assignment.span), Gap::Keep);
+            expr(assignment.target, kAny);
+            out_.text(" = ");
+            expr(assignment.value, kAny);
+            out_.text(";");
+            end_item(range_of(assignment.span).end);
         }
-        if (body.span.valid()) own_lines(body.span.end);
-    }
-    new_line();
-    out_ += '}';
-}
-
-// ---- Lines and comments -----------------------------------------------------------------------
-
-void Printer::begin_item(Span item, uint32_t comments_end, Gap gap) {
-    if (item.valid()) {
-        // Comments before it keep their distance; those inside it come right above it.
-        const bool blank = gap == Gap::Blank && previous_ == Previous::Item;
-        const bool comments = comments_.any_before(item.begin);
-        if (comments && blank) {
-            out_ += '\n';
-            previous_ = Previous::Brace;  // no second blank line
-        }
-        own_lines(item.begin);
-        begin_line(item.begin, comments ? Gap::Keep : gap);
-        if (comments_.any_before(comments_end)) {
-            bool first = true;
-            for (const Comment& comment : comments_.take_before(comments_end)) {
-                if (!first) new_line();
-                first = false;
-                out_ += comments_.text(comment);
-            }
-            new_line();
-        }
-    } else {
-        begin_line(0, gap);
-    }
-    previous_ = Previous::Item;
-}
-
-void Printer::end_item(Span item, char separator) {
-    previous_ = Previous::Item;
-    if (!item.valid()) return;
-    last_end_ = item.end;
-    comment_behind(item.end, separator);
-}
-
-// The comments that begin before `end`, each on a line of its own.
-void Printer::own_lines(uint32_t end) {
-    for (const Comment& comment : comments_.take_before(end)) {
-        begin_line(comment.begin, Gap::Keep);
-        out_ += comments_.text(comment);
-        previous_ = Previous::Comment;
-        last_end_ = comment.end;
-    }
-}
-
-// A new line, with a blank one above it if the source has one there or the gap wants it.
-void Printer::begin_line(uint32_t begin, Gap gap) {
-    if (previous_ == Previous::Nothing && out_.empty()) return;
-    const bool kept =
-        previous_ != Previous::Brace && comments_.blank_line_between(last_end_, begin);
-    if (kept || (gap == Gap::Blank && previous_ == Previous::Item)) out_ += '\n';
-    new_line();
-}
-
-void Printer::comment_behind(uint32_t offset, char separator) {
-    const std::optional<Comment> comment = comments_.take_behind(offset, separator);
-    if (!comment) return;
-    out_ += "  ";
-    out_ += comments_.text(*comment);
-    last_end_ = comment->end;
+    });
 }
 
 }  // namespace lemma::nnef1

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "base/match.h"
-#include "nnef1/syntax/characters.h"
 #include "nnef1/syntax/printer_impl.h"
 #include "nnef1/syntax/tokens.h"
+#include "text/characters.h"
 
 namespace lemma::nnef1 {
 
@@ -66,138 +65,151 @@ bool Printer::ends_in_sign(ExprId id) const {
 
 // ---- Expressions ------------------------------------------------------------------------------
 
-void Printer::expr(ExprId id, int least, size_t tail) {
-    if (given_up()) return;
+void Printer::expr(ExprId id, int least) {
     const bool parentheses = level_of(id) < least;
-    if (parentheses) out_ += '(';
-    if (flat_ > 0) {
-        node(id, Layout::Flat);
-    } else if (!fits_here("", [&] { node(id, Layout::Flat); }, tail + (parentheses ? 1 : 0))) {
-        node(id, Layout::Broken);
+    if (parentheses) out_.text("(");
+    if (can_break(id)) {
+        out_.group([&] { node(id); });
+    } else {
+        node(id);
     }
-    if (parentheses) out_ += ')';
+    if (parentheses) out_.text(")");
 }
 
-void Printer::node(ExprId id, Layout layout) {
+// Whether it has places of its own where a line may end.
+bool Printer::can_break(ExprId id) const {
+    return match(
+        nodes_.exprs[id].node,
+        [](const Array&) { return true; },
+        [](const Tuple&) { return true; },
+        [](const Binary&) { return true; },
+        [](const IfElse&) { return true; },
+        [](const Comprehension&) { return true; },
+        [](InvocationId) { return true; },
+        [](const auto&) { return false; });
+}
+
+void Printer::node(ExprId id) {
+    const auto items = [&](Slice<ExprId> slice) {
+        list(nodes_.items(slice), [&](ExprId item) { expr(item, kAny); });
+    };
     match(
         nodes_.exprs[id].node,
-        [&](const BadExpr&) { out_ += "~bad~"; },
-        [&](const IntegerLiteral& n) { fmt::format_to(std::back_inserter(out_), "{}", n.value()); },
+        [&](const BadExpr&) { out_.text("~bad~"); },
+        [&](const IntegerLiteral& n) { out_.text(fmt::format("{}", n.value())); },
         [&](const ScalarLiteral& n) { scalar(id, n.value()); },
-        [&](const LogicalLiteral& n) { out_ += n.value ? "true" : "false"; },
+        [&](const LogicalLiteral& n) { out_.text(n.value ? "true" : "false"); },
         [&](const StringLiteral& n) { string(id, n.value); },
         [&](const Identifier& n) { name(n.name); },
         [&](const Paren& n) {
-            out_ += '(';
-            expr(n.inner, kAny, 1);
-            out_ += ')';
+            out_.text("(");
+            expr(n.inner, kAny);
+            out_.text(")");
         },
         [&](const Array& n) {
-            out_ += '[';
-            list(nodes_.items(n.items), layout, [&](ExprId item) { expr(item, kAny, 1); });
-            out_ += ']';
+            out_.text("[");
+            items(n.items);
+            out_.text("]");
         },
         [&](const Tuple& n) {
-            if (n.parentheses) out_ += '(';
-            list(nodes_.items(n.items), layout, [&](ExprId item) { expr(item, kAny, 1); });
-            if (n.parentheses) out_ += ')';
+            if (n.parentheses) out_.text("(");
+            items(n.items);
+            if (n.parentheses) out_.text(")");
         },
         [&](const Subscript& n) { subscript(n.base, n.index, ExprId{}, false); },
         [&](const SubscriptRange& n) { subscript(n.base, n.begin, n.end, true); },
-        [&](const Unary& n) { unary(n, layout); },
-        [&](const Binary& n) { binary(n, layout); },
-        [&](const IfElse& n) { if_else(n, layout); },
-        [&](const Comprehension& n) { comprehension(n, layout); },
+        [&](const Unary& n) { unary(n); },
+        [&](const Binary& n) { binary(n); },
+        [&](const IfElse& n) { if_else(n); },
+        [&](const Comprehension& n) { comprehension(n); },
         [&](const BuiltinCall& n) {
-            out_ += spelling(n.function);
-            out_ += '(';
-            expr(n.argument, kAny, 1);
-            out_ += ')';
+            out_.text(spelling(n.function));
+            out_.text("(");
+            expr(n.argument, kAny);
+            out_.text(")");
         },
-        [&](InvocationId n) { invocation(nodes_.invocations[n], layout); });
+        [&](InvocationId n) { invocation(nodes_.invocations[n]); });
 }
 
-void Printer::binary(const Binary& node, Layout layout) {
+void Printer::binary(const Binary& node) {
     const int level = level_of(node.op);
     const bool lhs_parens = level == kPower && ends_in_sign(node.lhs);
     expr(node.lhs, lhs_parens ? kPostfix : level);
-    Indent indent(*this, layout == Layout::Broken);
-    layout == Layout::Broken ? new_line() : void(out_ += ' ');
-    out_ += spelling(node.op);
-    out_ += ' ';
-    // A sign may stand behind any operator.
-    const bool sign = level_of(node.rhs) == kSign;
-    expr(node.rhs, sign ? kSign : level + 1);
+    out_.nest([&] {
+        out_.line();
+        out_.text(spelling(node.op));
+        out_.text(" ");
+        // A sign may stand behind any operator.
+        const bool sign = level_of(node.rhs) == kSign;
+        expr(node.rhs, sign ? kSign : level + 1);
+    });
 }
 
-void Printer::unary(const Unary& node, Layout) {
-    out_ += spelling(node.op);
+void Printer::unary(const Unary& node) {
+    out_.text(spelling(node.op));
     // -2 would be one literal.
     const bool literal = node.op == UnaryOp::Minus && is_number(node.operand);
     const bool positive = literal && level_of(node.operand) == kPostfix;
-    if (positive) out_ += '(';
+    if (positive) out_.text("(");
     expr(node.operand, kSign);
-    if (positive) out_ += ')';
+    if (positive) out_.text(")");
 }
 
-void Printer::if_else(const IfElse& node, Layout layout) {
-    const auto part = [&](std::string_view keyword, ExprId id) {
-        layout == Layout::Broken ? new_line() : void(out_ += ' ');
-        out_ += keyword;
-        out_ += ' ';
-        expr(id, kAny);
-    };
+void Printer::part(std::string_view keyword, ExprId id) {
+    out_.line();
+    out_.text(keyword);
+    out_.text(" ");
+    expr(id, kAny);
+}
+
+void Printer::if_else(const IfElse& node) {
     expr(node.consequent, kIn);
-    Indent indent(*this, layout == Layout::Broken);
-    part("if", node.condition);
-    part("else", node.alternative);
+    out_.nest([&] {
+        part("if", node.condition);
+        part("else", node.alternative);
+    });
 }
 
-void Printer::comprehension(const Comprehension& node, Layout layout) {
-    out_ += "[for ";
-    Indent indent(*this, layout == Layout::Broken);
-    bool first = true;
-    for (const Iterator& iterator : nodes_.items(node.iterators)) {
-        if (!first) out_ += ", ";
-        first = false;
-        name(iterator.name.text);
-        out_ += " in ";
-        expr(iterator.range, kIn, 1);
-    }
-    const auto part = [&](std::string_view keyword, ExprId id) {
-        layout == Layout::Broken ? new_line() : void(out_ += ' ');
-        out_ += keyword;
-        out_ += ' ';
-        expr(id, kAny, 1);
-    };
-    if (node.condition) part("if", node.condition);
-    part("yield", node.value);
-    out_ += ']';
+void Printer::comprehension(const Comprehension& node) {
+    out_.text("[for ");
+    out_.nest([&] {
+        bool first = true;
+        for (const Iterator& iterator : nodes_.items(node.iterators)) {
+            if (!first) out_.text(", ");
+            first = false;
+            name(iterator.name.text);
+            out_.text(" in ");
+            expr(iterator.range, kIn);
+        }
+        if (node.condition) part("if", node.condition);
+        part("yield", node.value);
+    });
+    out_.text("]");
 }
 
 void Printer::subscript(ExprId base, ExprId begin, ExprId end, bool range) {
     expr(base, kPostfix);
-    out_ += '[';
-    if (begin) expr(begin, kAny, 1);
-    if (range) out_ += ':';
-    if (end) expr(end, kAny, 1);
-    out_ += ']';
+    out_.text("[");
+    if (begin) expr(begin, kAny);
+    if (range) out_.text(":");
+    if (end) expr(end, kAny);
+    out_.text("]");
 }
 
-void Printer::invocation(const Invocation& node, Layout layout) {
+void Printer::invocation(const Invocation& node) {
     name(node.name);
-    if (node.type) out_ += fmt::format("<{}>", spelling(*node.type));
-    out_ += '(';
-    list(nodes_.items(node.args), layout, [&](const Argument& arg) { argument(arg); });
-    out_ += ')';
+    if (node.type) out_.text(fmt::format("<{}>", spelling(*node.type)));
+    out_.text("(");
+    list(nodes_.items(node.args), [&](const Argument& arg) { argument(arg); });
+    out_.text(")");
 }
 
 void Printer::argument(const Argument& argument) {
     if (!argument.name.empty()) {
         name(argument.name);
-        out_ += " = ";
+        out_.text(" = ");
     }
-    expr(argument.value, kAny, 1);
+    expr(argument.value, kAny);
 }
 
 // ---- Literals and names -----------------------------------------------------------------------
@@ -209,48 +221,41 @@ std::string_view Printer::source_text(Span span) const {
 
 // As written, if it was; else the shortest text that reads back as the same number.
 void Printer::scalar(ExprId id, double value) {
-    if (std::signbit(value)) out_ += '-';
+    if (std::signbit(value)) out_.text("-");
     const std::string_view written = source_text(nodes_.exprs[id].span);
     if (!written.empty() && std::isfinite(value)) {
         // Between a sign and its number may stand spaces and comments.
         std::string_view digits = written.substr(written.find_last_not_of("0123456789.eE+-") + 1);
         if (digits.starts_with('-')) digits.remove_prefix(1);
-        out_ += digits;
-        return;
+        return out_.text(digits);
     }
     const std::string text = fmt::format("{}", std::fabs(value));
-    out_ += text;
-    if (text.find_first_not_of("0123456789") == text.npos) out_ += ".0";
+    out_.text(text);
+    if (text.find_first_not_of("0123456789") == text.npos) out_.text(".0");
 }
 
 void Printer::string(ExprId id, std::string_view value) {
     const std::string_view written = source_text(nodes_.exprs[id].span);
-    if (!written.empty()) {
-        out_ += written;
-        return;
-    }
-    out_ += '\'';
+    if (!written.empty()) return out_.text(written);
+    std::string quoted = "'";
     for (const char c : value) {
         const bool escape = c == '\'' || c == '\\';
-        if (escape && options_.dialect != Dialect::Khronos) out_ += '\\';
-        out_ += c;
+        if (escape && options_.dialect != Dialect::Khronos) quoted += '\\';
+        quoted += c;
     }
-    out_ += '\'';
+    out_.text(quoted + '\'');
 }
 
 void Printer::name(std::string_view text) {
     const bool tract = options_.dialect == Dialect::Tract;
-    const bool plain = is_identifier(text) && word_kind(text) == TokenKind::Identifier;
-    if (!tract || (plain && text != "inf")) {
-        out_ += text;
-        return;
-    }
-    out_ += "i\"";
+    const bool plain = text::is_identifier(text) && word_kind(text) == TokenKind::Identifier;
+    if (!tract || (plain && text != "inf")) return out_.text(text);
+    std::string quoted = "i\"";
     for (const char c : text) {
-        if (c == '"' || c == '\\') out_ += '\\';
-        out_ += c;
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
     }
-    out_ += '"';
+    out_.text(quoted + '"');
 }
 
 }  // namespace lemma::nnef1

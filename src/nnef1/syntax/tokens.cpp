@@ -1,17 +1,11 @@
 #include "nnef1/syntax/tokens.h"
 
-#include <array>
-
-#include "base/check.h"
+#include "text/keywords.h"
 
 namespace lemma::nnef1 {
 namespace {
 
-struct Keyword {
-    std::string_view text;
-    TokenKind kind = TokenKind::Identifier;
-};
-constexpr Keyword kKeywords[] = {
+constexpr text::Keyword<TokenKind> kKeywords[] = {
     {"version", TokenKind::KwVersion},
     {"extension", TokenKind::KwExtension},
     {"graph", TokenKind::KwGraph},
@@ -33,30 +27,11 @@ constexpr Keyword kKeywords[] = {
     {"false", TokenKind::KwFalse},
 };
 
-// Gives each keyword a slot of its own; make_keyword_table proves it at compile time.
-constexpr size_t keyword_slot(std::string_view word) {
-    const auto at = [&](size_t i) { return static_cast<uint8_t>(word[i]); };
-    return (at(0) + 4u * at(1) + at(word.size() - 1) + word.size()) % 64;
-}
-
-constexpr std::array<Keyword, 64> make_keyword_table() {
-    std::array<Keyword, 64> table{};
-    for (const Keyword& keyword : kKeywords) {
-        Keyword& slot = table[keyword_slot(keyword.text)];
-        LEMMA_CHECK(slot.text.empty());  // or the table is no constant
-        slot = keyword;
-    }
-    return table;
-}
-constexpr std::array<Keyword, 64> kKeywordTable = make_keyword_table();
+constexpr text::KeywordTable<TokenKind> kKeywordTable(kKeywords);
 
 }  // namespace
 
-TokenKind word_kind(std::string_view word) {
-    if (word.size() < 2 || word.size() > 9) return TokenKind::Identifier;
-    const Keyword& keyword = kKeywordTable[keyword_slot(word)];
-    return keyword.text == word ? keyword.kind : TokenKind::Identifier;
-}
+TokenKind word_kind(std::string_view word) { return kKeywordTable.kind_of(word); }
 
 bool is_keyword(TokenKind kind) {
     return kind >= TokenKind::KwVersion && kind <= TokenKind::KwFalse;

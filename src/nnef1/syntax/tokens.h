@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
-#include "diag/span.h"
-#include "nnef1/syntax/ast.h"
+#include "text/tokens.h"
 
 namespace lemma::nnef1 {
 
@@ -69,19 +67,9 @@ enum class TokenKind : uint8_t {
     Bang,
 };
 
-struct Token {
-    TokenKind kind = TokenKind::EndOfFile;
-    bool line_start = false;  // the first token of its line
-    bool escaped = false;     // a string or quoted identifier with escapes to resolve
-    uint32_t begin = 0;
-    uint32_t end = 0;
-};
-
-struct TokenList {
-    diag::FileId file;
-    std::vector<Token> tokens;  // closed by EndOfFile
-    std::vector<Comment> comments;
-};
+using Token = text::Token<TokenKind>;
+using TokenList = text::TokenList<TokenKind>;
+using text::Comment;
 
 bool is_keyword(TokenKind kind);
 // "`->`", "an identifier", "the end of the file": the words for messages.

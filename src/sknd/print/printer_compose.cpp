@@ -18,8 +18,8 @@ const T* as(const Module& module, RegionId id) {
 
 void Printer::components(const std::vector<Component>& components) {
     for (const Component& item : components) {
-        const Extent extent = statement_extent(item.span);
-        std::vector<Extent> blocks;
+        const TextRange extent = statement_extent(item.span);
+        std::vector<TextRange> blocks;
         find_blocks(item.body, blocks);
         begin_item(extent, Gap::Keep, blocks);
         component(item);
@@ -138,7 +138,7 @@ bool Printer::has_block(RegionId id) const {
     return is_block(id);
 }
 
-void Printer::find_blocks(RegionId id, std::vector<Extent>& found) const {
+void Printer::find_blocks(RegionId id, std::vector<TextRange>& found) const {
     if (!id) return;
     if (const auto* branch = as<Branch>(module_, id)) {
         for (const Branch::Arm& arm : branch->arms) {
@@ -155,7 +155,7 @@ void Printer::find_blocks(RegionId id, std::vector<Extent>& found) const {
     }
 }
 
-Extent Printer::braces_of(const Region& region) const {
+TextRange Printer::braces_of(const Region& region) const {
     return inside_braces(region.span, region.label ? region.label->span.end : region.span.begin);
 }
 
@@ -168,7 +168,7 @@ void Printer::region_of(const Block& block, const Region& region) {
 
 void Printer::yields(const Block& block) {
     if (block.yields.empty() && !block.yield_span.valid()) return;
-    const Extent extent = statement_extent(block.yield_span);
+    const TextRange extent = statement_extent(block.yield_span);
     begin_item(extent, Gap::Keep);
     out_.text("yield ");
     out_.nest([&] { out_.fill([&] { separated(block.yields, [&](ExprId id) { expr(id); }); }); });

@@ -1,5 +1,5 @@
 // sknd/print/printer_impl.h — the printer behind printer.h: one class that walks the tree and
-// writes into a Layout, its functions spread over printer_expr.cpp, printer_decl.cpp,
+// writes into a text::Layout, its functions spread over printer_expr.cpp, printer_decl.cpp,
 // printer_compose.cpp and printer_module.cpp.
 #pragma once
 
@@ -10,20 +10,18 @@
 #include <vector>
 
 #include "sknd/print/printer.h"
-#include "sknd/print/printer_comments.h"
-#include "sknd/print/printer_layout.h"
 #include "sknd/print/printer_ops.h"
 #include "sknd/syntax/ast.h"
+#include "text/item_printer.h"
 
 namespace lemma::sknd {
 
-class Printer {
+class Printer : text::ItemPrinter {
 public:
     Printer(const Module& module, const diag::SourceMap& sources, PrintOptions options)
-        : module_(module),
-          comments_(module, sources),
-          options_(options),
-          out_(options.max_columns) {}
+        : ItemPrinter(module.comments, module.file, sources, options.max_columns),
+          module_(module),
+          options_(options) {}
 
     std::string print_module();
     std::string print_expr(ExprId id);
@@ -139,52 +137,24 @@ private:
                     const std::vector<ExprId>* arguments);
     bool is_block(RegionId id) const;
     bool has_block(RegionId id) const;
-    void find_blocks(RegionId id, std::vector<Extent>& found) const;
-    Extent braces_of(const Region& region) const;
+    void find_blocks(RegionId id, std::vector<TextRange>& found) const;
+    TextRange braces_of(const Region& region) const;
 
     // ---- Lines, comments, modules: printer_module.cpp ----
-
-    // What stands between an item and the one before it, when neither is a comment.
-    enum class Gap : uint8_t {
-        Keep,  // a blank line if there was one
-        None,
-        Blank,
-    };
-    enum class Previous : uint8_t { Nothing, Brace, Comment, Item };
 
     void import(const Import& import);
     void definition(const Definition& definition);
     void definition_block(const Definition& definition, const BlockSpan& block);
     void block_body(const Definition& definition, BlockKind kind);
 
-    // A line for an item, behind the comments before it and those inside it (`blocks` excepted).
-    void begin_item(Extent item, Gap gap, const std::vector<Extent>& blocks = {});
-    // Behind an item: the comment on its line.
-    void end_item(uint32_t end);
-    void own_lines(const std::vector<Comment>& comments, Gap gap);
-    void begin_line(uint32_t begin, Gap gap);
-    void comment_behind(uint32_t offset);
-    Extent statement_extent(Span span) const;
+    TextRange statement_extent(Span span) const;
     // What lies between the braces of an item whose head (what stands before them) ends there.
-    Extent inside_braces(Span span, uint32_t head_end) const;
+    TextRange inside_braces(Span span, uint32_t head_end) const;
 
-    // `{ … }` over several lines; `inner` is what lies between the braces.
-    template <class Body>
-    void braces(Extent inner, Gap gap, Body body) {
-        out_.text("{");
-        comment_behind(inner.begin);
-        previous_ = Previous::Brace;
-        out_.nest([&] {
-            body();
-            own_lines(comments_.take_before(inner.end), gap);
-        });
-        out_.hard_line();
-        out_.text("}");
-    }
     template <class Stmt, class Body>
     void statements(const std::vector<Stmt>& stmts, Body body) {
         for (const Stmt& stmt : stmts) {
-            const Extent extent = statement_extent(stmt.span);
+            const TextRange extent = statement_extent(stmt.span);
             begin_item(extent, Gap::Keep);
             body(stmt);
             out_.text(";");
@@ -230,11 +200,7 @@ private:
     bool khronos() const { return options_.spelling == Spelling::Khronos; }
 
     const Module& module_;
-    Comments comments_;
     PrintOptions options_;
-    Layout out_;
-    Previous previous_ = Previous::Nothing;
-    uint32_t last_end_ = 0;  // where the last line written ends in the source
 };
 
 // The blocks of a definition as they are printed: in the order written, then those that a program

@@ -19,7 +19,7 @@ std::string Printer::print_expr(ExprId id) {
 }
 
 void Printer::import(const Import& import) {
-    const Extent extent = statement_extent(import.span);
+    const TextRange extent = statement_extent(import.span);
     begin_item(extent, Gap::Keep);
     for (size_t i = 0; i < import.modules.size(); ++i) {
         if (i > 0) out_.hard_line();
@@ -32,7 +32,7 @@ void Printer::import(const Import& import) {
 
 void Printer::definition(const Definition& definition) {
     const Span span = definition.span;
-    const Extent inner = inside_braces(span, definition.name.span.end);
+    const TextRange inner = inside_braces(span, definition.name.span.end);
     begin_item({span.begin, inner.begin}, Gap::Blank);
     if (definition.is_public) out_.text("public ");
     out_.text(definition.graph ? "graph " : "operator ");
@@ -48,7 +48,7 @@ void Printer::definition(const Definition& definition) {
 
 void Printer::definition_block(const Definition& definition, const BlockSpan& block) {
     const Span span = block.span;
-    const Extent inner = inside_braces(span, block.keyword.end);
+    const TextRange inner = inside_braces(span, block.keyword.end);
     begin_item({span.begin, inner.begin}, Gap::None);
     out_.text(block_name(block.kind));
     out_.text(" ");
@@ -109,55 +109,14 @@ std::vector<BlockSpan> printed_blocks(const Definition& d) {
     return blocks;
 }
 
-// ---- Lines and comments ----
+// ---- Places ----
 
-void Printer::begin_item(Extent item, Gap gap, const std::vector<Extent>& blocks) {
-    own_lines(comments_.take_before(item.begin), gap);
-    begin_line(item.begin, gap);
-    for (const Comment& comment : comments_.take_inside(item, blocks)) {
-        out_.text(comments_.text(comment));
-        out_.hard_line();
-    }
-}
-
-void Printer::end_item(uint32_t end) {
-    last_end_ = end;
-    comment_behind(end);
-    previous_ = Previous::Item;
-}
-
-void Printer::own_lines(const std::vector<Comment>& comments, Gap gap) {
-    for (const Comment& comment : comments) {
-        begin_line(comment.begin, gap);
-        out_.text(comments_.text(comment));
-        last_end_ = comment.end;
-        previous_ = Previous::Comment;
-    }
-}
-
-void Printer::begin_line(uint32_t begin, Gap gap) {
-    if (previous_ == Previous::Nothing) return;
-    out_.hard_line();
-    if (previous_ == Previous::Brace) return;
-    const bool keep = gap == Gap::Keep || previous_ == Previous::Comment;
-    const bool blank = keep ? comments_.blank_line_between(last_end_, begin) : gap == Gap::Blank;
-    if (blank) out_.hard_line();
-}
-
-void Printer::comment_behind(uint32_t offset) {
-    const std::optional<Comment> comment = comments_.take_behind(offset);
-    if (!comment) return;
-    out_.aside("  ");
-    out_.aside(comments_.text(*comment));
-    last_end_ = comment->end;
-}
-
-Extent Printer::statement_extent(Span span) const {
+TextRange Printer::statement_extent(Span span) const {
     if (!span.valid()) return {};
     return {span.begin, comments_.behind_semicolon(span.end)};
 }
 
-Extent Printer::inside_braces(Span span, uint32_t head_end) const {
+TextRange Printer::inside_braces(Span span, uint32_t head_end) const {
     if (!span.valid()) return {};
     return {comments_.behind_brace(head_end), span.end - 1};
 }

@@ -1,18 +1,14 @@
-// sknd/syntax/keywords.h — tells keywords from identifiers by one look into a table.
+// sknd/syntax/keywords.h — the keywords of SkriptND.
 #pragma once
 
-#include <array>
 #include <string_view>
 
-#include "base/check.h"
 #include "sknd/syntax/tokens.h"
+#include "text/keywords.h"
 
 namespace lemma::sknd {
 
-struct Keyword {
-    std::string_view text;
-    TokenKind kind = TokenKind::Identifier;
-};
+using Keyword = text::Keyword<TokenKind>;
 inline constexpr Keyword kKeywords[] = {
     {"import", TokenKind::KwImport},
     {"graph", TokenKind::KwGraph},
@@ -45,27 +41,8 @@ inline constexpr Keyword kKeywords[] = {
     {"dynamic", TokenKind::KwDynamic},
 };
 
-// Gives each keyword a slot of its own; make_keyword_table proves it at compile time.
-constexpr size_t keyword_slot(std::string_view word) {
-    const auto at = [&](size_t i) { return static_cast<uint8_t>(word[i]); };
-    return (at(0) + 13u * at(1) + at(word.size() - 1)) % 64;
-}
+inline constexpr text::KeywordTable<TokenKind> kKeywordTable(kKeywords);
 
-constexpr std::array<Keyword, 64> make_keyword_table() {
-    std::array<Keyword, 64> table{};
-    for (const Keyword& keyword : kKeywords) {
-        Keyword& slot = table[keyword_slot(keyword.text)];
-        LEMMA_CHECK(slot.text.empty());  // or the table is no constant
-        slot = keyword;
-    }
-    return table;
-}
-inline constexpr std::array<Keyword, 64> kKeywordTable = make_keyword_table();
-
-inline TokenKind word_kind(std::string_view word) {
-    if (word.size() < 2 || word.size() > 8) return TokenKind::Identifier;
-    const Keyword& keyword = kKeywordTable[keyword_slot(word)];
-    return keyword.text == word ? keyword.kind : TokenKind::Identifier;
-}
+inline TokenKind word_kind(std::string_view word) { return kKeywordTable.kind_of(word); }
 
 }  // namespace lemma::sknd

@@ -4,42 +4,57 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
-#include "diag/utf8.h"
-#include "sknd/syntax/characters.h"
 #include "sknd/syntax/keywords.h"
+#include "text/lexer.h"
 
 namespace lemma::sknd {
 namespace {
 
-constexpr size_t kMaxShownBytes = 40;  // of a word quoted in a message
+using text::CharClass;
+using text::is_ascii;
+using text::is_digit;
+using text::is_line_end;
+using text::is_space;
+using text::is_word;
 
-constexpr std::array<TokenKind, 256> make_single_kinds() {
-    std::array<TokenKind, 256> kinds{};
-    kinds.fill(TokenKind::Bad);
-    const auto set = [&](char c, TokenKind kind) { kinds[static_cast<uint8_t>(c)] = kind; };
-    set('(', TokenKind::LParen);
-    set(')', TokenKind::RParen);
-    set('[', TokenKind::LBracket);
-    set(']', TokenKind::RBracket);
-    set('{', TokenKind::LBrace);
-    set('}', TokenKind::RBrace);
-    set(',', TokenKind::Comma);
-    set(';', TokenKind::Semicolon);
-    set('~', TokenKind::Tilde);
-    set('/', TokenKind::Slash);
-    set('\\', TokenKind::Backslash);
-    set('%', TokenKind::Percent);
-    set('^', TokenKind::Caret);
-    return kinds;
+constexpr text::CharTable make_classes() {
+    text::CharTable table = text::char_table("()[]{},;:.~?|+-*/\\%<>=!&^");
+    text::set_class(table, "`", CharClass::Tick);
+    text::set_class(table, "@", CharClass::At);
+    return table;
 }
-constexpr std::array<TokenKind, 256> kSingleKinds = make_single_kinds();
+constexpr text::CharTable kClasses = make_classes();
+constexpr CharClass class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
+
+constexpr auto kSingleKinds = text::single_kinds<TokenKind>({{'(', TokenKind::LParen},
+                                                             {')', TokenKind::RParen},
+                                                             {'[', TokenKind::LBracket},
+                                                             {']', TokenKind::RBracket},
+                                                             {'{', TokenKind::LBrace},
+                                                             {'}', TokenKind::RBrace},
+                                                             {',', TokenKind::Comma},
+                                                             {';', TokenKind::Semicolon},
+                                                             {'~', TokenKind::Tilde},
+                                                             {'/', TokenKind::Slash},
+                                                             {'\\', TokenKind::Backslash},
+                                                             {'%', TokenKind::Percent},
+                                                             {'^', TokenKind::Caret}});
 
 // The token that this character is, whatever follows; Bad for all others.
 TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
+
+// Neither a quote nor an escape, a line end or beyond ASCII.
+constexpr std::array<bool, 256> make_plain_in_string() {
+    std::array<bool, 256> plain{};
+    for (size_t c = 0; c < 0x80; ++c) plain[c] = true;
+    for (const char c : {'"', '\'', '\\', '\r', '\n'}) plain[static_cast<uint8_t>(c)] = false;
+    return plain;
+}
+constexpr std::array<bool, 256> kPlainInString = make_plain_in_string();
+constexpr bool is_plain_in_string(char c) { return kPlainInString[static_cast<uint8_t>(c)]; }
 
 // Eight at a time: a third of a text is indentation.
 uint32_t skip_blanks(const char* text, uint32_t offset, uint32_t end) {
@@ -52,19 +67,12 @@ uint32_t skip_blanks(const char* text, uint32_t offset, uint32_t end) {
     return offset;
 }
 
-class Lexer {
+class Lexer : text::Lexer<TokenKind> {
 public:
-    Lexer(const diag::SourceMap& sources, Span range, size_t max_tokens, Diagnostics& diag)
-        : text_(sources.text(range.file).substr(0, range.end)),
-          pos_(range.begin),
-          max_tokens_(max_tokens),
-          diag_(diag) {
-        list_.file = range.file;
-    }
+    using text::Lexer<TokenKind>::Lexer;
     TokenList run(std::span<const TextRange> skipped);
 
 private:
-    void skip_byte_order_mark();
     void lex_until(uint32_t end);
     void lex_common(uint32_t end);
     [[gnu::noinline]] void lex_rare();
@@ -76,45 +84,12 @@ private:
     [[gnu::noinline]] void lex_punctuation();
     void lex_less();
     void lex_greater();
-    void lex_bad_run();
-    void lex_no_operator(uint32_t size, std::string_view instead);
-    void check_integer();
     void bad_number();
     bool swallowed_next(uint32_t close, uint32_t line_end) const;
     void unclosed_string(uint32_t line_end, Span suspect);
     void check_encoding(uint32_t begin, uint32_t end, std::string_view where);
 
-    uint32_t size() const { return static_cast<uint32_t>(text_.size()); }
-    char at(uint32_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
-    char next(uint32_t ahead = 1) const { return at(pos_ + ahead); }
-    template <class Predicate>
-    uint32_t skip(uint32_t offset, Predicate belongs) const {
-        const char* const text = text_.data();
-        const uint32_t end = size();
-        while (offset < end && belongs(text[offset])) ++offset;
-        return offset;
-    }
-    Span span(uint32_t begin, uint32_t end) const { return {list_.file, begin, end}; }
-    std::string shown(uint32_t begin, uint32_t end) const {
-        return diag::shortened(diag::printable(text_.substr(begin, end - begin)), kMaxShownBytes);
-    }
-    // Closes the token that began at pos_.
-    void emit(TokenKind kind, uint32_t end) {
-        list_.tokens.push_back(
-            {.kind = kind, .line_start = line_start_, .begin = pos_, .end = end});
-        line_start_ = false;
-        pos_ = end;
-    }
-
-    std::string_view text_;
-    uint32_t pos_;
-    size_t max_tokens_;
-    Diagnostics& diag_;
-    TokenList list_;
-    bool line_start_ = true;
-    Span first_long_string_;    // the opening quote of the first string that spans lines
-    bool open_single_ = false;  // no ' closes a string from here to the end of the text
-    bool open_double_ = false;  // the same for "
+    Span first_long_string_;  // the opening quote of the first string that spans lines
 };
 
 TokenList Lexer::run(std::span<const TextRange> skipped) {
@@ -128,9 +103,7 @@ TokenList Lexer::run(std::span<const TextRange> skipped) {
         pos_ = range.end;
     }
     lex_until(size());
-    pos_ = size();
-    line_start_ = true;
-    emit(TokenKind::EndOfFile, size());
+    emit_end();
     return std::move(list_);
 }
 
@@ -140,18 +113,10 @@ void Lexer::lex_until(uint32_t end) {
         lex_common(end);
         if (pos_ < end && list_.tokens.size() <= max_tokens_) lex_rare();
         if (list_.tokens.size() <= max_tokens_) continue;
-        diag_
-            .error(span(pos_, pos_),
-                   DiagKind::TooLarge,
-                   fmt::format("the file has more than {} tokens", max_tokens_))
-            .note("split the file into modules");
+        too_many_tokens().note("split the file into modules");
         pos_ = size();
         max_tokens_ = SIZE_MAX;  // once is enough
     }
-}
-
-void Lexer::skip_byte_order_mark() {
-    if (pos_ == 0 && text_.starts_with("\xEF\xBB\xBF")) pos_ = 3;
 }
 
 // Blanks, words and punctuation of one character, which are most of a text, in one loop that keeps
@@ -207,7 +172,8 @@ void Lexer::lex_rare() {
         case CharClass::Punct:
             return lex_punctuation();
         case CharClass::Bad:
-            return lex_bad_run();
+            lex_bad_run(kClasses);
+            return;
         case CharClass::Space:
         case CharClass::LineEnd:
         case CharClass::Word:
@@ -219,45 +185,21 @@ void Lexer::lex_rare() {
 // REAL ::= digit+ "." digit* [exponent] | digit+ exponent
 // exponent ::= ("e" | "E") ["+" | "-"] digit+
 void Lexer::lex_number() {
-    uint32_t end = skip(pos_, is_digit);
-    bool real = false;
-    if (at(end) == '.') {
-        if (at(end + 1) == '.') {
-            const std::string digits = shown(pos_, end);
-            diag_
-                .error(span(pos_, end + 1),
-                       DiagKind::BadNumber,
-                       fmt::format("`{}.` is a real number, which `.` cannot follow", digits))
-                .note(fmt::format("insert a space: `{} ..(n)`", digits))
-                .fix(span(end, end), " ");
-            return emit(TokenKind::Integer, end);
-        }
-        real = true;
-        end = skip(end + 1, is_digit);
+    const uint32_t digits_end = skip(pos_, is_digit);
+    if (at(digits_end) == '.' && at(digits_end + 1) == '.') {
+        const std::string digits = shown(pos_, digits_end);
+        diag_
+            .error(span(pos_, digits_end + 1),
+                   DiagKind::BadNumber,
+                   fmt::format("`{}.` is a real number, which `.` cannot follow", digits))
+            .note(fmt::format("insert a space: `{} ..(n)`", digits))
+            .fix(span(digits_end, digits_end), " ");
+        return emit(TokenKind::Integer, digits_end);
     }
-    if (at(end) == 'e' || at(end) == 'E') {
-        const bool sign = at(end + 1) == '+' || at(end + 1) == '-';
-        const uint32_t digits = end + 1 + (sign ? 1 : 0);
-        if (is_digit(at(digits))) {
-            real = true;
-            end = skip(digits, is_digit);
-        }
-    }
+    const auto [end, real] = number_at(pos_);
     if (is_word(at(end)) || (at(end) == '.' && at(end + 1) != '.')) return bad_number();
     emit(real ? TokenKind::Real : TokenKind::Integer, end);
-    if (!real) check_integer();
-}
-
-// Reports an integer, just emitted, that does not fit. The token stays: its place is right.
-void Lexer::check_integer() {
-    const Token& token = list_.tokens.back();
-    if (token.end - token.begin <= 18) return;
-    int64_t value = 0;
-    const char* end = text_.data() + token.end;
-    if (std::from_chars(text_.data() + token.begin, end, value).ec == std::errc{}) return;
-    diag_.error(span(token.begin, token.end),
-                DiagKind::IntRange,
-                fmt::format("integer `{}` does not fit 64 bits", shown(token.begin, token.end)));
+    if (!real) check_integer(INT64_MAX);
 }
 
 void Lexer::bad_number() {
@@ -339,73 +281,38 @@ void Lexer::lex_comment() {
         return true;
     });
     if (!is_ascii(static_cast<char>(bits))) check_encoding(pos_, end, "this comment");
-    list_.comments.push_back({.begin = pos_, .end = end, .own_line = line_start_});
-    pos_ = end;
+    add_comment(end);
 }
 
 void Lexer::check_encoding(uint32_t begin, uint32_t end, std::string_view where) {
-    for (uint32_t i = begin; i < end;) {
-        const diag::Character character = diag::character_at(text_, i);
-        if (!character.valid) {
-            const auto byte = static_cast<uint8_t>(text_[i]);
-            diag_.error(span(i, i + 1),
-                        DiagKind::BadEncoding,
-                        fmt::format("byte 0x{:02x} in {} is not UTF-8 text", byte, where));
-            return;
-        }
-        i += character.size;
-    }
-}
-
-// A run of bytes that begin no token: controls, NUL, anything beyond ASCII.
-void Lexer::lex_bad_run() {
-    const uint32_t end = skip(pos_, [](char c) { return class_of(c) == CharClass::Bad; });
-    diag::Report report = diag_.error(span(pos_, end),
-                                      DiagKind::BadCharacter,
-                                      fmt::format("unexpected character `{}`", shown(pos_, end)));
-    if (!is_ascii(text_[pos_])) report.note("names are written in ASCII letters, digits and `_`");
-    emit(TokenKind::Bad, end);
-}
-
-// Something like an operator, of that many characters, that the language does not have.
-void Lexer::lex_no_operator(uint32_t size, std::string_view instead) {
-    diag_
-        .error(span(pos_, pos_ + size),
-               DiagKind::BadCharacter,
-               fmt::format("`{}` is not an operator", text_.substr(pos_, size)))
-        .did_you_mean(span(pos_, pos_ + size), instead);
-    emit(TokenKind::Bad, pos_ + size);
+    const Span byte = not_utf8(begin, end);
+    if (byte.valid()) diag_.error(byte, DiagKind::BadEncoding, encoding_message(byte, where));
 }
 
 // Punctuation that may be longer than one character.
 void Lexer::lex_punctuation() {
-    // The token of two characters if the second one fits, else the one of the first.
-    const auto pair = [&](char second, TokenKind two, TokenKind one) {
-        const bool fits = next() == second;
-        emit(fits ? two : one, pos_ + (fits ? 2 : 1));
-    };
     switch (text_[pos_]) {
         case ':':
-            return pair('=', TokenKind::ColonAssign, TokenKind::Colon);
+            return emit_pair('=', TokenKind::ColonAssign, TokenKind::Colon);
         case '?':
-            return pair('?', TokenKind::QuestionQuestion, TokenKind::Question);
+            return emit_pair('?', TokenKind::QuestionQuestion, TokenKind::Question);
         case '+':
-            return pair('=', TokenKind::PlusAssign, TokenKind::Plus);
+            return emit_pair('=', TokenKind::PlusAssign, TokenKind::Plus);
         case '-':
-            return pair('>', TokenKind::Arrow, TokenKind::Minus);
+            return emit_pair('>', TokenKind::Arrow, TokenKind::Minus);
         case '<':
             return lex_less();
         case '>':
             return lex_greater();
         case '.':
             if (next() == '.' && next(2) == '.') return emit(TokenKind::Ellipsis, pos_ + 3);
-            return pair('.', TokenKind::DotDot, TokenKind::Dot);
+            return emit_pair('.', TokenKind::DotDot, TokenKind::Dot);
         case '|':
             if (next() == '=') return emit(TokenKind::OrAssign, pos_ + 2);
-            return pair('|', TokenKind::OrOr, TokenKind::Bar);
+            return emit_pair('|', TokenKind::OrOr, TokenKind::Bar);
         case '*':
             if (next() == '=') return emit(TokenKind::StarAssign, pos_ + 2);
-            return pair('*', TokenKind::StarStar, TokenKind::Star);
+            return emit_pair('*', TokenKind::StarStar, TokenKind::Star);
         case '&':
             if (next() == '=') return emit(TokenKind::AndAssign, pos_ + 2);
             if (next() == '&') return emit(TokenKind::AndAnd, pos_ + 2);
@@ -413,12 +320,12 @@ void Lexer::lex_punctuation() {
         case '=':
             if (next() == '=' && next(2) == '=') return lex_no_operator(3, "==");
             if (next() == '>') return emit(TokenKind::Implies, pos_ + 2);
-            return pair('=', TokenKind::EqualEqual, TokenKind::Assign);
+            return emit_pair('=', TokenKind::EqualEqual, TokenKind::Assign);
         case '!':
             if (next() == '=' && next(2) == '=') return lex_no_operator(3, "!=");
-            return pair('=', TokenKind::NotEqual, TokenKind::Bang);
+            return emit_pair('=', TokenKind::NotEqual, TokenKind::Bang);
         default:
-            return lex_bad_run();
+            lex_bad_run(kClasses);
     }
 }
 

@@ -114,7 +114,7 @@ Block Parser::parse_block_region(const Token& open) {
     if (!parse_body(open, statement, brace_missing)) {
         panic_ = true;
     } else if (!block.yield_span.valid() && diag_.error_count() == errors) {
-        report(span(cursor_.previous), DiagKind::MisplacedYield, "this block has no `yield`")
+        report(span(previous()), DiagKind::MisplacedYield, "this block has no `yield`")
             .note(span(open), "the block begins here");
     }
     return block;

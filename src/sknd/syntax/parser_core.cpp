@@ -1,32 +1,17 @@
 // Tokens, messages, recovery and limits of the parser.
 #include <algorithm>
 
-#include "diag/utf8.h"
 #include "sknd/syntax/parser_impl.h"
 
 namespace lemma::sknd {
-namespace {
-
-constexpr size_t kMaxShownBytes = 40;
-
-bool opens(TokenKind kind) {
-    return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
-}
-bool closes(TokenKind kind) {
-    return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-}
-
-}  // namespace
-
 Parser::Parser(const diag::SourceMap& sources,
                diag::FileId file,
                const ParseLimits& limits,
                Diagnostics& diag,
                Module earlier)
-    : sources_(sources),
-      text_(sources.text(file)),
+    : Base(sources, file, limits.max_depth, diag),
+      sources_(sources),
       limits_(limits),
-      diag_(diag),
       module_(std::move(earlier)),
       earlier_definitions_(module_.definitions.size()),
       expr_depths_(module_.exprs.size()) {
@@ -37,7 +22,7 @@ Parser::Parser(const diag::SourceMap& sources,
 
 // Whether a definition begins here, as opposed to a keyword that someone took for a name.
 bool Parser::at_definition() const {
-    const TokenKind before = cursor_.previous.kind;
+    const TokenKind before = previous().kind;
     if (!peek().line_start && before != TokenKind::RBrace && before != TokenKind::Semicolon) {
         return false;
     }
@@ -56,34 +41,12 @@ bool Parser::at_body_end() const {
 
 // ---- Messages ---------------------------------------------------------------------------------
 
-// Reports, and goes on parsing.
+// What is wrong with the syntax inside a format string is told about the string.
 diag::Report Parser::report(Span span, DiagKind kind, std::string message) {
-    if (panic_) return diag::Report(nullptr);
     const bool syntax = kind == DiagKind::UnexpectedToken || kind == DiagKind::UnclosedBracket ||
                         kind == DiagKind::MisplacedItem;
-    if (in_format_ && syntax) kind = DiagKind::BadFormat;
-    return diag_.error(span, kind, std::move(message));
-}
-
-// Reports, and gives up on the statement. Silent where the trouble is known already, to the lexer
-// or from an earlier report on this statement.
-diag::Report Parser::fail(Span span, DiagKind kind, std::string message) {
-    if (at(TokenKind::Bad) || cursor_.previous.kind == TokenKind::Bad) panic_ = true;
-    if (has_error()) panic_ = true;
-    const diag::Report result = report(span, kind, std::move(message));
-    panic_ = true;
-    return result;
-}
-
-diag::Report Parser::fail_expected(std::string_view wanted) {
-    return fail(span(peek()),
-                DiagKind::UnexpectedToken,
-                fmt::format("expected {}, found {}", wanted, found()));
-}
-
-std::string Parser::shown(Span span) const {
-    const std::string_view whole = text(span);
-    return diag::shortened(diag::printable(whole.substr(0, whole.find('\n'))), kMaxShownBytes);
+    return Base::report(
+        span, in_format_ && syntax ? DiagKind::BadFormat : kind, std::move(message));
 }
 
 // The token at hand in the words of a message.
@@ -96,7 +59,7 @@ std::string Parser::found() const {
         case TokenKind::Builtin:
             return std::string(describe(peek().kind));
         default:
-            return fmt::format("`{}`", diag::shortened(std::string(text(peek())), kMaxShownBytes));
+            return fmt::format("`{}`", shown(span(peek())));
     }
 }
 
@@ -115,70 +78,7 @@ bool Parser::fail_misplaced() {
     return false;
 }
 
-bool Parser::expect(TokenKind kind) {
-    if (accept(kind)) return true;
-    fail_expected(describe(kind));
-    return false;
-}
-
-// Takes the bracket that closes `open`; `list` tells that a comma could follow as well.
-bool Parser::close(const Token& open, TokenKind closer, bool list) {
-    if (accept(closer)) return true;
-    if (panic_ || fail_misplaced()) return false;
-    if (closer_follows(closer)) {
-        fail_expected(list ? fmt::format("`,` or {}", describe(closer))
-                           : std::string(describe(closer)));
-    } else {
-        fail(span(open),
-             DiagKind::UnclosedBracket,
-             fmt::format("{} is never closed", describe(open.kind)))
-            .note(span(peek()), fmt::format("expected {}, found {}", describe(closer), found()));
-    }
-    return false;
-}
-
-// Whether that bracket closes the list at hand further on in this statement.
-bool Parser::closer_follows(TokenKind closer) const {
-    int depth = 0;
-    for (size_t i = cursor_.pos; i < cursor_.last; ++i) {
-        const TokenKind kind = cursor_.tokens[i].kind;
-        if (kind == TokenKind::Semicolon || kind == TokenKind::Block) return false;
-        if (opens(kind)) ++depth;
-        if (closes(kind) && depth-- == 0) return kind == closer;
-    }
-    return false;
-}
-
-// Reports once, and gives up on the definition.
-void Parser::too_deep(Span span, int limit) {
-    report(span, DiagKind::TooDeep, fmt::format("nesting is deeper than {} levels", limit))
-        .note("the limit is set by `--max-depth`");
-    panic_ = true;
-    fatal_ = true;
-}
-
 // ---- Recovery ---------------------------------------------------------------------------------
-
-void Parser::begin_statement() {
-    attribute_braces_ = 0;
-    statement_errors_ = diag_.error_count();
-}
-
-// Takes the `;` of a statement. Where it is only forgotten, we go on as if it stood there.
-void Parser::end_statement() {
-    if (panic_ || accept(TokenKind::Semicolon)) return;
-    const Token last = cursor_.previous;
-    const bool next_line = statement_may_start();
-    if (last.kind == TokenKind::Bad && next_line) return;  // an unclosed string took it along
-    if (has_error() && next_line) return;
-    if (fail_misplaced()) return;
-    if (!next_line) {
-        fail_expected("`;`");
-        return;
-    }
-    report(span(last), DiagKind::MissingSemicolon, fmt::format("expected `;`, found {}", found()))
-        .fix({module_.file, last.end, last.end}, ";");
-}
 
 // Whether the token at hand looks like the beginning of another statement or the end of the body.
 bool Parser::statement_may_start() const {
@@ -233,7 +133,7 @@ void Parser::skip_to_definition() {
 // we go on as if it stood there.
 Token Parser::open_body(bool fits) {
     if (at(TokenKind::LBrace)) return advance();
-    const Token last = cursor_.previous;
+    const Token last = previous();
     report(span(last), DiagKind::UnexpectedToken, fmt::format("expected `{{`, found {}", found()))
         .fix({module_.file, last.end, last.end}, " {");
     if (!fits) panic_ = true;
@@ -245,7 +145,7 @@ bool Parser::close_body(const Token& open) {
     if (accept(TokenKind::RBrace)) return true;
     if (cursor_.pos != silent_pos_) {
         report(span(open), DiagKind::UnclosedBracket, "`{` is never closed")
-            .note(span(cursor_.previous), "the last statement ends here")
+            .note(span(previous()), "the last statement ends here")
             .note(span(peek()), fmt::format("expected `}}`, found {}", found()));
     }
     silent_pos_ = cursor_.pos;

@@ -7,10 +7,7 @@
 //   parser_expr.cpp     operators
 //   parser_primary.cpp  operands: literals, lists, indexing, casts, calls
 //   parser_string.cpp   string literals
-//
-// After an error the parser panics: it reports nothing more and the functions fall through until
-// the loop over statements skips to the next one. A `fail` panics, and is silent if the statement
-// has an error already; a `report` only reports.
+// text/parser.h says how it reports and recovers.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,6 +22,7 @@
 #include "diag/source.h"
 #include "sknd/syntax/ast.h"
 #include "sknd/syntax/parser.h"
+#include "text/parser.h"
 
 namespace lemma::sknd {
 
@@ -78,7 +76,7 @@ struct DepthBelow {
     int operator()(const BuiltinCall& n) const { return of(n.operand); }
 };
 
-class Parser {
+class Parser : text::Parser<Parser, TokenKind> {
 public:
     Parser(const diag::SourceMap& sources,
            diag::FileId file,
@@ -91,62 +89,10 @@ private:
     using ExprNode = decltype(Expr::node);
     using RegionNode = decltype(Region::node);
 
-    // Where we are in a list of tokens that EndOfFile closes.
-    struct Cursor {
-        const Token* tokens = nullptr;
-        size_t last = 0;  // the index of EndOfFile
-        size_t pos = 0;
-        Token previous;  // the last token taken
-    };
-
-    // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
-    class Nest {
-    public:
-        explicit Nest(Parser& parser)
-            : ok(++parser.depth_ <= parser.limits_.max_depth), parser_(parser) {
-            if (!ok) parser.too_deep(parser.span(parser.peek()), parser.limits_.max_depth);
-        }
-        ~Nest() { --parser_.depth_; }
-        Nest(const Nest&) = delete;
-        Nest& operator=(const Nest&) = delete;
-        const bool ok;
-
-    private:
-        Parser& parser_;
-    };
-
     // ---- Tokens -------------------------------------------------------------------------------
-    const Token& peek() const { return cursor_.tokens[cursor_.pos]; }
-    const Token& peek(size_t ahead) const {
-        return cursor_.tokens[std::min(cursor_.pos + ahead, cursor_.last)];
-    }
-    bool at(TokenKind kind) const { return peek().kind == kind; }
-    bool at(TokenKind kind, size_t ahead) const { return peek(ahead).kind == kind; }
-    bool at_word(std::string_view word) const {
-        return at(TokenKind::Identifier) && text(peek()) == word;
-    }
-    Token advance() {
-        cursor_.previous = peek();
-        if (cursor_.pos < cursor_.last) ++cursor_.pos;
-        return cursor_.previous;
-    }
-    bool accept(TokenKind kind) {
-        if (!at(kind)) return false;
-        advance();
-        return true;
-    }
-    std::string_view text(const Token& token) const {
-        return {text_.data() + token.begin, token.end - token.begin};
-    }
-    std::string_view text(Span span) const {
-        return {text_.data() + span.begin, span.end - span.begin};
-    }
-    std::string shown(Span span) const;  // for a message: not too much of it
-    Span span(const Token& token) const { return {module_.file, token.begin, token.end}; }
-    // From there to the end of the last token taken.
-    Span span_from(uint32_t begin) const {
-        return {module_.file, begin, std::max(begin, cursor_.previous.end)};
-    }
+    using Base = text::Parser<Parser, TokenKind>;
+    friend Base;
+    using Base::span_from;
     Span span_from(ExprId expr) const { return span_from(module_.exprs[expr].span.begin); }
     Name name_of(const Token& token) const { return {text(token), span(token)}; }
     bool at_contextual_keyword() const { return at_word("is") || at_word("in"); }
@@ -155,19 +101,22 @@ private:
 
     // ---- Messages -----------------------------------------------------------------------------
     diag::Report report(Span span, DiagKind kind, std::string message);
-    diag::Report fail(Span span, DiagKind kind, std::string message);
-    diag::Report fail_expected(std::string_view wanted);
     std::string found() const;
     bool fail_misplaced();
-    bool expect(TokenKind kind);
-    bool close(const Token& open, TokenKind closer, bool list);
-    bool closer_follows(TokenKind closer) const;
-    void too_deep(Span span, int limit);
+    static bool ends_list(TokenKind kind) {
+        return kind == TokenKind::Semicolon || kind == TokenKind::Block;
+    }
+    // Gives up on the definition.
+    void too_deep(Span span, int limit) {
+        Base::too_deep(span, limit);
+        fatal_ = true;
+    }
 
     // ---- Recovery -----------------------------------------------------------------------------
-    void begin_statement();
-    bool has_error() const { return diag_.error_count() > statement_errors_; }
-    void end_statement();
+    void begin_statement() {
+        attribute_braces_ = 0;
+        Base::begin_statement();
+    }
     bool statement_may_start() const;
     void skip_statement();
     void skip_to_definition();
@@ -357,21 +306,14 @@ private:
     ExprId bad_expr();
 
     const diag::SourceMap& sources_;
-    std::string_view text_;
     const ParseLimits& limits_;
-    Diagnostics& diag_;
     Module module_;
     const size_t earlier_definitions_;  // of other files of the module
     std::vector<int> expr_depths_;      // of each expression of module_
 
-    Cursor cursor_;
-    int depth_ = 0;                // living Nests
-    bool panic_ = false;           // an error was reported: silent up to the end of the statement
-    bool fatal_ = false;           // the same up to the end of the definition
-    bool brace_lost_ = false;      // a statement was skipped up to a brace, maybe its own
-    size_t silent_pos_ = -1;       // a body that is unclosed here was reported, or is a consequence
-    size_t statement_errors_ = 0;  // how many there were when this statement began
-    int attribute_braces_ = 0;     // open `{` of the calls in this statement
+    bool brace_lost_ = false;   // a statement was skipped up to a brace, maybe its own
+    size_t silent_pos_ = -1;    // a body that is unclosed here was reported, or is a consequence
+    int attribute_braces_ = 0;  // open `{` of the calls in this statement
 
     std::vector<std::string_view> generics_;  // names of the @dtype block of this definition
     bool generics_broken_ = false;            // it has errors, so some may be missing

@@ -49,7 +49,7 @@ bool Parser::parse_locals(LowerStmt& stmt) {
 // Whether only a comma is missing at the end of the line; we go on as if it stood there.
 bool Parser::supply_comma() {
     if (!at(TokenKind::Identifier) || !peek().line_start) return false;
-    const Token last = cursor_.previous;
+    const Token last = previous();
     report(span(last), DiagKind::UnexpectedToken, fmt::format("expected `,`, found {}", found()))
         .fix({module_.file, last.end, last.end}, ",");
     return true;
@@ -58,7 +58,7 @@ bool Parser::supply_comma() {
 // Where all left sides are plain names, the last one should have been the target.
 void Parser::report_no_target(const LowerStmt& stmt) {
     const bool ends = at(TokenKind::Semicolon) || at(TokenKind::Bar) || statement_may_start();
-    const bool bounds = cursor_.previous.kind == TokenKind::Comma;
+    const bool bounds = previous().kind == TokenKind::Comma;
     if (stmt.locals.empty() || (!ends && !bounds)) return;
     const Name& last = stmt.locals.back().name;
     report(last.span,

@@ -217,7 +217,7 @@ void Parser::parse_block(Definition& def) {
         def.blocks.push_back(
             {.kind = *kind, .keyword = span(keyword), .span = span_from(keyword.begin)});
     }
-    const Token close = cursor_.previous;
+    const Token close = previous();
     if (close.kind == TokenKind::RBrace && close.line_start && keyword.line_start &&
         column(close) < column(keyword)) {
         suspect_brace_ = open;

@@ -4,9 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
-#include "diag/span.h"
+#include "text/tokens.h"
 
 namespace lemma::sknd {
 
@@ -101,31 +100,10 @@ enum class TokenKind : uint8_t {
     MaxAssign /* >?= */,
 };
 
-struct Token {
-    TokenKind kind = TokenKind::EndOfFile;
-    bool line_start = false;  // the first token of its line
-    uint32_t begin = 0;
-    uint32_t end = 0;
-};
-
-// Bytes of a text.
-struct TextRange {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-};
-
-// A comment, from `#` to the end of its line; the span leaves out the line end.
-struct Comment {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-    bool own_line = false;  // nothing but white space before it
-};
-
-struct TokenList {
-    diag::FileId file;
-    std::vector<Token> tokens;  // closed by EndOfFile
-    std::vector<Comment> comments;
-};
+using Token = text::Token<TokenKind>;
+using TokenList = text::TokenList<TokenKind>;
+using text::Comment;
+using text::TextRange;
 
 bool is_keyword(TokenKind kind);
 // "`+=`", "an identifier", "the end of the file": the words for messages.

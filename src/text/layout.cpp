@@ -1,11 +1,11 @@
-#include "sknd/print/printer_layout.h"
+#include "text/layout.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
-namespace lemma::sknd {
+namespace lemma::text {
 
 namespace {
 
@@ -170,4 +170,4 @@ void Layout::put(std::string_view text) {
     column_ += columns(text.substr(last_line + 1));  // npos + 1 is 0
 }
 
-}  // namespace lemma::sknd
+}  // namespace lemma::text

@@ -1,4 +1,4 @@
-// sknd/print/printer_layout.h — lays out a stream of words, groups and possible line breaks. A
+// text/layout.h — lays out a stream of words, groups and possible line breaks. A
 // group that fits stays on one line; otherwise its own breaks become new lines, and the groups
 // inside it are tried again. Linear in the length of the stream.
 #pragma once
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lemma::sknd {
+namespace lemma::text {
 
 class Layout {
 public:
@@ -106,4 +106,4 @@ private:
     std::vector<int64_t> indents_{0};
 };
 
-}  // namespace lemma::sknd
+}  // namespace lemma::text

@@ -1,21 +1,17 @@
-#include "sknd/print/printer_comments.h"
+#include "text/comments.h"
 
 #include <algorithm>
 
-namespace lemma::sknd {
+#include "text/characters.h"
 
-namespace {
+namespace lemma::text {
 
-bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\v'; }
-bool is_space(char c) { return is_blank(c) || is_line_end(c); }
-
-}  // namespace
-
-Comments::Comments(const Module& module, const diag::SourceMap& sources)
-    : comments_(module.comments) {
-    if (module.file.valid() && module.file.value < sources.size()) {
-        text_ = sources.text(module.file);
+Comments::Comments(const std::vector<Comment>& comments,
+                   diag::FileId file,
+                   const diag::SourceMap& sources)
+    : comments_(comments) {
+    if (file.valid() && file.value < sources.size()) {
+        text_ = sources.text(file);
         taken_.resize(comments_.size());
     } else {
         next_ = comments_.size();  // their text is out of reach
@@ -30,7 +26,8 @@ std::vector<Comment> Comments::take_before(uint32_t offset) {
     return result;
 }
 
-std::vector<Comment> Comments::take_inside(Extent statement, const std::vector<Extent>& blocks) {
+std::vector<Comment> Comments::take_inside(TextRange statement,
+                                           const std::vector<TextRange>& blocks) {
     std::vector<Comment> result;
     uint32_t begin = statement.begin;
     const auto take_up_to = [&](uint32_t end) {
@@ -39,7 +36,7 @@ std::vector<Comment> Comments::take_inside(Extent statement, const std::vector<E
             taken_[i] = true;
         }
     };
-    for (const Extent& block : blocks) {
+    for (const TextRange& block : blocks) {
         take_up_to(block.begin);
         begin = block.end;
     }
@@ -47,8 +44,18 @@ std::vector<Comment> Comments::take_inside(Extent statement, const std::vector<E
     return result;
 }
 
-std::optional<Comment> Comments::take_behind(uint32_t offset) {
-    while (offset < text_.size() && is_blank(text_[offset])) ++offset;
+bool Comments::any_before(uint32_t offset) const {
+    for (size_t i = next_; i < comments_.size() && comments_[i].begin < offset; ++i) {
+        if (!taken_[i]) return true;
+    }
+    return false;
+}
+
+std::optional<Comment> Comments::take_behind(uint32_t offset, char separator) {
+    offset = skip_blanks(offset);
+    if (separator != '\0' && offset < text_.size() && text_[offset] == separator) {
+        offset = skip_blanks(offset + 1);
+    }
     const size_t i = first_from(offset);
     if (i >= comments_.size() || comments_[i].begin != offset || taken_[i]) return std::nullopt;
     if (comments_[i].own_line) return std::nullopt;
@@ -56,9 +63,15 @@ std::optional<Comment> Comments::take_behind(uint32_t offset) {
     return comments_[i];
 }
 
+uint32_t Comments::skip_blanks(uint32_t offset) const {
+    while (offset < text_.size() && is_space(text_[offset])) ++offset;
+    return offset;
+}
+
 std::string_view Comments::text(const Comment& comment) const {
     std::string_view text = text_.substr(comment.begin, comment.end - comment.begin);
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    while (!text.empty() && (is_space(text.back()) || is_line_end(text.back())))
+        text.remove_suffix(1);
     return text;
 }
 
@@ -68,7 +81,7 @@ bool Comments::blank_line_between(uint32_t begin, uint32_t end) const {
         if (text_[i] == '\r' && i + 1 < end && text_[i + 1] == '\n') continue;  // CRLF is one
         if (is_line_end(text_[i])) {
             if (++lines == 2) return true;
-        } else if (!is_blank(text_[i])) {
+        } else if (!is_space(text_[i])) {
             lines = 0;
         }
     }
@@ -92,7 +105,7 @@ uint32_t Comments::skip_space(uint32_t offset) const {
     while (offset < text_.size()) {
         if (text_[offset] == '#') {
             while (offset < text_.size() && !is_line_end(text_[offset])) ++offset;
-        } else if (is_space(text_[offset])) {
+        } else if (is_space(text_[offset]) || is_line_end(text_[offset])) {
             ++offset;
         } else {
             break;
@@ -109,4 +122,4 @@ size_t Comments::first_from(uint32_t offset) const {
                                comments_.begin());
 }
 
-}  // namespace lemma::sknd
+}  // namespace lemma::text
