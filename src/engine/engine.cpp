@@ -284,24 +284,6 @@ Result<void> Engine::interpret(Loaded& loaded,
     return {};
 }
 
-Result<interpret::NamedArrays> Engine::collect(Loaded& loaded) {
-    interpret::NamedArrays outputs;
-    const ir::Program& program = state_.program();
-    for (const ir::Port& port : program.graphs[program.main].outputs) {
-        auto& items = outputs[port.name];
-        auto count = static_cast<int64_t>(port.operand.items.size());
-        if (port.operand.length.valid()) {
-            LEMMA_TRY(count, state_.extent(port.operand.length));
-        }
-        for (int64_t i = 0; i < count; ++i) {
-            LEMMA_TRY(interpret::Array value,
-                      array_of(loaded, port.operand.items[static_cast<size_t>(i)]));
-            items.push_back(std::move(value));
-        }
-    }
-    return outputs;
-}
-
 // All of them are read before any is changed.
 Result<void> Engine::update_variables(Loaded& loaded) {
     std::vector<std::pair<ir::TensorId, interpret::Array>> updated;
@@ -348,7 +330,8 @@ Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs)
 Result<interpret::NamedArrays> Engine::run_step(const interpret::NamedArrays& inputs) {
     LEMMA_TRY(prepare(inputs));
     LEMMA_TRY(run_again());
-    LEMMA_TRY(interpret::NamedArrays outputs, collect(*current_));
+    LEMMA_TRY(interpret::NamedArrays outputs,
+              state_.collect_outputs([this](ir::TensorId id) { return array_of(*current_, id); }));
     LEMMA_TRY(update_variables(*current_));
     return outputs;
 }

@@ -109,7 +109,6 @@ private:
     Result<void> interpret(Loaded& loaded,
                            const loop::PlanStep& step,
                            const loop::InterpretedStep& interpreted);
-    Result<interpret::NamedArrays> collect(Loaded& loaded);
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const Loaded& loaded) const;
     // Of kernels with run-time extents, and their tensors.

@@ -33,29 +33,16 @@ Result<NamedArrays> Interpreter::run_step(const NamedArrays& inputs) {
     LEMMA_TRY(state_.begin_run(inputs));
     LEMMA_TRY(run_main());
     LEMMA_TRY(state_.check_program(true));
-    LEMMA_TRY(NamedArrays outputs, collect_outputs());
+    const auto read = [this](ir::TensorId id) -> Result<Array> {
+        LEMMA_TRY(const auto value, state_.value_of(id));
+        return *value;
+    };
+    LEMMA_TRY(NamedArrays outputs, state_.collect_outputs(read));
     LEMMA_TRY(update_variables());
     return outputs;
 }
 
-Result<NamedArrays> Interpreter::collect_outputs() {
-    NamedArrays outputs;
-    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
-        auto& items = outputs[port.name];
-        auto count = static_cast<int64_t>(port.operand.items.size());
-        if (port.operand.length.valid()) {
-            LEMMA_TRY(count, state_.extent(port.operand.length));
-        }
-        for (int64_t i = 0; i < count; ++i) {
-            LEMMA_TRY(const auto value,
-                      state_.value_of(port.operand.items[static_cast<size_t>(i)]));
-            items.push_back(*value);
-        }
-    }
-    return outputs;
-}
-
-// Reads all of them before it changes any.
+// All of them are read before any is changed.
 Result<void> Interpreter::update_variables() {
     std::vector<std::pair<ir::TensorId, std::shared_ptr<Array>>> updated;
     for (const ir::Update& update : program_.updates) {

@@ -38,7 +38,6 @@ private:
     };
 
     Result<NamedArrays> run_step(const NamedArrays& inputs);
-    Result<NamedArrays> collect_outputs();
     Result<void> update_variables();
     Result<void> run_main();
     Result<void> run_operations(const std::vector<ir::OpId>& operations);

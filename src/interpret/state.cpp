@@ -129,6 +129,22 @@ Result<void> State::begin_run(const NamedArrays& inputs) {
     return check_program(false);
 }
 
+Result<NamedArrays> State::collect_outputs(const ValueReader& read) {
+    NamedArrays outputs;
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        auto& items = outputs[port.name];
+        auto count = static_cast<int64_t>(port.operand.items.size());
+        if (port.operand.length.valid()) {
+            LEMMA_TRY(count, extent(port.operand.length));
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            LEMMA_TRY(Array value, read(port.operand.items[static_cast<size_t>(i)]));
+            items.push_back(std::move(value));
+        }
+    }
+    return outputs;
+}
+
 void State::end_run(bool done) {
     values_.clear();
     if (done) ++runs_;

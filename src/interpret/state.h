@@ -47,6 +47,9 @@ public:
     void end_run(bool done);
     // What the graph asserts; `all`: an assertion that is still open is an error.
     Result<void> check_program(bool all);
+    // The outputs of the graph, from whoever has the values.
+    using ValueReader = std::function<Result<Array>(ir::TensorId)>;
+    Result<NamedArrays> collect_outputs(const ValueReader& read);
     Result<void> check_assertions(ir::OpId id, bool all) {
         return check(program_.operations[id].assertions, all);
     }
