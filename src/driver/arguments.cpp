@@ -132,12 +132,12 @@ std::string unexpected_argument(const CLI::App& app, const std::string& argument
 void declare(CLI::App& app, const Commands& commands, const std::string& named) {
     app.formatter(std::make_shared<CLI::FormatterLambda>(help_text));
     app.name("lemma");
-    app.set_help_flag("-h,--help", "this text");
-    app.set_version_flag("--version", fmt::format("lemma {}", kVersion), "the version");
+    app.set_help_flag("-h,--help", "show this help");
+    app.set_version_flag("--version", fmt::format("lemma {}", kVersion), "show the version");
     for (const auto& command : commands) {
         if (!named.empty() && command->name() != named) continue;
         CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-        sub->set_help_flag("-h,--help", "this text");
+        sub->set_help_flag("-h,--help", "show this help");
         Arguments arguments(*sub);
         command->declare(arguments);
     }
@@ -271,7 +271,7 @@ Outcome run_line(const std::vector<std::string>& args,
     if (!named.empty() && std::ranges::none_of(commands, is_named)) {
         return unknown_command(named, commands);
     }
-    CLI::App app("Lemma reads, checks and formats neural-network models.");
+    CLI::App app("Lemma checks, runs, converts and measures neural-network models.");
     declare(app, commands, named);
     if (const auto answer = parse(app, args)) return *answer;
     const auto subs = app.get_subcommands();

@@ -3,22 +3,25 @@
 namespace lemma::driver {
 
 void declare_graph_options(Arguments& arguments, model::GraphOptions& options) {
-    arguments.text("--graph", options.graph, "NAME", "which graph, when the model has several");
-    arguments.pairs("-a", options.attributes, "a graph attribute; can be repeated");
+    arguments.text(
+        "--graph", options.graph, "NAME", "select a graph of a model with several graphs");
+    arguments.pairs("-a", options.attributes, "set a graph attribute; can be repeated");
     arguments.number("--max-operations",
                      options.compose.max_operations,
                      {1, kAnyNumber},
-                     "operations of a graph (250000)");
+                     "limit on the operations of a graph (250000)");
     arguments.number("--max-unroll",
                      options.compose.max_unroll,
                      {1, kAnyNumber},
-                     "iterations of an unrolled loop (100000)");
-    arguments.number(
-        "--max-rank", options.compose.max_rank, {1, kAnyNumber}, "axes of a tensor (1024)");
+                     "limit on the iterations of an unrolled loop (100000)");
+    arguments.number("--max-rank",
+                     options.compose.max_rank,
+                     {1, kAnyNumber},
+                     "limit on the axes of a tensor (1024)");
     arguments.number("--max-call-depth",
                      options.compose.max_call_depth,
                      {1, model::kMaxCallDepth},
-                     "operators that call each other (200)");
+                     "limit on the depth of operator calls (200)");
 }
 
 void declare_real(Arguments& arguments, model::GraphOptions& options) {
@@ -26,44 +29,49 @@ void declare_real(Arguments& arguments, model::GraphOptions& options) {
                                       {"f64", ir::DType::F64},
                                       {"f16", ir::DType::F16},
                                       {"bf16", ir::DType::BF16}};
-    arguments.choice("--real", options.compose.real, reals, "what `real` is computed in (f32)");
+    arguments.choice("--real", options.compose.real, reals, "type of `real` (f32)");
 }
 
 void declare_limits(Arguments& arguments, model::CheckOptions& options) {
     const NumberRange range = {1, kAnyNumber};
     arguments.number(
-        "--max-depth", options.parse.max_depth, {1, model::kMaxDepth}, "nesting to accept (256)");
-    arguments.number(
-        "--max-pack-length", options.eval.max_pack_length, range, "items of a pack (1048576)");
+        "--max-depth", options.parse.max_depth, {1, model::kMaxDepth}, "limit on nesting (256)");
+    arguments.number("--max-pack-length",
+                     options.eval.max_pack_length,
+                     range,
+                     "limit on the items of a pack (1048576)");
     arguments.number("--max-string-bytes",
                      options.eval.max_string_bytes,
                      range,
-                     "bytes of a string, or of the strings of a pack (16777216)");
+                     "limit on the bytes of a string, or of all strings of a pack (16777216)");
     arguments.number("--max-work",
                      options.eval.max_work,
                      range,
-                     "items of packs, and parts of a graph, to work out (64000000)");
+                     "limit on evaluated pack items and graph parts (64000000)");
 }
 
 void declare_dialect(Arguments& arguments, model::CheckOptions& options) {
     using nnef1::Dialect;
     const Choices<Dialect> dialects = {
         {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
-    arguments.choice(
-        "--dialect", options.dialect, dialects, "the reading of NNEF 1.0 (.sknd: no effect)");
+    arguments.choice("--dialect",
+                     options.dialect,
+                     dialects,
+                     "dialect of NNEF 1.0; other formats ignore it (strict)");
 }
 
 void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits) {
     const NumberRange range = {1, kAnyNumber};
-    arguments.number("--max-files", limits.max_files, range, "files of a model (100000)");
+    arguments.number(
+        "--max-files", limits.max_files, range, "limit on the files of a model (100000)");
     arguments.number("--max-file-bytes",
                      limits.max_file_bytes,
                      range,
-                     "bytes of one of them (4 GiB and a little)");
+                     "limit on the bytes of a file (a little over 4 GiB)");
     arguments.number("--max-archive-bytes",
                      limits.max_archive_bytes,
                      range,
-                     "bytes of an archive, unpacked (1 GiB, or 100 times its size)");
+                     "limit on the unpacked bytes of an archive (1 GiB, or 100 times its size)");
 }
 
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options) {
@@ -71,17 +79,17 @@ void declare_compile_options(Arguments& arguments, session::CompileOptions& opti
                                               {"default", loop::Numerics::Default},
                                               {"fast", loop::Numerics::Fast}};
     arguments.choice(
-        "--numerics", options.numerics, numerics, "how exact compiled code is (default)");
+        "--numerics", options.numerics, numerics, "precision of compiled code (default)");
     arguments.text("--target",
                    options.target,
                    "NAME",
-                   "processor of compiled code: avx512, avx2 or sse2 (this one)");
-    arguments.text("--cache", options.cache_folder, "DIR", "keep compiled code in DIR");
+                   "instruction set of compiled code: avx512, avx2 or sse2 (that of this machine)");
+    arguments.text("--cache", options.cache_folder, "DIR", "folder of the object cache");
     arguments.number("--cache-size",
                      options.cache_megabytes,
                      {1, int64_t{1} << 40},
-                     "at most so many MB of it (512)");
-    arguments.flag("--no-cache", options.no_cache, "keep no compiled code");
+                     "limit of the object cache in MB (512)");
+    arguments.flag("--no-cache", options.no_cache, "do not use the object cache");
     arguments.exclude("--cache", "--no-cache");
 }
 
@@ -91,21 +99,23 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
     arguments.text("--weights",
                    options.weights,
                    "FILE.safetensors",
-                   "data of variables by their names, instead of the model's own");
+                   "replace the model's data by the tensors of this file, by name");
     arguments.seed(
-        "--random-weights", options.random_weights, "random values for variables without data");
+        "--random-weights", options.random_weights, "use random values for variables without data");
     arguments.flag(
-        "--quantize", options.quantize, "round tensors as `@quantize` or graph.quant says");
+        "--quantize", options.quantize, "apply the quantisation of `@quantize` or graph.quant");
     using session::EngineKind;
     const Choices<EngineKind> engines = {
         {"auto", EngineKind::Auto}, {"interpret", EngineKind::Interpret}, {"jit", EngineKind::Jit}};
-    arguments.choice("--engine",
-                     options.engine,
-                     engines,
-                     "how to run: compiled, interpreted, or as the size of the model says (auto)");
-    arguments.number("--threads", options.threads, {1, 1024}, "threads of compiled code (1)");
+    arguments.choice(
+        "--engine",
+        options.engine,
+        engines,
+        "run in the interpreter or as compiled code; auto: small models in the interpreter (auto)");
+    arguments.number(
+        "--threads", options.threads, {1, 1024}, "number of threads of compiled code (1)");
     declare_compile_options(arguments, options.compile);
-    arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "of random operators (0)");
+    arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");
     declare_dialect(arguments, options.check);
     declare_limits(arguments, options.check);
     declare_source_limits(arguments, options.source);

@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point begin) {
 class Bench final : public Command {
 public:
     std::string name() const override { return "bench"; }
-    std::string summary() const override { return "measures how long runs of a model take"; }
+    std::string summary() const override { return "measures the latency and memory of a model"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -57,15 +57,15 @@ private:
 
 void Bench::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", "an input: .npy, .dat, .pb or .json");
-    arguments.number("--runs", runs_, {1, 1'000'000}, "how many runs (as many as fit in 2 s)");
-    arguments.flag("--profile", profile_, "what each operation takes");
-    arguments.text("--trace", trace_, "FILE", "write the runs as a Chrome trace (.json)");
-    arguments.text("--dump", dump_, "loop:PASS", "the text of what a pass made");
-    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
+    arguments.texts(
+        "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
+    arguments.number("--runs", runs_, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
+    arguments.flag("--profile", profile_, "print the time of each step and operator");
+    arguments.text("--trace", trace_, "FILE", "write a Chrome trace of the runs (.json)");
+    arguments.text("--dump", dump_, "loop:PASS", "print the program after a pass of the compiler");
+    arguments.flag("--json", json_, "print one JSON document instead of text");
     declare_session(arguments, options_);
-    arguments.remark(
-        "Inputs without a file are random; weights are, too, where the model has no data.");
+    arguments.remark("Inputs without a file and weights without data are random.");
 }
 
 session::SessionOptions Bench::session_options() const {

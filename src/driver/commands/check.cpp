@@ -16,7 +16,7 @@ namespace {
 class Check final : public Command {
 public:
     std::string name() const override { return "check"; }
-    std::string summary() const override { return "checks models: syntax, types and graphs"; }
+    std::string summary() const override { return "checks models: syntax, types, shapes, data"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -39,27 +39,32 @@ private:
 void Check::declare(Arguments& arguments) {
     model::CheckOptions& options = load_.check;
     arguments.words("MODEL", models_, kModelHelp);
-    arguments.flag("--syntax-only", options.syntax_only, "no further than the syntax of the file");
-    arguments.flag("--types-only", options.types_only, "check types, but compose no graph");
-    arguments.flag("--module", options.library, "a library module: it needs no graph");
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
-    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
-    arguments.flag("--werror", werror_, "warnings are errors");
-    arguments.flag("-v,--verbose", verbose_, "say `ok` for every good model");
+    arguments.flag("--syntax-only", options.syntax_only, "check only the syntax of the file");
+    arguments.flag("--types-only", options.types_only, "check types, but do not compose graphs");
+    arguments.flag("--module", options.library, "check a library module, which needs no graph");
+    arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
+    arguments.flag("--json", json_, "print one JSON document instead of text");
+    arguments.flag("--werror", werror_, "treat warnings as errors");
+    arguments.flag("-v,--verbose", verbose_, "print `ok` for every valid model");
     declare_dialect(arguments, options);
     const Choices<model::DataMode> modes = {{"auto", model::DataMode::Auto},
                                             {"require", model::DataMode::Require},
                                             {"ignore", model::DataMode::Ignore}};
-    arguments.choice("--data", options.data, modes, "the .dat files: as they are there, or all");
+    arguments.choice("--data",
+                     options.data,
+                     modes,
+                     "check the .dat files that exist, require all, or ignore them (auto)");
     declare_colour(arguments, colour_);
     declare_graph_options(arguments, options.graph);
-    arguments.number(
-        "--max-errors", max_errors_, {0, kAnyNumber}, "errors to report per model; 0: all (100)");
+    arguments.number("--max-errors",
+                     max_errors_,
+                     {0, kAnyNumber},
+                     "limit on reported errors per model; 0: no limit (100)");
     declare_limits(arguments, options);
     declare_source_limits(arguments, load_.source);
     const Choices<model::Dump> dumps = {{"tokens", model::Dump::Tokens},
                                         {"tree", model::Dump::Tree}};
-    arguments.choice("--dump", options.dump, dumps, "print what was read, for debugging");
+    arguments.choice("--dump", options.dump, dumps, "print the tokens or the syntax tree");
     arguments.exclude("--dump", "--json");
     declare_profile(arguments);
 }
@@ -67,15 +72,16 @@ void Check::declare(Arguments& arguments) {
 void Check::declare_profile(Arguments& arguments) {
     model::ProfileOptions& profile = load_.profile;
     const Choices<bool> profiles = {{"sonnx", true}};
-    arguments.choice("--profile", profile.sonnx, profiles, "a safety profile besides (ONNX)");
+    arguments.choice("--profile", profile.sonnx, profiles, "also apply a safety profile (ONNX)");
     const Choices<bool> relaxed = {{"broadcast", true}};
     arguments.choice(
-        "--relax", profile.relax_broadcast, relaxed, "implicit broadcasting is only listed");
+        "--relax", profile.relax_broadcast, relaxed, "report implicit broadcasting as an advisory");
     arguments.number("--max-concat-inputs",
                      profile.max_concat_inputs,
                      {1, INT32_MAX},
-                     "the inputs that Concat may have (2^31-1)");
-    arguments.text("--report", profile.report, "FILE", "write the conformity report (.md, .html)");
+                     "limit on the inputs of Concat (2^31-1)");
+    arguments.text(
+        "--report", profile.report, "FILE", "write the conformity report (.md or .html)");
     arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
     for (const char* option : {"--relax", "--max-concat-inputs", "--report", "--fix"})
         arguments.need(option, "--profile");

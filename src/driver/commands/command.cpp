@@ -10,7 +10,7 @@ namespace lemma::driver {
 void declare_colour(Arguments& arguments, Colour& colour) {
     const Choices<Colour> choices = {
         {"auto", Colour::Auto}, {"always", Colour::Always}, {"never", Colour::Never}};
-    arguments.choice("--color", colour, choices, "colours; auto: on terminals only");
+    arguments.choice("--color", colour, choices, "use colours; auto: on terminals only (auto)");
 }
 
 bool colour_errors(Colour colour, Terminal terminal) {
@@ -19,8 +19,8 @@ bool colour_errors(Colour colour, Terminal terminal) {
 }
 
 void declare_problem_style(Arguments& arguments, ProblemStyle& style) {
-    arguments.flag("--brief", style.brief, "one line per diagnostic, no excerpts");
-    arguments.flag("--json", style.json, "diagnostics as one JSON document on stdout");
+    arguments.flag("--brief", style.brief, "print one line per diagnostic, without excerpts");
+    arguments.flag("--json", style.json, "print diagnostics as one JSON document");
     declare_colour(arguments, style.colour);
 }
 

@@ -55,31 +55,32 @@ private:
 
 void Convert::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.word("OUT",
-                   out_,
-                   "a folder, made where it is missing, or an archive (.tar, .tgz, .tar.bz2, "
-                   ".tar.xz, .zip); ONNX: a file");
+    arguments.word(
+        "OUT",
+        out_,
+        "a folder or an archive (.tar, .tgz, .tar.bz2, .tar.xz, .zip) to write; ONNX: a file");
     const Choices<Target> targets = {
         {"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}, {"onnx", Target::Onnx}};
-    arguments.choice("--to", target_, targets, "the format to write (by the name of OUT)");
-    arguments.flag(
-        "--flat", options_.flat, "NNEF 1.0: take compound operations such as softmax apart");
-    arguments.text("--keep", keep_, "NAME,…", "with --flat: those that stay as they are");
+    arguments.choice("--to", target_, targets, "format to write (from the name of OUT)");
+    arguments.flag("--flat", options_.flat, "NNEF 1.0: expand compound operations such as softmax");
+    arguments.text("--keep", keep_, "NAME,…", "with --flat: compound operations to keep");
     arguments.need("--keep", "--flat");
-    arguments.number("--opset",
-                     options_.opset,
-                     {onnx::kOldestWritten, onnx::kNewestOpset},
-                     "ONNX: the operator set to write (the lowest that can say it, from 13)");
+    arguments.number(
+        "--opset",
+        options_.opset,
+        {onnx::kOldestWritten, onnx::kNewestOpset},
+        "ONNX: operator set to write (the lowest that can express the model, from 13)");
     arguments.flag("--external-data",
                    options_.external_data,
-                   "ONNX: the data in a file OUT.data, as for models of more than 2 GB");
-    arguments.flag("--no-data", no_data_, "the graph alone, without the data of its variables");
-    arguments.flag(
-        "--force", options_.overwrite, "overwrite files, and write into folders with files");
+                   "ONNX: write the data to OUT.data (always for models over 2 GB)");
+    arguments.flag("--no-data", no_data_, "write the graph without the data of its variables");
+    arguments.flag("--force",
+                   options_.overwrite,
+                   "overwrite files, and write into folders that are not empty");
     arguments.texts("-i",
                     load_.inputs,
                     "[NAME=]FILE",
-                    "ONNX: values of inputs that decide shapes; the model is converted for these");
+                    "ONNX: values of inputs that decide shapes; specialises the model");
     declare_graph_options(arguments, load_.check.graph);
     declare_real(arguments, load_.check.graph);
     declare_problem_style(arguments, style_);

@@ -55,16 +55,19 @@ private:
 
 void Fmt::declare(Arguments& arguments) {
     arguments.words(
-        "FILE", files_, "a .sknd or .nnef file; `-`: from standard input to standard output");
-    arguments.flag("--check", check_, "change nothing; list the files that would change, exit 1");
+        "FILE", files_, "a .sknd or .nnef file; `-`: standard input to standard output");
+    arguments.flag(
+        "--check", check_, "change nothing; list the files that would change and exit with 1");
     arguments.flag("--stdout", stdout_, "print the result instead of writing the file");
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     const Choices<Dialect> dialects = {
         {"spec", Dialect::Spec}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
-    arguments.choice(
-        "--dialect", dialect_, dialects, "the spelling to write, of NNEF 1.0 also to read (spec)");
+    arguments.choice("--dialect",
+                     dialect_,
+                     dialects,
+                     "spelling to write; for NNEF 1.0 also the dialect to read (spec)");
     declare_colour(arguments, colour_);
-    arguments.number("--max-depth", max_depth_, {1, model::kMaxDepth}, "nesting to accept (256)");
+    arguments.number("--max-depth", max_depth_, {1, model::kMaxDepth}, "limit on nesting (256)");
 }
 
 std::string_view first_word(std::string_view text) {

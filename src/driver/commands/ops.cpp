@@ -42,14 +42,14 @@ private:
 void Ops::declare(Arguments& arguments) {
     arguments.optional_words(
         "NAME", names_, "`nn.conv`, `relu`, a module, or a pattern such as `nn.*_pool`");
-    arguments.flag("--all", all_, "private operators too, whose names begin with `_`");
-    arguments.flag("--json", json_, "one JSON document instead of text");
+    arguments.flag("--all", all_, "include private operators, whose names begin with `_`");
+    arguments.flag("--json", json_, "print one JSON document instead of text");
     arguments.text("--markdown", markdown_, "DIR", "write a page per operator, and an index");
-    arguments.flag("--check", check_, "with --markdown: write nothing; list what would change");
+    arguments.flag(
+        "--check", check_, "with --markdown: write nothing, list the pages that would change");
     arguments.exclude("--json", "--markdown");
     arguments.need("--check", "--markdown");
-    arguments.remark(
-        "Operators of other formats are listed when asked for, as `onnx.*` or `nnef1.*`.");
+    arguments.remark("To list operators of other formats, name them: `onnx.*` or `nnef1.*`.");
 }
 
 // Operators of other formats, in modules such as `onnx.conv`, are listed only if a name asks for

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 class Reference final : public Command {
 public:
     std::string name() const override { return "reference"; }
-    std::string summary() const override { return "writes an ONNX model as C that can be proved"; }
+    std::string summary() const override { return "writes an ONNX model as C code for proofs"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -37,16 +37,16 @@ private:
 
 void Reference::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, "an .onnx file with static shapes");
-    arguments.text("-o,--output", out_, "DIR", "where to write; made where it is missing (.)");
+    arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
     declare_problem_style(arguments, style_);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
     arguments.remark(
-        "Writes model.c, model.h, weights.c, weights.h, sx.c and sx.h: C99 with literal extents, a "
-        "function\n"
-        "for each node, and contracts in ACSL that Frama-C proves (docs/assurance.md). For Add, "
-        "Concat,\n"
-        "Conv, Div, Expand, Mul and Sub. Compile with -std=c99 -ffp-contract=off.");
+        "Writes model.c, model.h, weights.c, weights.h, sx.c and sx.h: C99 with literal extents, "
+        "one function\n"
+        "per node, and ACSL contracts that Frama-C proves (docs/assurance.md). Supports Add, "
+        "Concat, Conv,\n"
+        "Div, Expand, Mul and Sub. Compile with -std=c99 -ffp-contract=off.");
 }
 
 Result<void> Reference::write(model::Finding& finding) const {

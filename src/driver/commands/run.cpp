@@ -75,32 +75,36 @@ private:
 
 void Run::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", "an input: .npy, .dat, .pb or .json");
-    arguments.seed("--random-inputs", random_inputs_, "random values for inputs without a file");
+    arguments.texts(
+        "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
+    arguments.seed(
+        "--random-inputs", random_inputs_, "use random values for inputs without a file");
     arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
-    arguments.text(
-        "--steps", steps_, "DIR", "run on DIR/0/NAME.npy, DIR/1/…; outputs go to OUT/0/…");
+    arguments.text("--steps",
+                   steps_,
+                   "DIR",
+                   "run once for each of DIR/0/NAME.npy, DIR/1/…; write outputs to OUT/0/…");
     arguments.text("--save-variables",
                    save_variables_,
                    "DIR",
-                   "write the variables after the run; or into FILE.safetensors");
+                   "write the variables after the run; FILE.safetensors: into one file");
     arguments.text("--dump",
                    dump_,
                    "DIR|NAME,…",
-                   "write every tensor that is computed to DIR/NAME.npy; NAME,…: treat these "
-                   "tensors as outputs; loop:PASS: the text of what a pass of the compiler made");
+                   "DIR: write every computed tensor to DIR/NAME.npy; NAME,…: treat these tensors "
+                   "as outputs; loop:PASS: print the program after a pass of the compiler");
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
-    arguments.flag("-t,--time", time_, "say how long the run took");
+    arguments.flag("-t,--time", time_, "print the time of the run");
     declare_session(arguments, options_);
-    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    arguments.flag("--json", json_, "print one JSON document instead of text");
+    arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     declare_colour(arguments, colour_);
     arguments.exclude("--steps", "--input");
     arguments.exclude("--json", "--top");
     arguments.remark(
         "The interpreter computes in double and 64-bit integers, and rounds each result to its "
         "type.\n"
-        "Random numbers depend on the seed and the name of the tensor alone.");
+        "Random numbers depend only on the seed and the name of the tensor.");
 }
 
 interpret::RunOptions Run::run_options(Terminal terminal) const {

@@ -18,7 +18,7 @@ namespace {
 class Show final : public Command {
 public:
     std::string name() const override { return "show"; }
-    std::string summary() const override { return "shows the graph of a model as a table"; }
+    std::string summary() const override { return "shows the graph of a model"; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -39,13 +39,16 @@ private:
 void Show::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
-    arguments.choice("--level", level_, levels, "calls of the graph, or what they come down to");
-    arguments.flag("--json", json_, "one JSON document instead of the table");
-    arguments.flag("--dot", dot_, "a Graphviz graph instead of the table");
-    arguments.flag("--text", text_, "the composed program with its formulas instead of the table");
+    arguments.choice("--level",
+                     level_,
+                     levels,
+                     "show the calls of the graph, or their primitive operations (compound)");
+    arguments.flag("--json", json_, "print one JSON document instead of the table");
+    arguments.flag("--dot", dot_, "print a Graphviz graph instead of the table");
+    arguments.flag("--text", text_, "print the composed program with its formulas");
     arguments.texts("-i", load_.inputs, "[NAME=]FILE", "ONNX: values of inputs that decide shapes");
     declare_graph_options(arguments, load_.check.graph);
-    arguments.flag("--brief", brief_, "one line per diagnostic, no excerpts");
+    arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     declare_colour(arguments, colour_);
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
@@ -54,10 +57,10 @@ void Show::declare(Arguments& arguments) {
     arguments.exclude("--json", "--text");
     arguments.exclude("--dot", "--text");
     arguments.remark(
-        "MACs are multiply-accumulates: the iterations of formulas that sum products of two\n"
-        "values read from tensors; all else counts none. Activations are the inputs and all\n"
-        "results, their peak is what is needed at the same time. Extents that only a run tells\n"
-        "count at their upper bounds, marked `≤`; without a bound they count once, marked `≥`.");
+        "MACs are multiply-accumulate operations: iterations of formulas that sum products of two\n"
+        "tensor elements. Other formulas count 0. Activations are the inputs and all results;\n"
+        "their peak is the most memory needed at one time. A runtime extent counts at its upper\n"
+        "bound, marked `≤`; without a bound it counts as 1, marked `≥`.");
 }
 
 std::optional<ir::Program> Show::load(model::Finding& finding) const {

@@ -34,16 +34,17 @@ private:
 };
 
 void Verify::declare(Arguments& arguments) {
-    arguments.words("CASE", paths_, "a folder with case.json, or one with such folders below it");
-    arguments.text("--rtol", relative_, "X", "relative tolerance instead of the case's own");
-    arguments.text("--atol", absolute_, "X", "absolute tolerance instead of the case's own");
-    arguments.flag("-v,--verbose", verbose_, "name the cases that pass, too");
-    arguments.flag("--json", json_, "one JSON document on stdout instead of text");
+    arguments.words(
+        "CASE", paths_, "a folder with case.json, or a folder that contains such folders");
+    arguments.text("--rtol", relative_, "X", "relative tolerance (that of the case)");
+    arguments.text("--atol", absolute_, "X", "absolute tolerance (that of the case)");
+    arguments.flag("-v,--verbose", verbose_, "also list the cases that pass");
+    arguments.flag("--json", json_, "print one JSON document instead of text");
     declare_session(arguments, session_);
     arguments.remark(
-        "A value passes when |got - want| <= atol + rtol * |want|; integers and bools must be "
+        "A value passes if |got - want| <= atol + rtol * |want|. Integers and bools must be "
         "equal.\n"
-        "The status is 1 when a case fails.");
+        "The exit status is 1 if a case fails.");
 }
 
 Result<std::optional<double>> tolerance(const std::string& option, const std::string& text) {
