@@ -64,8 +64,10 @@ std::string_view changed_attribute(const Change& change) {
 }
 
 TEST(OnnxOperators, AreSortedByName) {
-    EXPECT_TRUE(std::ranges::is_sorted(operators(), std::less_equal(), &Operator::name));
-    for (const Operator& op : operators()) EXPECT_EQ(find_operator(op.name), &op);
+    EXPECT_TRUE(std::ranges::is_sorted(onnx_operators(), std::less_equal(), &Operator::name));
+    EXPECT_TRUE(std::ranges::is_sorted(microsoft_operators(), std::less_equal(), &Operator::name));
+    for (const Operator& op : onnx_operators()) EXPECT_EQ(find_operator(op.name), &op);
+    for (const Operator& op : microsoft_operators()) EXPECT_EQ(find_operator(op.name), &op);
     EXPECT_EQ(find_operator("Conw"), nullptr);
     EXPECT_EQ(find_operator(""), nullptr);
     EXPECT_EQ(find_operator("zzz"), nullptr);
@@ -83,7 +85,7 @@ TEST(OnnxOperators, EveryDefinitionHasARow) {
 
 TEST(OnnxOperators, EveryRowHasItsDefinitionOrSaysWhyNot) {
     const auto definitions = library();
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         const bool found = std::ranges::any_of(
             definitions, [&](const auto& each) { return row_name(each.first) == op.name; });
         EXPECT_EQ(found, op.meaning == Meaning::Definition) << op.name;
@@ -91,7 +93,7 @@ TEST(OnnxOperators, EveryRowHasItsDefinitionOrSaysWhyNot) {
 }
 
 TEST(OnnxOperators, OpsetsAreInTheirOrder) {
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         EXPECT_GE(op.since, 1) << op.name;
         EXPECT_LE(op.has_form_since(), kNewestOpset) << op.name;
         EXPECT_TRUE(op.form == 0 || op.form > op.since) << op.name;
@@ -116,7 +118,7 @@ std::string code_of(const Operator& op) {
 TEST(OnnxOperators, FewHaveCodeOfTheirOwn) {
     std::string list;
     int count = 0;
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         if (op.meaning != Meaning::Definition || code_of(op).empty()) continue;
         ++count;
         list += fmt::format("{}: {}\n", op.name, code_of(op));
@@ -156,7 +158,7 @@ std::string page() {
         const std::string_view name = domain_name(domain);
         text += fmt::format("\n## {}\n\n| operator | opset | meaning | code |\n|---|---|---|---|\n",
                             name.empty() ? "The default domain" : name);
-        for (const Operator& op : operators()) {
+        for (const Operator& op : all_operators()) {
             if (op.domain != domain) continue;
             text += fmt::format("| `{}` | {} | {} | {} |\n",
                                 op.name.substr(op.name.rfind('.') + 1),
@@ -177,7 +179,7 @@ TEST(OnnxOperators, TheirPageIsUpToDate) {
 }
 
 TEST(OnnxOperators, AnAliasCallsAnotherOperatorInEveryOpset) {
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         const bool calls = std::ranges::any_of(op.changes, [](const Change& change) {
             const auto* const call = std::get_if<Call>(&change);
             return call && call->below == kAnyOpset && find_operator(call->op);
@@ -188,7 +190,7 @@ TEST(OnnxOperators, AnAliasCallsAnotherOperatorInEveryOpset) {
 
 // Otherwise, the places of those that are looked at later would have changed.
 TEST(OnnxOperators, RefuseTheLastInputFirst) {
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         size_t before = SIZE_MAX;
         for (const Change& change : op.changes) {
             const auto* const refused = std::get_if<RefuseInput>(&change);
@@ -202,7 +204,7 @@ TEST(OnnxOperators, RefuseTheLastInputFirst) {
 // A wrong name here would show in models of one operator only.
 TEST(OnnxOperators, NamesInRowsAreThoseOfDefinitions) {
     const auto definitions = library();
-    for (const Operator& op : operators()) {
+    for (const Operator& op : all_operators()) {
         for (const std::string_view made : made_operators(op)) {
             const bool found = definitions.contains(std::string(made)) ||
                                definitions.contains(fmt::format("com.microsoft.{}", made));

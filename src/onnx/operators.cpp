@@ -24,8 +24,17 @@ std::string_view domain_name(Domain domain) {
     return "";
 }
 
+std::vector<Operator> all_operators() {
+    const auto onnx = onnx_operators();
+    const auto microsoft = microsoft_operators();
+    std::vector<Operator> all(onnx.begin(), onnx.end());
+    all.insert(all.end(), microsoft.begin(), microsoft.end());
+    return all;
+}
+
 const Operator* find_operator(std::string_view name) {
-    const auto table = operators();
+    const auto table =
+        name.starts_with(kMicrosoftDomain) ? microsoft_operators() : onnx_operators();
     const auto found = std::ranges::lower_bound(table, name, {}, &Operator::name);
     return found != table.end() && found->name == name ? &*found : nullptr;
 }

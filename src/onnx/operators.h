@@ -285,8 +285,11 @@ struct Operator {
     constexpr int64_t has_form_since() const { return form ? form : since; }
 };
 
-// Sorted by name.
-std::span<const Operator> operators();
+// The rows, sorted by name: operator_table.cpp, then operator_table_microsoft.cpp.
+std::span<const Operator> onnx_operators();
+std::span<const Operator> microsoft_operators();
+// All of them.
+std::vector<Operator> all_operators();
 // Null for names that are no operator of ONNX.
 const Operator* find_operator(std::string_view name);
 // The name of the node's operator in the table.
