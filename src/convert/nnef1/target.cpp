@@ -57,11 +57,6 @@ ir::Value attribute(const ir::Operation& op, std::string_view name) {
     return found == op.attributes.end() ? ir::Value(ir::Null{}) : found->value;
 }
 
-bool has_param(const nnef1::Signature& signature, std::string_view name) {
-    return std::ranges::any_of(signature.fragment->params,
-                               [&](const nnef1::Param& param) { return param.name.text == name; });
-}
-
 // `conv` for `nnef1.filter.conv`; empty for operations of other modules.
 std::string own_name(const ir::Operation& op) {
     return op.op.starts_with("nnef1.") ? op.op.substr(op.op.rfind('.') + 1) : "";
@@ -139,10 +134,10 @@ bool Nnef1Target::takes(const nnef1::Signature& signature, const ir::Operation& 
         if (!port && !type.array()) return false;
     }
     const bool inputs = std::ranges::all_of(op.inputs, [&](const ir::Port& port) {
-        return port.operand.null() || has_param(signature, port.name);
+        return port.operand.null() || signature.find_param(port.name);
     });
     return inputs && std::ranges::all_of(given_attributes(op), [&](const ir::Attribute& item) {
-               return has_param(signature, item.name);
+               return signature.find_param(item.name).has_value();
            });
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/nnef1/labels.h"
 #include "nnef1/syntax/parser.h"
@@ -126,21 +125,6 @@ namespace {
 // The operations that the document can call. `unsqueeze`, `copy` and `add` stand for what it says
 // in other ways; operators are few enough to take all of them where there is one.
 std::vector<std::string> called_operations(const nnef1::Document& document) {
-    constexpr std::array kOperators = {"neg",
-                                       "not",
-                                       "add",
-                                       "sub",
-                                       "mul",
-                                       "div",
-                                       "pow",
-                                       "lt",
-                                       "le",
-                                       "gt",
-                                       "ge",
-                                       "eq",
-                                       "ne",
-                                       "and",
-                                       "or"};
     std::vector<std::string> names = {"unsqueeze", "copy"};
     bool operators = false;
     for (const nnef1::Expr& expr : document.exprs) {
@@ -153,7 +137,10 @@ std::vector<std::string> called_operations(const nnef1::Document& document) {
         operators = operators || std::holds_alternative<nnef1::Unary>(expr.node) ||
                     std::holds_alternative<nnef1::Binary>(expr.node);
     }
-    if (operators) names.insert(names.end(), kOperators.begin(), kOperators.end());
+    if (operators) {
+        names.insert(names.end(), {"neg", "not"});
+        names.insert(names.end(), nnef1::kBinaryFragments.begin(), nnef1::kBinaryFragments.end());
+    }
     std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -8,11 +8,6 @@
 
 namespace lemma::nnef1 {
 
-ExprId Checker::bare(ExprId id) const {
-    while (const auto* paren = std::get_if<Paren>(&expr(id).node)) id = paren->inner;
-    return id;
-}
-
 void Checker::collect_targets(ExprId target) {
     const Expr& node = expr(target);
     if (const auto* name = std::get_if<Identifier>(&node.node)) {

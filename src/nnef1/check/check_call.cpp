@@ -145,24 +145,14 @@ std::optional<size_t> Checker::match_positional(const Call& call,
 
 std::optional<size_t> Checker::match_named(const Call& call, const Argument& argument) {
     const Signature& signature = call.signature;
-    const auto& params = signature.fragment->params;
-    const auto found = std::ranges::find_if(
-        params, [&](const Param& param) { return param.name.text == argument.name; });
-    if (found == params.end()) {
-        std::vector<std::string_view> names;
-        for (const Param& param : params) names.push_back(param.name.text);
-        diag_
-            .error(argument.name_span,
-                   DiagKind::NoAttribute,
-                   fmt::format("`{}` has no parameter `{}`", signature.name(), argument.name))
-            .did_you_mean(argument.name_span, diag::nearest_name(argument.name, names))
-            .note(signature.fragment->name.span, "declared here")
+    const auto index = signature.find_param(argument.name);
+    if (!index) {
+        report_no_param(signature, argument, diag_)
             .note("NNEF 1.0.4, 3.3.2: the name of an argument must be that of a parameter");
         return std::nullopt;
     }
-    const auto index = static_cast<size_t>(found - params.begin());
     const bool literal = !std::holds_alternative<Identifier>(expr(bare(argument.value)).node);
-    if (has_tensor(signature.params[index]) && !literal && dialect_ != Dialect::Tract) {
+    if (has_tensor(signature.params[*index]) && !literal && dialect_ != Dialect::Tract) {
         const auto* name = std::get_if<Identifier>(&expr(bare(argument.value)).node);
         const auto local = locals_.find(name->name);
         if (local != locals_.end() && has_tensor(local->second.type)) {

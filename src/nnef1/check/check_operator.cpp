@@ -18,37 +18,23 @@ std::string_view fragment_of(UnaryOp op) {
 }
 
 std::string_view fragment_of(BinaryOp op) {
-    switch (op) {
-        case BinaryOp::Add:
-            return "add";
-        case BinaryOp::Sub:
-            return "sub";
-        case BinaryOp::Mul:
-            return "mul";
-        case BinaryOp::Div:
-            return "div";
-        case BinaryOp::Pow:
-            return "pow";
-        case BinaryOp::Less:
-            return "lt";
-        case BinaryOp::LessEqual:
-            return "le";
-        case BinaryOp::Greater:
-            return "gt";
-        case BinaryOp::GreaterEqual:
-            return "ge";
-        case BinaryOp::Equal:
-            return "eq";
-        case BinaryOp::NotEqual:
-            return "ne";
-        case BinaryOp::And:
-            return "and";
-        case BinaryOp::Or:
-            return "or";
-        case BinaryOp::In:
-            break;
+    return op == BinaryOp::In ? "" : kBinaryFragments[static_cast<size_t>(op)];
+}
+
+ExprId bare(const Nodes& nodes, ExprId id) {
+    while (const auto* paren = std::get_if<Paren>(&nodes.exprs[id].node)) id = paren->inner;
+    return id;
+}
+
+Span operator_span(const Expr& expr) {
+    Span span = expr.span;
+    if (const auto* binary = std::get_if<Binary>(&expr.node)) {
+        span.begin = binary->op_begin;
+        span.end = span.begin + static_cast<uint32_t>(spelling(binary->op).size());
+    } else if (const auto* unary = std::get_if<Unary>(&expr.node)) {
+        span.end = span.begin + static_cast<uint32_t>(spelling(unary->op).size());
     }
-    return "";
+    return span;
 }
 
 namespace {
@@ -60,18 +46,6 @@ bool is_number(const ValueType& type) {
 bool is_sequence(const ValueType& type) { return type.array() || type.is(TypeName::String); }
 
 }  // namespace
-
-Span Checker::operator_span(ExprId id) const {
-    const Expr& node = expr(id);
-    Span span = node.span;
-    if (const auto* binary = std::get_if<Binary>(&node.node)) {
-        span.begin = binary->op_begin;
-        span.end = span.begin + static_cast<uint32_t>(spelling(binary->op).size());
-    } else if (const auto* unary = std::get_if<Unary>(&node.node)) {
-        span.end = span.begin + static_cast<uint32_t>(spelling(unary->op).size());
-    }
-    return span;
-}
 
 ValueType Checker::unary_type(ExprId id, const Unary& node) {
     const ValueType type = type_of(node.operand);

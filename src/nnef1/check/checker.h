@@ -83,7 +83,7 @@ private:
                                 const ValueType& b);
     ValueType in_type(ExprId id, const ValueType& item, const ValueType& array);
     ValueType bad_operands(ExprId id, const Binary& node, const ValueType& a, const ValueType& b);
-    Span operator_span(ExprId id) const;
+    Span operator_span(ExprId id) const { return nnef1::operator_span(expr(id)); }
 
     // Invocations (check_call.cpp).
     ValueType call_type(ExprId id, const Invocation& invocation);
@@ -110,7 +110,7 @@ private:
                         const ValueType& wanted);
 
     const Expr& expr(ExprId id) const { return document_.exprs[id]; }
-    ExprId bare(ExprId id) const;  // without parentheses
+    ExprId bare(ExprId id) const { return nnef1::bare(document_, id); }
 
     const Document& document_;
     const Operations& operations_;

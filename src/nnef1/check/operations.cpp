@@ -95,6 +95,27 @@ Signature signature(const Document& document, const Fragment& fragment, bool sta
 
 }  // namespace
 
+std::optional<size_t> Signature::find_param(std::string_view param) const {
+    for (size_t i = 0; i < fragment->params.size(); ++i) {
+        if (fragment->params[i].name.text == param) return i;
+    }
+    return std::nullopt;
+}
+
+diag::Report report_no_param(const Signature& signature,
+                             const Argument& argument,
+                             Diagnostics& diag) {
+    std::vector<std::string_view> names;
+    for (const Param& param : signature.fragment->params) names.push_back(param.name.text);
+    auto report =
+        diag.error(argument.name_span,
+                   DiagKind::NoAttribute,
+                   fmt::format("`{}` has no parameter `{}`", signature.name(), argument.name));
+    report.did_you_mean(argument.name_span, diag::nearest_name(argument.name, names))
+        .note(signature.fragment->name.span, "declared here");
+    return report;
+}
+
 Operations::Operations(const Document& standard,
                        const Document& document,
                        Dialect dialect,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Signature {
 
     std::string_view name() const { return fragment->name.text; }
     bool generic() const { return fragment->generic.has_value(); }
+    std::optional<size_t> find_param(std::string_view param) const;
     // A fragment without body that the specification does not know: nobody can say what it does.
     bool custom() const { return !standard && !fragment->body; }
     // What an invocation gives: the one result, or a tuple of all.
@@ -45,6 +47,11 @@ struct Signature {
         return results.size() == 1 ? results[0] : ValueType::tuple(results);
     }
 };
+
+// An argument by a name that no parameter has.
+diag::Report report_no_param(const Signature& signature,
+                             const Argument& argument,
+                             Diagnostics& diag);
 
 // Both documents outlive it.
 class Operations {

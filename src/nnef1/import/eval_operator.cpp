@@ -8,18 +8,6 @@
 
 namespace lemma::nnef1 {
 
-Span Expander::operator_span(ExprId id) const {
-    const Expr& node = expr(id);
-    Span span = node.span;
-    if (const auto* binary = std::get_if<Binary>(&node.node)) {
-        span.begin = binary->op_begin;
-        span.end = span.begin + static_cast<uint32_t>(spelling(binary->op).size());
-    } else if (const auto* unary = std::get_if<Unary>(&node.node)) {
-        span.end = span.begin + static_cast<uint32_t>(spelling(unary->op).size());
-    }
-    return span;
-}
-
 Value Expander::eval_unary(ExprId id, const Unary& node, Frame& frame) {
     if (model_.checked.operations[id]) return apply(id, {node.operand}, {}, frame);
     const Value value = eval(node.operand, frame);

@@ -17,11 +17,6 @@ Imported import_document(const Model& model,
     return Expander(model, options, builder, calls, diag).expand();
 }
 
-ExprId Expander::bare(ExprId id) const {
-    while (const auto* paren = std::get_if<Paren>(&expr(id).node)) id = paren->inner;
-    return id;
-}
-
 Imported Expander::expand() {
     LEMMA_CHECK(document_.graph.has_value());
     Frame frame;

@@ -29,9 +29,7 @@ Value Expander::invoke(ExprId id, const Invocation& invocation, ExprId target, F
     for (const Argument& argument : document_.items(invocation.args)) {
         size_t index = position++;
         if (!argument.name.empty()) {
-            const auto found = std::ranges::find_if(
-                params, [&](const Param& param) { return param.name.text == argument.name; });
-            index = static_cast<size_t>(found - params.begin());
+            index = signature->find_param(argument.name).value_or(params.size());
         }
         LEMMA_CHECK(index < params.size());
         given[index] = argument.value;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "nnef1/import/expander.h"
 
@@ -15,14 +14,11 @@ namespace {
 // The parameters that a text names in quotes, in order.
 std::vector<size_t> named_params(const Signature& signature, std::string_view text) {
     std::vector<size_t> found;
-    const auto& params = signature.fragment->params;
     for (size_t begin = text.find_first_of("'`"); begin < text.size();) {
         const size_t end = text.find(text[begin], begin + 1);
         if (end == std::string_view::npos) break;
         const std::string_view word = text.substr(begin + 1, end - begin - 1);
-        const auto param =
-            std::ranges::find_if(params, [&](const Param& one) { return one.name.text == word; });
-        if (param != params.end()) found.push_back(static_cast<size_t>(param - params.begin()));
+        if (const auto param = signature.find_param(word)) found.push_back(*param);
         begin = text.find_first_of("'`", end + 1);
     }
     return found;
@@ -112,34 +108,14 @@ bool Expander::fits_files(const Call& call, const ir::Operand& output, const Fra
     return true;
 }
 
-namespace {
-
-// Operations that are applied item by item, with two operands.
-constexpr std::array<std::string_view, 15> kElementwise = {"add",
-                                                           "sub",
-                                                           "mul",
-                                                           "div",
-                                                           "pow",
-                                                           "lt",
-                                                           "le",
-                                                           "gt",
-                                                           "ge",
-                                                           "eq",
-                                                           "ne",
-                                                           "and",
-                                                           "or",
-                                                           "min",
-                                                           "max"};
-
-}  // namespace
-
 // Axes are matched from the first one on. Where that makes the larger operand grow, and matching
 // from the last one on, as others do it, would not, somebody may have meant the latter.
 void Expander::warn_of_broadcast(const Call& call,
                                  const std::vector<ir::Operand>& inputs,
                                  const Frame& frame) {
-    const bool elementwise =
-        std::ranges::find(kElementwise, call.signature.name()) != kElementwise.end();
+    const std::string_view name = call.signature.name();
+    const bool elementwise = std::ranges::find(kBinaryFragments, name) != kBinaryFragments.end() ||
+                             name == "min" || name == "max";
     if (!elementwise || inputs.size() != 2 || options_.dialect == Dialect::Tract) return;
     const auto shape_of = [&](size_t input) {
         return builder_.program().tensors[inputs[input].items.at(0)].shape;

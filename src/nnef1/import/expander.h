@@ -160,6 +160,9 @@ private:
                                          ir::DType dtype,
                                          const Frame& frame);
     std::optional<ir::TensorId> call_one(const Call& call,
+                                         const ir::Call& made,
+                                         const Frame& frame);
+    std::optional<ir::TensorId> call_one(const Call& call,
                                          std::string op,
                                          std::vector<ir::Attribute> attributes,
                                          ir::TensorId input,
@@ -222,8 +225,8 @@ private:
     std::vector<diag::Note> chain(const Frame& frame) const;
 
     const Expr& expr(ExprId id) const { return document_.exprs[id]; }
-    ExprId bare(ExprId id) const;
-    Span operator_span(ExprId id) const;
+    ExprId bare(ExprId id) const { return nnef1::bare(document_, id); }
+    Span operator_span(ExprId id) const { return nnef1::operator_span(expr(id)); }
 
     const Model& model_;
     const Document& document_;

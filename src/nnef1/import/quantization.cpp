@@ -143,21 +143,12 @@ std::optional<size_t> QuantCheck::parameter(const Signature& signature, const Ar
             .note(kArguments);
         return std::nullopt;
     }
-    const auto& params = signature.fragment->params;
-    const auto found = std::ranges::find_if(
-        params, [&](const Param& param) { return param.name.text == argument.name; });
-    if (found == params.end()) {
-        std::vector<std::string_view> names;
-        for (const Param& param : params) names.push_back(param.name.text);
-        diag_
-            .error(argument.name_span,
-                   DiagKind::NoAttribute,
-                   fmt::format("`{}` has no parameter `{}`", signature.name(), argument.name))
-            .did_you_mean(argument.name_span, diag::nearest_name(argument.name, names))
-            .note(signature.fragment->name.span, "declared here");
+    const auto index = signature.find_param(argument.name);
+    if (!index) {
+        report_no_param(signature, argument, diag_);
         return std::nullopt;
     }
-    if (found != params.begin()) return static_cast<size_t>(found - params.begin());
+    if (*index > 0) return index;
     diag_
         .error(argument.name_span,
                DiagKind::BadQuantizer,
@@ -264,11 +255,8 @@ bool QuantCheck::good_values(const Signature& signature,
     if (!signature.standard) return true;
     const auto bad = find_bad_value(quantizer);
     if (!bad) return true;
-    const auto& params = signature.fragment->params;
-    const auto at = std::ranges::find_if(
-        params, [&](const Param& param) { return param.name.text == bad->param; });
-    const ExprId value =
-        at == params.end() ? ExprId{} : given[static_cast<size_t>(at - params.begin())];
+    const auto index = signature.find_param(bad->param);
+    const ExprId value = index ? given[*index] : ExprId{};
     diag_.error(
         value.valid() ? expr(value).span : quantizer.span, DiagKind::BadQuantizer, bad->reason);
     return false;

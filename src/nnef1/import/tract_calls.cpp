@@ -10,14 +10,6 @@ namespace lemma::nnef1 {
 
 namespace {
 
-std::optional<size_t> find_param(const Signature& signature, std::string_view name) {
-    const auto& params = signature.fragment->params;
-    for (size_t i = 0; i < params.size(); ++i) {
-        if (params[i].name.text == name) return i;
-    }
-    return std::nullopt;
-}
-
 ir::Pack pack_of(const std::vector<int64_t>& numbers) {
     ir::Pack pack{.items = {}, .uniform = {}, .type = ir::ScalarType::Int};
     for (const int64_t number : numbers) pack.items.emplace_back(number);
@@ -249,25 +241,33 @@ const char* Expander::tract_operator(const Call& call) const {
 // ---- Arguments in another form ------------------------------------------------------------------
 
 std::optional<ir::TensorId> Expander::call_one(const Call& call,
-                                               std::string op,
-                                               std::vector<ir::Attribute> attributes,
-                                               ir::TensorId input,
+                                               const ir::Call& made,
                                                const Frame& frame) {
-    const auto outputs = builder_.call({.op = "nnef1." + op,
-                                        .label = fmt::format("{}.{}", call.label, op),
-                                        .types = {},
-                                        .attributes = std::move(attributes),
-                                        .inputs = {ir::Operand::single(input)},
-                                        .results = {},
-                                        .span = call.span});
+    const auto outputs = builder_.call(made);
     if (!calls_.items().empty()) hand_on_reports(call, frame);
     if (!outputs) return std::nullopt;
     return outputs->at(0).items.at(0);
 }
 
+std::optional<ir::TensorId> Expander::call_one(const Call& call,
+                                               std::string op,
+                                               std::vector<ir::Attribute> attributes,
+                                               ir::TensorId input,
+                                               const Frame& frame) {
+    return call_one(call,
+                    {.op = "nnef1." + op,
+                     .label = fmt::format("{}.{}", call.label, op),
+                     .types = {},
+                     .attributes = std::move(attributes),
+                     .inputs = {ir::Operand::single(input)},
+                     .results = {},
+                     .span = call.span},
+                    frame);
+}
+
 // Filters of `deconv` have their output channels first in tract: [g * o, i, …] for [g * i, o, …].
 bool Expander::swap_filter(Call& call, const Frame& frame) {
-    const auto groups = find_param(call.signature, "groups");
+    const auto groups = call.signature.find_param("groups");
     const auto* count = groups ? std::get_if<int64_t>(&call.arguments[*groups].node) : nullptr;
     const auto* filter = std::get_if<ir::TensorId>(&call.arguments[1].node);
     if (!count || !filter || *count <= 0) return true;  // by channel: one of each
@@ -289,7 +289,7 @@ bool Expander::swap_filter(Call& call, const Frame& frame) {
     if (!id) return false;
     call.arguments[1] = Value{*id};
     // `output_shape` has the spatial extents alone.
-    const auto extents = find_param(call.signature, "output_shape");
+    const auto extents = call.signature.find_param("output_shape");
     const Values* const given = extents ? call.arguments[*extents].items() : nullptr;
     const auto* input = std::get_if<ir::TensorId>(&call.arguments[0].node);
     if (given && input && given->size() + 2 == shape.size()) {
@@ -326,16 +326,15 @@ std::optional<ir::TensorId> Expander::as_dtype(const Call& call,
                                                ir::TensorId input,
                                                ir::DType dtype,
                                                const Frame& frame) {
-    const auto outputs = builder_.call({.op = "nnef1.tract_core_cast",
-                                        .label = fmt::format("{}.cast", call.label),
-                                        .types = {dtype},
-                                        .attributes = {},
-                                        .inputs = {ir::Operand::single(input)},
-                                        .results = {},
-                                        .span = call.span});
-    if (!calls_.items().empty()) hand_on_reports(call, frame);
-    if (!outputs) return std::nullopt;
-    return outputs->at(0).items.at(0);
+    return call_one(call,
+                    {.op = "nnef1.tract_core_cast",
+                     .label = fmt::format("{}.cast", call.label),
+                     .types = {dtype},
+                     .attributes = {},
+                     .inputs = {ir::Operand::single(input)},
+                     .results = {},
+                     .span = call.span},
+                    frame);
 }
 
 // Documents have `tensor<scalar>` for all items: indices may be reals, and constants integers where
@@ -371,7 +370,7 @@ bool Expander::fit_item_types(Call& call, const Frame& frame) {
 
 // Axes are added one after the other, from the first on: [0, 0] are two in front.
 void Expander::spread_axes(Call& call) const {
-    const auto axes = find_param(call.signature, "axes");
+    const auto axes = call.signature.find_param("axes");
     const Values* const given = axes ? call.arguments[*axes].items() : nullptr;
     if (!given) return;
     std::vector<int64_t> sorted;
@@ -397,14 +396,14 @@ bool Expander::adapt_to_tract(Call& call, const Frame& frame) {
     if (!fit_item_types(call, frame)) return false;
     const std::string_view name = call.signature.name();
     if (name == "unsqueeze") spread_axes(call);
-    const auto border = find_param(call.signature, "border");
+    const auto border = call.signature.find_param("border");
     auto* mode = border ? std::get_if<std::string>(&call.arguments[*border].node) : nullptr;
     // Nothing beyond the edges is a maximum.
     if (mode && name.starts_with("max_pool") && *mode == "constant") *mode = "ignore";
     if (mode && name == "pad" && *mode == "replicated") *mode = "replicate";
     if (name == "deconv" && !swap_filter(call, frame)) return false;
     if (name != "conv" && name != "deconv") return true;
-    const auto bias = find_param(call.signature, "bias");
+    const auto bias = call.signature.find_param("bias");
     return !bias || fit_bias(call, *bias, frame);
 }
 

@@ -16,11 +16,8 @@ constexpr size_t kMostValues = 64;  // of a tensor that is kept; shapes are shor
 const Value* argument_of(const std::vector<Value>& arguments,
                          const Signature& signature,
                          std::string_view name) {
-    const auto& params = signature.fragment->params;
-    for (size_t i = 0; i < params.size(); ++i) {
-        if (params[i].name.text == name) return &arguments[i];
-    }
-    return nullptr;
+    const auto index = signature.find_param(name);
+    return index ? &arguments[*index] : nullptr;
 }
 
 // The only item of an array of one number.
