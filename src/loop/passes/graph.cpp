@@ -24,15 +24,7 @@ void find_reads(StageGraph& graph, FusionGroup& unit) {
     };
     for (const Stage& stage : unit.stages) {
         total = stage.total;
-        for (const StageWrite& write : stage.writes) {
-            graph.pool.visit_reads(write.value, visit);
-            for (const ExprId index : write.index) graph.pool.visit_reads(index, visit);
-        }
-        for (const StageGuard& guard : stage.guards) graph.pool.visit_reads(guard.index, visit);
-        graph.pool.visit_reads(stage.condition, visit);
-        graph.pool.visit_reads(stage.initial, visit);
-        graph.pool.visit_reads(stage.finish, visit);
-        if (stage.kept) graph.pool.visit_reads(stage.kept->value, visit);
+        for_each_value(stage, [&](ExprId value) { graph.pool.visit_reads(value, visit); });
     }
 }
 

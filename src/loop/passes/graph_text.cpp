@@ -123,13 +123,7 @@ std::string StageText::made(ExprId id) {
 }
 
 std::string StageText::print(const Stage& stage) {
-    for (const StageGuard& guard : stage.guards) count(guard.index);
-    for (const StageWrite& write : stage.writes) {
-        for (const ExprId index : write.index) count(index);
-        count(write.value);
-    }
-    for (const ExprId id : {stage.condition, stage.initial, stage.finish}) count(id);
-    if (stage.kept) count(stage.kept->value);
+    for_each_value(stage, [&](ExprId id) { count(id); });
     std::vector<std::string> loops;
     for (const StageLoop& loop : stage.loops) {
         loops.push_back(fmt::format("v{} < {}", loop.var.value, loop.extent));

@@ -81,14 +81,7 @@ private:
         }
         for (const StageWrite& write : stage.writes) check_write(unit, write);
         if (stage.kept) check_write(unit, *stage.kept);
-        const auto visit = [&](ExprId id) { check_value(unit, stage, id); };
-        for (const StageWrite& write : stage.writes) {
-            for (const ExprId index : write.index) visit(index);
-            visit(write.value);
-        }
-        for (const StageGuard& guard : stage.guards) visit(guard.index);
-        for (const ExprId id : {stage.condition, stage.initial, stage.finish}) visit(id);
-        if (stage.kept) visit(stage.kept->value);
+        for_each_expr(stage, [&](ExprId id) { check_value(unit, stage, id); });
     }
     void check_value(const FusionGroup& unit, const Stage& stage, ExprId value) {
         std::vector<ExprId> work = {value};

@@ -18,14 +18,9 @@ std::vector<ir::TensorId> used_by(const DynamicShape& run_time, const StagePool&
     };
     const auto visit = [&](ExprId, const Expr& e) { add(tensor_of(e)); };
     for (const Stage& stage : run_time.stages) {
-        for (const StageWrite& write : stage.writes) {
-            add(write.tensor);
-            pool.visit_reads(write.value, visit);
-            for (const ExprId index : write.index) pool.visit_reads(index, visit);
-        }
-        for (const StageGuard& guard : stage.guards) pool.visit_reads(guard.index, visit);
-        pool.visit_reads(stage.condition, visit);
-        pool.visit_reads(stage.initial, visit);
+        for (const StageWrite& write : stage.writes) add(write.tensor);
+        // The ends of loops read the numbers alone, which have a place of their own.
+        for_each_value(stage, [&](ExprId value) { pool.visit_reads(value, visit); });
     }
     return used;
 }

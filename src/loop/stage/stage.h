@@ -60,6 +60,41 @@ struct Stage {
     std::optional<StageWrite> kept;
 };
 
+// Calls visit with each expression that a step of the stage computes: what is read is part of one
+// of them. `AnyStage` is a Stage, whose expressions may be replaced, or a const one.
+template <class AnyStage, class Visit>
+void for_each_value(AnyStage& stage, Visit&& visit) {
+    const auto one = [&](auto& id) {
+        if (id.valid()) visit(id);
+    };
+    const auto write = [&](auto& to) {
+        one(to.value);
+        for (auto& index : to.index) one(index);
+    };
+    for (auto& to : stage.writes) write(to);
+    for (auto& guard : stage.guards) one(guard.index);
+    one(stage.condition);
+    one(stage.initial);
+    one(stage.finish);
+    if (stage.kept) write(*stage.kept);
+}
+
+// With each expression at all: besides those, what stands for the total, the ends of loops and
+// guards, and what is known about indices. Whoever renames variables must see them all.
+template <class AnyStage, class Visit>
+void for_each_expr(AnyStage& stage, Visit&& visit) {
+    const auto one = [&](auto& id) {
+        if (id.valid()) visit(id);
+    };
+    for_each_value(stage, visit);
+    one(stage.total);
+    for (auto& loop : stage.loops) one(loop.end);
+    for (auto& guard : stage.guards) one(guard.end);
+    for (auto& inverse : stage.inverses) one(inverse.position);
+    for (auto& inside : stage.inside) one(inside.index);
+    for (auto& size : stage.sizes) one(size);
+}
+
 // Each element that it writes, it assigns; in all of its steps.
 inline bool is_plain(const Stage& stage) {
     return stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 && !stage.empty &&

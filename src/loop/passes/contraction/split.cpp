@@ -117,20 +117,10 @@ private:
                  ExprId from,
                  ExprId position,
                  const std::unordered_map<VarId, ExprId, IdHash>& with) {
-        const auto here = [&](ExprId& id) {
-            if (!id.valid()) return;
+        for_each_expr(stage, [&](ExprId& id) {
             if (from.valid()) id = pool_.replace(id, from, position);
             id = pool_.substitute(id, with);
-        };
-        for (StageWrite& write : stage.writes) {
-            here(write.value);
-            for (ExprId& index : write.index) here(index);
-        }
-        for (StageGuard& guard : stage.guards) here(guard.index);
-        here(stage.condition);
-        here(stage.initial);
-        here(stage.finish);
-        here(stage.total);
+        });
     }
     // No loop has one step only.
     static void set_loop(Stage& stage, VarId from, VarId to, int64_t extent) {

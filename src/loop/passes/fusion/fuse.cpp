@@ -135,8 +135,7 @@ void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
     const Stage& from = producer.stages[0];
     const ir::TensorId id = producer.writes[0];
     const Kind kind = kind_of(graph_.dtypes.at(id));
-    const auto rewrite = [&](ExprId value) {
-        if (!value.valid()) return value;
+    const auto rewrite = [&](ExprId& value) {
         std::vector<std::pair<ExprId, Expr>> reads;
         pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
             if (tensor_of(e) == id) reads.emplace_back(at, e);
@@ -154,18 +153,8 @@ void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
                 pool_.build.cast(pool_.substitute(from.writes[0].value, with), kind);
             value = pool_.replace(value, at, inlined);
         }
-        return value;
     };
-    for (Stage& stage : consumer.stages) {
-        for (StageWrite& write : stage.writes) {
-            write.value = rewrite(write.value);
-            for (ExprId& index : write.index) index = rewrite(index);
-        }
-        for (StageGuard& guard : stage.guards) guard.index = rewrite(guard.index);
-        stage.condition = rewrite(stage.condition);
-        stage.initial = rewrite(stage.initial);
-        stage.finish = rewrite(stage.finish);
-    }
+    for (Stage& stage : consumer.stages) for_each_value(stage, rewrite);
 }
 
 // Windows over the edge of a slice would read what lies beside it, not zeros.

@@ -6,21 +6,6 @@ namespace lemma::loop {
 
 namespace {
 
-// Calls visit(expression) with each one of the stage; those that it returns take their places.
-template <class Visit>
-void rewrite(Stage& stage, Visit&& visit) {
-    const auto change = [&](ExprId& id) {
-        if (id.valid()) id = visit(id);
-    };
-    const auto change_write = [&](StageWrite& write) {
-        for (ExprId& index : write.index) change(index);
-        change(write.value);
-    };
-    for (StageWrite& write : stage.writes) change_write(write);
-    if (stage.kept) change_write(*stage.kept);
-    for (ExprId* id : {&stage.initial, &stage.finish, &stage.total}) change(*id);
-}
-
 class RowSharer {
 public:
     RowSharer(RegionGraph& region, const Target& target)
@@ -244,7 +229,7 @@ void RowSharer::make(const Group& group) {
             const auto loop = std::ranges::find(stage.loops, group.vars[i][k], &StageLoop::var);
             if (loop != stage.loops.end()) loop->var = group.rows[k];
         }
-        rewrite(stage, [&](ExprId id) { return pool_.substitute(id, with); });
+        for_each_expr(stage, [&](ExprId& id) { id = pool_.substitute(id, with); });
         for (const ir::TensorId id : unit.writes) {
             const bool number = makes_number(stage, rows) && id == stage.writes[0].tensor;
             if (number && !needs_memory(group, id)) {
@@ -301,7 +286,7 @@ bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
         good &= tensor_of(e) != to;  // another one is there already
     });
     if (!good) return false;
-    const auto move = [&](ExprId value) {
+    const auto move = [&](ExprId& value) {
         std::vector<std::pair<ExprId, Expr>> reads;
         pool_.visit_reads(value, [&](ExprId read, const Expr& e) {
             if (tensor_of(e) == id) reads.emplace_back(read, e);
@@ -309,10 +294,9 @@ bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
         for (const auto& [read, e] : reads) {
             value = pool_.replace(value, read, pool_.build.read(to.value, e.type.kind, e.args));
         }
-        return value;
     };
     for (Stage& stage : unit.stages) {
-        rewrite(stage, move);
+        for_each_expr(stage, move);
         for (StageWrite& made : stage.writes) {
             if (made.tensor == id) made.tensor = to;
         }

@@ -33,15 +33,11 @@ inline bool contains(const std::vector<ir::TensorId>& ids, ir::TensorId id) {
 // Calls visit(read) with each element that the stage reads from a tensor.
 template <class Visit>
 void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
-    const auto all = [&](ExprId value) {
+    for_each_value(stage, [&](ExprId value) {
         pool.visit_reads(value, [&](ExprId at, const Expr& e) {
             if (at != stage.total) visit(e);
         });
-    };
-    for (const StageWrite& write : stage.writes) all(write.value);
-    if (stage.kept) all(stage.kept->value);
-    all(stage.initial);
-    all(stage.finish);
+    });
 }
 
 // A unit of one stage that is compiled as plain loops, in each run.

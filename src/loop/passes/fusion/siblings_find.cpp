@@ -62,6 +62,7 @@ Sibling FamilyFinder::over_vars_of(const Sibling& first, Sibling other) {
         loop.var = make_id<VarId>(static_cast<size_t>(pool_[found->second].integer));
     }
     const auto rewrite = [&](ExprId& value) { value = pool_.substitute(value, with); };
+    // What it adds up is the product of these two: the value is not needed.
     rewrite(other.a);
     rewrite(other.b);
     for (StageGuard& guard : other.stage.guards) rewrite(guard.index);
@@ -157,29 +158,10 @@ std::vector<Family> FamilyFinder::find_families() {
 
 // ---- Slices -------------------------------------------------------------------------------------
 
-namespace {
-
-template <class Rewrite>
-void rewrite_values(Stage& stage, const Rewrite& rewrite) {
-    const auto one = [&](ExprId& value) {
-        if (value.valid()) value = rewrite(value);
-    };
-    for (StageWrite& write : stage.writes) {
-        one(write.value);
-        for (ExprId& index : write.index) one(index);
-    }
-    for (StageGuard& guard : stage.guards) one(guard.index);
-    one(stage.condition);
-    one(stage.initial);
-    one(stage.finish);
-}
-
-}  // namespace
-
 void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, ir::TensorId whole) {
     StagePool& pool = graph.pool;
     Builder& build = pool.build;
-    const auto rewrite = [&](ExprId value) {
+    const auto rewrite = [&](ExprId& value) {
         std::vector<std::pair<ExprId, Expr>> reads;
         pool.visit_reads(value, [&](ExprId at, const Expr& e) {
             if (tensor_of(e) == sibling.result) reads.emplace_back(at, e);
@@ -191,9 +173,8 @@ void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, i
             const ExprId slice = build.read(whole.value, e.type.kind, std::move(index));
             value = pool.replace(value, at, slice);
         }
-        return value;
     };
-    for (Stage& stage : unit.stages) rewrite_values(stage, rewrite);
+    for (Stage& stage : unit.stages) for_each_value(stage, rewrite);
     find_reads(graph, unit);
 }
 
@@ -204,11 +185,8 @@ bool FamilyFinder::reads_evenly(const FusionGroup& unit, ir::TensorId id) const 
         if (tensor_of(e) != id) return;
         even &= std::ranges::all_of(e.args, [&](ExprId i) { return pool_.affine(i).has_value(); });
     };
-    for (Stage stage : unit.stages) {
-        rewrite_values(stage, [&](ExprId value) {
-            pool_.visit_reads(value, visit);
-            return value;
-        });
+    for (const Stage& stage : unit.stages) {
+        for_each_value(stage, [&](ExprId value) { pool_.visit_reads(value, visit); });
     }
     return even;
 }

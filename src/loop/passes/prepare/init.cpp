@@ -12,10 +12,8 @@ bool merge(const Stage& first, Stage& second, StageGraph& graph) {
     const StageWrite& to = second.writes[0];
     if (from.tensor != to.tensor) return false;
     bool reads_itself = false;
-    const auto visit = [&](ExprId, const Expr& e) { reads_itself |= e.integer == to.tensor.value; };
-    graph.pool.visit_reads(to.value, visit);
-    graph.pool.visit_reads(second.condition, visit);
-    for (const StageGuard& guard : second.guards) graph.pool.visit_reads(guard.index, visit);
+    const auto visit = [&](ExprId, const Expr& e) { reads_itself |= tensor_of(e) == to.tensor; };
+    for_each_value(second, [&](ExprId value) { graph.pool.visit_reads(value, visit); });
     if (reads_itself) return false;
     std::unordered_map<VarId, ExprId, IdHash> with;
     for (size_t axis = 0; axis < from.index.size(); ++axis) {

@@ -52,7 +52,6 @@ Stage lifted_stage(RegionGraph& region, const FusionGroup& unit, int64_t count) 
     const VarId var = pool.new_var(count);
     const ExprId step = pool.build.index(var);
     const auto rewrite = [&](ExprId& value) {
-        if (!value.valid()) return;
         std::vector<std::pair<ExprId, Expr>> reads;
         pool.visit_reads(value, [&](ExprId at, const Expr& e) {
             if (region.packs.contains(tensor_of(e))) reads.emplace_back(at, e);
@@ -65,8 +64,7 @@ Stage lifted_stage(RegionGraph& region, const FusionGroup& unit, int64_t count) 
                 value, at, pool.build.read(whole.value, e.type.kind, std::move(index)));
         }
     };
-    rewrite(stage.writes[0].value);
-    rewrite(stage.initial);
+    for_each_value(stage, rewrite);
     stage.writes[0].index.insert(stage.writes[0].index.begin(), step);
     stage.loops.insert(stage.loops.begin(), {var, count});
     return stage;

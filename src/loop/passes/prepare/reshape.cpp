@@ -100,10 +100,7 @@ private:
                        {build.make(Op::Mul, {build.index(outer), build.integer(inner_extent)}),
                         build.index(inner)});
         const std::unordered_map<VarId, ExprId, IdHash> with = {{var, both}};
-        for (StageWrite& write : stage.writes) {
-            write.value = pool_.substitute(write.value, with);
-            for (ExprId& index : write.index) index = pool_.substitute(index, with);
-        }
+        for_each_expr(stage, [&](ExprId& id) { id = pool_.substitute(id, with); });
         const auto at = std::ranges::find(stage.loops, var, &StageLoop::var);
         *at = {inner, inner_extent};
         stage.loops.insert(at, {outer, outer_extent});
