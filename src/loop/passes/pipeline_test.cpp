@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
+#include <string>
 
 namespace lemma::loop {
 namespace {
@@ -33,6 +35,14 @@ TEST(Pipeline, EveryPassCanBeDumped) {
     const std::vector<std::string> names = dump_passes();
     ASSERT_EQ(names.size(), pipeline().size());
     for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(names[i], pipeline()[i].name);
+}
+
+TEST(Pipeline, EveryPassHasAGoldenDump) {
+    const std::filesystem::path folder = LEMMA_SOURCE_DIR "/tests/golden/loop";
+    for (const Pass& pass : pipeline()) {
+        const std::string name = "dump_" + std::string(pass.name) + ".sknd";
+        EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+    }
 }
 
 }  // namespace
