@@ -96,6 +96,11 @@ operator large {
     @output { y: real[n, c]; }
     @lower { y[i, j] = x[i, j] * real(n), i < n, j < c | x[i, j] > 0.1; }
 }
+operator shifted {
+    @input { x: real[n, c]; }
+    @output { y: real[n, c]; }
+    @lower { y[i, j] = x[i, j] * real(n - 20), i < n, j < c; }
+}
 operator fourth {
     @input { x: real[n]; }
     @output { y: real[n, n, n, n]; }
@@ -408,6 +413,114 @@ TEST(EngineDynamic, BehindOneAnother) {
     compare({"s = math.mul(v, 0.5); h, at = algo.top_k{k=3, axis=1}(s); y = math.exp(h);",
              "real[~|40, 3]",
              3});
+}
+
+size_t count_kernels(const Model& model) {
+    const auto own = load_text(text_of(model));
+    const loop::Plan plan = loop::make_plan(own->program(), {}, {});
+    return static_cast<size_t>(std::ranges::count_if(plan.steps, [](const loop::PlanStep& step) {
+        return std::holds_alternative<loop::DynamicKernel>(step.kind);
+    }));
+}
+
+// Besides the kernels that make p, q and v.
+TEST(EngineDynamic, ElementWiseChainsAreOneKernel) {
+    const Model chain = {
+        "s = math.mul(p, 0.5); t = math.exp(s); r = nn.relu(t); y = math.sub(r, p);",
+        "real[~|40, 7]"};
+    EXPECT_EQ(count_kernels(chain), 3 + 1);
+    compare(chain);
+    compare(chain, true);
+    // Two operations read a tensor, of which one moves into the other.
+    const Model both = {"s = math.exp(p); t = math.mul(s, 2.0); y = math.sub(t, s);",
+                        "real[~|40, 7]"};
+    EXPECT_EQ(count_kernels(both), 3 + 1);
+    compare(both);
+    // A producer that two kernels read stays.
+    const Model shared = {"s = math.exp(p); t = math.sum_reduce{axes=[0]}(s); y = math.sub(s, t);",
+                          "real[~|40, 7]"};
+    EXPECT_EQ(count_kernels(shared), 3 + 3);
+    compare(shared);
+    // Extents of several kinds, and operands of known extents.
+    const Model pairs = {
+        "s = math.exp(p); t = math.mul(q, 0.5); z = distances(s, t); y = math.sqrt(z);",
+        "real[~|40, ~|40]"};
+    EXPECT_EQ(count_kernels(pairs), 3 + 3);
+    compare(pairs);
+}
+
+// Long chains are several kernels, each of a size that compiles fast.
+TEST(EngineDynamic, LongChainsAreCut) {
+    std::string body = "t0 = math.mul(p, 0.5);";
+    for (int i = 0; i < 600; ++i) body += fmt::format("t{} = math.add(t{}, 0.5);", i + 1, i);
+    body += "y = math.abs(t600);";
+    const Model chain = {body.c_str(), "real[~|40, 7]"};
+    const size_t kernels = count_kernels(chain) - 3;
+    EXPECT_GE(kernels, 3U);
+    EXPECT_LE(kernels, 10U);
+    compare(chain);
+}
+
+TEST(EngineDynamic, ProducersMoveIntoReductions) {
+    const Model sum = {"s = math.mul(v, v); y = math.sum_reduce{axes=[1], squeeze=true}(s);",
+                       "real[~|40]"};
+    EXPECT_EQ(count_kernels(sum), 3 + 1);
+    compare(sum);
+    const Model all = {
+        "f = layout.flatten(v); s = math.abs(f); y = math.sum_reduce{squeeze=true}(s);",
+        "real[]",
+        2,
+        false,
+        30};
+    EXPECT_EQ(count_kernels(all), 3 + 2);  // flattening divides: its indices are not proved
+    compare(all);
+    // Each row is read for each column: it is better made once.
+    const Model product = {"s = math.exp(p); y = linalg.matmul(s, w);", "real[~|40, 19]"};
+    EXPECT_EQ(count_kernels(product), 3 + 2);
+    compare(product);
+}
+
+TEST(EngineDynamic, ReadersBecomeEpilogues) {
+    const Model product = {"s = linalg.matmul(p, w); t = math.add(s, 1.0); y = nn.relu(t);",
+                           "real[~|40, 19]"};
+    EXPECT_EQ(count_kernels(product), 3 + 1);
+    compare(product);
+    compare(product, true);
+    const Model mean = {"s = math.mean_reduce{axes=[0], squeeze=true}(v); y = math.exp(s);",
+                        "real[50]"};
+    compare(mean);
+    const Model rows = {"s = math.sum_reduce{axes=[1]}(v); t = math.mul(s, s); y = math.sqrt(t);",
+                        "real[~|40, 1]"};
+    EXPECT_EQ(count_kernels(rows), 3 + 1);
+    compare(rows);
+}
+
+// Numbers that may be negative are no variables: kernels read them where they are told.
+TEST(EngineDynamic, FusedKernelsAreToldAllNumbers) {
+    const Model chain = {"s = shifted(p); t = math.exp(s); y = shifted(t);", "real[~|40, 7]"};
+    EXPECT_EQ(count_kernels(chain), 3 + 1);
+    compare(chain);
+    const Model product = {"s = linalg.matmul(p, w); y = shifted(s);", "real[~|40, 19]"};
+    EXPECT_EQ(count_kernels(product), 3 + 1);
+    compare(product);
+    const Model other = {
+        "s = shifted(p); t = layout.concat{axis=0}([s, q]); u = shifted(t); y = math.neg(u);",
+        "real[~|80, 7]"};
+    compare(other);
+}
+
+// Producers that vanish are checked all the same.
+TEST(EngineDynamic, FusedOperationsKeepTheirAssertions) {
+    compare(
+        {"f = layout.flatten(v); s = math.mul(f, 0.5); r = layout.reshape{shape=[-1, 25]}(s);"
+         "y = math.exp(r);",
+         "real[~|80, 25]",
+         2,
+         true});
+    compare({"f = layout.flatten(v); r = layout.reshape{shape=[17, 50]}(f); y = math.exp(r);",
+             "real[17, 50]",
+             2,
+             true});
 }
 
 // What has static extents inside of a branch, and what has not; outputs whose extents are those of

@@ -143,6 +143,10 @@ Result<void> Engine::tell_numbers(Loaded& loaded, const loop::DynamicKernel& dyn
 Result<void> Engine::make_results(Loaded& loaded,
                                   const loop::PlanStep& step,
                                   const loop::DynamicKernel& dynamic) {
+    for (const ir::TensorId id : dynamic.inlined) {
+        LEMMA_TRY(const tensor::Shape shape, told_shape(loaded, id));
+        if (!tensor::room(shape)) return bad("a tensor that is too large");
+    }
     for (const ir::TensorId id : step.writes) {
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place == loaded.plan.dynamic_places.end()) continue;
@@ -185,7 +189,8 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::DynamicKernel& dyna
 // How many items there are; how much each does is told.
 int64_t Engine::tell_items(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
-    const loop::RunCut cut = loop::cut_items(dynamic.items, {told, dynamic.numbers.size()});
+    const loop::RunCut cut =
+        loop::cut_items(dynamic.kernel.run_items, {told, dynamic.numbers.size()});
     told[dynamic.numbers.size()] = cut.steps;
     return cut.items;
 }

@@ -35,7 +35,7 @@ public:
             told_.push_back(value);
         }
         const loop::RunCut cut =
-            good_ ? loop::cut_items(dynamic->items, told_) : loop::RunCut{0, 0};
+            good_ ? loop::cut_items(dynamic->kernel.run_items, told_) : loop::RunCut{0, 0};
         items_ = dynamic->kernel.function.items == 0 ? 0 : cut.items;
         told_.push_back(cut.steps);
         for (const auto* tensors : {&dynamic->read, &step.writes}) {

@@ -58,6 +58,9 @@ private:
     // Its text; lines that it needs go before.
     std::string text(ExprId id);
     std::string made(ExprId id);
+    std::string extent_text(int64_t extent, ExprId end) {
+        return end.valid() ? text(end) : fmt::format("{}", extent);
+    }
     std::string list(const std::vector<ExprId>& ids) {
         std::vector<std::string> texts;
         for (const ExprId id : ids) texts.push_back(text(id));
@@ -126,11 +129,13 @@ std::string StageText::print(const Stage& stage) {
     for_each_value(stage, [&](ExprId id) { count(id); });
     std::vector<std::string> loops;
     for (const StageLoop& loop : stage.loops) {
-        loops.push_back(fmt::format("v{} < {}", loop.var.value, loop.extent));
+        loops.push_back(
+            fmt::format("v{} < {}", loop.var.value, extent_text(loop.extent, pool_.end(loop.var))));
     }
     std::string body;
     for (const StageGuard& guard : stage.guards) {
-        body += fmt::format("    only 0 <= {} < {}\n", text(guard.index), guard.extent);
+        body += fmt::format(
+            "    only 0 <= {} < {}\n", text(guard.index), extent_text(guard.extent, guard.end));
     }
     if (stage.condition.valid()) body += fmt::format("    only {}\n", text(stage.condition));
     for (const StageWrite& write : stage.writes) {
@@ -198,7 +203,10 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
         text += "\n";
         if (unit.contraction) text += contraction_text(*unit.contraction);
         if (unit.rows) text += rows_text(*unit.rows);
-        for (const Stage& stage : unit.stages) text += StageText(graph.pool, program).print(stage);
+        const auto* const dynamic = std::get_if<DynamicGroup>(&unit.kind);
+        for (const Stage& stage : dynamic ? dynamic->shape.stages : unit.stages) {
+            text += StageText(graph.pool, program).print(stage);
+        }
     }
     return text;
 }

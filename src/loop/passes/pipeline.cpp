@@ -10,6 +10,7 @@
 #include "loop/passes/contraction/split.h"
 #include "loop/passes/contraction/squares.h"
 #include "loop/passes/fusion/fuse.h"
+#include "loop/passes/fusion/fuse_dynamic.h"
 #include "loop/passes/fusion/hoist.h"
 #include "loop/passes/fusion/rows.h"
 #include "loop/passes/fusion/siblings.h"
@@ -102,6 +103,8 @@ const std::vector<Pass>& pipeline() {
          "every group is needed"},
         {"lift", kOptimise, {"unused", "boundary"}, on_region<lift_sums>,
          "sums over items are before the loop"},
+        {"fuse_dynamic", kOptimise, {"unused"}, on_graph<fuse_dynamic>,
+         "maps with run-time extents are part of others"},
         {"fuse", kOptimise, {"unused"}, on_graph<fuse>,
          "maps are part of others where it pays"},
         {"hoist", kOptimise, {"fuse"}, hoist,

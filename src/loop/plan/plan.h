@@ -53,10 +53,10 @@ struct DynamicKernel {
     ScheduledKernel kernel;
     StorageId told;  // where the numbers go
     std::vector<ShapeArgument> numbers;
-    RunItems items;
     bool first = true;                  // of the operation's kernels: its results are made here
     std::vector<ir::TensorId> read;     // with extents that the run tells
     std::vector<ir::TensorId> cleared;  // results that start as zeros
+    std::vector<ir::TensorId> inlined;  // without memory: only their extents are checked
     std::vector<ir::OpId> within;  // compounds around it with assertions about run-time extents
 };
 struct InterpretedStep {

@@ -10,28 +10,13 @@ namespace {
 
 constexpr const char* kWhy = "an extent that only the run tells";
 
-// Reads of all stages, and what they write.
-std::vector<ir::TensorId> used_by(const DynamicShape& run_time, const StagePool& pool) {
-    std::vector<ir::TensorId> used;
-    const auto add = [&](ir::TensorId id) {
-        if (std::ranges::find(used, id) == used.end()) used.push_back(id);
-    };
-    const auto visit = [&](ExprId, const Expr& e) { add(tensor_of(e)); };
-    for (const Stage& stage : run_time.stages) {
-        for (const StageWrite& write : stage.writes) add(write.tensor);
-        // The ends of loops read the numbers alone, which have a place of their own.
-        for_each_value(stage, [&](ExprId value) { pool.visit_reads(value, visit); });
-    }
-    return used;
-}
-
 // Whether a stage that has to do with the tensor finds it as zeros.
 bool needs_zeros(const DynamicShape& run_time,
                  StagePool& pool,
                  const Shapes& shapes,
                  ir::TensorId id) {
     for (const Stage& stage : run_time.stages) {
-        const auto used = used_by({.stages = {stage}}, pool);
+        const auto used = tensors_of({stage}, pool);
         if (std::ranges::find(used, id) == used.end()) continue;
         return !assigns_all(stage, pool, run_time, shapes) && !stage.initial.valid();
     }
@@ -78,7 +63,6 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
         return add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
     }
     graph.shapes[run_time.told] = {static_cast<int64_t>(run_time.numbers.size()) + 1};
-    run_time.used = used_by(run_time, graph.pool);
     add_opaque(scope, id, DynamicGroup{std::move(run_time), compounds_});
 }
 
@@ -104,7 +88,9 @@ StorageId Planner::place_any(Scope& scope, ir::TensorId id) {
 }
 
 void Planner::place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group) {
-    for (const ir::TensorId id : group.shape.used) place_any(scope, id);
+    for (const ir::TensorId id : tensors_of(group.shape.stages, scope.graph.pool)) {
+        place_any(scope, id);
+    }
     place(scope, group.shape.told);
     for (const ir::TensorId id : unit.writes) {
         place_any(scope, id);
@@ -123,8 +109,9 @@ void Planner::add_dynamic_steps(Scope& scope,
     dynamic.within = group.within;
     dynamic.told = plan_.places.at(run_time.told).storage;
     dynamic.numbers = run_time.numbers;
+    dynamic.inlined = run_time.inlined;
     places[run_time.told] = plan_.places.at(run_time.told);
-    for (const ir::TensorId id : run_time.used) {
+    for (const ir::TensorId id : tensors_of(run_time.stages, scope.graph.pool)) {
         const auto at = plan_.dynamic_places.find(id);
         if (at == plan_.dynamic_places.end()) {
             places[id] = plan_.places.at(id);
@@ -140,7 +127,6 @@ void Planner::add_dynamic_steps(Scope& scope,
     }
     for (const Stage& stage : run_time.stages) {
         dynamic.kernel = schedule_nest(stage, scope.graph.pool, places, options_.target, &run_time);
-        dynamic.items = dynamic.kernel.run_items;
         add_step(scope, region, unit, {.kind = dynamic});
         dynamic.first = false;
     }

@@ -220,6 +220,44 @@ private:
 
 }  // namespace
 
+std::vector<ir::TensorId> tensors_of(const std::vector<Stage>& stages, const StagePool& pool) {
+    std::vector<ir::TensorId> found;
+    const auto add = [&](ir::TensorId id) {
+        if (std::ranges::find(found, id) == found.end()) found.push_back(id);
+    };
+    for (const Stage& stage : stages) {
+        const auto visit = [&](ExprId id, const Expr& e) {
+            if (id != stage.total) add(tensor_of(e));
+        };
+        for (const StageWrite& write : stage.writes) {
+            add(write.tensor);
+            pool.visit_reads(write.value, visit);
+            for (const ExprId index : write.index) pool.visit_reads(index, visit);
+        }
+        for (const StageGuard& guard : stage.guards) pool.visit_reads(guard.index, visit);
+        for (const ExprId value : {stage.condition, stage.initial, stage.finish}) {
+            pool.visit_reads(value, visit);
+        }
+    }
+    return found;
+}
+
+bool writes_all(const Stage& stage,
+                StagePool& pool,
+                const DynamicShape& run_time,
+                const Shapes& shapes) {
+    return Coverage(run_time, pool, shapes).vars(stage).has_value();
+}
+
+bool is_element_wise(const Stage& stage,
+                     StagePool& pool,
+                     const DynamicShape& run_time,
+                     const Shapes& shapes) {
+    const Coverage coverage(run_time, pool, shapes);
+    return assigns_all(stage, pool, run_time, shapes) && coverage.is_safe(stage.writes[0].value) &&
+           !coverage.reads(stage, stage.writes[0].tensor);
+}
+
 bool assigns_all(const Stage& stage,
                  StagePool& pool,
                  const DynamicShape& run_time,

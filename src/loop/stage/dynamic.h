@@ -30,8 +30,11 @@ struct DynamicShape {
     ir::TensorId told;  // i64: the numbers, and then how many steps an item has
     // Of the tensors without a shape: constants, or numbers that the run tells.
     std::unordered_map<ir::TensorId, std::vector<ExprId>, IdHash> extents;
-    std::vector<ir::TensorId> used;  // by the stages, all of them
+    std::vector<ir::TensorId> inlined;  // results that fusion left without memory
 };
+
+// The tensors that stages read and write.
+std::vector<ir::TensorId> tensors_of(const std::vector<Stage>& stages, const StagePool& pool);
 
 // The number as an expression of stages.
 ExprId run_number(DynamicShape& run_time,
@@ -46,11 +49,21 @@ bool always_inside(const ir::SymbolPool& symbols,
                    ir::SymId extent,
                    const std::vector<ir::Bound>& bounds);
 
+// Whether the stage writes each element of its one tensor.
+bool writes_all(const Stage& stage,
+                StagePool& pool,
+                const DynamicShape& run_time,
+                const Shapes& shapes);
 // Whether the stage assigns each element of what it writes, once.
 bool assigns_all(const Stage& stage,
                  StagePool& pool,
                  const DynamicShape& run_time,
                  const Shapes& shapes);
+// As assigns_all, from elements that are inside of their tensors, none of them its own.
+bool is_element_wise(const Stage& stage,
+                     StagePool& pool,
+                     const DynamicShape& run_time,
+                     const Shapes& shapes);
 // The formula that gives elements their start becomes part of the one that adds to them.
 void merge_starts(DynamicShape& run_time, StagePool& pool, const Shapes& shapes);
 

@@ -518,9 +518,8 @@ ExprId StageMaker::inside(const ir::IndexTerm& term,
                           ExprId index,
                           ExprId extent) {
     if (pool_.is_inside(index, extent)) return index;
-    const bool told = pool_[extent].op != Op::Constant;
-    const int64_t most = told ? kMostExtent : pool_[extent].integer;
-    const ExprId end = told ? extent : ExprId();
+    const int64_t most = pool_.range(extent).high;
+    const ExprId end = pool_[extent].op == Op::Constant ? ExprId() : extent;
     if (run_time_ && always_inside(symbols_, term.value, symbol, formula_.bounds)) {
         return build_.assume(index, most, end);
     }
