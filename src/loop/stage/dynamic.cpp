@@ -229,15 +229,8 @@ std::vector<ir::TensorId> tensors_of(const std::vector<Stage>& stages, const Sta
         const auto visit = [&](ExprId id, const Expr& e) {
             if (id != stage.total) add(tensor_of(e));
         };
-        for (const StageWrite& write : stage.writes) {
-            add(write.tensor);
-            pool.visit_reads(write.value, visit);
-            for (const ExprId index : write.index) pool.visit_reads(index, visit);
-        }
-        for (const StageGuard& guard : stage.guards) pool.visit_reads(guard.index, visit);
-        for (const ExprId value : {stage.condition, stage.initial, stage.finish}) {
-            pool.visit_reads(value, visit);
-        }
+        for (const StageWrite& write : stage.writes) add(write.tensor);
+        for_each_value(stage, [&](ExprId value) { pool.visit_reads(value, visit); });
     }
     return found;
 }

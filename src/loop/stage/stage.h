@@ -79,8 +79,8 @@ void for_each_value(AnyStage& stage, Visit&& visit) {
     if (stage.kept) write(*stage.kept);
 }
 
-// With each expression at all: besides those, what stands for the total, the ends of loops and
-// guards, and what is known about indices. Whoever renames variables must see them all.
+// With each expression: also what stands for the total, the ends of guards, the positions of
+// inverses and the sizes. Whoever renames variables must see them all.
 template <class AnyStage, class Visit>
 void for_each_expr(AnyStage& stage, Visit&& visit) {
     const auto one = [&](auto& id) {
@@ -88,10 +88,8 @@ void for_each_expr(AnyStage& stage, Visit&& visit) {
     };
     for_each_value(stage, visit);
     one(stage.total);
-    for (auto& loop : stage.loops) one(loop.end);
     for (auto& guard : stage.guards) one(guard.end);
     for (auto& inverse : stage.inverses) one(inverse.position);
-    for (auto& inside : stage.inside) one(inside.index);
     for (auto& size : stage.sizes) one(size);
 }
 
