@@ -317,5 +317,14 @@ graph G {
             1);
 }
 
+// What is fused stays short enough to compile: planning a chain takes time in proportion.
+TEST(EngineRows, LongChainsAreSeveralKernels) {
+    std::string body = "t0 = math.sin(x);";
+    for (int i = 1; i < 1000; ++i) {
+        body += fmt::format("t{} = math.{}(t{});", i, i % 2 ? "neg" : "sin", i - 1);
+    }
+    compare(model("64", body + "y = math.neg(t999);"), 5);
+}
+
 }  // namespace
 }  // namespace lemma

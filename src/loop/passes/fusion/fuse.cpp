@@ -8,6 +8,10 @@ namespace lemma::loop {
 
 namespace {
 
+// Operations of a value that moves into its readers. Longer chains become several kernels: the
+// passes walk a value once for each of its parts, and registers do not hold it anyway.
+constexpr int64_t kMostFused = 200;
+
 bool reads(const FusionGroup& unit, ir::TensorId id) {
     return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
 }
@@ -110,6 +114,7 @@ bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const
     if (producer.once != consumer.once) return false;
     const ExprId value = producer.stages[0].writes[0].value;
     const Cost price = cost(value);
+    if (price.operations > kMostFused) return false;
     const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
     const size_t uses = uses_.at(producer.writes[0]);
     for (const Stage& stage : consumer.stages) {
