@@ -46,7 +46,7 @@ bool in_range(const StageGraph& graph, ExprId value) {
     return result;
 }
 
-// Every element of the tensor is written.
+// Whether the stage writes every element of its tensor.
 bool covers(const Stage& stage, const StageGraph& graph) {
     if (stage.writes.size() != 1 || stage.empty) return false;
     const StageWrite& write = stage.writes[0];

@@ -1,5 +1,5 @@
-// loop/passes/graph.h — the stages of a whole program, between its formulas and its kernels: what
-// graph passes read and change.
+// loop/passes/graph.h — the stages of a region, between its formulas and its kernels: the input and
+// output of graph passes.
 #pragma once
 
 #include <optional>
@@ -15,26 +15,27 @@
 
 namespace lemma::loop {
 
-// Tiles pay from here on.
+// Tiles pay from this number of steps on.
 constexpr int32_t kLeastSteps = 4096;
-// Products of one operand become one where they take so many times as long by themselves.
+// Products of one operand are merged if the separate products take this many times as long.
 constexpr double kLeastGain = 1.04;
 
-// What becomes of a group. Passes see into compiled ones alone; the others are one operation each.
+// The kinds of groups. Passes see the stages of compiled groups only; any other group is one
+// operation.
 struct CompiledGroup {};  // its stages become kernels
 struct DynamicGroup {     // kernels with run-time extents
     DynamicShape shape;
-    std::vector<ir::OpId> within;  // as that of DynamicKernel
+    std::vector<ir::OpId> within;  // as in DynamicKernel
 };
 struct InterpretedGroup {
-    std::string why;               // as that of InterpretedStep
-    std::vector<ir::OpId> within;  // as that of InterpretedStep
+    std::string why;               // as in InterpretedStep
+    std::vector<ir::OpId> within;  // as in InterpretedStep
 };
-struct CheckGroup {};    // the assertions of the operation alone
-struct ControlGroup {};  // a loop or a branch: its graphs are regions of their own
+struct CheckGroup {};    // only the assertions of an operation
+struct ControlGroup {};  // a loop or a branch; its graphs are regions
 
-// One or more stages in order, which become kernels of their own, or one kernel that runs them row
-// by row; or one operation that passes do not see into.
+// One or more stages in order, which become separate kernels or one kernel that runs them row by
+// row; or one operation that is opaque to passes.
 struct FusionGroup {
     ir::OpId op;
     std::string label;
@@ -42,9 +43,9 @@ struct FusionGroup {
     std::vector<Stage> stages = {};  // of a compiled group
     bool once = false;
     std::vector<ir::TensorId> reads, writes;  // each once
-    bool dead = false;                        // a pass took it in elsewhere
-    std::optional<Contraction> contraction;   // what its one stage is
-    ExprId weight_factor;                     // of a contraction: packed with this, if it is there
+    bool dead = false;                        // fused into another group
+    std::optional<Contraction> contraction;   // of its only stage
+    ExprId weight_factor;                     // scale to pack into the weights; may be missing
     std::optional<RowGroup> rows;             // that its stages share
 
     bool compiled() const { return std::holds_alternative<CompiledGroup>(kind); }
@@ -54,7 +55,7 @@ struct FusionGroup {
 using TensorSet = std::unordered_set<ir::TensorId, IdHash>;
 
 struct StageGraph {
-    // Kernels that may be made again need it when the graph is gone.
+    // Kernels with narrower forms need the pool after the graph is gone.
     std::shared_ptr<StagePool> shared_pool = std::make_shared<StagePool>();
     StagePool& pool = *shared_pool;
     std::vector<FusionGroup> units;
@@ -63,28 +64,28 @@ struct StageGraph {
     TensorSet constants;                // values that no run changes
     TensorSet results;                  // outputs and values of updates
     TensorSet padded;                   // elements that are never written are zero
-    uint32_t next_tensor = 0;           // for tensors that passes make
-    int32_t least_steps = kLeastSteps;  // of PlanOptions
+    uint32_t next_tensor = 0;           // for tensors that passes add
+    int32_t least_steps = kLeastSteps;  // as in PlanOptions
 
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };
 
-// Which tensors the stages read; those that it writes are told.
+// Finds the tensors that the stages read; `unit.writes` is given.
 void find_reads(StageGraph& graph, FusionGroup& unit);
 
-// Every element of the tensor is written, as often as there are steps that its index is not made
-// of.
+// Whether every element of the tensor is written, once for each step of the loops that are not in
+// its index.
 bool covers(const Stage& stage, const StageGraph& graph);
-// One assignment to each element, whose index is the variables themselves, and no guards.
+// Whether the stage assigns each element once, with its variables as the index and without guards.
 bool is_map(const Stage& stage, const StageGraph& graph);
 
-// What stays the same value when it is not stored: stores of these round nothing more.
+// Whether storing a value in this type rounds it no further: a fused value stays the same.
 bool keeps_values(tensor::DType dtype);
-// No read of the value can leave its tensor.
+// Whether every read of the value is inside its tensor.
 bool in_range(const StageGraph& graph, ExprId value);
 
-// A float tensor whose values are known before the first run, with an element for each point of the
-// variables; and the group that makes such tensors, for the sake of another one.
+// A float tensor with values known before the first run and one element per point of the variables;
+// and the group that makes such tensors for another group.
 struct MadeConstant {
     ExprId value;
     ir::TensorId tensor;
@@ -95,7 +96,7 @@ FusionGroup constants_unit(StageGraph& graph,
                            const char* what,
                            const std::vector<VarId>& vars,
                            const std::vector<MadeConstant>& made);
-// Whether the value reads constants alone.
+// Whether the value reads only constants.
 bool reads_constants(const StageGraph& graph, ExprId value);
 
 }  // namespace lemma::loop

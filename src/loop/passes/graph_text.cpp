@@ -42,7 +42,7 @@ const char* combine_text(ir::FormulaOp op) {
     return "?";
 }
 
-// Expressions of one stage; what is used more than once has a line and a number of its own.
+// Prints the expressions of one stage. An expression with several uses gets its own numbered line.
 class StageText {
 public:
     StageText(const StagePool& pool, const ir::Program& program) : pool_(pool), program_(program) {}
@@ -55,7 +55,7 @@ private:
         for (const ExprId arg : pool_[id].args) count(arg);
     }
     bool leaf(const Expr& e) const { return e.op == Op::Constant || e.op == Op::Var; }
-    // Its text; lines that it needs go before.
+    // The text of an expression; the lines that it needs are written first.
     std::string text(ExprId id);
     std::string made(ExprId id);
     std::string extent_text(int64_t extent, ExprId end) {
@@ -212,7 +212,7 @@ std::string print(const StageGraph& graph, const ir::Program& program) {
 }
 
 std::string print(const RegionGraph& region) {
-    std::map<std::string, std::string> lines;  // by name: the order is not that of a hash table
+    std::map<std::string, std::string> lines;  // sorted by name, unlike a hash table
     const auto line = [&](ir::TensorId id) -> std::string& {
         return lines[name_of(region.program, id)];
     };

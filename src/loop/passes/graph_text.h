@@ -1,5 +1,4 @@
-// loop/passes/graph_text.h — what passes over stages and kernels made, as text for people:
-// `--dump=loop:…`.
+// loop/passes/graph_text.h — prints stage graphs and regions for people: `--dump=loop:…`.
 #pragma once
 
 #include <string>
@@ -8,12 +7,12 @@
 
 namespace lemma::loop {
 
-// Each unit with its stages: loops, guards, and what is written, over the tensors of the program.
+// Each unit with its stages: loops, guards and writes, in terms of the program's tensors.
 std::string print(const StageGraph& graph, const ir::Program& program);
-// The same, and where tensors lie.
+// The same, with the layouts of tensors.
 std::string print(const RegionGraph& region);
 
-// Names in such texts: of a tensor, of an operation with what is done for it.
+// Names in these texts: of a tensor, and of an operation with its purpose.
 std::string name_of(const ir::Program& program, ir::TensorId id);
 std::string head(const ir::Program& program, ir::OpId op, const std::string& label);
 

@@ -34,7 +34,7 @@ namespace lemma::loop {
 
 namespace {
 
-// A pass over the graph alone, and one over the region.
+// Adapters: a pass over the graph alone, and a pass over the region.
 template <int (*pass)(StageGraph&)>
 int on_graph(RegionGraph& region, const PassOptions&) {
     return pass(region.graph);
@@ -56,7 +56,7 @@ int layout(RegionGraph& region, const PassOptions&) {
     region.layouts = choose_layouts(region.graph, region.fixed);
     return static_cast<int>(region.layouts.innermost.size() + region.layouts.halos.size());
 }
-// What was written by a copy that is gone may run at another time.
+// Without the copies, other groups may run before the loop or the first run.
 int views(RegionGraph& region, const PassOptions&) {
     const int found = find_views(region);
     find_when(region);
@@ -82,8 +82,8 @@ constexpr auto kPlaced = PassPhase::Placed;
 // clang-format off
 const std::vector<Pass>& pipeline() {
     static const std::vector<Pass> passes = {
-        // The planner makes stages of formulas (stage.h). Each operation goes through scatter.h,
-        // init.h and strict.h by itself; what has no stages is left to the interpreter.
+        // The planner makes stages from formulas (stage.h). Each operation passes scatter.h, init.h
+        // and strict.h by itself; the interpreter runs operations without stages.
         {"stages", kPlanner, {}, nullptr,
          "each group is one operation"},
         {"zeros", kStages, {"stages"}, on_graph<add_zeros>,
@@ -142,7 +142,7 @@ const std::vector<Pass>& pipeline() {
         {"pack", kPlaced, {"contract", "fold"}, pack,
          "constant operands are packed"},
 
-        // The planner makes kernels, and then places what they compute in one piece of memory.
+        // The planner makes kernels, and then places computed tensors in one arena.
         {"schedule", kPlanner, {"stages"}, nullptr,
          "each group has kernels"},
         {"memory", kPlanner, {"schedule"}, nullptr,

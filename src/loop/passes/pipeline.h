@@ -1,4 +1,4 @@
-// loop/passes/pipeline.h — the passes between the formulas of a region and its kernels, as a list:
+// loop/passes/pipeline.h — the list of passes between the formulas of a region and its kernels;
 // pipeline.cpp has it on one page.
 #pragma once
 
@@ -14,32 +14,32 @@ struct PassOptions {
     Target target;
     Numerics numerics = Numerics::Default;
     double least_gain = kLeastGain;
-    bool verify = false;  // verify.h, after each pass
+    bool verify = false;  // run verify.h after each pass
 };
 
-// When the planner runs a pass.
+// The time at which the planner runs a pass.
 enum class PassPhase : uint8_t {
-    Planner,   // it is a step of the planner itself
-    Stages,    // on the stages as the formulas say them, also when nothing is to be fused
+    Planner,   // a step of the planner itself
+    Stages,    // on the stages of the formulas, also without fusion
     Optimise,  // before tensors have memory
-    Placed,    // when they have
+    Placed,    // after tensors have memory
 };
 
 struct Pass {
-    std::string_view name;  // of `--dump=loop:NAME`
+    std::string_view name;  // for `--dump=loop:NAME`
     PassPhase phase{};
-    std::vector<std::string_view> needs;  // passes that must have run before
-    // Returns how many groups or tensors it changed. Missing for steps of the planner.
+    std::vector<std::string_view> needs;  // passes that run earlier
+    // Returns the number of groups or tensors that it changed. Missing for steps of the planner.
     int (*run)(RegionGraph& region, const PassOptions& options) = nullptr;
-    std::string_view promises;  // what holds behind it
+    std::string_view promises;  // true after the pass
 };
 
 // All passes in their order.
 const std::vector<Pass>& pipeline();
-// Their names: what `--dump=loop:…` takes.
+// The names that `--dump=loop:…` accepts.
 std::vector<std::string> dump_passes();
 
-// The text of the one pass that somebody wants to see.
+// The text after the one pass that the user asked for.
 struct PassLog {
     std::string pass;
     std::string text;
@@ -47,10 +47,10 @@ struct PassLog {
     bool wants(std::string_view name) const { return name == pass; }
 };
 
-// Stops with the name of the pass if there is a fault: that is ours.
+// Stops with the name of the pass if there is a fault: that is an internal error.
 void check_pass(std::string_view pass, const std::string& fault);
 
-// Runs the passes of the phase in order. The log may be missing; a pass that is shown is verified.
+// Runs the passes of the phase in order. The log may be missing; a logged pass is verified.
 void run_passes(PassPhase phase, RegionGraph& region, const PassOptions& options, PassLog* log);
 
 }  // namespace lemma::loop

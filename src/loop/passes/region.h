@@ -1,5 +1,5 @@
 // loop/passes/region.h — the stage graph of one region, which is the main graph of a program, the
-// body of a loop or the arm of a branch, with what passes find out about it.
+// body of a loop or the arm of a branch, with the results of passes.
 #pragma once
 
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace lemma::loop {
 
 enum class RegionKind : uint8_t { Main, Loop, Once };
 
-// Zeros around the tensor, by axis: below index 0 and above the last one.
+// Zeros around the tensor, by axis: below index 0 and above the last index.
 struct Halo {
     std::vector<int64_t> below, above;
     friend bool operator==(const Halo&, const Halo&) = default;
@@ -23,42 +23,42 @@ struct Layouts {
 };
 
 struct RegionGraph {
-    // Of all regions.
+    // For all regions.
     const ir::Program& program;
-    BufferViews& places;   // of tensors that have memory already
+    BufferViews& places;   // of tensors that already have memory
     TensorSet& constants;  // values that no run changes
 
     RegionKind kind{};
     StageGraph graph;
 
-    // ---- Of a loop ------------------------------------------------------------------------------
-    TensorSet changing;  // what differs from step to step
-    // Items that lie one behind the other, each with one for every step.
+    // ---- In a loop ------------------------------------------------------------------------------
+    TensorSet changing;  // values that differ between iterations
+    // Items at regular distances in memory, one per iteration.
     std::unordered_map<ir::TensorId, StoragePack, IdHash> packs;
-    int64_t steps = 0;  // of a loop that has such items: at most
-    // Of the items that sums before the loop read: all in one tensor. And what those sums make: an
-    // item for each step, and all of them in one tensor (lift.h).
+    int64_t steps = 0;  // of a loop with such items: at most
+    // For items that lifted sums read: the tensor of all items. And the results of those sums: an
+    // item per iteration, and the tensor of all of them (lift.h).
     std::unordered_map<ir::TensorId, ir::TensorId, IdHash> wholes;
     std::vector<std::pair<ir::TensorId, ir::TensorId>> made_items;
 
-    // ---- What passes find -----------------------------------------------------------------------
+    // ---- Results of passes ----------------------------------------------------------------------
     TensorSet outer;  // read, but made elsewhere (boundary.h)
-    TensorSet fixed;  // row-major, for others see them (boundary.h)
+    TensorSet fixed;  // row-major, because others use them (boundary.h)
     Layouts layouts;  // layouts.h
-    // Tensors that are a part of another one, by axis from some index on (concat.h).
+    // Tensors that are a part of another one, with their first index by axis (concat.h).
     std::unordered_map<ir::TensorId, std::pair<ir::TensorId, std::vector<int64_t>>, IdHash> inside;
-    // Tensors that lie inside of another one from some element on (views.h).
+    // Tensors inside another one, with their first element (views.h).
     std::unordered_map<ir::TensorId, std::pair<ir::TensorId, int64_t>, IdHash> parents;
     TensorSet lifted;   // made before the loop (when.h)
-    TensorSet written;  // by a group of this region that is no control flow (when.h)
+    TensorSet written;  // by a group of this region other than control flow (when.h)
     std::unordered_map<ir::TensorId, ir::TensorId, IdHash>
         in_place;  // result: operand (in_place.h)
 };
 
-// How the region lays out the tensor, and how many elements of memory that takes.
+// The layout of the tensor in this region, and its size in elements of memory.
 Layout layout_of(const RegionGraph& region, ir::TensorId id, int64_t& elements);
 
-// Tensors in whose memory others lie, or which lie in that of others.
+// Tensors that share memory with other tensors, as the container or the part.
 TensorSet find_shared(const RegionGraph& region);
 
 }  // namespace lemma::loop

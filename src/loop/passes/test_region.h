@@ -52,7 +52,7 @@ struct TestRegion {
     FusionGroup& map(const char* label, ir::TensorId to, const Value& value) {
         return add(label, stage_of(to, {}, value));
     }
-    // to[i, …] += value(i, …, k, …), from zero, over further variables of these extents
+    // to[i, …] += value(i, …, k, …), from zero, over further variables with these extents
     FusionGroup& sum(const char* label,
                      ir::TensorId to,
                      const std::vector<int64_t>& extents,

@@ -143,7 +143,7 @@ private:
     const RegionGraph& region_;
     const StageGraph& graph_;
     const StagePool& pool_;
-    const TensorSet shared_;  // others may make them
+    const TensorSet shared_;  // written through other tensors, too
     std::unordered_map<ir::TensorId, size_t, IdHash> last_writer_;
     std::string fault_;
 };

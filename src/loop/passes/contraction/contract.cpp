@@ -62,7 +62,7 @@ private:
         ExprId b;
         bool product;
     };
-    // What the value makes of `a` and one other part: their product, or anything else.
+    // Splits the value into `a` and one other part: the factors of a product, or any other pair.
     std::optional<Split> split_at(ExprId a, ExprId value) {
         std::vector<ExprId> factors;
         if (is_sum() && find_factors(a, value, factors) && !factors.empty()) {
@@ -78,7 +78,7 @@ private:
         if (pool_[b].type.kind != Kind::F32) return std::nullopt;
         return Split{b, false};
     }
-    // Of a product in which `a` is one factor: the others.
+    // The other factors of a product that has `a` as one factor.
     bool find_factors(ExprId a, ExprId value, std::vector<ExprId>& factors) const {
         int found = 0;
         std::vector<ExprId> work = {value};
@@ -98,8 +98,8 @@ private:
         }
         return found == 1;
     }
-    // The one largest part that has no `a` in it; literals aside, and elements that are the same
-    // for all that `a` is the same for.
+    // The one largest part without `a`. Literals do not count, nor elements that use only variables
+    // of `a`.
     bool find_other(ExprId a, ExprId value, ExprId& other) const {
         if (value == a || pool_[value].op == Op::Constant) return true;
         if (pool_.has_part(value, a)) {
@@ -126,8 +126,8 @@ private:
         if (a.lane_in_a != b.lane_in_a) return !a.lane_in_a;
         return writes_side_by_side(a.lane) && !writes_side_by_side(b.lane);
     }
-    // All guards are about elements of A, and skip what is outside of the tensor, where zeros can
-    // be put: not what a slice of it leaves out.
+    // All guards skip elements outside tensor A, where a halo of zeros can replace them. A guard of
+    // a slice of A skips other elements.
     bool guards_are_of(ExprId read) const {
         const Expr& a = pool_[read];
         const tensor::Shape& shape = graph_.shapes.at(tensor_of(a));
@@ -180,12 +180,12 @@ private:
                 points *= static_cast<double>(loop.extent);
             }
         }
-        // Packing what every run brings anew takes as long as a few rows of products.
+        // Packing an operand that changes with every run takes as long as a few rows of products.
         if (!constant && points < 6) return std::nullopt;
         if (packed_elements(c) > tensor::kMaxElements) return std::nullopt;
         return c;
     }
-    // At most, whatever the tile is.
+    // Upper bound for any tile.
     int64_t packed_elements(const Contraction& c) const {
         constexpr int64_t kMostWidth = 128;
         int64_t elements = pool_.extent(c.lane) + kMostWidth;
@@ -194,7 +194,8 @@ private:
         }
         return elements;
     }
-    // One axis of the output counts along the lanes one by one, and so does one of A if it does.
+    // Exactly one axis of the output has the lane variable, with factor 1; likewise of A, if A has
+    // it.
     bool lane_axis_is_plain(const Contraction& c) const {
         const auto plain = [&](const std::vector<ExprId>& index) {
             int axes = 0;
@@ -224,7 +225,7 @@ std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stag
 
 namespace {
 
-// The zeros around a tensor take no more room than is good.
+// Whether the halo is small enough beside the tensor.
 bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
     constexpr int64_t kFew = int64_t{1} << 24;
     constexpr int64_t kManyTimes = 16;
@@ -242,7 +243,7 @@ bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
 
 int find_contractions(StageGraph& graph) {
     int count = 0;
-    std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // of all that read the tensor
+    std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // over all readers of the tensor
     for (FusionGroup& unit : graph.units) {
         if (!unit.compiled() || unit.once || unit.stages.size() != 1) continue;
         auto found = find_contraction(graph, unit.stages[0]);
@@ -253,7 +254,7 @@ int find_contractions(StageGraph& graph) {
         if (!is_affordable(halo, graph.shapes.at(tensor_of(a)))) continue;
         halos[tensor_of(a)] = std::move(halo);
         unit.contraction = std::move(found);
-        // Where zeros are read, nothing has to be skipped.
+        // The halo holds zeros, so the guards are not needed.
         unit.stages[0].guards.clear();
         ++count;
     }

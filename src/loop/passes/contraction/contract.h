@@ -1,15 +1,16 @@
-// loop/passes/contraction/contract.h — finds the sums of products, and other sums over pairs, that
-// pay as register tiles. Runs behind fuse and siblings: nothing changes their stages any more but
-// their operands.
+// loop/passes/contraction/contract.h — finds sums of products, and other sums over pairs, that are
+// worth register tiles. Runs after fuse and siblings; later passes change only the operands of
+// these stages.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// The sum and the roles of its variables, if the stage is one that pays. Other passes ask, too.
+// The sum and the roles of its variables, if a tile is worthwhile for the stage. Other passes call
+// it, too.
 std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
-// Gives groups their contraction. Returns how many were found.
+// Gives groups their contraction. Returns the number of contractions found.
 int find_contractions(StageGraph& graph);
 
 }  // namespace lemma::loop

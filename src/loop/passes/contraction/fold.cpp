@@ -22,7 +22,7 @@ public:
         channel_.push_back(c.lane);
     }
 
-    // A unit that computes the start of the sums, to run before.
+    // The group that computes the initial values; it runs before this one.
     std::optional<FusionGroup> run() {
         Stage& stage = unit_.stages[0];
         const Contraction& c = *unit_.contraction;
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    // Known before the first run, and the same for all points.
+    // Whether the value is known before the first run and is the same for all points.
     bool by_channel(ExprId id) const {
         bool constant = true;
         pool_.visit_reads(id, [&](ExprId, const Expr& e) {
@@ -92,8 +92,8 @@ private:
         }
         return std::nullopt;
     }
-    // The largest parts that are linear; several_: there is more than one; rounded_: to a whole
-    // number.
+    // Finds the largest linear part. several_: there is more than one; rounded_: a cast to int
+    // follows.
     void find(ExprId id) {
         if (!id.valid() || !pool_.has_part(id, unit_.stages[0].total)) return;
         if (linear_of(id)) {
@@ -102,7 +102,8 @@ private:
             return;
         }
         const Expr e = pool_[id];
-        // The last place of a scale decides about halves: what is rounded is computed as written.
+        // The last digit of a scale decides how halves round, so a rounded value is computed as
+        // written.
         const bool to_int = e.op == Op::Cast && e.type.kind == Kind::Int;
         if (to_int || e.op == Op::Rint || e.op == Op::Round || e.op == Op::Floor ||
             e.op == Op::Ceil || e.op == Op::Trunc) {
@@ -116,7 +117,7 @@ private:
     StagePool& pool_;
     Builder& build_;
     FusionGroup& unit_;
-    std::vector<VarId> channel_;  // the variables of the weights that are not summed
+    std::vector<VarId> channel_;  // variables of the weights that are not summed
     ExprId part_;
     bool several_ = false;
     bool rounded_ = false;

@@ -1,13 +1,12 @@
-// loop/passes/contraction/fold.h — what scales and shifts the results of constant weights, channel
-// by channel, goes into the weights and the initial values. Runs behind contract, and before pack,
-// which packs the scale.
+// loop/passes/contraction/fold.h — folds scales and shifts per channel into constant weights and
+// initial values. Runs after contract, and before pack, which packs the scaled weights.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many contractions lost their scale.
+// Returns the number of contractions that lost their scale.
 int fold_scales(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -9,7 +9,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kFewChannels = 4;                  // not worth another order
-constexpr int64_t kManyElements = int64_t{1} << 16;  // that are better turned than scattered
+constexpr int64_t kManyElements = int64_t{1} << 16;  // if more, transposed instead of scattered
 
 class LayoutChooser {
 public:
@@ -58,8 +58,8 @@ private:
             for (const ir::TensorId id : unit.writes) makers_[id] = &unit;
         }
     }
-    // Operands that copies make, in whatever order, are wanted with the lanes side by side, or with
-    // what is summed.
+    // Chooses the layout of an operand that a copy makes: the lanes innermost, or the longest
+    // summed axis.
     void ask_operand(const FusionGroup& unit) {
         const Contraction& c = *unit.contraction;
         const Expr& a = pool_[c.a];
@@ -84,7 +84,7 @@ private:
         }
         if (best) result_.innermost[id] = *best;
     }
-    // Element-wise stages and pools keep the order of what they read.
+    // Element-wise and pooling stages keep the layout of their inputs.
     void follow_inputs(const FusionGroup& unit) {
         for (const Stage& stage : unit.stages) {
             for (const StageWrite& write : stage.writes) {
@@ -110,7 +110,7 @@ private:
         return std::ranges::any_of(a.args,
                                    [&](ExprId index) { return pool_[index].op == Op::Assume; });
     }
-    // Tensors that must stay as they are get a copy that can have zeros around.
+    // Operands with a fixed layout get a copy, which can have a halo.
     void copy_operands() {
         std::vector<FusionGroup> units;
         std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
@@ -136,9 +136,9 @@ private:
         const auto axis = c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
         if (axis) result_.innermost[copy] = *axis;
     }
-    // Large results whose lanes lie far apart are made side by side, and turned.
+    // Large results with distant lanes are computed with the lanes innermost, then transposed.
     void copy_results() {
-        std::unordered_map<ir::TensorId, size_t, IdHash> last;  // that writes it
+        std::unordered_map<ir::TensorId, size_t, IdHash> last;  // its last writer
         TensorSet good;
         for (size_t i = 0; i < graph_.units.size(); ++i) {
             const FusionGroup& unit = graph_.units[i];

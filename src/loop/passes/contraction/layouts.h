@@ -1,6 +1,6 @@
-// loop/passes/contraction/layouts.h — tensors that nobody outside sees are laid out as the
-// contractions want them: channels innermost, with zeros around where windows reach over the edge.
-// Others get a copy where it pays. Runs behind contract.
+// loop/passes/contraction/layouts.h — chooses the layout of internal tensors for contractions:
+// channels innermost, with a halo of zeros where windows reach over the edge. Other tensors get a
+// copy where it pays. Runs after contract.
 #pragma once
 
 #include "loop/passes/region.h"

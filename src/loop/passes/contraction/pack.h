@@ -1,13 +1,13 @@
-// loop/passes/contraction/pack.h — the operand of a contraction that is walked in lanes gets its
-// own copy, packed in the order in which the kernel walks it. Runs when tensors have memory: where
-// they lie decides the tile.
+// loop/passes/contraction/pack.h — gives the operand that a contraction reads in lanes a packed
+// copy, in the order of the kernel's accesses. Runs when tensors have memory, because the tile
+// depends on their layouts.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many contractions there are.
+// Returns the number of contractions.
 int pack_weights(StageGraph& graph, const BufferViews& places, const Target& target);
 
 }  // namespace lemma::loop

@@ -22,7 +22,7 @@ public:
         for (const StageInverse& inverse : stage.inverses) {
             std::vector<Stage> next;
             for (Stage& part : parts) {
-                if (!accumulates(part)) {  // nothing is added there
+                if (!accumulates(part)) {  // no sum to split
                     next.push_back(std::move(part));
                     continue;
                 }
@@ -47,7 +47,7 @@ private:
         return build_.sum(at);
     }
 
-    // The elements whose number leaves `rest` when it is divided by the factor.
+    // The part of the stage for the elements with `rest` as remainder of their index.
     void split(const Stage& from,
                const StageInverse& inverse,
                int64_t rest,
@@ -72,7 +72,7 @@ private:
         if (inverse.tap.valid()) set_loop(part, inverse.tap, t, taps->count);
         to.push_back(std::move(part));
     }
-    // Taps for which the position is whole; nothing if there are none.
+    // The taps with a whole position; nothing if there are none.
     std::optional<Range> taps_of(const StageInverse& inverse, int64_t rest) const {
         const int64_t factor = inverse.factor;
         const auto whole = [&](int64_t tap) {
@@ -88,7 +88,7 @@ private:
         }
         return std::nullopt;
     }
-    // What is stored where nothing is added.
+    // Elements without taps get the initial value.
     void without_taps(const Stage& from,
                       const StageInverse& inverse,
                       const Range& outputs,
@@ -122,7 +122,7 @@ private:
             id = pool_.substitute(id, with);
         });
     }
-    // No loop has one step only.
+    // A loop with one step is removed.
     static void set_loop(Stage& stage, VarId from, VarId to, int64_t extent) {
         if (extent == 1) {
             std::erase_if(stage.loops, [&](const StageLoop& loop) { return loop.var == from; });
@@ -156,7 +156,7 @@ int split_inverses(StageGraph& graph) {
         for (const Stage& stage : unit.stages) {
             for (Stage& part : splitter.run(stage)) stages.push_back(std::move(part));
         }
-        const bool apart = unit.stages.size() == 1;  // else they are done in their order
+        const bool apart = unit.stages.size() == 1;  // else their order stays
         unit.stages.clear();
         if (!apart) {
             unit.stages = std::move(stages);

@@ -1,13 +1,13 @@
-// loop/passes/contraction/split.h — sub-pixel (phase) decomposition: sums that gather every so many
-// elements become one sum for each remainder. Runs behind fuse, so that all of them get the
-// epilogue, and before contract, which has no way to skip steps.
+// loop/passes/contraction/split.h — sub-pixel (phase) decomposition: a sum that gathers every n-th
+// element becomes one sum per remainder. Runs after fuse, so that each part gets the epilogue, and
+// before contract, which cannot skip steps.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// No stage has inverses behind it. Returns how many groups were split.
+// Removes all inverses from the stages. Returns the number of groups that were split.
 int split_inverses(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -1,6 +1,6 @@
-// Squared distances of all pairs, sum((a - b)^2), by way of sum(a^2) + sum(b^2) - 2 * sum(a * b): a
-// step is one instruction instead of two. Where two rows nearly agree digits cancel, so that the
-// kernel looks at what comes out, and adds up the differences after all where they are small.
+// Squared distances of all pairs, sum((a - b)^2), as sum(a^2) + sum(b^2) - 2 * sum(a * b): a step
+// is one instruction instead of two. Digits cancel where two rows nearly agree. The kernel checks
+// its totals and sums the differences instead where they are small.
 #include "loop/passes/contraction/squares.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kLeastPairs = 16;  // that share one sum of squares
-constexpr int64_t kLeastSteps = 16;  // of a sum, for the look at it takes a few
+constexpr int64_t kLeastSteps = 16;  // of a sum: the check costs a few
 
 class SquareFinder {
 public:
@@ -21,7 +21,7 @@ public:
           unit_(unit),
           contraction_(*unit.contraction) {}
 
-    // Units that sum the squares of each side, to run before.
+    // The groups that sum the squares of each side; they run before this one.
     std::vector<FusionGroup> run() {
         const Stage& stage = unit_.stages[0];
         if (stage.combine != ir::FormulaOp::Sum) return {};
@@ -39,7 +39,7 @@ private:
         const Expr& e = pool_[id];
         return e.op == Op::Constant && (e.type.real() ? e.real == 0 : e.integer == 0);
     }
-    // The square of what lies between the operands.
+    // Whether the value is the square of the operands' difference.
     bool is_difference(ExprId value) const {
         const Expr& square = pool_[value];
         if (square.op != Op::Mul || square.args[0] != square.args[1]) return false;
@@ -49,7 +49,7 @@ private:
         return (difference.args[0] == a && difference.args[1] == b) ||
                (difference.args[0] == b && difference.args[1] == a);
     }
-    // Each square of one side is part of many pairs.
+    // Whether each square of one side belongs to many pairs.
     bool pays() const {
         const auto extent = [&](const std::vector<VarId>& vars) {
             int64_t product = 1;
@@ -61,7 +61,7 @@ private:
                extent(contraction_.reduced) >= kLeastSteps;
     }
 
-    // An element of a tensor with the sums of the squares, over the variables that are not summed.
+    // Reads the sums of squares of one side, a tensor over the variables that are not summed.
     ExprId sum_of_squares(ExprId side, std::vector<FusionGroup>& units) {
         Stage stage;
         stage.combine = ir::FormulaOp::Sum;

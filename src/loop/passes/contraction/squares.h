@@ -1,12 +1,12 @@
-// loop/passes/contraction/squares.h — sums of squared distances get the sums of squares that make
-// products of them. Runs behind contract, and behind rows, which would take these sums in.
+// loop/passes/contraction/squares.h — turns sums of squared distances into products and sums of
+// squares. Runs after contract, and after rows, which would fuse the sums of squares.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many contractions have them.
+// Returns the number of contractions that were changed.
 int find_squares(StageGraph& graph, Numerics numerics);
 
 }  // namespace lemma::loop

@@ -8,8 +8,8 @@ namespace lemma::loop {
 
 namespace {
 
-// Operations of a value that moves into its readers. Longer chains become several kernels: the
-// passes walk a value once for each of its parts, and registers do not hold it anyway.
+// Upper bound on the operations of a value that moves into its readers. A longer chain becomes
+// several kernels: passes walk a value once per part, and it would not fit the registers anyway.
 constexpr int64_t kMostFused = 200;
 
 bool reads(const FusionGroup& unit, ir::TensorId id) {
@@ -21,7 +21,7 @@ public:
     explicit Fuser(StageGraph& graph) : graph_(graph), pool_(graph.pool) {}
 
     int run() {
-        // Scales and shifts go to the sums first, so that they can become part of the weights.
+        // Scales and shifts join the sums first, so that they can be folded into the weights.
         count_uses();
         for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
         count_uses();
@@ -118,7 +118,7 @@ bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const
     const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
     const size_t uses = uses_.at(producer.writes[0]);
     for (const Stage& stage : consumer.stages) {
-        // Products want elements of tensors, to be packed and tiled.
+        // Products need elements of tensors as operands, for packing and tiling.
         if (is_product_sum(stage, pool_)) {
             if (!copy) return false;
             continue;
@@ -145,7 +145,8 @@ void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
         pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
             if (tensor_of(e) == id) reads.emplace_back(at, e);
         });
-        // Inner reads have smaller numbers; an outer one that has them in its index comes later.
+        // Inner reads have smaller numbers; an outer read with an inner one in its index comes
+        // later.
         std::ranges::sort(reads, {}, [](const auto& read) { return read.first.value; });
         for (const auto& [at, e] : reads) {
             std::unordered_map<VarId, ExprId, IdHash> with;
@@ -162,7 +163,7 @@ void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
     for (Stage& stage : consumer.stages) for_each_value(stage, rewrite);
 }
 
-// Windows over the edge of a slice would read what lies beside it, not zeros.
+// A window over the edge of a slice would read the neighbours of the slice instead of zeros.
 bool Fuser::loses_tiles(const FusionGroup& consumer, const FusionGroup& producer) {
     const bool windows =
         !consumer.once && consumer.stages.size() == 1 && !consumer.stages[0].guards.empty();
@@ -194,7 +195,7 @@ void Fuser::take_in_producers(size_t at) {
     }
 }
 
-// What is not read any more is not made any more.
+// Updates the reader counts. A producer without readers is dead.
 void Fuser::count_changes(const std::vector<ir::TensorId>& before,
                           const std::vector<ir::TensorId>& after) {
     const auto in = [](const std::vector<ir::TensorId>& ids, ir::TensorId id) {
@@ -214,8 +215,8 @@ void Fuser::count_changes(const std::vector<ir::TensorId>& before,
     }
 }
 
-// All reads of the tensor are at one index, made of different variables or zeros, and these are all
-// loops of the stage.
+// Whether all reads of the tensor have the same index, made of different variables or zeros, and
+// these variables are all loops of the stage.
 bool Fuser::reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprId>& index) const {
     bool plain = true;
     bool found = false;
@@ -242,7 +243,7 @@ bool Fuser::reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprI
     return vars.size() == stage.loops.size();
 }
 
-// The first stores what the second makes of it.
+// Adds the second stage to the first as its epilogue.
 bool Fuser::join(FusionGroup& first, const Stage& then) {
     Stage& stage = first.stages[0];
     const ir::TensorId id = first.writes[0];
@@ -276,14 +277,14 @@ bool Fuser::join(FusionGroup& first, const Stage& then) {
     for (const ExprId part : then.writes[0].index) {
         joined.writes[0].index.push_back(pool_.substitute(part, with));
     }
-    // A store that scatters must not cost the tiles.
+    // A scattering store must not prevent tiles.
     if (find_contraction(graph_, stage) && !find_contraction(graph_, joined)) return false;
     stage = std::move(joined);
     return true;
 }
 
-// What is made of its elements can be stored in their place. Maps are rather taken in where they
-// are read.
+// Whether the stage can store the results of an element-wise reader instead. Maps move into their
+// readers instead.
 bool Fuser::takes_readers(const Stage& stage) const {
     if (stage.initial.valid()) return true;
     return is_plain(stage) && covers(stage, graph_) && !is_map(stage, graph_) &&
@@ -306,7 +307,7 @@ void Fuser::join_totals(size_t at) {
         FusionGroup& then = graph_.units[reader];
         if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return;
         if (!join(first, then.stages[0])) return;
-        // It runs where the second would have: what that reads may not be there before.
+        // The joined group runs at the place of the second, whose inputs may not exist before.
         then.stages[0] = std::move(first.stages[0]);
         then.label = first.label;
         then.op = first.op;

@@ -1,13 +1,13 @@
-// loop/passes/fusion/fuse.h — element-wise stages become part of what reads them where that is not
-// more expensive (producer fusion), and of the reductions whose totals they take (epilogue fusion).
-// Needs unused: it counts readers.
+// loop/passes/fusion/fuse.h — fuses element-wise stages into their readers where that is not more
+// expensive (producer fusion), and into the reductions that they read (epilogue fusion). Runs after
+// unused, because it counts readers.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many groups became part of others.
+// Returns the number of groups that were fused into others.
 int fuse(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -6,7 +6,7 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr size_t kMostOperations = 200;  // of a value that moves: longer chains are several kernels
+constexpr size_t kMostOperations = 200;  // of a fused value; longer chains are several kernels
 
 DynamicGroup* dynamic(FusionGroup& group) { return std::get_if<DynamicGroup>(&group.kind); }
 DynamicShape& shape_of(FusionGroup& group) { return std::get<DynamicGroup>(group.kind).shape; }
@@ -18,8 +18,8 @@ bool contains(const std::vector<ir::TensorId>& ids, ir::TensorId id) {
     return std::ranges::find(ids, id) != ids.end();
 }
 
-// Expressions of one group in terms of the shape arguments of another, which gets those that it
-// lacks.
+// Translates expressions of one group to the shape arguments of another group, and adds missing
+// arguments.
 class Renumbering {
 public:
     Renumbering(StagePool& pool, const DynamicShape& from, DynamicShape& to)
@@ -61,7 +61,7 @@ private:
     StagePool& pool_;
     const DynamicShape& from_;
     DynamicShape& to_;
-    std::vector<int64_t> position_;  // of the numbers
+    std::vector<int64_t> position_;  // new positions of the arguments
     std::unordered_map<VarId, ExprId, IdHash> with_;
 };
 
@@ -86,7 +86,7 @@ private:
     static bool reads(const FusionGroup& group, ir::TensorId id) {
         return !group.dead && contains(group.reads, id) && !contains(group.writes, id);
     }
-    // Counts the group among the readers of tensors, or no more.
+    // Adds `by` to the reader counts of the tensors that the group reads.
     void count(const FusionGroup& group, int by) {
         for (const ir::TensorId id : group.reads) {
             if (!contains(group.writes, id)) readers_[id] += by;
@@ -143,7 +143,7 @@ bool is_short(const StagePool& pool, ExprId value) {
     return seen.size() <= kMostOperations;
 }
 
-// That makes the tensor and nothing else, in one stage.
+// The group that makes this tensor only, in one stage.
 FusionGroup* DynamicFuser::producer_of(ir::TensorId id) {
     const auto found = producers_.find(id);
     if (found == producers_.end()) return nullptr;
@@ -162,8 +162,7 @@ bool DynamicFuser::is_map(const FusionGroup& group) const {
 
 // ---- Producers ----------------------------------------------------------------------------------
 
-// Every index is inside, and if the element is more than a copy, no element is asked for again and
-// again.
+// Whether every index is inside, and no element is computed repeatedly unless it is a copy.
 bool DynamicFuser::reads_well(const Stage& stage,
                               const DynamicShape& shape,
                               ir::TensorId id,
@@ -198,7 +197,7 @@ bool DynamicFuser::takes(const FusionGroup& reader, const FusionGroup& producer)
            });
 }
 
-// Reads of the producer's tensor become its value.
+// Replaces reads of the producer's tensor by the producer's value.
 void DynamicFuser::take_in(FusionGroup& reader, FusionGroup& producer) {
     const Stage& from = shape_of(producer).stages[0];
     const ir::TensorId id = producer.writes[0];
@@ -232,7 +231,7 @@ void DynamicFuser::take_in(FusionGroup& reader, FusionGroup& producer) {
     merge_lists(reader, producer);
 }
 
-// What the reader needs, and what is to be checked before it runs.
+// Adds the inputs and run-time checks of the producer to the reader.
 void DynamicFuser::merge_lists(FusionGroup& reader, FusionGroup& producer) {
     DynamicShape& shape = shape_of(reader);
     const ir::TensorId id = producer.writes[0];
@@ -270,7 +269,8 @@ void DynamicFuser::take_in_producers(FusionGroup& reader) {
 
 // ---- Epilogues ----------------------------------------------------------------------------------
 
-// Of a map that reads the tensor at one index, which is its variables: that index.
+// The index at which a map reads the tensor, if there is one index and it consists of the map's
+// variables.
 std::optional<std::vector<ExprId>> DynamicFuser::plain_index(const FusionGroup& reader,
                                                              ir::TensorId id) const {
     const Stage& stage = shape_of(reader).stages[0];
@@ -297,14 +297,14 @@ std::optional<std::vector<ExprId>> DynamicFuser::plain_index(const FusionGroup& 
     return vars.size() == stage.loops.size() ? std::optional(found[0]) : std::nullopt;
 }
 
-// A reduction that stores each element once.
+// Whether the group is a reduction that stores each element once.
 bool DynamicFuser::is_total(const FusionGroup& group) const {
     const Stage& stage = shape_of(group).stages[0];
     return stage.initial.valid() && !stage.finish.valid() &&
            writes_all(stage, pool_, shape_of(group), graph_.shapes);
 }
 
-// The reduction stores what the reader makes of its totals, where the reader was.
+// The reduction gets the reader as its epilogue and runs in the reader's place.
 void DynamicFuser::join(FusionGroup& total, FusionGroup& reader, const std::vector<ExprId>& index) {
     const ir::TensorId id = total.writes[0];
     DynamicShape shape = std::move(shape_of(total));

@@ -1,13 +1,13 @@
-// loop/passes/fusion/fuse_dynamic.h — fusion of groups with run-time extents: element-wise
-// producers become part of their readers, and element-wise readers epilogues of reductions. Groups
-// with known extents are left to fuse. Needs unused: it counts readers.
+// loop/passes/fusion/fuse_dynamic.h — fusion of groups with run-time extents: producer fusion and
+// epilogue fusion of element-wise stages. Groups with known extents are left to fuse. Runs after
+// unused, because it counts readers.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many groups became part of others.
+// Returns the number of groups that were fused into others.
 int fuse_dynamic(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -5,7 +5,7 @@
 namespace lemma::loop {
 namespace {
 
-// y[i] = x[i] + x[i], z[i] = y[i] * y[i], for as many i as the run tells.
+// y[i] = x[i] + x[i], z[i] = y[i] * y[i], for a run-time extent of i.
 class FuseDynamic : public ::testing::Test {
 protected:
     FuseDynamic() {

@@ -10,7 +10,7 @@ namespace lemma::loop {
 
 namespace {
 
-// So many times the steps of a channel have to be saved.
+// Each element of a hoisted tensor must serve at least this many elements of the stage.
 constexpr int64_t kLeastReuse = 8;
 
 class Hoister {
@@ -18,11 +18,12 @@ public:
     Hoister(StageGraph& graph, FusionGroup& unit)
         : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {}
 
-    // Units that compute what was taken out, to run before.
+    // The groups that compute the hoisted values; they run before this one.
     std::vector<FusionGroup> run() {
         for (Stage& stage : unit_.stages) {
             if (stage.empty || stage.writes.empty()) continue;
-            // Products want elements of tensors, and their results are scaled by the weights.
+            // Products need elements of tensors as operands; fold moves their scales into the
+            // weights.
             const bool sum = stage.combine != ir::FormulaOp::Assign;
             if (sum && find_contraction(graph_, stage)) continue;
             steps_ = volume(write_shape(stage, stage.writes[0], pool_).vars);
@@ -41,7 +42,7 @@ public:
 
 private:
     using Vars = std::vector<VarId>;
-    // One operation of a chain: its other operand, and on which side the chain goes on.
+    // One operation of a chain: its other operand, and the side of the chain.
     struct Link {
         Op op;
         size_t side;
@@ -66,8 +67,8 @@ private:
     std::map<Vars, std::vector<MadeConstant>> made_;
 };
 
-// Floats of constants only, none of which is read outside of its tensor whatever the variables are:
-// the unit that computes them has no guards.
+// Whether the value is a float of constants alone with all reads inside their tensors: the group
+// that computes it has no guards.
 bool Hoister::is_constant(ExprId id) const {
     if (pool_[id].type != Type{Kind::F32}) return false;
     bool good = true;
@@ -109,12 +110,12 @@ int64_t Hoister::volume(const Vars& vars) const {
     return elements;
 }
 
-// Down from the last operation to the first scale, as long as the other operand is a constant. What
-// is added or subtracted before that one stays: where elements lie far from zero and close to their
-// mean, scaling both by themselves would leave the errors of large numbers.
+// The chain from the last operation down to the first scale, while the other operand is constant.
+// Shifts before the first scale stay: for elements far from zero and close to their mean, scaling
+// both separately would keep the errors of large numbers.
 std::vector<Hoister::Link> Hoister::chain_of(ExprId id, ExprId& core) const {
     std::vector<Link> links;
-    size_t kept = 0;  // of the links, up to the first scale
+    size_t kept = 0;  // links down to the first scale
     ExprId at = core = id;
     for (;;) {
         const Expr& e = pool_[at];
@@ -134,7 +135,7 @@ std::vector<Hoister::Link> Hoister::chain_of(ExprId id, ExprId& core) const {
     return links;
 }
 
-// core * factor + shift in place of what takes more than that; nothing where it does not.
+// Replaces a longer chain by core * factor + shift; nothing if that does not pay.
 ExprId Hoister::folded(ExprId id) {
     ExprId core;
     const std::vector<Link> links = chain_of(id, core);
@@ -183,7 +184,7 @@ bool Hoister::pays(ExprId id) const {
     return expensive;
 }
 
-// An element of a tensor that holds the value, if it is one of constants.
+// Replaces a value of constants by an element of a tensor that holds it.
 ExprId Hoister::hoisted(ExprId id, bool always) {
     const Expr& e = pool_[id];
     if (e.op == Op::Read || e.op == Op::Constant || !is_constant(id)) return id;

@@ -1,13 +1,13 @@
-// loop/passes/fusion/hoist.h — what element-wise stages compute from constants for each channel is
-// computed once, and chains of scales and shifts by such values are one of each. Runs behind fuse,
-// which makes the chains; fuse runs again if there were any.
+// loop/passes/fusion/hoist.h — computes values of constants per channel once, and merges chains of
+// constant scales and shifts into one scale and one shift. Runs after fuse, which makes the chains;
+// fuse runs again if any were found.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many groups of constants were made.
+// Returns the number of groups of constants that were made.
 int hoist_constants(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -26,13 +26,13 @@ public:
     }
 
 private:
-    // Stages of one kernel, and the variables that their rows have in each.
+    // Stages of one kernel, and the row variables of each.
     struct Group {
         std::vector<size_t> units;
         std::vector<VarId> rows;
-        bool side_by_side = false;             // their elements
+        bool side_by_side = false;             // elements of different rows
         std::vector<std::vector<VarId>> vars;  // by unit
-        // What is written row by row: the row's variable of each axis, or none.
+        // The tensors that are written row by row: the row variable of each axis, if any.
         std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
     };
 
@@ -54,10 +54,10 @@ private:
     StageGraph& graph_;
     StagePool& pool_;
     const Layouts& layouts_;
-    const TensorSet shared_;   // they have their place in the memory of others, or others in theirs
-    const TensorSet& before_;  // made before a loop: they stay apart
+    const TensorSet shared_;   // they share memory with other tensors
+    const TensorSet& before_;  // made before a loop, kept apart
     const Target& target_;
-    std::unordered_map<ir::TensorId, size_t, IdHash> last_read_;  // by which unit
+    std::unordered_map<ir::TensorId, size_t, IdHash> last_read_;  // last reader
 };
 
 void RowSharer::add_writes(Group& group,
@@ -73,14 +73,14 @@ void RowSharer::add_writes(Group& group,
             axes[axis] = static_cast<size_t>(row - vars.begin());
             ++found;
         }
-        // Whose row an element belongs to cannot be seen otherwise.
+        // Otherwise the row of an element is unknown.
         if (found == vars.size()) group.axes[write.tensor] = std::move(axes);
     };
     for (const StageWrite& write : unit.stages[0].writes) add(write);
     if (unit.stages[0].kept) add(*unit.stages[0].kept);
 }
 
-// What a row touches is to stay in the cache from one stage to the next.
+// Whether the data of a row stays in the cache from one stage to the next.
 bool RowSharer::fits(const Group& group, const FusionGroup& unit) const {
     const Stage& stage = unit.stages[0];
     int64_t rows = 1;
@@ -97,8 +97,8 @@ bool RowSharer::fits(const Group& group, const FusionGroup& unit) const {
     return bytes <= target_.l2_bytes / 4;
 }
 
-// Whether neighbours in memory are elements of different rows: in what a map writes, or in the
-// largest tensor that a reduction reads. The stages of a kernel should agree about it.
+// Whether neighbours in memory are elements of different rows: in the tensor that a map writes, or
+// in the largest tensor that a reduction reads. The stages of a kernel should agree on it.
 bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const {
     ir::TensorId largest = stage.writes[0].tensor;
     std::vector<ExprId> index = stage.writes[0].index;
@@ -121,11 +121,11 @@ bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& r
     return axis > 0 && pool_.depends_on_any(index[axis - 1], rows);
 }
 
-// Whether the unit is of the group: of what is made there it reads its own row alone.
+// Adds the unit to the group if it reads only its own row of the group's results.
 bool RowSharer::extend(Group& group, size_t at) const {
     const FusionGroup& unit = graph_.units[at];
-    // The group runs where its last unit would have. Who reads what the others write under the name
-    // of another tensor, which lies in the same memory, would not wait for it.
+    // The group runs in the place of its last unit. A reader that knows the result by the name of
+    // another tensor in the same memory would not wait for it.
     for (const size_t member : group.units) {
         for (const ir::TensorId id : graph_.units[member].writes) {
             if (shared_.contains(id)) return false;
@@ -151,7 +151,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
             if (var) vars[*row] = *var;
         }
     });
-    // What it reads of the group it must read by rows: it is in the table.
+    // It must read the group's results by rows, so they are in the table.
     for (const size_t member : group.units) {
         for (const ir::TensorId id : graph_.units[member].writes) {
             good &= group.axes.contains(id) || !contains(unit.reads, id);
@@ -215,7 +215,7 @@ bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
     return false;
 }
 
-// It runs where the last one would have: what that reads may not be there before.
+// The group runs in the place of its last unit, whose inputs may not exist before.
 void RowSharer::make(const Group& group) {
     FusionGroup made;
     RowGroup rows;
@@ -256,12 +256,12 @@ void RowSharer::make(const Group& group) {
     last = std::move(made);
 }
 
-// Rows that only the group needs lie where its result will be.
+// Rows that only the group needs are stored in the memory of its result.
 void RowSharer::place_in_results(const Group& group, FusionGroup& unit) {
     const std::vector<ir::TensorId> writes = unit.writes;
     for (const ir::TensorId id : writes) {
         if (needs_memory(group, id)) continue;
-        size_t last = unit.stages.size();  // that reads it
+        size_t last = unit.stages.size();  // its last reader
         for (size_t i = 0; i < unit.stages.size(); ++i) {
             visit_elements(unit.stages[i], pool_, [&](const Expr& e) {
                 if (tensor_of(e) == id) last = i;
@@ -272,7 +272,7 @@ void RowSharer::place_in_results(const Group& group, FusionGroup& unit) {
     }
 }
 
-// The stage is the last that reads the tensor, and must do so where it writes.
+// The stage is the tensor's last reader, and must read it at the index that it writes.
 bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
     const StageWrite& write = unit.stages[at].writes[0];
     const ir::TensorId to = write.tensor;
@@ -283,7 +283,7 @@ bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
     bool good = true;
     visit_elements(unit.stages[at], pool_, [&](const Expr& e) {
         good &= tensor_of(e) != id || e.args == write.index;
-        good &= tensor_of(e) != to;  // another one is there already
+        good &= tensor_of(e) != to;  // the memory is in use
     });
     if (!good) return false;
     const auto move = [&](ExprId& value) {

@@ -1,4 +1,4 @@
-// loop/passes/fusion/rows_impl.h — what store_along and rows have in common.
+// loop/passes/fusion/rows_impl.h — shared functions of store_along and rows.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 namespace lemma::loop {
 
-// With fewer rows than these threads would have too few to share; but a short kernel is one piece
-// of work in any case.
+// Fewer rows give threads too little to share; a short kernel is one piece of work in any case.
 constexpr int64_t kEnoughRows = 8;
 constexpr int64_t kFewSteps = 16384;
 
@@ -45,10 +44,10 @@ inline bool is_one_stage(const FusionGroup& unit) {
     return unit.compiled() && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
            unit.stages.size() == 1;
 }
-// Assigns one element in each step, none of them twice; no step is skipped, and no index leaves its
-// tensor.
+// Whether each step assigns one element, none of them twice; no step is skipped, and no index
+// leaves its tensor.
 bool is_assignment(const Stage& stage, const StageGraph& graph);
-// Likewise one that combines, in elements that have a start.
+// The same for a reduction with initial values.
 bool is_reduction(const Stage& stage, const StageGraph& graph);
 
 }  // namespace lemma::loop

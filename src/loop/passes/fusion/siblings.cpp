@@ -35,11 +35,11 @@ private:
     Builder& build_;
     FamilyFinder finder_;
     std::unordered_map<ir::TensorId, size_t, IdHash> makers_;  // of constants
-    // Of the first sibling's unit: what takes its place.
+    // The replacement of the first sibling's unit.
     std::unordered_map<size_t, std::vector<FusionGroup>> in_place_of_;
 };
 
-// In the order in which the first one's weights lie.
+// The axes in the memory order of the first sibling's weights.
 std::vector<VarId> Merger::weight_axes(const Family& family) const {
     std::vector<VarId> axes = {family[0].lane};
     for (const VarId var : family[0].reduced) {
@@ -60,7 +60,7 @@ std::vector<VarId> Merger::weight_axes(const Family& family) const {
     return axes;
 }
 
-// What is `b` of each, all in one tensor: a stage for each sibling.
+// Stores `b` of all siblings in one tensor, with a stage for each sibling.
 FusionGroup Merger::constants_unit(const Family& family,
                                    const char* what,
                                    ir::TensorId to,
@@ -137,7 +137,7 @@ Stage Merger::joined_stage(const Family& family, std::vector<FusionGroup>& const
     for (const Unifier::Part& part : unify.parts()) {
         const ir::TensorId id = graph_.new_tensor(tensor::DType::F32, {lanes_of(family)});
         LEMMA_CHECK(id == part.tensor);
-        if (!reads(stage, id)) continue;  // tried, and not taken
+        if (!reads(stage, id)) continue;  // tried, not used
         Family values = family;
         for (size_t i = 0; i < values.size(); ++i) values[i].b = part.values[i];
         constants.push_back(constants_unit(values, " constants", id, {first.lane}));
@@ -145,7 +145,7 @@ Stage Merger::joined_stage(const Family& family, std::vector<FusionGroup>& const
     return stage;
 }
 
-// What makes the constants that the unit needs, as far as it is behind, in its order.
+// Adds the makers of the unit's constants that come later than unit `behind`, in their order.
 void Merger::add_makers(const FusionGroup& unit, size_t behind, std::vector<FusionGroup>& to) {
     std::vector<size_t> needed;
     std::vector<ir::TensorId> work = unit.reads;
@@ -199,7 +199,7 @@ int Merger::run() {
         if (!unit.once || !unit.compiled()) continue;
         for (const ir::TensorId id : unit.writes) makers_[id] = i;
     }
-    // Makers of constants move to the front: to the first one that needs them.
+    // Makers of constants move forward to the first family that needs them.
     std::ranges::sort(families, {}, [](const Family& family) { return family[0].unit; });
     for (const Family& family : families) merge(finder_.refreshed(family));
     std::vector<FusionGroup> units;

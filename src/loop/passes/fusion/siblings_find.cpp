@@ -1,4 +1,4 @@
-// Which products of one operand can become one, and where it pays.
+// Finds products of one operand that can be merged, and decides where it pays.
 #include <algorithm>
 
 #include "base/check.h"
@@ -7,7 +7,7 @@
 
 namespace lemma::loop {
 
-// ---- Products that are alike --------------------------------------------------------------------
+// ---- Similar products ---------------------------------------------------------------------------
 
 std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
     const FusionGroup& unit = graph_.units[number];
@@ -23,7 +23,7 @@ std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
     const bool own = !graph_.results.contains(result.result) &&
                      graph_.dtypes.at(result.result) == tensor::DType::F32;
     if (!own) return std::nullopt;
-    // Others may write what it does not.
+    // Another group may write the remaining elements.
     if (!covers(unit.stages[0], graph_)) return std::nullopt;
     result.lane = found->lane;
     result.lanes = pool_.extent(found->lane);
@@ -62,7 +62,7 @@ Sibling FamilyFinder::over_vars_of(const Sibling& first, Sibling other) {
         loop.var = make_id<VarId>(static_cast<size_t>(pool_[found->second].integer));
     }
     const auto rewrite = [&](ExprId& value) { value = pool_.substitute(value, with); };
-    // What it adds up is the product of these two: the value is not needed.
+    // The stage sums the product of these two, so its value need not be rewritten.
     rewrite(other.a);
     rewrite(other.b);
     for (StageGuard& guard : other.stage.guards) rewrite(guard.index);
@@ -87,7 +87,7 @@ bool same_extents(const StagePool& pool,
 
 }  // namespace
 
-// Both are over the same variables: they read and write the same elements in the same order.
+// Whether both use the same variables: they read and write the same elements in the same order.
 bool FamilyFinder::matches(const Sibling& first, const Sibling& other) const {
     if (first.a != other.a || first.axis != other.axis) return false;
     const bool guards = std::ranges::equal(
@@ -178,7 +178,7 @@ void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, i
     find_reads(graph, unit);
 }
 
-// An index that is read has no slice of its own.
+// A read with a computed index cannot be a slice.
 bool FamilyFinder::reads_evenly(const FusionGroup& unit, ir::TensorId id) const {
     bool even = true;
     const auto visit = [&](ExprId, const Expr& e) {
@@ -191,14 +191,16 @@ bool FamilyFinder::reads_evenly(const FusionGroup& unit, ir::TensorId id) const 
     return even;
 }
 
-// No reader would have to copy it, nor loses its tiles or the order in which channels lie.
+// Whether all readers can read a slice: none has to copy it, and none loses its tiles or its
+// channel order.
 bool FamilyFinder::can_be_slice(const Sibling& sibling, ir::TensorId whole) {
     const bool innermost = sibling.axis + 1 == graph_.shapes.at(sibling.result).size();
     for (const size_t number : readers(sibling.result)) {
         const FusionGroup& unit = graph_.units[number];
         if (!unit.compiled() || !reads_evenly(unit, sibling.result)) return false;
         for (const Stage& stage : unit.stages) {
-            // A concatenation has it made in its place, and another shape is its memory.
+            // A copy is removed: a concatenation gets the result in place, and a reshape shares its
+            // memory.
             for (const StageWrite& write : stage.writes) {
                 const Expr& e = pool_[write.value];
                 const bool copy = stage.combine == ir::FormulaOp::Assign && e.op == Op::Read;
@@ -228,7 +230,7 @@ void FamilyFinder::keep_slices(Family& family) {
     place_lanes(family);
     tensor::Shape shape = graph_.shapes.at(family[0].result);
     shape[family[0].axis] = lanes_of(family);
-    // Only for a try.
+    // A temporary tensor for the trial.
     const ir::TensorId whole = graph_.new_tensor(tensor::DType::F32, std::move(shape));
     std::erase_if(family, [&](const Sibling& sibling) { return !can_be_slice(sibling, whole); });
     graph_.shapes.erase(whole);
@@ -236,13 +238,13 @@ void FamilyFinder::keep_slices(Family& family) {
     --graph_.next_tensor;
 }
 
-// ---- What pays ----------------------------------------------------------------------------------
+// ---- Profit -------------------------------------------------------------------------------------
 
-// Products of whole vectors run as fast one by one, or a little faster: what they make is read in
-// shorter strides. Measured was a gain where vectors are not full, where a tile is one vector wide,
-// and where so few points share the weights that sums wait for each other.
+// Products of whole vectors are as fast one by one, or a little faster, because readers of their
+// results have shorter strides. Measured gains: where vectors are not full, where a tile is one
+// vector wide, and where few points share the weights and sums wait for each other.
 bool FamilyFinder::pays(const Family& family) const {
-    constexpr int64_t kPage = 4096;  // rows that are whole pages apart are in each other's way
+    constexpr int64_t kPage = 4096;  // rows whole pages apart conflict in the cache
     constexpr double kSumsInFlight = 8;
     int64_t points = 1;
     for (const VarId var : family[0].points) points *= pool_.extent(var);
@@ -258,7 +260,7 @@ bool FamilyFinder::pays(const Family& family) const {
     return apart >= least_gain_ * cost(lanes) && (!pages || least_gain_ == 0);
 }
 
-// All that can be slices, or those of them that leave tiles empty.
+// Keeps all siblings that can be slices, or only those that leave tiles empty.
 bool FamilyFinder::choose(Family& family) {
     if (family.size() > 1) keep_slices(family);
     if (family.size() < 2) return false;

@@ -1,5 +1,4 @@
-// loop/passes/fusion/siblings_impl.h — the parts of merging products of one operand; see
-// siblings.h.
+// loop/passes/fusion/siblings_impl.h — the parts of horizontal fusion; see siblings.h.
 #pragma once
 
 #include <map>
@@ -10,26 +9,23 @@
 
 namespace lemma::loop {
 
-// One of several values each, in the order of the stages.
+// One value per stage, in the order of the stages.
 using Values = std::vector<ExprId>;
 
 // ---- siblings_unify.cpp -------------------------------------------------------------------------
 
-// The values are over the same variables, but for the lanes: those of each stage are its own, and
-// so is its total.
+// The values use the same variables, except for the lane and the total of each stage.
 struct UnifiedStage {
     VarId lane;
     ExprId total;
 };
 
-// Finds the expression over `lane` and `total` that is each of the values for the lanes of its
-// stage. What each computes from constants may differ: it becomes an element of a tensor with the
-// values of all lanes. So may a scale or a shift that some of them do not have; the others get one
-// that changes no bit.
+// Finds one expression over `lane` and `total` that equals each value for the lanes of its stage.
+// Values of constants may differ: they become elements of one tensor over all lanes. Some stages
+// may lack a scale or a shift; they get one that changes no bit.
 class Unifier {
 public:
-    // What differs, and the tensor for it, which is still to be made: its number is `next`, and so
-    // on.
+    // Values that differ, and the tensor that will hold them. Tensors are numbered from `next` on.
     struct Part {
         Values values;
         ir::TensorId tensor;
@@ -51,7 +47,7 @@ public:
     const std::vector<Part>& parts() const { return parts_; }
 
 private:
-    // A scale or a shift by constants: its operation, what it is done to, and with what.
+    // A scale or a shift by constants: its operation and its two operands.
     struct Link {
         Op op{};
         ExprId inner, other;
@@ -78,31 +74,31 @@ private:
     std::map<std::vector<uint32_t>, ExprId> known_;
 };
 
-// Whether the value is made of constants alone, none of which is read outside of its tensor.
+// Whether the value consists of constants that are all read inside their tensors.
 bool is_made_of_constants(const StageGraph& graph, ExprId value);
 
 // ---- siblings_find.cpp --------------------------------------------------------------------------
 
-// A product that may become one with others.
+// A product that may be merged with others.
 struct Sibling {
     size_t unit = 0;
     ir::TensorId result;
     size_t axis = 0;  // of the result, along the lanes
     VarId lane;
     int64_t lanes = 0;
-    int64_t begin = 0;  // of its lanes, among those of all
+    int64_t begin = 0;  // of its lanes, among all lanes
     ExprId a, b;
     std::vector<VarId> points, reduced;
     Stage stage;  // always with a total and a finish
 };
-// All are over the variables of the first one, but for the lanes.
+// All siblings use the variables of the first one, except for the lanes.
 using Family = std::vector<Sibling>;
 
 void place_lanes(Family& family);
 int64_t lanes_of(const Family& family);
 Unifier unifier_of(StageGraph& graph, const Family& family, UnifiedStage as);
 Values values_of(const Family& family, ExprId Stage::* value);
-// Reads the slice of the whole in place of the sibling's result.
+// Replaces reads of the sibling's result by reads of its slice.
 void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, ir::TensorId whole);
 
 class FamilyFinder {
@@ -114,11 +110,11 @@ public:
           target_(target),
           least_gain_(least_gain) {}
 
-    // Those that can become one each, and take `least_gain` times as long by themselves.
+    // The families that can be merged and take `least_gain` times as long as separate products.
     std::vector<Family> run();
-    // The family as it is now: what it reads may have become a slice.
+    // The family in its present state: its operand may have become a slice.
     Family refreshed(const Family& family);
-    // Units that read the tensor, or did.
+    // Units that read the tensor, or did before a merge.
     const std::vector<size_t>& readers(ir::TensorId id) const;
 
 private:

@@ -1,4 +1,4 @@
-// What siblings store, as one expression.
+// Unifies the values that siblings store.
 #include <algorithm>
 
 #include "loop/passes/fusion/siblings_impl.h"
@@ -12,7 +12,7 @@ bool is_made_of_constants(const StageGraph& graph, ExprId value) {
         const ir::TensorId id = tensor_of(e);
         good &= graph.constants.contains(id);
         for (size_t axis = 0; good && axis < e.args.size(); ++axis) {
-            // What is only assumed of an index, guards see to, which do not come along.
+            // Guards ensure an assumed range, and guards do not move with the value.
             const StagePool::Range range = pool.range(e.args[axis]);
             good = pool[e.args[axis]].op != Op::Assume && pool.affine(e.args[axis]).has_value() &&
                    range.low >= 0 && range.high < graph.shapes.at(id)[axis];
@@ -51,7 +51,7 @@ bool Unifier::has_total(size_t stage, ExprId value) const {
     return pool_.has_part(value, stages_[stage].total);
 }
 
-// The same value in all of them, whatever the lane.
+// Whether the value is the same in all stages and independent of the lane.
 bool Unifier::is_common(const Values& values) const {
     for (size_t i = 0; i < values.size(); ++i) {
         const bool own = pool_.depends(values[i], stages_[i].lane) || has_total(i, values[i]);
@@ -78,7 +78,7 @@ ExprId Unifier::part(const Values& values) {
     return build_.read(tensor.value, Kind::F32, {build_.index(as_.lane)});
 }
 
-// The same operation on what are values of one expression each.
+// The same operation in all stages, with unified operands.
 ExprId Unifier::by_operands(const Values& values) {
     const Expr first = pool_[values[0]];
     std::vector<Values> operands(first.args.size(), Values(values.size()));
@@ -131,8 +131,8 @@ size_t Unifier::links_of(size_t stage, ExprId value) const {
     return count;
 }
 
-// The last scale or shift of the one that has most of them; those that have none like it get one
-// that leaves every number as it is, negative zeros too.
+// Unifies the last scale or shift of the value with the most of them. Values without it get one
+// that keeps every number, also negative zeros.
 ExprId Unifier::by_link(const Values& values) {
     size_t most = 0;
     for (size_t i = 1; i < values.size(); ++i) {

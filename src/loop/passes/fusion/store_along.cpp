@@ -6,7 +6,7 @@ namespace lemma::loop {
 
 namespace {
 
-// In all of its steps it does the same, and no index leaves its tensor.
+// Whether all steps do the same and no index leaves its tensor.
 bool is_pure(const Stage& stage, const StageGraph& graph) {
     if (stage.empty || !stage.guards.empty() || stage.condition.valid()) return false;
     if (stage.writes.size() != 1) return false;
@@ -63,8 +63,8 @@ private:
 
     StageGraph& graph_;
     StagePool& pool_;
-    const TensorSet shared_;   // they have their place in the memory of others, or others in theirs
-    const TensorSet& before_;  // made before a loop: they stay apart
+    const TensorSet shared_;   // they share memory with other tensors
+    const TensorSet& before_;  // made before a loop, kept apart
     std::unordered_map<ir::TensorId, size_t, IdHash> makers_, first_read_;
 };
 

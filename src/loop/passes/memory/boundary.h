@@ -1,5 +1,5 @@
-// loop/passes/memory/boundary.h — what a region reads from outside. Runs whenever passes added or
-// removed readers.
+// loop/passes/memory/boundary.h — finds the tensors that a region reads from outside. Runs after
+// each change of readers.
 #pragma once
 
 #include "loop/passes/region.h"
@@ -7,11 +7,11 @@
 namespace lemma::loop {
 
 void find_outer(RegionGraph& region);
-// Besides, tensors that others see stay row-major: inputs and outputs, weights, what other regions
-// see, and what the interpreter touches. Returns how many there are.
+// Also finds the tensors that stay row-major: inputs, outputs, weights, and tensors that other
+// regions or the interpreter use. Returns their number.
 int find_boundary(RegionGraph& region);
-// In a loop, what it does not change is as good as a constant: it can be packed before the loop.
-// Returns how many such tensors there are.
+// In a loop, tensors that the loop does not change count as constants: they can be packed before
+// the loop. Returns their number.
 int mark_invariants(RegionGraph& region);
 
 }  // namespace lemma::loop

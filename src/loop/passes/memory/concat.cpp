@@ -6,7 +6,7 @@ namespace lemma::loop {
 
 namespace {
 
-// Copies all elements of a tensor to where they begin in another one.
+// A copy of all elements of a tensor into a part of another one.
 struct Insertion {
     ir::TensorId from;
     std::vector<int64_t> begin;  // by axis
@@ -41,7 +41,7 @@ std::optional<Insertion> insertion_of(const Stage& stage, const StageGraph& grap
 int find_insertions(RegionGraph& region) {
     StageGraph& graph = region.graph;
     const size_t before = region.inside.size();
-    TensorSet made;  // by one kernel each, and seen by nobody else
+    TensorSet made;  // by one kernel each, internal to the region
     for (const FusionGroup& unit : graph.units) {
         if (unit.compiled() && !unit.once && unit.writes.size() == 1) made.insert(unit.writes[0]);
     }

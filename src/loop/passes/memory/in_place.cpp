@@ -8,7 +8,7 @@ namespace {
 
 using InPlace = std::unordered_map<ir::TensorId, ir::TensorId, IdHash>;
 
-// An element is read where it is written, once, by the last one that reads it.
+// Finds operands whose elements are read once, at the index of the write, by their last reader.
 class InPlaceFinder {
 public:
     explicit InPlaceFinder(const RegionGraph& region)
@@ -86,7 +86,7 @@ private:
 
 }  // namespace
 
-// The memory of an operand is taken over where nothing else lies in it, and no other iteration
+// A result takes the memory of its operand if no other tensor shares it and no other iteration
 // needs it.
 int find_in_place(RegionGraph& region) {
     const TensorSet shared = find_shared(region);

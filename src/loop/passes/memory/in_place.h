@@ -1,13 +1,13 @@
-// loop/passes/memory/in_place.h — results that take the memory of an operand which nobody needs
-// behind them. Runs last of the passes before tensors get memory: the order of groups must not
-// change any more.
+// loop/passes/memory/in_place.h — results take the memory of an operand that is not needed
+// afterwards. Runs last of the passes before tensors get memory, because the order of groups must
+// stay.
 #pragma once
 
 #include "loop/passes/region.h"
 
 namespace lemma::loop {
 
-// Returns how many results do.
+// Returns the number of such results.
 int find_in_place(RegionGraph& region);
 
 }  // namespace lemma::loop

@@ -9,7 +9,7 @@ namespace lemma::loop {
 
 namespace {
 
-// The place of the element in row-major order, if it is affine and never outside.
+// The row-major position of the element, if it is affine and always inside.
 std::optional<Address> element_of(const StageGraph& graph,
                                   ir::TensorId id,
                                   const std::vector<ExprId>& index) {
@@ -25,7 +25,7 @@ std::optional<Address> element_of(const StageGraph& graph,
         for (const AddressTerm& term : affine->terms) {
             result.add(term.var, ir::wrapping_mul(term.factor, stride));
         }
-        stride *= shape[axis];  // a tensor with elements: it fits
+        stride *= shape[axis];  // no overflow: the tensor has elements
     }
     std::erase_if(result.terms, [](const AddressTerm& term) { return term.factor == 0; });
     return result;
@@ -42,7 +42,8 @@ int64_t steps_of(const Stage& stage) {
     return steps;
 }
 
-// Each variable counts on where those inside of it end.
+// Whether the address covers a contiguous range: the step of each variable is the size of the inner
+// variables' range.
 bool is_dense(const Address& address, const StageGraph& graph) {
     std::vector<AddressTerm> terms = address.terms;
     std::ranges::sort(terms, {}, &AddressTerm::factor);
@@ -54,7 +55,7 @@ bool is_dense(const Address& address, const StageGraph& graph) {
     return true;
 }
 
-// Row-major, as far as it matters.
+// Whether the layout is row-major, apart from axes of extent 1.
 bool in_order(const Layout& layout, const tensor::Shape& shape) {
     const Layout wanted = row_major(shape);
     if (layout.offset != 0 || layout.split >= 0) return false;
@@ -64,7 +65,7 @@ bool in_order(const Layout& layout, const tensor::Shape& shape) {
     return true;
 }
 
-// A stage that copies elements to elements in the same order, both one behind the other.
+// A stage that copies a contiguous range of elements to another one in the same order.
 struct PlainCopy {
     ir::TensorId from, to;
     int64_t from_begin = 0, to_begin = 0;
@@ -93,7 +94,7 @@ std::optional<PlainCopy> plain_copy(const Stage& stage, const StageGraph& graph)
 
 bool is_row_major(const RegionGraph& region, ir::TensorId id) {
     if (region.inside.contains(id)) return false;
-    // Zeros behind the last element change no stride, but need memory.
+    // Zeros after the last element change no stride, but need memory.
     if (region.layouts.halos.contains(id)) return false;
     if (const auto place = region.places.find(id); place != region.places.end()) {
         return in_order(place->second.layout, place->second.shape);
@@ -103,7 +104,8 @@ bool is_row_major(const RegionGraph& region, ir::TensorId id) {
     return in_order(layout_of(region, id, elements), region.graph.shapes.at(id));
 }
 
-// Whether it is for this region to say where the tensor lies. What control flow moves is not.
+// Whether this region decides on the memory of the tensor. Control flow decides on tensors that it
+// moves.
 bool is_free(const RegionGraph& region, ir::TensorId id) {
     if (region.places.contains(id) || region.parents.contains(id)) return false;
     if (!is_row_major(region, id)) return false;
@@ -117,12 +119,12 @@ void drop_empty(StageGraph& graph) {
 
 }  // namespace
 
-// All stages of the concatenation must be such copies, or at least assignments to elements that no
-// other one writes.
+// All stages of the concatenation must be such copies, or assign elements that no other stage
+// writes.
 int find_parts(RegionGraph& region) {
     StageGraph& graph = region.graph;
     const size_t before = region.parents.size();
-    TensorSet made;  // by steps of this region, and not moved by control flow
+    TensorSet made;  // by steps of this region, not moved by control flow
     for (const FusionGroup& unit : graph.units) {
         const bool control = unit.control();
         const ir::Operation& op = region.program.operations[unit.op];
@@ -147,9 +149,9 @@ int find_parts(RegionGraph& region) {
             const auto copy = plain_copy(stage, graph);
             if (!copy || copy->elements != volume(graph, copy->from)) return false;
             if (!made.contains(copy->from) || !is_free(region, copy->from)) return false;
-            // Before the loop nobody knows yet where the whole will be.
+            // Before the loop, the place of the whole is unknown.
             if (region.lifted.contains(copy->from)) return false;
-            if (copy->elements == elements) return false;  // the other way round is as good
+            if (copy->elements == elements) return false;  // the reverse is as good
             region.parents[copy->from] = {whole, copy->to_begin};
             return true;
         });

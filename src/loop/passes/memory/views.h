@@ -1,14 +1,14 @@
-// loop/passes/memory/views.h — what only copies elements in their order needs no kernel: it is a
-// part of another tensor's memory. Both run behind layout and when.
+// loop/passes/memory/views.h — copies of elements in their order need no kernel: their result is a
+// part of another tensor's memory. Both passes run after layout and when.
 #pragma once
 
 #include "loop/passes/region.h"
 
 namespace lemma::loop {
 
-// What a concatenation takes is made in its result at once. Returns how many tensors.
+// The operands of a concatenation are computed in its result. Returns the number of such tensors.
 int find_parts(RegionGraph& region);
-// What is read in order from a part of a tensor is that part. Returns how many tensors.
+// A copy of a contiguous part of a tensor becomes a view of it. Returns the number of such tensors.
 int find_views(RegionGraph& region);
 
 }  // namespace lemma::loop

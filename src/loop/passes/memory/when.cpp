@@ -6,7 +6,8 @@ namespace lemma::loop {
 
 namespace {
 
-// Whether all that the group reads is good, or lies in something that is.
+// Whether the predicate holds for each tensor that the group reads, or for the tensor that contains
+// it.
 template <class Good>
 bool all_reads(const RegionGraph& region, const FusionGroup& unit, const Good& good) {
     return std::ranges::all_of(unit.reads, [&](ir::TensorId id) {

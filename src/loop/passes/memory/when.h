@@ -1,13 +1,13 @@
-// loop/passes/memory/when.h — finds out which groups run before the first run, which before the
-// loop, and what the others write. Runs behind layout, which adds groups, and again when views has
-// removed some.
+// loop/passes/memory/when.h — finds the groups that run once before the first run, those that run
+// before the loop, and the tensors that the others write. Runs after layout, which adds groups, and
+// again after views, which removes some.
 #pragma once
 
 #include "loop/passes/region.h"
 
 namespace lemma::loop {
 
-// Returns how many groups do not run with the region.
+// Returns the number of groups that do not run with the region.
 int find_when(RegionGraph& region);
 
 }  // namespace lemma::loop

@@ -12,7 +12,7 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-// In a loop that changes x: a is made of w alone, y of both.
+// In a loop that changes x: a depends on w alone, y on both.
 struct Body : TestRegion {
     const ir::TensorId x = tensor("x", {4}), w = tensor("w", {4}), a = tensor("a", {4}),
                        y = tensor("y", {4});

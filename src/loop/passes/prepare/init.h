@@ -1,13 +1,13 @@
-// loop/passes/prepare/init.h — the stage that gives elements their initial value becomes part of
-// the reduction behind it. Runs on each operation as its stages are made; the planner asks
-// afterwards whether more than one stage is left.
+// loop/passes/prepare/init.h — merges the stage that assigns initial values into the following
+// reduction. Runs on each operation when its stages are made; the planner then checks whether more
+// than one stage is left.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many stages are gone.
+// Returns the number of stages removed.
 int merge_init(StageGraph& graph, FusionGroup& unit);
 
 }  // namespace lemma::loop

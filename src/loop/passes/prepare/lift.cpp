@@ -7,9 +7,9 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 24;  // of the results of all iterations
+constexpr int64_t kMostElements = int64_t{1} << 24;  // results of all iterations
 
-// The items of a loop as one tensor with the iterations as its first axis.
+// The items of a loop as one tensor, with the iterations as its first axis.
 ir::TensorId whole_of(RegionGraph& region, ir::TensorId item, int64_t count) {
     const auto found = region.wholes.find(item);
     if (found != region.wholes.end()) return found->second;
@@ -25,7 +25,7 @@ ir::TensorId whole_of(RegionGraph& region, ir::TensorId item, int64_t count) {
     return whole;
 }
 
-// How many iterations the sum can be made of at once; 0: it cannot.
+// The number of iterations that one sum can compute together; 0: the sum cannot be lifted.
 int64_t liftable_steps(const RegionGraph& region, const FusionGroup& unit) {
     const StageGraph& graph = region.graph;
     const bool one = unit.compiled() && !unit.once && unit.stages.size() == 1 &&
@@ -81,7 +81,7 @@ int lift_sums(RegionGraph& region) {
         const int64_t count = liftable_steps(region, unit);
         if (count == 0) continue;
         Stage stage = lifted_stage(region, unit, count);
-        // Only sums that are tiled: no index of theirs needs to be checked.
+        // Only tiled sums: none of their indices needs a check.
         if (!find_contraction(graph, stage)) continue;
         const ir::TensorId item = unit.writes[0];
         tensor::Shape shape = graph.shapes.at(item);

@@ -1,13 +1,12 @@
-// loop/passes/prepare/once.h — groups whose inputs are all constants run once, before the first
-// run. Runs behind zeros, in the order of the program, so that constants made from constants are
-// seen.
+// loop/passes/prepare/once.h — groups with only constant inputs run once, before the first run.
+// Runs after zeros, in program order, so that it sees constants made from constants.
 #pragma once
 
 #include "loop/passes/region.h"
 
 namespace lemma::loop {
 
-// Returns how many groups run once.
+// Returns the number of such groups.
 int mark_once(RegionGraph& region);
 
 }  // namespace lemma::loop

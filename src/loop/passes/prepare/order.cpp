@@ -16,7 +16,7 @@ public:
 
     int run(const std::vector<ir::TensorId>& results) {
         for (const ir::TensorId id : results) visit(id);
-        for (size_t i = 0; i < graph_.units.size(); ++i) visit(i);  // what nobody reads
+        for (size_t i = 0; i < graph_.units.size(); ++i) visit(i);  // groups that nobody reads
         std::vector<FusionGroup> units;
         int moved = 0;
         for (const size_t i : order_) {
@@ -33,7 +33,7 @@ private:
     void visit(ir::TensorId id) {
         if (const auto maker = makers_.find(id); maker != makers_.end()) visit(maker->second);
     }
-    // Chains are long: no recursion.
+    // No recursion: chains are long.
     void visit(size_t first) {
         std::vector<size_t> work = {first};
         while (!work.empty()) {

@@ -1,14 +1,13 @@
-// loop/passes/prepare/order.h — groups come in an order that the results decide, each behind what
-// it reads, so that the order in which a file lists its operations decides nothing. Runs before all
-// passes that go from group to group.
+// loop/passes/prepare/order.h — orders groups from the results back, each after its inputs, so that
+// the order of operations in a file does not matter. Runs before all passes that go from group to
+// group.
 #pragma once
 
 #include "loop/passes/region.h"
 
 namespace lemma::loop {
 
-// Where the interpreter tells extents, the order of the program stays. Returns how many groups are
-// in another place.
+// Keeps the program's order if a group is not compiled. Returns the number of groups that moved.
 int order_groups(RegionGraph& region);
 
 }  // namespace lemma::loop

@@ -6,9 +6,9 @@ namespace lemma::loop {
 
 namespace {
 
-// Stages that have nothing to do with one another, each with a tensor of its own.
+// Whether the stages are independent of each other and each has its own tensor.
 bool falls_apart(const FusionGroup& unit) {
-    constexpr size_t kMostParts = 16;  // more are packs for loops
+    constexpr size_t kMostParts = 16;  // larger splits are packs for loops
     const size_t parts = unit.stages.size();
     if (!unit.compiled() || parts < 2 || parts > kMostParts || unit.writes.size() != parts) {
         return false;

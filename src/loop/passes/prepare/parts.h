@@ -1,12 +1,12 @@
-// loop/passes/prepare/parts.h — the parts of a split are groups of their own, so that each can
-// become part of what reads it. Runs before fuse.
+// loop/passes/prepare/parts.h — makes each part of a split a separate group, so that it can be
+// fused into its readers. Runs before fuse.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many groups fell apart.
+// Returns the number of groups that were separated.
 int separate_parts(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -21,7 +21,7 @@ public:
     }
 
 private:
-    // An axis of what was made flat: it counts in steps of `stride`.
+    // An axis in the flat order of elements, with its stride.
     struct Axis {
         VarId var;
         int64_t stride, extent;
@@ -30,8 +30,7 @@ private:
     static bool is_one_assignment(const FusionGroup& unit) {
         return unit.compiled() && unit.stages.size() == 1 && is_plain(unit.stages[0]);
     }
-    // The tensor is a copy of another one, its axes in a flat order; they are told, outermost
-    // first.
+    // Whether the tensor is a flat copy of another one; `axes` gets the axes, outermost first.
     bool is_flat_copy(const FusionGroup& unit, std::vector<Axis>& axes) const {
         if (!is_one_assignment(unit) || unit.writes.size() != 1) return false;
         const Stage& stage = unit.stages[0];
@@ -71,7 +70,7 @@ private:
         find_reads(graph_, unit);
         return true;
     }
-    // Loops that count over the border of an axis become two.
+    // Splits loops that cross the border of an axis into two.
     bool split_loops(Stage& stage, const std::vector<Axis>& axes) {
         const auto flat = pool_.affine(pool_[stage.writes[0].value].args[0]);
         if (!flat || flat->offset != 0) return false;
@@ -89,7 +88,7 @@ private:
         }
         return true;
     }
-    // Returns the inner one, which has so many steps.
+    // Returns the inner variable, which has `inner_extent` steps.
     VarId split(Stage& stage, VarId var, int64_t inner_extent) {
         const int64_t outer_extent = pool_.extent(var) / inner_extent;
         const VarId outer = pool_.new_var(outer_extent);

@@ -8,7 +8,7 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kMostParts = 64;  // sums that one becomes
+constexpr int64_t kMostParts = 64;  // of a split sum
 
 class Inverter {
 public:
@@ -62,7 +62,8 @@ private:
         if (!axis.position.valid() || shape_[number] < 2) return std::nullopt;
         return axis;
     }
-    // All axes are whole, or can be inverted; one at least is a sum of two variables, or has gaps.
+    // Whether all axes are whole or can be inverted; at least one is a sum of two variables, or has
+    // gaps.
     bool find_axes() {
         const std::vector<ExprId>& index = stage_.writes[0].index;
         int64_t parts = 1;

@@ -11,7 +11,7 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-// y[2 * i + k] += x[i] * w[k]: each element gathers, and has a sum for each remainder.
+// y[2 * i + k] += x[i] * w[k]: each element gathers; there is one sum per remainder.
 struct Scatter : TestRegion {
     const ir::TensorId x = input("x", {5}), w = input("w", {3}), y = tensor("y", {11});
     FusionGroup& group = sum("y", y, {}, [&](const auto&) { return zero(); });

@@ -1,13 +1,13 @@
-// loop/passes/prepare/strict.h — what strict numerics cannot leave to kernels. Asked behind
-// merge_init.
+// loop/passes/prepare/strict.h — finds groups that strict numerics leave to the interpreter. Used
+// after merge_init.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Whether a float is stored and then worked on by another stage of the group, where the interpreter
-// has a double.
+// Whether a stage of the group stores a float that a later stage reads or updates. The interpreter
+// keeps a double there.
 bool rounds_between(const StageGraph& graph, const FusionGroup& unit);
 
 }  // namespace lemma::loop

@@ -1,12 +1,12 @@
-// loop/passes/prepare/unused.h — what nobody reads is not computed. Runs behind reshape, and before
-// fuse counts the readers of each tensor.
+// loop/passes/prepare/unused.h — removes groups whose results nobody reads. Runs after reshape, and
+// before fuse counts the readers of each tensor.
 #pragma once
 
 #include "loop/passes/graph.h"
 
 namespace lemma::loop {
 
-// Returns how many groups are gone.
+// Returns the number of groups removed.
 int drop_unused(StageGraph& graph);
 
 }  // namespace lemma::loop

@@ -6,7 +6,7 @@ namespace lemma::loop {
 
 namespace {
 
-using Box = std::vector<StagePool::Range>;  // where a stage writes, by axis
+using Box = std::vector<StagePool::Range>;  // the elements that a stage writes, by axis
 
 bool apart(const Box& a, const Box& b) {
     for (size_t axis = 0; axis < a.size(); ++axis) {
@@ -15,7 +15,7 @@ bool apart(const Box& a, const Box& b) {
     return false;
 }
 
-// One behind the other along an axis, as the parts of a concatenation are.
+// Whether the boxes follow each other along the axis, like the parts of a concatenation.
 bool in_a_row(std::vector<Box>& boxes, size_t axis) {
     std::ranges::sort(boxes, {}, [axis](const Box& box) { return box[axis].low; });
     for (size_t i = 1; i < boxes.size(); ++i) {
@@ -29,7 +29,7 @@ bool all_apart(std::vector<Box> boxes) {
     for (size_t axis = 0; axis < boxes[0].size(); ++axis) {
         if (in_a_row(boxes, axis)) return true;
     }
-    // Parts along several axes are few; who has more gets a start of zeros that is not needed.
+    // Parts along several axes are few. With more boxes, zeros are added that may not be needed.
     constexpr size_t kMostCompared = 256;
     if (boxes.size() > kMostCompared) return false;
     for (size_t i = 0; i < boxes.size(); ++i) {
@@ -40,7 +40,7 @@ bool all_apart(std::vector<Box> boxes) {
     return true;
 }
 
-// Plain assignments that share the elements among them, as those of a concatenation do.
+// Whether plain assignments cover the tensor without overlap, like those of a concatenation.
 bool covers_in_parts(const std::vector<const Stage*>& stages, ir::TensorId id, StageGraph& graph) {
     int64_t written = 0;
     std::vector<Box> boxes;
