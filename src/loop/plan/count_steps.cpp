@@ -41,7 +41,7 @@ private:
             }
             visit(branch->alternative, times);
         } else if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
-            // Of a loop that a condition ends, nobody knows the count; most end soon.
+            // Guess for a loop that a condition ends: its count is unknown, and most end soon.
             constexpr double kSome = 16;
             if (loop->static_count.valid()) {
                 const double most = extent(loop->static_count);

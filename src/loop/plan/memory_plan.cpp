@@ -1,5 +1,4 @@
-// One piece of memory for all that a run computes: tensors that are not needed at the same time
-// share it.
+// Places computed tensors in one arena: tensors with disjoint lifetimes share memory.
 #include <algorithm>
 #include <functional>
 
@@ -43,7 +42,7 @@ public:
     }
 
 private:
-    // Calls visit with the storages that have the memory.
+    // Calls `visit` with the storages that own the memory.
     template <class Visit>
     void visit_memory(StorageId id, const Visit& visit) const {
         id = plan_.root(id);
@@ -106,7 +105,7 @@ private:
             if (place != plan_.places.end()) use(place->second.storage, now_);
         }
     }
-    // Values pass from step to step, and what comes from outside is needed until the last one.
+    // Values pass between iterations, and outside values are needed until the last iteration.
     void visit_loop(const PlanLoop& loop) {
         const size_t before = used_.size();
         const size_t begin = now_++;
@@ -150,7 +149,7 @@ private:
             ++now_;
         }
     }
-    // The largest first, each at the lowest place that is free while it lives.
+    // Places the largest first, each at the lowest address that is free during its lifetime.
     void place(std::vector<Lifetime> lives) {
         std::ranges::stable_sort(lives, std::greater(), &Lifetime::bytes);
         std::vector<Lifetime> placed;
@@ -172,8 +171,8 @@ private:
             placed.push_back(life);
         }
     }
-    // Tensors with zeros around them share memory only with others of the same form: there the
-    // zeros stay where they are.
+    // Tensors with a halo share memory only with tensors of the same shape and layout, so that the
+    // zeros stay in place.
     void place_surrounded() {
         std::vector<const BufferView*> forms(plan_.storages.size(), nullptr);
         for (const auto& [id, place] : plan_.places) {
@@ -207,7 +206,7 @@ private:
     static int64_t volume(const BufferView& place) {
         return tensor::volume(place.shape).value_or(0);
     }
-    // Weights whose packed copies are all that runs need.
+    // Finds weights that runs use only as packed copies.
     void find_releases() {
         for (const Lifetime& life : lives_) {
             Storage& storage = plan_.storages[life.storage];
@@ -219,7 +218,7 @@ private:
 
     Plan& plan_;
     std::vector<Lifetime> lives_;
-    std::vector<StorageId> used_;  // in order
+    std::vector<StorageId> used_;  // in order of use
     size_t now_ = 0;
 };
 

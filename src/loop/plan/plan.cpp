@@ -18,9 +18,9 @@
 
 namespace lemma::loop {
 
-// ---- What is known ------------------------------------------------------------------------------
+// ---- Shapes and constants -----------------------------------------------------------------------
 
-// A constant that has elements which only the run tells.
+// Whether the tensor is a constant with run-time elements.
 bool Planner::has_open_items(const ir::Tensor& tensor) const {
     if (tensor.role != ir::TensorRole::Constant) return false;
     return std::ranges::any_of(tensor.items, [&](const ir::Scalar& item) {
@@ -63,7 +63,7 @@ void Planner::find_constants() {
 
 // ---- Units --------------------------------------------------------------------------------------
 
-// A group that passes do not see into.
+// A group that is opaque to passes.
 void Planner::add_opaque(Scope& scope, ir::OpId id, decltype(FusionGroup::kind) kind) {
     FusionGroup unit;
     unit.op = id;
@@ -105,7 +105,7 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     }
     graph.units.push_back(std::move(unit));
     merge_init(graph, graph.units.back());
-    // Sums are rounded when they are done, not before.
+    // Sums are rounded once, at the end.
     if (narrow && graph.units.back().stages.size() > 1) {
         graph.units.pop_back();
         add_interpreted(scope, id, "16-bit reals in several formulas");
@@ -115,7 +115,7 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     }
 }
 
-// What the interpreter runs, and a kernel with run-time extents, sees to its assertions itself.
+// The interpreter and kernels with run-time extents check their assertions themselves.
 void Planner::add_check(Scope& scope, ir::OpId id) {
     std::vector<FusionGroup>& units = scope.graph.units;
     const bool itself = !units.empty() && units.back().op == id && !units.back().compiled() &&
@@ -203,7 +203,7 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
     return at;
 }
 
-// What compiled stages use has memory; the rest exists in the interpreter alone.
+// Tensors of compiled stages have memory; the others exist in the interpreter alone.
 void Planner::place_units(Scope& scope) {
     for (const FusionGroup& unit : scope.graph.units) {
         if (const auto* const dynamic = std::get_if<DynamicGroup>(&unit.kind)) {

@@ -1,5 +1,5 @@
-// loop/plan/plan.h — how an engine runs a program whose extents are known: kernels on pieces of
-// memory, in order, and what is left to the interpreter.
+// loop/plan/plan.h — the plan by which an engine runs a program with known extents: kernels on
+// storages, in order, and steps for the interpreter.
 #pragma once
 
 #include <optional>
@@ -21,74 +21,73 @@ namespace lemma::loop {
 
 enum class StorageRole : uint8_t {
     Given,     // inputs: filled before each run
-    Kept,      // variables: filled once, and changed by the updates behind a run
-    Constant,  // constants and weights, and what is computed from them once
+    Kept,      // variables: filled once, changed by the updates after a run
+    Constant,  // constants, weights, and results computed from them once
     Computed,  // by the steps of each run
 };
 struct Storage {
     StorageRole role = StorageRole::Computed;
     tensor::DType dtype{};
     int64_t elements = 0;
-    ir::TensorId tensor;       // that it was made for; missing if the engine made it
-    int64_t offset = -1;       // in the arena; -1: memory of its own
-    bool only_once = false;    // not needed any more when the first run begins
+    ir::TensorId tensor;       // its first tensor; missing if the engine made it
+    int64_t offset = -1;       // in the arena; -1: separate memory
+    bool only_once = false;    // not needed after the steps that run once
     bool needs_zeros = false;  // parts that no step writes are read as zero
-    // One that is a part of another has no memory of its own.
+    // The storage that contains this one; then this one has no separate memory.
     StorageId base;
-    int64_t begin = 0;  // elements of the base before it
-    // Where it is, control flow tells at run time: one of the targets.
+    int64_t begin = 0;  // its first element in the base
+    // Control flow decides at run time which of the targets it is.
     bool moves = false;
     std::vector<StorageId> targets;
 };
 
-// A tensor whose extents only the run tells, row-major; its storage moves to where there is room.
+// A row-major tensor with run-time extents. The engine reallocates its storage as needed.
 struct DynamicView {
     StorageId storage;
     tensor::DType dtype{};
     bool computed = false;  // by a kernel; else the interpreter has it first
 };
 
-// A kernel with run-time extents, and what it needs before it can be called.
+// A kernel with run-time extents, and the preparation of its call.
 struct DynamicKernel {
     ScheduledKernel kernel;
-    StorageId told;  // where the numbers go
+    StorageId told;  // receives the shape arguments
     std::vector<ShapeArgument> numbers;
-    bool first = true;                  // of the operation's kernels: its results are made here
-    std::vector<ir::TensorId> read;     // with extents that the run tells
-    std::vector<ir::TensorId> cleared;  // results that start as zeros
+    bool first = true;                  // first kernel of the operation: makes the results
+    std::vector<ir::TensorId> read;     // with run-time extents
+    std::vector<ir::TensorId> cleared;  // results with zero as initial value
     std::vector<ir::TensorId> inlined;  // without memory: only their extents are checked
     std::vector<ir::OpId> within;  // compounds around it with assertions about run-time extents
 };
 struct InterpretedStep {
-    std::string why;               // what the engine has no way to do
-    std::vector<ir::OpId> within;  // as that of DynamicKernel
+    std::string why;               // the operation that the engine does not support
+    std::vector<ir::OpId> within;  // as in DynamicKernel
 };
-struct CheckStep {};  // the assertions of the operation alone
+struct CheckStep {};  // only the assertions of the operation
 
-// Steps in their order, by number: those of the program, of a body, of a condition.
+// The numbers of the steps of a program, a body or a condition, in order.
 using Region = std::vector<size_t>;
 
 struct PlanCopy {
     StorageId from, to;
     int64_t to_begin = 0;  // elements
 };
-// What a body sees of values outside of it, and gives, moves from step to step: memory is not
-// copied where a pointer can change instead.
+// A loop. Storages that the body shares with the outside move from iteration to iteration: a
+// pointer changes, so memory need not be copied.
 struct PlanLoop {
     struct Item {
-        StorageId seen;  // as the body sees it
+        StorageId seen;  // inside the body
         StoragePack pack;
     };
     struct Carried {
         StorageId seen, initial, result, outcome;
-        bool stays = false;  // the body gives what it takes
-        // The result is somewhere that the next step may overwrite: it is copied to the slot that
-        // is free.
+        bool stays = false;  // the body returns its argument
+        // The next iteration may overwrite the result, so it is copied to the free slot.
         bool copied = false;
         StorageId slots[2];
     };
-    // A result that the body writes. It goes straight to its place in the pack, if there is one,
-    // else to the slot that is not in use.
+    // A result that the body writes: directly into its place in the pack, if there is one, else
+    // into the free slot.
     struct Written {
         StorageId result;
         std::optional<StoragePack> pack;
@@ -104,12 +103,12 @@ struct PlanLoop {
     std::vector<Carried> carried;
     std::vector<Written> written;
     std::vector<Collected> collected;
-    std::vector<PlanCopy> before, after;  // to make packs of what lies elsewhere, and back
+    std::vector<PlanCopy> before, after;  // into packs before the loop, out of packs after it
     std::optional<size_t> pre_condition, post_condition;  // regions
     StorageId pre_value, post_value;
     size_t body = 0;
     int64_t most_results = INT64_MAX;  // of scan outputs
-    std::vector<ir::SymId> lengths;    // that are the number of steps
+    std::vector<ir::SymId> lengths;    // extents equal to the number of iterations
 };
 struct PlanBranch {
     struct Arm {
@@ -120,7 +119,7 @@ struct PlanBranch {
     };
     std::vector<Arm> arms;
     std::vector<StorageId> outputs;
-    // An output whose extents are those of the result of the arm that is taken.
+    // An output with the extents of the result of the selected arm.
     struct Dynamic {
         ir::TensorId output;
         std::vector<ir::TensorId> results;  // by arm
@@ -129,11 +128,11 @@ struct PlanBranch {
 };
 
 struct PlanStep {
-    ir::OpId op;                              // of which it is a part
+    ir::OpId op;                              // that it belongs to
     std::string label;                        // for profiles
-    bool once = false;                        // before the first run: a kernel on constants alone
+    bool once = false;                        // a kernel on constants alone, before the first run
     double operations = 0;                    // multiplications and additions, roughly
-    std::vector<ir::TensorId> reads, writes;  // of the group that it was
+    std::vector<ir::TensorId> reads, writes;  // of its group
     std::variant<ScheduledKernel, DynamicKernel, InterpretedStep, CheckStep, PlanLoop, PlanBranch>
         kind = {};
 
@@ -141,7 +140,7 @@ struct PlanStep {
     bool is() const {
         return std::holds_alternative<Kind>(kind);
     }
-    // Its kernel, with run-time extents or not; null if it is of another kind.
+    // The kernel of the step, with known or run-time extents; null for other kinds.
     const ScheduledKernel* kernel() const {
         if (const auto* const dynamic = std::get_if<DynamicKernel>(&kind)) return &dynamic->kernel;
         return std::get_if<ScheduledKernel>(&kind);
@@ -155,11 +154,11 @@ struct Plan {
     Store<StorageId, Storage> storages;
     BufferViews places;  // of the tensors that have memory
     std::unordered_map<ir::TensorId, DynamicView, IdHash> dynamic_places;
-    std::vector<PlanStep> steps;  // all of them, those of bodies too
+    std::vector<PlanStep> steps;  // all steps, also those of bodies
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
     int64_t arena_bytes = 0;
 
-    // The storage that has the memory.
+    // The storage that owns the memory.
     StorageId root(StorageId id) const {
         while (storages[id].base.valid()) id = storages[id].base;
         return id;
@@ -168,28 +167,27 @@ struct Plan {
 
 struct PlanOptions {
     Target target;
-    bool fuse = true;  // false: every operation by itself, as it is written
+    bool fuse = true;  // false: every operation by itself, as written
     Numerics numerics = Numerics::Default;
-    int32_t least_steps = kLeastSteps;  // of a sum that is tiled
-    double least_gain = kLeastGain;     // of products that become one; 0: of any
-    bool apart = false;                 // what is computed shares no memory
+    int32_t least_steps = kLeastSteps;  // of a tiled sum
+    double least_gain = kLeastGain;     // of merged products; 0: always merge
+    bool apart = false;                 // computed tensors share no memory
     PassLog* log = nullptr;             // may be missing
-    // The program, the graph behind each pass and the kernels are verified; for tests.
+    // Verifies the program, the graph after each pass, and the kernels; for tests.
     bool verify = false;
 };
 
-// `known` has the extents that the inputs tell.
+// `known` has the extents that follow from the inputs.
 Plan make_plan(const ir::Program& program, const KnownExtents& known, const PlanOptions& options);
 
-// Gives what is computed its place in the arena, unless it is to stay apart. The results are needed
-// when a run is over.
+// Places computed tensors in the arena, unless they stay apart. The results are needed after a run.
 void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results, bool apart = false);
 
-// How many steps the loops of all formulas have together, roughly; extents that are not known count
-// as large. Counting ends at `enough`.
+// Estimates the steps of the loops of all formulas together; unknown extents count as large.
+// Counting ends at `enough`.
 double steps_of(const ir::Program& program, double enough);
 
-// All tensors that an operation reads or writes, those of its parts and graphs too.
+// All tensors that an operation reads or writes, including those of its parts and graphs.
 std::vector<ir::TensorId> used_tensors(const ir::Program& program, ir::OpId id);
 
 }  // namespace lemma::loop

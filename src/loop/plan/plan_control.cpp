@@ -1,5 +1,5 @@
-// Loops and branches: their graphs become regions of the plan, and what passes between these and
-// the outside moves by pointers.
+// Loops and branches: their graphs become regions of the plan, and values pass in and out by
+// pointers.
 #include <algorithm>
 
 #include "base/check.h"
@@ -98,10 +98,11 @@ std::string Planner::why_not(const Scope& scope, const ir::Operation& op) const 
         const bool known = scope.graph.shapes.contains(id);
         if (!known && !branches) return "an extent that only the run tells";
     }
-    // All ways to a tensor must agree on its shape, unless it has that of the way that is taken.
+    // All sources of a tensor must agree on its shape, unless it takes the shape of the selected
+    // source.
     const auto same = [&](ir::TensorId a, ir::TensorId b) {
         if (!scope.graph.shapes.contains(a)) {
-            // Nothing fills memory for a constant without a shape.
+            // A constant without a shape has no filled memory.
             const bool stored = program_.tensors[b].role == ir::TensorRole::Constant ||
                                 program_.tensors[b].role == ir::TensorRole::Variable;
             if (stored && !scope.graph.shapes.contains(b)) return false;
@@ -151,7 +152,7 @@ std::string Planner::why_not(const Scope& scope, const ir::Operation& op) const 
     return fits ? "" : "shapes that change from step to step";
 }
 
-// To passes it is opaque, as what the interpreter runs is.
+// Control flow is opaque to passes, like an interpreted operation.
 void Planner::add_control(Scope& scope, ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     std::string why = why_not(scope, op);
@@ -185,7 +186,7 @@ Planner::Body Planner::plan_graph(Scope& parent,
     parent.graph.shapes = std::move(shapes_);
     parent.graph.dtypes = std::move(dtypes_);
     parent.graph.next_tensor = next_tensor_;
-    // Where results are was decided before it was known who makes them, and when.
+    // The results got their storage before it was known that they are constants.
     for (const ir::TensorId result : results) {
         const auto at = plan_.places.find(result);
         if (at == plan_.places.end() || !constants_.contains(result)) continue;
@@ -263,13 +264,13 @@ PlanBranch Planner::plan_branch(Scope& scope, const ir::Operation& op) {
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-// Those that have memory: where there are none, kernels still read one.
+// At least one element has memory: kernels read one even from an empty tensor.
 int64_t Planner::elements_of(const Scope& scope, ir::TensorId id) const {
     const int64_t elements = tensor::bounded_volume(scope.graph.shapes.at(id)).value();
     return std::max<int64_t>(elements, 1);
 }
 
-// Whether the tensors lie evenly spaced in one piece of memory.
+// A pack, if the tensors have regular distances in one piece of memory.
 std::optional<StoragePack> Planner::as_pack(Scope& scope, const std::vector<ir::TensorId>& items) {
     StoragePack pack;
     pack.count = static_cast<int64_t>(items.size());
@@ -310,7 +311,7 @@ StoragePack Planner::read_pack(Scope& scope,
     return pack;
 }
 
-// Items that nobody put elsewhere yet are parts of one piece.
+// Items without a place become parts of one piece of memory.
 StoragePack Planner::written_pack(Scope& scope,
                                   PlanLoop& loop,
                                   const std::vector<ir::TensorId>& items) {
@@ -352,7 +353,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     }
     if (control.dynamic_count.valid()) loop.dynamic_count = place(scope, control.dynamic_count);
     TensorSet changing;
-    // How many iterations there are, the items tell, unless a condition ends it before.
+    // The items determine the number of iterations, unless a condition ends the loop earlier.
     const bool to_the_end = !control.pre_condition.valid() && !control.post_condition.valid();
     int64_t steps = loop.count.value_or(INT64_MAX);
     std::unordered_map<ir::TensorId, StoragePack, IdHash> packs;
@@ -365,7 +366,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
         const size_t copies = loop.before.size();
         const StoragePack pack = read_pack(scope, loop, items);
         steps = std::min(steps, pack.count);
-        // Copies are made when the loop begins, which is too late for what runs before it.
+        // The loop makes its copies at its start, which is too late for steps before it.
         if (to_the_end && copies == loop.before.size()) packs[control.items[i]] = pack;
         const StorageId seen = place(scope, control.items[i]);
         make_moving(seen, items.empty() ? std::vector<StorageId>{} : std::vector{pack.first});
@@ -390,7 +391,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     inner.changing = std::move(changing);
     inner.packs = std::move(packs);
     inner.steps = steps;
-    TensorSet needed;  // of what the body makes, by the condition behind it
+    TensorSet needed;  // results of the body that the post-condition needs
     if (control.post_condition.valid()) {
         for (const ir::OpId id : program_.graphs[control.post_condition].operations) {
             for (const ir::TensorId tensor : used_tensors(program_, id)) needed.insert(tensor);
@@ -405,7 +406,7 @@ PlanLoop Planner::plan_loop(Scope& scope, Region& region, const ir::Operation& o
     return loop;
 }
 
-// What sums before the loop make is read as the loop's own items are.
+// The results of lifted sums are items of the loop.
 void Planner::add_made_items(Scope& scope, const Scope& body, PlanLoop& loop) {
     for (const auto& [item, all] : body.made_items) {
         const StoragePack pack{place(scope, all), elements_of(scope, item), body.steps};

@@ -1,4 +1,4 @@
-// Operations whose extents only the run tells: each is planned by itself.
+// Operations with run-time extents: each is planned by itself.
 #include <algorithm>
 
 #include "loop/passes/prepare/strict.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kWhy = "an extent that only the run tells";
 
-// Whether a stage that has to do with the tensor finds it as zeros.
+// Whether the first stage that uses the tensor expects zeros in it.
 bool needs_zeros(const DynamicShape& run_time,
                  StagePool& pool,
                  const Shapes& shapes,
@@ -66,7 +66,7 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
     add_opaque(scope, id, DynamicGroup{std::move(run_time), compounds_});
 }
 
-// Whether the run decides one of them.
+// Whether one of them depends on run-time values.
 bool Planner::is_open(const std::vector<ir::Assertion>& assertions) const {
     return std::ranges::any_of(assertions, [&](const ir::Assertion& assertion) {
         const auto symbols = program_.symbols.symbols_of(assertion.condition);

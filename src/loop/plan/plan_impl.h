@@ -1,4 +1,4 @@
-// loop/plan/plan_impl.h — the parts of planning; see plan.h.
+// loop/plan/plan_impl.h — the planner; see plan.h.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ public:
     Plan make();
 
 private:
-    // The operations of one graph. Its groups are planned together; those of graphs inside of it
-    // are regions of their own.
+    // The operations of one graph, whose groups are planned together. Inner graphs are separate
+    // regions.
     struct Scope : RegionGraph {
-        Region* before = nullptr;  // of a loop: where steps go that every iteration would repeat
-        double repeated = 1;       // how often the region runs, as far as it is known
+        Region* before = nullptr;  // of a loop: steps that every iteration would repeat
+        double repeated = 1;       // number of runs of the region, as far as known
     };
     Scope new_scope(RegionKind kind) { return {{program_, plan_.places, constants_, kind}}; }
     struct Body {
@@ -51,7 +51,7 @@ private:
     void add_step(Scope& scope, Region& region, const FusionGroup& unit, PlanStep step);
 
     // ---- plan_dynamic.cpp -----------------------------------------------------------------------
-    void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // else
+    void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // `why`: reason if interpreted
     void place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group);
     StorageId place_any(Scope& scope, ir::TensorId id);
     bool is_open(const std::vector<ir::Assertion>& assertions) const;
@@ -69,7 +69,7 @@ private:
     Body plan_graph(Scope& parent,
                     ir::GraphId id,
                     Scope& scope,
-                    const TensorSet& needed = {});  // of others than the results
+                    const TensorSet& needed = {});  // besides the results
     StorageId new_storage(tensor::DType dtype, int64_t elements);
     std::optional<StoragePack> as_pack(Scope& scope, const std::vector<ir::TensorId>& items);
     StoragePack read_pack(Scope& scope, PlanLoop& loop, const std::vector<ir::TensorId>& items);
@@ -86,12 +86,12 @@ private:
     const ir::Program& program_;
     const KnownExtents& known_;
     const PlanOptions& options_;
-    // Borrowed by the graph of the region that is being planned.
+    // The graph of the region under construction borrows these three.
     Shapes shapes_;
     std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes_;
     uint32_t next_tensor_ = 0;
     TensorSet constants_;              // values that no run changes
-    std::vector<ir::OpId> compounds_;  // around the operation that is added
+    std::vector<ir::OpId> compounds_;  // around the operation under construction
     Plan plan_;
 };
 

@@ -1,4 +1,4 @@
-// loop/plan/plan_text.h — a plan as text for people: `--dump=loop:plan`.
+// loop/plan/plan_text.h — prints a plan for people: `--dump=loop:plan`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lemma::loop {
 
-// Each step with its kernel, and the pieces of memory.
+// Each step with its kernel, and the storages.
 std::string print(const Plan& plan, const ir::Program& program);
 
 }  // namespace lemma::loop
