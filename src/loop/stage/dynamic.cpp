@@ -7,7 +7,7 @@
 
 namespace lemma::loop {
 
-// ---- Numbers ------------------------------------------------------------------------------------
+// ---- Shape arguments ----------------------------------------------------------------------------
 
 ExprId run_number(DynamicShape& run_time,
                   const ir::SymbolPool& symbols,
@@ -15,7 +15,7 @@ ExprId run_number(DynamicShape& run_time,
                   bool count,
                   StagePool& pool) {
     const ir::Interval range = symbols.range(id);
-    if (range.low >= 0) count = false;  // it is one anyway
+    if (range.low >= 0) count = false;  // already not negative
     const auto same = [&](const ShapeArgument& n) { return n.symbol == id && n.count == count; };
     auto found = std::ranges::find_if(run_time.numbers, same);
     if (found == run_time.numbers.end()) {
@@ -37,7 +37,7 @@ namespace {
 
 using Monomial = std::vector<std::pair<uint32_t, uint32_t>>;  // atoms and their powers
 
-// A sum of products of atoms; it has no value any more where a coefficient does not fit.
+// A sum of products of atoms; it has no value if a coefficient overflows.
 class Sum {
 public:
     void add(const Monomial& monomial, int64_t coefficient) {
@@ -59,7 +59,7 @@ public:
             add_scaled(monomial, term.coefficient, factor);
         }
     }
-    // Whatever its atoms are, as far as their ranges tell.
+    // Whether it is at least 0 for all values in the ranges of its atoms.
     bool never_negative(const ir::SymbolPool& symbols) const {
         return fits_ && std::ranges::all_of(terms_, [&](const auto& term) {
                    const auto& [monomial, coefficient] = term;
@@ -83,7 +83,7 @@ private:
 
 }  // namespace
 
-// Each variable counts from 0 to its extent less one; the rest of the index stays as it is.
+// Each variable counts from 0 to its extent less one; the rest of the index is constant.
 bool always_inside(const ir::SymbolPool& symbols,
                    ir::SymId index,
                    ir::SymId extent,
@@ -114,7 +114,7 @@ bool always_inside(const ir::SymbolPool& symbols,
             far.add(Monomial(), -sign);
             continue;
         }
-        // Some number of its range, the same in both.
+        // An unknown number of its range, the same in both.
         Monomial monomial;
         for (const ir::SymFactor& f : term.factors) monomial.emplace_back(f.atom.value, f.power);
         std::ranges::sort(monomial);
@@ -128,13 +128,13 @@ bool always_inside(const ir::SymbolPool& symbols,
 
 namespace {
 
-// What the stages of a unit write and read.
+// The writes and reads of a unit's stages.
 class Coverage {
 public:
     Coverage(const DynamicShape& run_time, StagePool& pool, const Shapes& shapes)
         : run_time_(run_time), pool_(pool), shapes_(shapes) {}
 
-    // The variables of the write's index, if they are the index, and reach every element.
+    // The variables of the write's index, if they are the whole index and reach every element.
     std::optional<std::vector<VarId>> vars(const Stage& stage) const {
         if (stage.writes.size() != 1 || stage.empty) return std::nullopt;
         const StageWrite& write = stage.writes[0];
@@ -156,7 +156,7 @@ public:
         }
         return seen;
     }
-    // Whether all that the value reads is inside of its tensor.
+    // Whether every read of the value is inside its tensor.
     bool is_safe(ExprId value) const {
         bool safe = true;
         pool_.visit_reads(value, [&](ExprId, const Expr& e) {
@@ -179,7 +179,7 @@ public:
         for (const StageGuard& guard : stage.guards) pool_.visit_reads(guard.index, visit);
         return found;
     }
-    // Whether the first stage became part of the second.
+    // Merges the first stage into the second; false if that is not possible.
     bool merge(const Stage& first, Stage& second) const {
         const bool sums = second.combine != ir::FormulaOp::Assign &&
                           second.combine != ir::FormulaOp::Update && !second.initial.valid();

@@ -1,5 +1,5 @@
-// loop/stage/dynamic.h — operations whose extents only the run tells: their kernels are made once,
-// and take as an argument the numbers that the run has to tell.
+// loop/stage/dynamic.h — operations with run-time extents: their kernels are compiled once and take
+// the extents as an argument.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,20 @@ namespace lemma::loop {
 // Upper bound of a run-time extent; below it, affine index arithmetic cannot overflow.
 constexpr int64_t kMostExtent = int64_t{1} << 33;
 
-// A number that the run tells.
+// A number that is known at run time: an extent, or a term of an index.
 struct ShapeArgument {
     ir::SymId symbol;
-    bool count = false;        // of steps: less than none is none
-    VarId var;                 // what stands for it; missing: it may be any number, and is read
-    int64_t most = INT64_MAX;  // if there is a variable: it is in [0, most]
+    bool count = false;        // a number of steps: negative means none
+    VarId var;                 // stands for it; missing: any number, read from memory
+    int64_t most = INT64_MAX;  // with a variable: upper bound of its range [0, most]
 };
 
-// The stages of an operation, which are kernels of their own, and what they have to be told.
+// The stages of an operation, which are separate kernels, and their shape arguments.
 struct DynamicShape {
     std::vector<Stage> stages;
     std::vector<ShapeArgument> numbers;
-    ir::TensorId told;  // i64: the numbers, and then how many steps an item has
-    // Of the tensors without a shape: constants, or numbers that the run tells.
+    ir::TensorId told;  // i64: the numbers, then the steps of an item
+    // Extents of the tensors without a shape: constants, or shape arguments.
     std::unordered_map<ir::TensorId, std::vector<ExprId>, IdHash> extents;
     std::vector<ir::TensorId> inlined;  // results that fusion left without memory
 };
@@ -36,35 +36,35 @@ struct DynamicShape {
 // The tensors that stages read and write.
 std::vector<ir::TensorId> tensors_of(const std::vector<Stage>& stages, const StagePool& pool);
 
-// The number as an expression of stages.
+// The shape argument as an expression of stages; `count`: it is a number of steps.
 ExprId run_number(DynamicShape& run_time,
                   const ir::SymbolPool& symbols,
                   ir::SymId id,
                   bool count,
                   StagePool& pool);
 
-// Whether the index is in [0, extent) for all values that its variables take.
+// Whether the index is in [0, extent) for all values of its variables.
 bool always_inside(const ir::SymbolPool& symbols,
                    ir::SymId index,
                    ir::SymId extent,
                    const std::vector<ir::Bound>& bounds);
 
-// Whether the stage writes each element of its one tensor.
+// Whether the stage writes each element of its only tensor.
 bool writes_all(const Stage& stage,
                 StagePool& pool,
                 const DynamicShape& run_time,
                 const Shapes& shapes);
-// Whether the stage assigns each element of what it writes, once.
+// Whether the stage assigns each element of its tensor once.
 bool assigns_all(const Stage& stage,
                  StagePool& pool,
                  const DynamicShape& run_time,
                  const Shapes& shapes);
-// As assigns_all, from elements that are inside of their tensors, none of them its own.
+// As assigns_all; every read is inside its tensor, and none is of the tensor that it writes.
 bool is_element_wise(const Stage& stage,
                      StagePool& pool,
                      const DynamicShape& run_time,
                      const Shapes& shapes);
-// The formula that gives elements their start becomes part of the one that adds to them.
+// Merges the formula that assigns initial values into the following reduction.
 void merge_starts(DynamicShape& run_time, StagePool& pool, const Shapes& shapes);
 
 }  // namespace lemma::loop

@@ -12,7 +12,7 @@ namespace {
 
 using Range = StagePool::Range;
 constexpr Range kAny = {INT64_MIN, INT64_MAX};
-constexpr int64_t kSmall = int64_t{1} << 61;  // what may be added to any number of the run
+constexpr int64_t kSmall = int64_t{1} << 61;  // may be added to any run-time value
 
 int64_t furthest(Range range) {
     return std::max(ir::checked_abs(range.low).value_or(INT64_MAX),
@@ -21,13 +21,13 @@ int64_t furthest(Range range) {
 
 bool compares(Op op) { return op >= Op::Less && op <= Op::NotEqual; }
 
-// The ranges of all numbers that an index is computed from, where those that the run tells are in
-// the range of leaves.
+// The ranges of all numbers that an index is computed from; run-time values have the range of
+// leaves.
 class Ranges {
 public:
     Ranges(const StagePool& pool, Range leaf) : pool_(pool), leaf_(leaf) {}
 
-    // Nothing, if one may not fit.
+    // Nothing if a number may overflow.
     std::optional<Range> of(ExprId id) {
         const auto [known, fresh] = known_.try_emplace(id);
         if (!fresh) return known->second;
@@ -109,7 +109,7 @@ private:
         if (!condition || !a || !b) return std::nullopt;
         return Range{std::min(a->low, b->low), std::max(a->high, b->high)};
     }
-    // What is compared decides about an index, too.
+    // A comparison decides about an index, too.
     std::optional<Range> of_condition(ExprId id) {
         const Expr& e = pool_[id];
         const bool numbers = compares(e.op) && pool_[e.args[0]].type.kind == Kind::Int;
@@ -142,7 +142,7 @@ public:
         constexpr int64_t kLeast = 1 << 16;
         const auto good = [&](Range range) { return Ranges(pool_, range).of(index).has_value(); };
         if (leaves.empty() || !good({-kLeast, kLeast})) return {When::Unknown, {}};
-        // The largest numbers that are good: half of what is left, again and again.
+        // Bisection: the largest run-time values that fit.
         int64_t most = kLeast;
         for (int64_t step = int64_t{1} << 62; step > 0; step /= 2) {
             const int64_t more = most < INT64_MAX - step ? most + step : most;
@@ -161,7 +161,7 @@ private:
             e.op == Op::Read || (e.op == Op::Cast && pool_[e.args[0]].type.kind != Kind::Bool);
         return told && e.type.kind == Kind::Int;
     }
-    // A number of the run plus or minus no more than `room`.
+    // Whether it is a run-time value plus or minus at most `room`.
     bool is_near_leaf(ExprId id, int64_t room) {
         const Expr e = pool_[id];
         if (is_leaf(e)) return true;
@@ -179,7 +179,7 @@ private:
         }
         return false;
     }
-    // Numbers of the run that the index is computed from.
+    // Run-time values that the index is computed from.
     std::vector<ExprId> leaves_of(ExprId index) const {
         std::vector<ExprId> leaves;
         std::vector<ExprId> work = {index};
@@ -211,8 +211,8 @@ private:
         return good;
     }
 
-    // How large the index gets, with what variables count to in place of them; of a quotient or a
-    // remainder, also what is divided.
+    // The largest size of the index, with the ends of variables instead of the variables; of a
+    // quotient or a remainder, also the size of the dividend.
     void add_size(ExprId index) {
         const ExprId size = size_of(index);
         if (pool_[size].op != Op::Constant) ends_->sizes.push_back(size);
@@ -248,11 +248,11 @@ private:
                 return together(Op::Max, size_of(e.args[0]), size_of(e.args[1]));
             case Op::Select:
                 return together(Op::Max, size_of(e.args[1]), size_of(e.args[2]));
-            default:  // looked at as a number of the run
+            default:  // checked as a run-time value
                 return number(1);
         }
     }
-    // Reals that are known are not folded elsewhere.
+    // Constant reals are folded here alone.
     ExprId together(Op op, ExprId a, ExprId b) {
         const Expr x = pool_[a], y = pool_[b];
         if (x.op != Op::Constant || y.op != Op::Constant) return pool_.build.make(op, {a, b});

@@ -1,5 +1,5 @@
-// loop/stage/index_fit.h — whether the arithmetic of an index fits 64 bits. Values of tensors wrap
-// around; an index that does names another element than the one that was meant, and is an error.
+// loop/stage/index_fit.h — whether the arithmetic of an index fits 64 bits. Values of tensors may
+// wrap around; an index that wraps around would name the wrong element, and is an error.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace lemma::loop {
 struct IndexFit {
     enum class When : uint8_t {
         Always,
-        // It may wrap around, but what comes out is outside of every tensor then: one number that
-        // the run tells, and a small distance from it.
+        // It may wrap around, but then the result is outside every tensor: a run-time value plus a
+        // small distance.
         OutsideElse,
         Sometimes,  // where `good` holds
         Unknown,
@@ -20,9 +20,8 @@ struct IndexFit {
     When when = When::Always;
     ExprId good;  // a condition on elements of tensors
 };
-// `ends` has the variables of a stage with run-time extents, and what tells how far they count:
-// their arithmetic is taken to fit, as far as `sizes` do, which are reals that must stay below
-// kMostIndex.
+// `ends` has the variables of a stage with run-time extents, with the ends of their ranges. The
+// arithmetic of these variables fits if all `sizes`, which are reals, stay below kMostIndex.
 constexpr double kMostIndex = 4.6e18;
 struct RunEnds {
     std::unordered_map<VarId, ExprId, IdHash> ends;

@@ -1,4 +1,4 @@
-// From formulas to stages.
+// Makes stages from formulas.
 #include "loop/stage/stage.h"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// Values are computed in float where all tensors are at most that wide, and in double where a
-// rounding of float could change more than the last digits: before rounding to integers, before
-// comparing what was computed. Reals that no tensor takes part in are doubles either way.
+// Values are computed in float if no tensor is wider. They are computed in double where float
+// rounding could change more than the last digits: before rounding to integers, and before
+// comparing computed values. Reals without tensors are doubles in either case.
 class Precision {
 public:
     Precision(const ir::Program& program, const ir::Formula& formula)
@@ -51,7 +51,7 @@ private:
             }
         }
     }
-    // Whether elements of real tensors take part in it.
+    // Whether the value depends on elements of real tensors.
     bool has_elements(ir::SymId id) {
         if (const auto access = accesses_.find(id); access != accesses_.end()) {
             return tensor::is_real(program_.tensors[access->second].dtype);
@@ -64,7 +64,7 @@ private:
         elements_[id] = result;
         return result;
     }
-    // Whether float has the value exactly.
+    // Whether float represents the value exactly.
     bool exact(ir::SymId id) {
         if (accesses_.contains(id) || !has_elements(id)) {
             const auto value = symbols_.as_real(id);
@@ -226,14 +226,14 @@ Result<Stage> StageMaker::make() {
         stage_.loops.push_back({var, *extent});
         values_[bound.index] = build_.index(var);
     }
-    // Whatever passes multiply fits then.
+    // The bound keeps products of extents in passes from overflow.
     constexpr int64_t kMostSteps = int64_t{1} << 48;
     if (steps > kMostSteps) return bad("more steps than a run can do");
     for (const ir::Access& access : formula_.accesses) {
         accesses_[access.symbol] = &access;
         if (!check_dtype(access.tensor)) return bad(error_);
     }
-    // Also of elements that no value needs: their guards count all the same.
+    // Elements that no value needs count as well, because of their guards.
     for (const ir::Access& access : formula_.accesses) value(access.symbol);
     if (formula_.condition.valid()) stage_.condition = value(formula_.condition);
     for (const ir::Write& write : formula_.writes) {
@@ -294,7 +294,7 @@ ExprId StageMaker::sum(const std::vector<ir::SymTerm>& terms) {
     return sum;
 }
 
-// A float meets a double that no tensor takes part in: float it is.
+// A float and a double without tensors combine to a float.
 ExprId StageMaker::combine(Op op, ExprId a, ExprId b) {
     const Kind ka = build_.type(a).kind;
     const Kind kb = build_.type(b).kind;
@@ -303,7 +303,7 @@ ExprId StageMaker::combine(Op op, ExprId a, ExprId b) {
     return build_.make(op, {a, b});
 }
 
-// Of a sum with zero.
+// A comparison of a sum with zero.
 ExprId StageMaker::comparison(const ir::SymNode& node) {
     const ir::Comparison sides = ir::comparison_of(symbols_, node.operands[0], node.op);
     const Op op = node.op == ir::SymOp::Equal ? Op::Equal : sides.strict ? Op::Less : Op::LessEqual;
@@ -458,7 +458,7 @@ ExprId StageMaker::function(const ir::SymNode& node, ExprId x) {
 
 // ---- Elements -----------------------------------------------------------------------------------
 
-// An int that no step changes.
+// Whether it is an int that is the same in all steps.
 bool StageMaker::is_told(ir::SymId id) const {
     if (symbols_.type(id) != ir::ScalarType::Int) return false;
     return std::ranges::none_of(symbols_.symbols_of(id), [&](ir::SymId symbol) {
@@ -511,8 +511,7 @@ std::vector<ExprId> StageMaker::indices(ir::TensorId tensor,
     return result;
 }
 
-// The index as it is inside of the axis: by what is known, by a guard, or by other indices in place
-// of those outside.
+// The index, limited to the axis: by proof, by a guard, or by replacing indices outside.
 ExprId StageMaker::inside(const ir::IndexTerm& term,
                           ir::SymId symbol,
                           ExprId index,
@@ -534,8 +533,9 @@ ExprId StageMaker::inside(const ir::IndexTerm& term,
     return build_.select(low, value(term.below), build_.select(high, value(term.above), index));
 }
 
-// Where the arithmetic of the index fits 64 bits; missing: always, or it is outside else. An index
-// that wrapped around is outside, and the interpreter says so.
+// The condition under which the arithmetic of the index fits 64 bits; missing: it always fits, or
+// the index is outside otherwise. An index that wrapped around is outside, and the interpreter
+// reports it.
 ExprId StageMaker::good_index(const ir::IndexTerm& term, ExprId index) {
     using When = IndexFit::When;
     ExprId good;
@@ -557,7 +557,7 @@ ExprId StageMaker::good_index(const ir::IndexTerm& term, ExprId index) {
     return good;
 }
 
-// The value of a constant without axes, where it is the same in any type.
+// The value of a scalar constant, if it is the same in any type.
 ExprId StageMaker::literal(const ir::Tensor& tensor) {
     if (tensor.role != ir::TensorRole::Constant || tensor.items.size() != 1) return {};
     const double* const real = std::get_if<double>(&tensor.items[0]);

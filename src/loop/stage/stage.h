@@ -1,5 +1,5 @@
-// loop/stage/stage.h — a formula whose extents are known, in the terms of the loop IR: loops,
-// guards, and values that read tensors. What passes fuse, and what is scheduled into kernels.
+// loop/stage/stage.h — a formula in terms of the loop IR: loops, guards, and values that read
+// tensors. Passes fuse stages, and the scheduler turns them into kernels.
 #pragma once
 
 #include <optional>
@@ -15,22 +15,22 @@ namespace lemma::loop {
 
 struct StageLoop {
     VarId var;
-    int64_t extent;  // at most, if the pool has an end for the variable
+    int64_t extent;  // upper bound, if the pool has an end for the variable
 };
-// Steps in which the index is not in [0, extent) are skipped.
+// Steps with an index outside [0, extent) are skipped.
 struct StageGuard {
     ExprId index;
     int64_t extent;
-    ExprId end = {};  // a run-time extent (dynamic.h), which is at most `extent`
+    ExprId end = {};  // a run-time extent (dynamic.h) of at most `extent`
 };
 struct StageWrite {
     ir::TensorId tensor;
     std::vector<ExprId> index;
     ExprId value;
 };
-// A variable that counts the elements of an axis, where the formula counts steps of which each
-// writes an element: element factor * position + tap_factor * tap + offset. Steps in which the
-// position is no whole number do not count.
+// A variable that counts the elements of an axis, where the formula counts steps that each write
+// element factor * position + tap_factor * tap + offset. Steps without a whole position do not
+// count.
 struct StageInverse {
     VarId output;
     VarId tap;  // may be missing
@@ -44,24 +44,24 @@ struct Stage {
     std::vector<StageGuard> guards;
     ExprId condition;  // may be missing
     std::vector<StageWrite> writes;
-    // Of a reduction: what an element starts with, over the variables of the write's index. If it
-    // is missing, it starts with what the tensor holds.
+    // Of a reduction: the initial value, over the variables of the write's index. If it is missing,
+    // the tensor holds the initial value.
     ExprId initial;
-    // Of a reduction with a start: what is stored, made from the total; `total` stands for it in
-    // there. If it is missing, the total itself is stored.
+    // Of a reduction with an initial value: the stored value (epilogue), in which `total` stands
+    // for the total. If it is missing, the total itself is stored.
     ExprId finish;
     ExprId total;
-    std::vector<StageInverse> inverses;  // none behind the pass that splits such stages
-    // Of a stage with run-time extents: reals that tell how far the arithmetic of indices goes, and
-    // that must be less than kMostIndex (index_fit.h).
+    std::vector<StageInverse> inverses;  // none after the split pass
+    // Of a stage with run-time extents: reals that bound the arithmetic of indices; each must be
+    // less than kMostIndex (index_fit.h).
     std::vector<ExprId> sizes;
-    // Of a reduction with a start: the element that each step assigns besides, at an index of all
-    // variables.
+    // Of a reduction with an initial value: an element that each step also assigns, at an index of
+    // all variables.
     std::optional<StageWrite> kept;
 };
 
-// Calls visit with each expression that a step of the stage computes: what is read is part of one
-// of them. `AnyStage` is a Stage, whose expressions may be replaced, or a const one.
+// Calls `visit` with each expression that a step of the stage computes; every read is part of one.
+// With a Stage that is not const, `visit` may replace the expressions.
 template <class AnyStage, class Visit>
 void for_each_value(AnyStage& stage, Visit&& visit) {
     const auto one = [&](auto& id) {
@@ -79,8 +79,8 @@ void for_each_value(AnyStage& stage, Visit&& visit) {
     if (stage.kept) write(*stage.kept);
 }
 
-// With each expression: also what stands for the total, the ends of guards, the positions of
-// inverses and the sizes. Whoever renames variables must see them all.
+// Calls `visit` with every expression: also the total, the ends of guards, the positions of
+// inverses and the sizes. Renaming variables must visit them all.
 template <class AnyStage, class Visit>
 void for_each_expr(AnyStage& stage, Visit&& visit) {
     const auto one = [&](auto& id) {
@@ -93,7 +93,7 @@ void for_each_expr(AnyStage& stage, Visit&& visit) {
     for (auto& size : stage.sizes) one(size);
 }
 
-// Each element that it writes, it assigns; in all of its steps.
+// Whether every step assigns one element, without guards or a condition.
 inline bool is_plain(const Stage& stage) {
     return stage.combine == ir::FormulaOp::Assign && stage.writes.size() == 1 && !stage.empty &&
            stage.guards.empty() && !stage.condition.valid();
@@ -104,32 +104,33 @@ inline ir::TensorId tensor_of(const Expr& read) {
     return make_id<ir::TensorId>(static_cast<size_t>(read.integer));
 }
 
-// Takes many times as long as a sum or a product.
+// Whether the operation takes many times as long as a sum or a product.
 inline bool is_dear(const Expr& e) {
     return e.op == Op::Library || e.op == Op::Sqrt || e.op == Op::Pow ||
            (e.op == Op::Div && e.type.real());
 }
 
 using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
-using KnownExtents = std::unordered_map<ir::SymId, int64_t, IdHash>;  // extents that are symbols
+using KnownExtents = std::unordered_map<ir::SymId, int64_t, IdHash>;  // values of symbols
 
-// Expressions of all stages of a program, and how far each variable counts.
+// The expressions of all stages of a region, and the extents of their variables.
 class StagePool {
 public:
     StagePool() : build(function_) {}
     StagePool(const StagePool&) = delete;
 
-    // Values and sums are those of the interpreter to the last bit (numerics.h).
+    // Values and sums equal those of the interpreter bit by bit (numerics.h).
     bool strict = false;
 
-    // A variable of a loop with a run-time extent has that as its end, and counts below both.
+    // A variable of a loop. `end` is its run-time extent, if it has one; the variable stays below
+    // both.
     VarId new_var(int64_t extent, ExprId end = {});
     int64_t extent(VarId var) const { return extents_[var.value]; }
     ExprId end(VarId var) const { return ends_[var.value]; }  // missing: the extent
     const Expr& operator[](ExprId id) const { return function_.exprs[id.value]; }
 
-    // As an address without a buffer, if it is affine in the variables, and its terms are not so
-    // large that arithmetic on them could overflow.
+    // The expression as an address without a buffer, if it is affine in the variables and
+    // arithmetic on its terms cannot overflow.
     std::optional<Address> affine(ExprId id) const;
     struct Range {
         int64_t low, high;
@@ -140,13 +141,13 @@ public:
     // Whether the value depends on the variable.
     bool depends(ExprId id, VarId var) const;
     bool depends_on_any(ExprId id, const std::vector<VarId>& vars) const;
-    // Whether the other expression is a part of it.
+    // Whether `part` occurs in the expression.
     bool has_part(ExprId id, ExprId part) const;
-    // With other expressions in place of variables.
+    // The expression with variables replaced.
     ExprId substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with);
-    // With another expression in place of one.
+    // The expression with `from` replaced by `to`.
     ExprId replace(ExprId id, ExprId from, ExprId to);
-    // Calls `visit` once with each read that the value needs, those in indices too.
+    // Calls `visit` once with each read of the value, including those in indices.
     template <class Visit>
     void visit_reads(ExprId id, Visit&& visit) const {
         std::vector<ExprId> work = {id};
@@ -174,9 +175,9 @@ public:
 
 struct DynamicShape;  // dynamic.h
 
-// Extents in the formula must be constants, or known; or the run tells them, and what it has to
-// tell is noted there. An error where the engine has no way to compute the formula, which the
-// interpreter has.
+// Makes the stage of a formula. Its extents are constants, known, or run-time extents, which
+// `run_time` then lists. Returns an error if the engine does not support the formula; the
+// interpreter does.
 Result<Stage> make_stage(const ir::Program& program,
                          const ir::Formula& formula,
                          const KnownExtents& known,
@@ -184,7 +185,7 @@ Result<Stage> make_stage(const ir::Program& program,
                          StagePool& pool,
                          DynamicShape* run_time = nullptr);
 
-// The value of an extent.
+// The value of an extent; nothing if it is unknown.
 std::optional<int64_t> evaluate(const ir::SymbolPool& symbols,
                                 ir::SymId id,
                                 const KnownExtents& known);

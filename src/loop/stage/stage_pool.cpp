@@ -1,4 +1,4 @@
-// What is known about the expressions of stages.
+// Properties of the expressions of stages.
 #include <algorithm>
 #include <limits>
 
@@ -51,7 +51,7 @@ bool StagePool::is_inside(ExprId index, ExprId extent) const {
 
 namespace {
 
-// Adds to a sum of terms; false where a number does not fit.
+// Adds to a sum of terms; false if a number overflows.
 bool add_scaled(Address& to, const Address& from, int64_t factor) {
     const auto scaled = checked_mul(from.offset, factor);
     const auto offset = scaled ? checked_add(to.offset, *scaled) : std::nullopt;
@@ -69,7 +69,7 @@ bool add_scaled(Address& to, const Address& from, int64_t factor) {
 
 }  // namespace
 
-// What passes compute from it, as how far it reaches, fits as well.
+// Derived numbers, such as the reach of the address, fit as well.
 std::optional<Address> StagePool::affine(ExprId id) const {
     constexpr int64_t kFar = int64_t{1} << 60;
     auto result = any_affine(id);
