@@ -1,4 +1,4 @@
-// The tile of a contraction: how many vectors and points stay in registers, by what a step costs.
+// Chooses the tile of a contraction: the vectors and points in registers, by the cost of a step.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
 
-// Cycles for one step of the reduction in a tile: multiplications, loads, or their latency. Tiles
-// of one or two vectors were measured to be a little slower than that.
+// Cycles for one step of the reduction in a tile: the multiplications, the loads, or their latency.
+// By measurement, tiles of one or two vectors are a little slower.
 double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
     const auto v = static_cast<double>(vectors);
     const auto p = static_cast<double>(points);
@@ -22,10 +22,10 @@ double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
     return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
 }
 
-// What tiles are cut from.
+// The space that tiles are cut from.
 struct Whole {
     int64_t vectors, rows, columns;
-    int64_t outer;  // points in front of rows and columns
+    int64_t outer;  // points outside rows and columns
     int64_t depth;  // of the sums
     bool vector_loads;
 };
@@ -47,7 +47,7 @@ struct TileShape {
     int64_t vectors, rows, columns;
 };
 
-// Of all tiles, those at the edges too.
+// The cost of all tiles, including those at the edges.
 double cost_of(const Whole& whole, const TileShape& tile) {
     const auto row = [&](int64_t vectors, int64_t height) {
         double cost = static_cast<double>(whole.columns / tile.columns) *
@@ -66,7 +66,7 @@ double cost_of(const Whole& whole, const TileShape& tile) {
            (rest ? rows(rest) : 0);
 }
 
-// The cheapest tile of so many vectors, and at most so many points, if there is one.
+// The cheapest tile of `vectors` vectors and at most `most_points` points, if there is one.
 struct Priced {
     TileShape tile;
     double cost = HUGE_VAL;
@@ -85,7 +85,7 @@ Priced cheapest(const Whole& whole, int64_t vectors, int64_t most_points) {
     return best;
 }
 
-// So many points of so many vectors have registers, with the vectors of weights and one element.
+// The points that fit the registers, beside the vectors of weights and one element of A.
 int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
     const int64_t most = (target.registers - 1 - vectors) / vectors;
     if (!whole.vector_loads) return most;
@@ -94,10 +94,11 @@ int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
 
 // ---- Long sums ----------------------------------------------------------------------------------
 
-// One panel is used while the next comes in.
+// One panel is in use while the next is loaded.
 int64_t panel_bytes(const Target& target) { return target.l2_bytes / 3; }
 
-// Whether totals can wait where the results will be: as they are, and nobody reads what was there.
+// Whether the result's memory can hold totals between parts: the type is the same, and nobody reads
+// the old contents.
 bool can_be_cut(const Stage& stage,
                 const StagePool& pool,
                 const BufferViews& places,
@@ -120,7 +121,7 @@ struct Cut {
     int64_t steps = 0;
     int64_t parts = 1;
 };
-// In as few parts as do, each of which takes no more of a panel than stays in the cache.
+// The fewest parts whose share of a panel stays in the cache.
 Cut cut_of(const Contraction& c, const StagePool& pool, const Target& target, int64_t vectors) {
     Cut cut;
     int64_t inner = vectors * target.vector_bytes;  // of one step
@@ -173,7 +174,7 @@ void choose_tile(const Stage& stage,
                  Contraction& c) {
     const Expr a = pool[c.a];
     const BufferView& from = places.at(tensor_of(a));
-    // The reduction walks memory of A in order.
+    // The reduction reads memory of A in order.
     std::ranges::stable_sort(
         c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
     const Points points = merge_points(stage, c.points, pool, places);
@@ -185,7 +186,7 @@ void choose_tile(const Stage& stage,
     const auto step = [&](VarId var) {
         return std::abs(stride_of(pool, places.at(write.tensor), write.index, var));
     };
-    // Of all totals to memory and back, beside a step of the sums.
+    // Cost of moving all totals to memory and back, relative to a step of the sums.
     const double moves = (step(c.lane) == 1 ? 1.5 : 24.0) *
                          static_cast<double>(whole.vectors * whole.rows * whole.columns) /
                          static_cast<double>(whole.depth);
@@ -210,7 +211,7 @@ void choose_tile(const Stage& stage,
     c.blocks = ceil_of(whole.vectors, c.vectors);
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
     c.weights_inside = weights <= kSmallWeights && whole.rows * whole.outer > 1;
-    // Groups of channels lie side by side in every point: threads share the points, then, not the
+    // Groups of channels are adjacent in every point, so threads share the points instead of the
     // groups.
     int64_t all_weights = weights;
     bool groups = !c.batch.empty() && !points.vars.empty();
@@ -221,7 +222,7 @@ void choose_tile(const Stage& stage,
     c.batch_inside = groups && all_weights <= kSmallWeights;
 }
 
-// The packed operand stays as it is, for its order depends on the vectors alone.
+// The packed operand stays valid, because its order depends on the vectors alone.
 bool narrow_tile(const Stage& stage,
                  const StagePool& pool,
                  const BufferViews& places,

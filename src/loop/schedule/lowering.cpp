@@ -53,7 +53,7 @@ Address Lowering::affine(const Address& of_stage) const {
     return result;
 }
 
-// Blocks and elements of blocks come apart when all but the lane counts in whole blocks.
+// A blocked layout: block and element separate if all terms but the lane count in whole blocks.
 bool Lowering::add_split(Address& address, const Address& index, const Layout& layout) const {
     if (index.offset % layout.block != 0) return false;
     for (const AddressTerm& term : index.terms) {
@@ -86,8 +86,8 @@ ExprId Lowering::number(const Address& address) {
     return build.make(Op::Add, {ramp, sum});
 }
 
-// Where a guard skips steps that reach far outside, the numbers may wrap around: the address is
-// only used in the other steps, and is right there.
+// Numbers may wrap around in steps that a guard skips. The address is used in the other steps only,
+// where it is right.
 void Lowering::add_affine(Address& address, const Address& index, int64_t stride) const {
     address.offset = ir::wrapping_add(address.offset, ir::wrapping_mul(stride, index.offset));
     for (const AddressTerm& term : index.terms) {
@@ -95,7 +95,7 @@ void Lowering::add_affine(Address& address, const Address& index, int64_t stride
     }
 }
 
-// Outside of the tensor nothing is touched; that it was outside is told elsewhere.
+// Replaces an index outside the tensor by 0; the fault is reported elsewhere.
 ExprId Lowering::checked(ExprId at, ExprId extent) {
     const ExprId zero = build.integer(0);
     const ExprId good = build.make(
@@ -103,7 +103,7 @@ ExprId Lowering::checked(ExprId at, ExprId extent) {
     return build.select(good, at, zero);
 }
 
-// Those of run-time extents are products of them.
+// With run-time extents, strides are products of extents.
 std::vector<ExprId> Lowering::strides(const BufferView& place) {
     std::vector<ExprId> result;
     for (const int64_t stride : place.layout.strides) result.push_back(build.integer(stride));
@@ -157,7 +157,7 @@ Lowering::Element Lowering::element(ir::TensorId tensor,
     return result;
 }
 
-// What goes from lane to lane is no term of the address any more.
+// Removes the term of the lane from the address.
 void Lowering::finish(Element& element, ExprId dynamic) {
     Address& address = element.address;
     address.dynamic = dynamic;

@@ -1,4 +1,4 @@
-// loop/schedule/lowering.h — from values of stages to expressions of a kernel: indices become
+// loop/schedule/lowering.h — lowers values of stages to expressions of a kernel: indices become
 // addresses, and a variable may run along the lanes of vectors.
 #pragma once
 
@@ -21,18 +21,18 @@ public:
           places_(places),
           result_(result) {}
 
-    // A variable of the stage in terms of the kernel's; `lane_var` in it stands for the lane.
+    // Expresses a variable of the stage in the kernel's variables; `lane_var` stands for the lane.
     void bind(VarId stage_var, Address address);
     void bind(VarId stage_var, VarId var) {
         Address address;
         address.add(var, 1);
         bind(stage_var, std::move(address));
     }
-    // From now on: how many lanes, and which of them count (missing: all).
+    // Sets the number of lanes and the mask of active ones (missing: all).
     void set_lanes(uint16_t lanes, ExprId mask);
     uint16_t lanes() const { return lanes_; }
     ExprId mask() const { return mask_; }
-    // Narrows the mask for a while; gives the one before.
+    // Narrows the mask until restore(); returns the previous mask.
     ExprId narrow(ExprId also);
     void restore(ExprId mask) { set_lanes(lanes_, mask); }
 
@@ -40,9 +40,9 @@ public:
     // Uses the given value for a stage's expression.
     void define(ExprId stage_value, ExprId value) { values_[stage_value] = value; }
     void forget_values() { values_.clear(); }
-    // From now on reads of the tensor are the given value, at any index.
+    // Replaces further reads of the tensor, at any index, by the value.
     void hold(ir::TensorId tensor, ExprId value) { held_[tensor] = value; }
-    // Where the element is; in lanes if the indices are.
+    // The place of an element; with lanes if an index has lanes.
     struct Element {
         BufferId buffer;
         Address address;
@@ -78,8 +78,7 @@ private:
     ExprId mask_;
 };
 
-// exp, log, tanh, erf, pow of floats in a few operations each; empty for a function that it has
-// not.
+// Expands exp, log, tanh, erf and pow of floats into a few operations; empty for other functions.
 ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args);
 
 }  // namespace lemma::loop

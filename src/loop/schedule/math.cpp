@@ -1,6 +1,6 @@
-// Functions of floats in a few operations each, the same on every machine. docs/numerics.md has
-// their largest errors, tests/engine_test.cpp measures them. The coefficients are Chebyshev
-// fits of the named parts.
+// Functions of floats as a few operations each, with the same results on every machine.
+// docs/numerics.md lists their largest errors, tests/engine_test.cpp measures them. The
+// coefficients are Chebyshev fits of the named parts.
 #include <cmath>
 #include <initializer_list>
 
@@ -53,11 +53,11 @@ ExprId Math::small_exp(ExprId r) {
     return add(fma(mul(r, r), p, r), number(1));
 }
 
-// 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity, as it must be. A
-// zero is not got by scaling: that way is through numbers below the normal ones, which take a
-// processor a hundred times as long, and the masks of attention are full of them.
+// 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity. Scaling does not
+// produce the zero: it would pass through subnormal numbers, which slow a processor down a hundred
+// times, and attention masks are full of them.
 ExprId Math::exp(ExprId x) {
-    const ExprId vanishes = less(x, -103.97208);  // below half of the least number
+    const ExprId vanishes = less(x, -103.97208);  // below half of the smallest number
     x = b_.make(Op::Min, {x, number(89)});
     x = b_.select(vanishes, number(0), x);
     const ExprId n = b_.make(Op::Rint, {mul(x, number(1.44269504088896341))});
@@ -67,7 +67,7 @@ ExprId Math::exp(ExprId x) {
     return b_.select(vanishes, number(0), b_.make(Op::Scale, {value, n}));
 }
 
-// e * ln(2) + ln(1 + f), of the number and of 2^23 times it where it is subnormal.
+// e * ln(2) + ln(1 + f); subnormal numbers are first multiplied by 2^23.
 ExprId Math::log() {
     const ExprId tiny = less(x_, 1.17549435e-38);
     const ExprId normal = b_.select(tiny, mul(x_, number(8388608)), x_);
@@ -88,7 +88,7 @@ ExprId Math::log() {
     y = fma(e, number(-2.12194440054690583e-4), y);
     y = fma(square, number(-0.5), y);
     const ExprId value = fma(e, number(0.693359375), add(f, y));
-    // Infinity and nan are themselves; 0 gives minus infinity, less has no logarithm.
+    // Infinity and nan stay; 0 gives minus infinity, negative numbers have no logarithm.
     const ExprId finite = b_.make(Op::Less, {x_, number(HUGE_VAL)});
     const ExprId positive = b_.make(Op::Less, {number(0), x_});
     const ExprId zero = b_.make(Op::Equal, {x_, number(0)});
@@ -158,7 +158,7 @@ ExprId Math::wide_log(ExprId size) {
     return fma(b_.cast(e, Kind::F64), wide(0.693147180559945309), small);
 }
 
-// e^(y * ln|x|) with the exponent in doubles, then what the signs and the ends of the range ask.
+// e^(y * ln|x|) with the exponent in doubles, then the cases of signs and of the ends of the range.
 ExprId Math::pow(ExprId y) {
     const auto equal = [&](ExprId a, ExprId b) { return b_.make(Op::Equal, {a, b}); };
     const auto both = [&](ExprId a, ExprId b) { return b_.make(Op::And, {a, b}); };
@@ -175,7 +175,7 @@ ExprId Math::pow(ExprId y) {
     ExprId value = b_.make(Op::Scale, {raised, b_.cast(n, Kind::F32)});
     const ExprId one = number(1);
     value = b_.select(equal(size, one), one, value);
-    // Only whole exponents take negative numbers, and odd ones give back their sign.
+    // Negative numbers need whole exponents; odd ones keep the sign.
     const ExprId whole = equal(b_.make(Op::Rint, {y}), y);
     const ExprId half = mul(y, number(0.5));
     const ExprId odd = both(whole, b_.make(Op::NotEqual, {b_.make(Op::Rint, {half}), half}));

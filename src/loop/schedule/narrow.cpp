@@ -1,11 +1,11 @@
-// Kernels with smaller tiles, made when somebody asks for them.
+// Makes kernels with smaller tiles on demand.
 #include "loop/schedule/schedule.h"
 
 namespace lemma::loop {
 
 namespace {
 
-// All that the kernel is made from.
+// All inputs of the kernel's schedule.
 struct Source {
     Stage stage;
     Contraction contraction;
@@ -14,7 +14,7 @@ struct Source {
     Target target;
 };
 
-// Of the tensors that the kernel has to do with.
+// The places of the kernel's tensors.
 BufferViews places_of(const Stage& stage,
                       const Contraction& contraction,
                       const StagePool& pool,

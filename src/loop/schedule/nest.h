@@ -1,5 +1,5 @@
-// loop/schedule/nest.h — the parts of kernels of plain loops: which loops a stage has and which of
-// them runs along the lanes, loops over what is written, and what is done in a step.
+// loop/schedule/nest.h — the parts of kernels of plain loops: the loops of a stage and the choice
+// of lanes, loops over elements, and the steps for an element.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct NestLoop {
     VarId var;
     int64_t extent;
     bool reduction = false;
-    ExprId end = {};  // of the stage: a run-time extent, which is at most `extent`
+    ExprId end = {};  // of the stage: a run-time extent of at most `extent`
 };
 // The loops of a stage, outermost first.
 struct NestShape {
@@ -32,7 +32,7 @@ inline bool accumulates(const Stage& stage) {
 // Whether steps that write different elements may run in any order.
 bool any_order(const Stage& stage, const StagePool& pool);
 
-// What a stage is scheduled with.
+// The inputs of scheduling a stage.
 struct NestContext {
     const Stage& stage;
     StagePool& pool;
@@ -47,37 +47,38 @@ struct NestContext {
 
 // ---- nest_shape.cpp -----------------------------------------------------------------------------
 
-// All loops but the given ones, which are outside and have their values already.
+// All loops except the given outer ones, whose variables are already bound.
 NestShape find_loops(const NestContext& context, const std::vector<VarId>& given);
-// Loops whose steps go on evenly become one; the variables of the outer ones are bound.
+// Collapses loops whose steps continue evenly into one, and binds the variables of the outer ones.
 void collapse(const NestContext& context, NestShape& shape, Lowering& lower);
-// What a step costs with vectors along the variable; memory in other than unit strides is dear.
+// The cost of a step with vectors along the variable; strides other than 1 are expensive.
 double lane_cost(const NestContext& context, const NestShape& shape, const NestLoop& loop);
-// The one that costs least, made the innermost. Returns what a step costs then.
+// Chooses the cheapest variable for the lanes and makes it the innermost. Returns the cost of a
+// step.
 double choose_lanes(const NestContext& context, NestShape& shape);
 
 // ---- nest_loops.cpp -----------------------------------------------------------------------------
 
 using NestBody = std::function<void(Block&)>;
 
-// Where the condition holds, which may be known already.
+// Runs the body where the condition holds, which may be a constant.
 void when(ExprId condition, Builder& build, Block& out, const NestBody& body);
-// How many steps the loop has.
+// The number of steps of the loop.
 inline ExprId steps_of(const NestLoop& loop, Lowering& lower) {
     return loop.end.valid() ? lower.value(loop.end) : lower.build.integer(loop.extent);
 }
-// Binds the variable to the lanes from a first step on.
+// Binds the variable to the lanes, from step `first` on.
 void bind_lanes(VarId var, ExprId first, Lowering& lower, Block& out);
 
-// Some steps of the loop along the lanes. Inside, no guard can fail that is about its variable.
+// A range of steps of the loop along the lanes. `inside`: no guard on its variable can fail.
 struct LanePart {
     int64_t begin, end;
     bool inside = false;
 };
-// Border, inside, border; or nothing, where that does not pay.
+// Border, inside, border; or nothing if that does not pay.
 std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape);
 
-// Loops in which steps may run in any order, in a kernel or a part of one.
+// Loops with steps in any order, in a kernel or a part of one.
 class NestLoops {
 public:
     NestLoops(std::vector<NestLoop> loops,
@@ -92,17 +93,17 @@ public:
           lower_(lower),
           build_(lower.build) {}
 
-    // As a whole kernel of so many steps: the outermost loops become items, as many as threads can
-    // share and as few as keep them long.
+    // A whole kernel with `work` steps: the outermost loops become items, enough for all threads
+    // and each of them long enough.
     void as_items(int64_t work, Block& out, const NestBody& body);
-    // As a whole kernel whose items do so many steps of the outermost loop, as the run tells.
+    // A whole kernel with run-time extents: an item does `piece` steps of the outermost loop.
     void as_pieces(ExprId piece, Block& out, const NestBody& body);
     void all(Block& out, const NestBody& body) { from(0, out, body); }
-    // Whole vectors of one loop, then what is left in a masked one.
+    // Whole vectors of one loop, then a masked vector for the rest.
     void in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body);
 
-    bool copied = false;          // short scalar steps are laid out one behind the other
-    std::vector<LanePart> parts;  // of the loop along the lanes; empty: it is one
+    bool copied = false;          // short scalar steps are unrolled
+    std::vector<LanePart> parts;  // of the loop along the lanes; empty: one part
     std::function<void(const LanePart&)> on_part;
 
 private:
@@ -123,12 +124,13 @@ private:
     ScheduledKernel& result_;
     Lowering& lower_;
     Builder& build_;
-    ExprId piece_;  // steps of the outermost loop that an item does; missing: all of them
+    ExprId piece_;  // steps of the outermost loop in an item; missing: all
 };
 
 // ---- nest_steps.cpp -----------------------------------------------------------------------------
 
-// When a step fails: an index that is needed is outside of its tensor. Missing: never.
+// The condition under which a step fails, because a needed index is outside its tensor. Missing:
+// never.
 class Faults {
 public:
     Faults(StagePool& pool, const BufferViews& places) : pool_(pool), places_(places) {}
@@ -143,7 +145,7 @@ private:
     std::unordered_map<ExprId, ExprId, IdHash> known_;
 };
 
-// What is done for an element, inside of the loops over elements.
+// The steps for an element, inside the loops over elements.
 class NestSteps {
 public:
     NestSteps(const NestContext& context,
@@ -151,23 +153,22 @@ public:
               ScheduledKernel& result,
               Lowering& lower);
 
-    // Reports sizes of indices whose arithmetic would wrap around: those may name other elements
-    // than the ones that are meant.
+    // Reports sizes of indices whose arithmetic would wrap around: they could name wrong elements.
     void check_sizes(Block& out);
-    // Guards about the variable along the lanes are left out from now on, or not.
+    // Whether to omit guards on the variable along the lanes from now on.
     void set_inside(bool inside) { inside_ = inside; }
-    // The loops as the formula has them, one step at a time.
+    // The loops in the order of the formula, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
-    // One element of a reduction, from its start to what is to be stored.
+    // One element of a reduction, from its initial value to the stored value.
     ExprId total(const std::vector<StageGuard>& guards, Block& out);
 
 private:
-    // One step of the formula; in order, it adds to what the tensor holds.
+    // One step of the formula; `in_order`: it accumulates in the tensor.
     void write_all(bool in_order, Block& out);
     void store(const StageWrite& write, ExprId value, Block& out);
     void total_and_store(const std::vector<StageGuard>& guards, Block& out);
-    // Several sums take turns, so that one step need not wait for the one before.
+    // Several sums take turns, so that a step need not wait for the previous one.
     using Sums = std::vector<LocalId>;
     void reductions(size_t depth, std::vector<StageGuard> guards, const Sums& sums, Block& out);
     void in_lanes(const NestLoop& loop,
@@ -178,15 +179,15 @@ private:
     ExprId all_of(const Sums& sums);
     void accumulate(LocalId sum, Block& out);
     void add(LocalId sum, Block& out);
-    // Skips where guards do not hold; those that differ from lane to lane narrow the mask.
+    // Skips steps where guards fail; guards that differ between lanes narrow the mask.
     void guarded(const std::vector<StageGuard>& guards, Block& out, const NestBody& body);
-    // Skips where the condition does not hold, likewise.
+    // The same for the condition.
     void on_condition(Block& out, const NestBody& body);
     void where(ExprId condition, Block& out, const NestBody& body);
     ExprId extent_of_guard(const StageGuard& guard);
     ExprId holds(const StageGuard& guard);
     std::vector<StageGuard> active_guards() const;
-    BufferId flag();  // where faults are noted
+    BufferId flag();  // receives faults
     void report(ExprId fault, Block& out);
     void report_faults(Block& out);
     ExprId starting_value();
@@ -207,7 +208,7 @@ private:
 
 // ---- schedule_transposed.cpp --------------------------------------------------------------------
 
-// Of a map that turns an operand; nothing if it does not.
+// The kernel of a map that transposes an operand; nothing for other maps.
 std::optional<ScheduledKernel> schedule_transposed(const NestContext& context);
 
 }  // namespace lemma::loop

@@ -1,4 +1,4 @@
-// Loops over what is written: items, pieces of long loops, and one loop in lanes.
+// Loops over elements: items, pieces of long loops, and one loop in lanes.
 #include <algorithm>
 
 #include "loop/schedule/nest.h"
@@ -7,7 +7,7 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kCopies = 4;  // of short steps in a loop
+constexpr int64_t kCopies = 4;  // unrolled short steps
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void NestLoops::as_pieces(ExprId piece, Block& out, const NestBody& body) {
     all(out, body);
 }
 
-// A long loop of short steps is cut in pieces. Returns how many.
+// Cuts a long loop of short steps into pieces. Returns their number.
 int64_t NestLoops::cut_outermost(int64_t work) {
     if (loops_.empty() || work < 2 * kLeastWork) return 1;
     const NestLoop& loop = loops_[0];
@@ -86,7 +86,7 @@ For NestLoops::whole_loop(VarId var, ExprId steps, bool outermost) {
     return {var, begin, end, 1, {}};
 }
 
-// Of a loop that is cut; the only item, if there are no steps.
+// For a loop that is cut; true for the only item if there are no steps.
 ExprId NestLoops::is_last_item(ExprId steps) {
     const ExprId one = build_.integer(1);
     const ExprId up = build_.make(Op::Add, {steps, build_.make(Op::Sub, {piece_, one})});

@@ -1,4 +1,4 @@
-// Which loops a stage has, and which of them runs along the lanes.
+// Finds the loops of a stage, and chooses the one along the lanes.
 #include <algorithm>
 #include <cmath>
 
@@ -53,8 +53,8 @@ NestShape find_loops(const NestContext& context, const std::vector<VarId>& given
         (reduction ? result.reductions : result.outputs)
             .push_back({loop.var, loop.extent, reduction, context.pool.end(loop.var)});
     }
-    // In the order of the result's memory: threads write far from each other. Strides that only the
-    // run tells are those of the first axes.
+    // In the memory order of the result, so that threads write far from each other. Run-time
+    // strides belong to the first axes.
     std::ranges::stable_sort(result.outputs, std::greater(), [&](const NestLoop& loop) {
         const auto axis = std::ranges::find_if(
             write.index, [&](ExprId index) { return context.pool.depends(index, loop.var); });
@@ -137,7 +137,7 @@ double choose_lanes(const NestContext& context, NestShape& shape) {
         shape.lane = loop.var;
         shape.lane_reduces = loop.reduction;
     };
-    // Of equal ones the innermost.
+    // The innermost of equal ones.
     for (size_t i = shape.outputs.size(); i-- > 0;) consider(shape.outputs[i]);
     const bool any_sums = stage.writes.size() == 1 && !context.pool.strict;
     for (size_t i = shape.reductions.size(); i-- > 0 && any_sums;) consider(shape.reductions[i]);
@@ -150,7 +150,7 @@ double choose_lanes(const NestContext& context, NestShape& shape) {
 
 namespace {
 
-// Which values of the variable keep the index inside, whatever the other variables are.
+// The values of the variable that keep the index inside, whatever the other variables are.
 std::optional<LanePart> inside_of(const StagePool& pool,
                                   const StageGuard& guard,
                                   const NestLoop& loop) {

@@ -1,4 +1,4 @@
-// What is done for an element: guards, conditions, indices that may be wrong, sums.
+// The steps for an element: guards, conditions, index checks, sums.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@ namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kLongReduction = 4096;  // floats are summed in double beyond
+constexpr int64_t kLongReduction = 4096;  // longer sums of floats use double
 constexpr int64_t kSums = 4;              // at a time, along the lanes
 
 Op combining_op(ir::FormulaOp op) {
@@ -48,7 +48,7 @@ Op lanes_op(ir::FormulaOp op) {
 
 }  // namespace
 
-// ---- Indices that may be wrong ------------------------------------------------------------------
+// ---- Index checks -------------------------------------------------------------------------------
 
 ExprId Faults::of(ExprId id) {
     if (!id.valid()) return {};
@@ -128,7 +128,7 @@ void NestSteps::report_faults(Block& out) {
         fault = faults_.either(fault, faults_.outside(write.tensor, write.index));
     }
     if (!fault.valid()) return;
-    flag();  // comes before the buffers that the condition reads
+    flag();  // must precede the buffers that the condition reads
     ExprId any = lower_.value(fault);
     if (lower_.mask().valid()) any = build_.make(Op::And, {any, lower_.mask()});
     report(build_.make(Op::AnyLanes, {any}), out);
@@ -144,7 +144,7 @@ void NestSteps::check_sizes(Block& out) {
     if (!stage_.sizes.empty()) report(fault, out);
 }
 
-// ---- Steps that are skipped ---------------------------------------------------------------------
+// ---- Skipped steps ------------------------------------------------------------------------------
 
 ExprId NestSteps::extent_of_guard(const StageGuard& guard) {
     return guard.end.valid() ? lower_.value(guard.end) : build_.integer(guard.extent);
@@ -230,7 +230,7 @@ void NestSteps::write_all(bool in_order, Block& out) {
     for (size_t i = 0; i < values.size(); ++i) store(stage_.writes[i], values[i], out);
 }
 
-// An element that is outside is not written.
+// An element outside the tensor is not written.
 void NestSteps::store(const StageWrite& write, ExprId value, Block& out) {
     const ExprId bad = faults_.outside(write.tensor, write.index);
     const ExprId good =
@@ -249,7 +249,7 @@ void NestSteps::element(Block& out) {
         return;
     }
     if (stage_.initial.valid()) return total_and_store(guards, out);
-    // Elements that no step is for stay as they are.
+    // Elements without steps keep their value.
     std::vector<StageGuard> outside, inside;
     std::vector<VarId> inner;
     for (const NestLoop& loop : shape_.reductions) inner.push_back(loop.var);
@@ -321,7 +321,7 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
         value = build_.make(combining_op(stage_.combine), {start, value});
     }
     if (stage_.finish.valid()) {
-        // The total is what the tensor would have held.
+        // Rounds the total to the type of the tensor.
         value = build_.cast(value, pool_[stage_.total].type.kind);
         lower_.forget_values();
         lower_.define(stage_.total, value);
@@ -331,14 +331,14 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     return value;
 }
 
-// Of a loop that is long enough.
+// One sum, or several if the loop is long enough.
 size_t NestSteps::count_sums() const {
     if (!shape_.lane_reduces) return 1;
     const int64_t vectors = shape_.reductions.back().extent / target_.lanes();
     return vectors >= 2 * kSums ? kSums : 1;
 }
 
-// Neighbours are added first.
+// Adds neighbours first.
 ExprId NestSteps::all_of(const Sums& sums) {
     std::vector<ExprId> values;
     for (const LocalId sum : sums) values.push_back(build_.get(sum));
@@ -351,7 +351,8 @@ ExprId NestSteps::all_of(const Sums& sums) {
     return values[0];
 }
 
-// The innermost reduction: vectors in turns to each of the sums, then what is left in a masked one.
+// The innermost reduction: each of the sums takes vectors in turn, then a masked vector for the
+// rest.
 void NestSteps::in_lanes(const NestLoop& loop,
                          const std::vector<StageGuard>& guards,
                          const Sums& sums,
@@ -400,7 +401,7 @@ void NestSteps::in_lanes(const NestLoop& loop,
     lower_.set_lanes(1, {});
 }
 
-// Guards become bounds of the loop that decides them, where they are affine in its variable.
+// Guards that are affine in the variable of a loop become bounds of that loop.
 void NestSteps::reductions(size_t depth,
                            std::vector<StageGuard> guards,
                            const Sums& sums,

@@ -1,5 +1,5 @@
-// loop/schedule/points.h — the points of a contraction, as its tile is chosen and its kernel is
-// made.
+// loop/schedule/points.h — the points of a contraction, for the choice of its tile and for its
+// kernel.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,17 @@
 
 namespace lemma::loop {
 
-// Points that lie side by side in all operands are one variable: its last one, made longer.
+// Points that are contiguous in all operands become one variable: the last one, with a longer
+// extent.
 struct Points {
     std::vector<VarId> vars;
     std::vector<int64_t> extents;
     std::vector<VarId> merged;  // always 0
 
-    // Of the last two variables: what a tile is cut from.
+    // The last two variables: tiles are cut from them.
     int64_t columns() const { return vars.empty() ? 1 : extents.back(); }
     int64_t rows() const { return vars.size() < 2 ? 1 : extents[extents.size() - 2]; }
-    // Of those in front of them.
+    // The product of the other extents.
     int64_t outer() const {
         int64_t product = 1;
         for (size_t i = 0; i + 2 < extents.size(); ++i) product *= extents[i];

@@ -1,4 +1,4 @@
-// loop/schedule/run_items.h — how the steps of a kernel become items that threads share.
+// loop/schedule/run_items.h — divides the steps of a kernel into items that threads share.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 namespace lemma::loop {
 
 constexpr int64_t kEnoughItems = 64;  // to share among threads
-constexpr int64_t kLeastWork = 4096;  // steps of all loops that an item does
+constexpr int64_t kLeastWork = 4096;  // minimum number of steps of all loops in an item
 
-// How many steps of a loop an item does, if all steps together are so much work.
+// The steps of a loop in one item, where all steps together are `work`.
 int64_t piece_of(int64_t steps, int64_t work);
 
-// How a kernel with run-time extents is cut: the steps of its outermost loop become items.
+// The division of a kernel with run-time extents: the steps of its outermost loop become items.
 struct RunItems {
-    // `times` as much as a number that the run tells, or as one.
+    // `times` a shape argument, or just `times`.
     struct Extent {
         std::optional<size_t> number;
         int64_t times = 1;
     };
-    bool one = true;                 // item: the steps must keep their order, or are no loop
+    bool one = true;                 // one item: the steps must keep their order, or are no loop
     Extent outermost;                // the loop that is cut
-    int64_t together = 1;            // steps of it that are one vector
-    std::vector<Extent> inner = {};  // loops inside of it
+    int64_t together = 1;            // steps of it in one vector
+    std::vector<Extent> inner = {};  // loops inside it
 };
 struct RunCut {
     int64_t items;
-    int64_t steps;  // of an item: vectors, if the loop runs along lanes
+    int64_t steps;  // of an item; vectors, if the loop runs along lanes
 };
 RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers);
 

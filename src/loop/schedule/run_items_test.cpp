@@ -26,7 +26,7 @@ TEST(RunItems, ItemsCoverAllSteps) {
             EXPECT_LE(cut.items, kEnoughItems);
             EXPECT_EQ(cut.items > 0, outer > 0);
             EXPECT_GE(cut.items * cut.steps, vectors);
-            // The last one has steps, and so there is one that does the rest.
+            // The last item has steps, so one item does the rest.
             EXPECT_TRUE(vectors == 0 || (cut.items - 1) * cut.steps < vectors);
         }
     }

@@ -1,5 +1,5 @@
-// loop/schedule/schedule.h — from a stage to a kernel: the order of loops, which of them become
-// lanes of vectors, and which steps may run in parallel.
+// loop/schedule/schedule.h — from a stage to a kernel: the order of loops, the loops that become
+// lanes of vectors, and the steps that may run in parallel.
 #pragma once
 
 #include <functional>
@@ -16,32 +16,32 @@ namespace lemma::loop {
 
 struct ScheduledKernel {
     Function function;
-    // What its buffers are, in order. One that is no storage is an i64 that starts as 0, and is set
-    // to 1 where an index leaves its tensor.
+    // The storages of its buffers, in order. A missing one is an i64 with initial value 0; the
+    // kernel sets it to 1 if an index leaves its tensor.
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
     RunItems run_items;    // of a kernel with run-time extents
-    // The same with a tile of the n-th smaller size, if there is one, for when it turns out that
-    // registers are too few: the same arguments, and sums in the same order. May be missing; for
-    // one thread at a time.
+    // The same kernel with a tile of the n-th smaller size, if there is one, in case registers are
+    // too few. It has the same arguments and the same order of sums. May be missing; for one thread
+    // at a time.
     std::function<std::optional<ScheduledKernel>(int n)> narrower;
 };
 
 struct DynamicShape;  // loop/stage/dynamic.h
 
-// Plain loops with vector lanes where the elements allow. Any stage has such a form. A stage with
-// run-time extents comes with what the kernel is told of them.
+// Plain loops with vector lanes where the elements allow it. Every stage can be scheduled so. A
+// stage with run-time extents comes with its shape arguments.
 ScheduledKernel schedule_nest(const Stage& stage,
                               StagePool& pool,
                               const BufferViews& places,
                               const Target& target,
                               const DynamicShape* run_time = nullptr);
 
-// Stages of one kernel that does all of them for a row, then for the next. Each of them is a map
-// along the row, or makes one number of each.
+// Stages of one kernel that runs all of them for one row, then for the next. Each stage is a map
+// along the row, or computes one number per row.
 struct RowGroup {
     std::vector<StageLoop> loops;  // of all stages, with the same variables
-    BufferViews numbers;           // those that no other kernel needs: they have no storage
+    BufferViews numbers;           // row results that no other kernel needs: no storage
 };
 inline bool makes_number(const Stage& stage, const RowGroup& rows) {
     return stage.initial.valid() || stage.loops.size() == rows.loops.size();
@@ -52,38 +52,37 @@ ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
                               const BufferViews& places,
                               const Target& target);
 
-// A sum O[…] = sum(f(A[…], B[…])), mostly of products, and which of its variables do what. A is an
-// element of a tensor, B any value without it; B is packed in the order in which the kernel walks
-// it, and comes as a tensor of its own.
+// A sum O[…] = sum(f(A[…], B[…])), mostly of products, and the roles of its variables. A is an
+// element of a tensor, B any value without it. B is packed in the order of the kernel's accesses,
+// and is a separate tensor.
 struct Contraction {
     ExprId a, b;          // parts of the stage's value
     bool product = true;  // the value is a * b
-    // The value is the square of a - b, and this the sum of the squares of both over all steps: the
-    // sum of their products tells the total then, up to the last places of this. If these are not
-    // to be trusted, totals that are small beside it are added up as they are written.
+    // If the value is the square of a - b: the sum of the squares of both over all steps. The total
+    // then follows from the sum of products, up to rounding errors relative to this sum. Unless
+    // these are trusted, totals that are small beside it are summed again as written.
     ExprId squares;
     bool trusts_squares = false;
     VarId lane;                  // along the vectors: of O and B, or of all three
-    bool lane_in_a = false;      // then A is read in vectors, else one element for all lanes
+    bool lane_in_a = false;      // A is read in vectors; else one element for all lanes
     std::vector<VarId> points;   // of O and A, outermost first
     std::vector<VarId> batch;    // of O and B, and maybe A
     std::vector<VarId> reduced;  // of A and B, outermost first
-    // How it is tiled: `vectors` of lanes times rows * columns of points are kept in registers.
+    // The tile: `vectors` of lanes times rows * columns of points stay in registers.
     int64_t vectors = 1, rows = 1, columns = 1;
     int64_t blocks = 1;   // of `vectors` vectors along the lane variable
     ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes]
     std::vector<VarId> packed_batch;
-    // A long sum is cut into parts, so that what a part takes of a panel stays in the cache while
-    // all points of an item go through it: variables before this one run outside of the tiles, and
-    // this one in parts of so many steps; none: not cut. In between, totals are where results will
-    // be.
+    // A long sum is cut into parts, so that a part of the panel stays in the cache while all points
+    // of an item use it. Reduced variables before this one run outside the tiles, and this one in
+    // parts of `cut_steps` steps; 0: not cut. Totals wait in the result's memory between parts.
     size_t cut = 0;
     int64_t cut_steps = 0;
-    bool weights_inside = false;  // all blocks for one row of points, rather than all rows for one
-    bool batch_inside = false;    // so are all batches
+    bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
+    bool batch_inside = false;    // likewise all batches
 };
 
-// Puts the variables in the order in which they are walked, and chooses the tile.
+// Orders the variables as the kernel walks them, and chooses the tile.
 void choose_tile(const Stage& stage,
                  StagePool& pool,
                  const BufferViews& places,
@@ -101,7 +100,7 @@ ScheduledKernel schedule_contraction(const Stage& stage,
                                      const BufferViews& places,
                                      const Target& target);
 
-// Lets the kernel have narrower forms. They need the pool when planning is over.
+// Offers narrower forms of the kernel. They need the pool after planning.
 void offer_narrower(ScheduledKernel& kernel,
                     const Stage& stage,
                     const Contraction& contraction,
@@ -109,16 +108,16 @@ void offer_narrower(ScheduledKernel& kernel,
                     const BufferViews& places,
                     const Target& target);
 
-// Whether the index is known to be inside of the axis, and if not, how far that goes.
+// Whether the index is known to be inside the axis; and the extent of the axis.
 bool is_inside(const StagePool& pool, const BufferView& place, size_t axis, ExprId index);
 ExprId extent_of(StagePool& pool, const BufferView& place, size_t axis);
-// By how many elements an access moves when the variable grows by one; INT64_MAX: not evenly, or
-// only the run tells.
+// The distance in elements when the variable grows by one; INT64_MAX: irregular, or known only at
+// run time.
 int64_t stride_of(const StagePool& pool,
                   const BufferView& place,
                   const std::vector<ExprId>& index,
                   VarId var);
-// Whether two loops can be one: every element's address goes on in the same steps.
+// Whether two loops can become one: the addresses of all accesses continue evenly.
 bool can_collapse(const Stage& stage,
                   const StagePool& pool,
                   const BufferViews& places,
@@ -126,8 +125,8 @@ bool can_collapse(const Stage& stage,
                   VarId inner,
                   int64_t inner_extent);
 
-// Whether no two steps with different values of the variables in the write's index write the same
-// element; the variables are told.
+// `injective`: steps with different values of `vars`, the variables of the write's index, write
+// different elements.
 struct WriteShape {
     bool injective = false;
     std::vector<VarId> vars;

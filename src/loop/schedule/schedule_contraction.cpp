@@ -1,5 +1,5 @@
-// Sums of products: a tile of outputs stays in registers while the reduction runs, the packed
-// operand is one stream, the other is read element by element for all lanes.
+// Sums of products: a tile of outputs stays in registers during the reduction. The packed operand
+// is one stream; the other is read element by element for all lanes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kUnroll = 8;
-// A sum of at least so many steps is taken in sections, each of at most so many.
+// A sum of at least kLongSum steps is summed in sections of at most kSection steps.
 constexpr int64_t kLongSum = 384, kSection = 256;
-constexpr int64_t kLine = 64;  // bytes of the cache
+constexpr int64_t kLine = 64;  // bytes of a cache line
 
 class ContractionKernel {
 public:
@@ -38,7 +38,7 @@ public:
     ScheduledKernel make();
 
 private:
-    // The points of a tile: so many rows and columns from the first ones on.
+    // The points of a tile: `rows` and `columns` from the first ones on.
     struct Tile {
         int64_t vectors, rows, columns;
         Address first_row, first_column;
@@ -50,7 +50,7 @@ private:
     Address first_number() const;
     void columns_of(Block& out, Tile tile);
     void tile(Block& out, const Tile& tile);
-    // With the point and the lanes of each total bound.
+    // Binds the point and the lanes of each total, then visits it.
     template <class Visit>
     void each_total(const Tile& tile, Visit&& visit);
     void start(Block& out, const Tile& tile);
@@ -86,22 +86,22 @@ private:
     Builder& build_;
     Points points_;
     VarId block_, row_, chunk_;
-    // What tiles do. Of a sum that is cut, totals are kept between one of these and the next.
+    // The work of tiles. Of a cut sum, totals are in memory between these passes.
     enum class Pass : uint8_t { All, Start, Add, Finish };
     Pass pass_ = Pass::All;
-    VarId run_, part_;  // of a sum that is cut: rows of tiles in an item, and part of the sum
+    VarId run_, part_;  // of a cut sum: rows of tiles in an item, and part of the sum
     int64_t runs_ = 1, run_tiles_ = 1, cut_steps_ = 0;
     int64_t row_tiles_ = 1, column_tiles_ = 1, chunks_ = 1, chunk_tiles_ = 1;
     std::vector<std::pair<VarId, int64_t>> weight_steps_;  // kernel variables of the packed operand
     std::vector<VarId> reduced_vars_;
     BufferId packed_;
     std::vector<LocalId> totals_;
-    // While a panel of weights is used, the next one is fetched: so many lines in each round of the
-    // innermost loop, by so many tiles.
+    // While a panel of weights is in use, the next one is prefetched: this many lines per round of
+    // the innermost loop, by this many tiles.
     int64_t fetched_lines_ = 0, fetching_tiles_ = 0;
     bool fetching_ = false;
-    bool by_products_ = true;  // whether a step adds the product of the operands, or the value
-    VarId fetch_;              // the number of the tile, as far as it fetches
+    bool by_products_ = true;  // a step adds the product of the operands, else the value
+    VarId fetch_;              // number of the tile, if it prefetches
 };
 
 ScheduledKernel ContractionKernel::make() {
@@ -207,7 +207,7 @@ void ContractionKernel::decode_item(Block& out) {
         out.push_back({Bind{*parts[i].kernel, value}});
         rest = build_.make(Op::Div, {rest, extent});
     }
-    // The packed operand is walked in the order of its axes.
+    // The packed operand is read in the order of its axes.
     const BufferView& packed = places_.at(c_.packed);
     size_t axis = 0;
     for (const VarId var : c_.packed_batch) {
@@ -222,7 +222,7 @@ void ContractionKernel::decode_item(Block& out) {
     }
 }
 
-// Few items with many points each, for each reads its panel of weights anew.
+// Few items with many points each, because each item reads its panel of weights again.
 void ContractionKernel::cut_items(int64_t others) {
     constexpr int64_t kItems = 16;
     others *= c_.blocks;
@@ -239,8 +239,8 @@ void ContractionKernel::cut_items(int64_t others) {
     chunks_ = ceil_of(column_tiles_, chunk_tiles_);
 }
 
-// What sums start with is put where the results will be; each part goes on from there; and what is
-// there in the end is finished.
+// Three passes: store the initial values in the results' memory, add each part to them, and apply
+// the epilogue.
 void ContractionKernel::parts(Block& out) {
     const auto rows = [&](Pass pass) {
         pass_ = pass;
@@ -289,7 +289,7 @@ void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
     out.push_back({std::move(last)});
 }
 
-// Of the first tile of the row, among those that use a panel of weights one after the other.
+// The number of the row's first tile, among the tiles that use a panel of weights in turn.
 Address ContractionKernel::first_number() const {
     Address number;
     number.add(row_, column_tiles_);
@@ -428,16 +428,16 @@ void ContractionKernel::sum(Block& out, const Tile& tile) {
     if (c_.squares.valid()) distances(out, tile);
 }
 
-// Totals of products become those of squared distances. The squares have their last places wrong,
-// and so have the distances: that is good enough from an eighth of the squares on. A tile with a
-// smaller one, or with one that is no number or infinite, is added up again as it is written.
+// Turns totals of products into totals of squared distances. Rounding errors of the squares carry
+// over to the distances, which is acceptable from an eighth of the squares on. A tile with a
+// smaller, infinite or nan distance is summed again as written.
 void ContractionKernel::distances(Block& out, const Tile& tile) {
     constexpr double kGoodShare = 0.125;
     const auto squares = [&] { return build_.spread(lower_.value(c_.squares), target_.lanes()); };
     each_total(tile, [&](LocalId total) {
         const ExprId minus_two = build_.real(-2, Kind::F32);
         ExprId distance = build_.make(Op::Fma, {build_.get(total), minus_two, squares()});
-        // Roots are taken of it.
+        // A root may follow, so it must not be negative.
         if (c_.trusts_squares) {
             distance = build_.make(Op::Max, {distance, build_.real(0, Kind::F32)});
         }
@@ -461,7 +461,7 @@ void ContractionKernel::distances(Block& out, const Tile& tile) {
     out.push_back({std::move(bad)});
 }
 
-// ---- Fetching weights ---------------------------------------------------------------------------
+// ---- Prefetching weights ------------------------------------------------------------------------
 
 void ContractionKernel::plan_prefetch() {
     const bool small = c_.weights_inside || c_.batch_inside;
@@ -477,13 +477,13 @@ void ContractionKernel::plan_prefetch() {
     fetching_tiles_ = ceil_of(round, fetched_lines_) - 1;
 }
 
-// Each tile takes the part of the next panel that its number says, from front to back. Of a sum
-// that is cut, what the next part takes lies behind what this one takes.
+// Each tile prefetches the part of the next panel with its own number, from front to back. In a cut
+// sum, the data of the next part follows that of this part.
 void ContractionKernel::prefetch(Block& out, int64_t unroll) {
     const int64_t line = kLine / 4;
     const bool cut = cut_steps_ > 0;
     Address at;
-    // What was stepped over in this panel, in lines of the next one.
+    // Steps already done in this panel, in lines of the next one.
     int64_t step = fetched_lines_ * line;
     size_t i = c_.reduced.size();
     while (i-- > (cut ? c_.cut : 0)) {
@@ -494,7 +494,7 @@ void ContractionKernel::prefetch(Block& out, int64_t unroll) {
         step *= (in_parts ? cut_steps_ : pool_.extent(c_.reduced[i])) / by;
     }
     at.add(fetch_, step);
-    // The variables that stay while the panel is used.
+    // The variables that are constant while the panel is in use.
     const size_t first = weight_steps_.size() - c_.reduced.size();
     for (size_t k = 0; k < first + (cut ? c_.cut : 0); ++k) {
         at.add(weight_steps_[k].first, weight_steps_[k].second);
@@ -511,7 +511,8 @@ void ContractionKernel::prefetch(Block& out, int64_t unroll) {
     }
 }
 
-// Copies whose elements of A are those of other points would be kept in registers, which are full.
+// Unrolled steps that share elements of A with other points would keep them in registers, which are
+// full.
 int64_t ContractionKernel::unroll_of(VarId var) const {
     const Expr& a = pool_[c_.a];
     const BufferView& from = places_.at(tensor_of(a));
@@ -531,7 +532,7 @@ bool ContractionKernel::is_long() const {
     return steps >= kLongSum && stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
 }
 
-// The outermost of the loops whose steps are a section; none if the last loop alone has too many.
+// The outermost loop of a section; none if the innermost loop alone has too many steps.
 std::optional<size_t> ContractionKernel::section_depth() const {
     int64_t steps = 1;
     size_t depth = c_.reduced.size();
@@ -544,7 +545,7 @@ std::optional<size_t> ContractionKernel::section_depth() const {
     return cut_steps_ > 0 ? std::max(std::min(depth, innermost), c_.cut) : depth;
 }
 
-// The rounding error of a sum grows with its steps, so those of a section have totals of their own.
+// The rounding error of a sum grows with its steps, so each section has separate totals.
 template <class Steps>
 void ContractionKernel::section(Block& out, Steps&& steps) {
     const Type type{Kind::F32, target_.lanes()};
@@ -656,7 +657,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     }
 }
 
-// The total with one more step.
+// The total after one more step.
 ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
     const ExprId before = build_.get(total);
     if (by_products_) return build_.make(Op::Fma, {a, b, before});

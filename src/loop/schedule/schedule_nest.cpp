@@ -1,4 +1,4 @@
-// Plain loops: outputs outside, reductions inside, one variable in lanes.
+// Kernels of plain loops: outputs outside, reductions inside, one variable in lanes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lemma::loop {
 
 namespace {
 
-// Binds the numbers that the run tells. Returns the one that says how many steps an item has.
+// Binds the shape arguments. Returns the last one, the number of steps of an item.
 ExprId load_numbers(const DynamicShape& run_time, Lowering& lower, Block& out) {
     Builder& build = lower.build;
     const BufferId told = lower.buffer(run_time.told, false);

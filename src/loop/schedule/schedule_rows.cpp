@@ -1,4 +1,5 @@
-// Several stages in one kernel: all of them for a row, which stays in the cache, then for the next.
+// Several stages in one kernel: all of them for one row, which stays in the cache, then for the
+// next row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,10 +45,10 @@ private:
     Lowering lower_;
     std::vector<NestLoop> loops_;
     std::vector<VarId> vars_;
-    VarId lane_;  // rows side by side in the lanes; missing: each stage has its own lanes
+    VarId lane_;  // rows side by side in lanes; missing: each stage has its own lanes
 };
 
-// Of what the stages use, the numbers too.
+// The places of the stages' tensors, including the numbers per row.
 BufferViews RowsSchedule::places_of(const BufferViews& all) const {
     BufferViews result = rows_.numbers;
     const auto add = [&](ir::TensorId id) {
@@ -76,7 +77,7 @@ int64_t RowsSchedule::steps_of(const Stage& stage) const {
     return steps;
 }
 
-// In the order of memory of what is written last.
+// Orders the loops by the memory of the tensor written last.
 void RowsSchedule::order_loops() {
     for (const StageLoop& loop : rows_.loops) {
         loops_.push_back({loop.var, loop.extent});

@@ -1,5 +1,5 @@
-// Maps whose result lies side by side along one variable and whose operand does along another:
-// square tiles are read row by row, turned in registers, and stored row by row.
+// Maps whose result is contiguous along one variable and whose operand is contiguous along another:
+// square tiles are read row by row, transposed in registers, and stored row by row.
 #include <algorithm>
 
 #include "loop/schedule/nest.h"
@@ -18,10 +18,10 @@ public:
     std::optional<ScheduledKernel> make();
 
 private:
-    // Some elements along one variable, from a first one on.
+    // Elements along one variable, from `first` on.
     struct Side {
         Address first;
-        int64_t count;  // at most as many as there are lanes
+        int64_t count;  // at most the number of lanes
     };
     bool find_sides();
     bool is_turned(const Expr& read) const;
@@ -41,8 +41,8 @@ private:
     ScheduledKernel result_;
     Lowering lower_;
     Builder& build_ = lower_.build;
-    VarId lane_;  // along which the result lies
-    VarId row_;   // along which the operands do that are turned
+    VarId lane_;  // the result is contiguous along it
+    VarId row_;   // transposed operands are contiguous along it
     std::vector<std::pair<ExprId, Expr>> turned_;
     VarId block_;  // of rows
 };
@@ -117,7 +117,7 @@ std::optional<ScheduledKernel> TransposedKernel::make() {
     return std::move(result_);
 }
 
-// Items are blocks of rows, for all values of the variables that are in no tile.
+// Items are blocks of rows, for all values of the variables outside the tiles.
 void TransposedKernel::decode_item(Block& out) {
     const int64_t lanes = context_.target.lanes();
     Function& function = result_.function;
@@ -172,7 +172,7 @@ void TransposedKernel::bind_one(VarId var, const Side& side, int64_t index) {
     lower_.bind(var, std::move(at));
 }
 
-// A vector for each row, with the columns in its lanes.
+// One vector per row, with the columns in its lanes.
 std::vector<ExprId> TransposedKernel::turned(const Expr& read,
                                              const Side& rows,
                                              const Side& columns,

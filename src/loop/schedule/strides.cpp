@@ -1,4 +1,4 @@
-// How accesses of a stage move through memory.
+// The movement of a stage's accesses through memory.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ ExprId extent_of(StagePool& pool, const BufferView& place, size_t axis) {
 
 namespace {
 
-// Of each axis; missing where only the run tells.
+// The stride of each axis; missing if it is known only at run time.
 std::optional<int64_t> stride_of_axis(const StagePool& pool, const BufferView& place, size_t axis) {
     if (place.extents.empty()) return place.layout.strides[axis];
     std::optional<int64_t> stride = 1;
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // Indices within bounds, and steps that go on evenly.
+    // Whether the indices stay inside and continue evenly.
     bool access(ir::TensorId tensor, const std::vector<ExprId>& index) const {
         const BufferView& place = places_.at(tensor);
         for (size_t axis = 0; axis < index.size(); ++axis) {
@@ -88,7 +88,7 @@ private:
         const int64_t b = stride_of(pool_, place, index, vars_[1]);
         return a != INT64_MAX && b != INT64_MAX && a == ir::wrapping_mul(b, extent_);
     }
-    // As numbers, the variables must not be used at all.
+    // The value must not use the variables as numbers.
     bool values(std::vector<ExprId> work) const {
         std::unordered_map<ExprId, bool, IdHash> seen;
         while (!work.empty()) {
