@@ -19,8 +19,8 @@ size_t bytes_of(const loop::BufferView& place) {
 
 }  // namespace
 
-// The steps read inputs where the caller has them, for as long as this is there. Those that lie at
-// an odd address are copied; those without elements have room for one in our memory alone.
+// The steps read inputs from the caller's memory during the lifetime of this object. Inputs at an
+// unaligned address are copied. Inputs without elements use our memory, which has room for one.
 class Engine::BorrowedInputs {
 public:
     BorrowedInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
@@ -61,7 +61,7 @@ bool Engine::is_direct(const Loaded& loaded) const {
         return step.is<loop::InterpretedStep>() || step.is<loop::CheckStep>() ||
                step.is<loop::DynamicKernel>();
     });
-    // Which plan it is depends on the lengths of packs, too.
+    // The plan also depends on the lengths of packs.
     const bool fixed = std::ranges::none_of(
         graph.inputs, [](const ir::Port& port) { return port.operand.length.valid(); });
     return compiled && fixed && program.updates.empty() &&
@@ -82,7 +82,7 @@ Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiv
         if (!same) return false;
         ++known;
     }
-    // An input that nothing reads has no place; whether it fits is for the interpreter to say.
+    // An unused input has no place; the interpreter checks whether it fits.
     if (known != inputs.size()) return false;
     const BorrowedInputs borrowed(loaded, inputs);
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;

@@ -1,5 +1,5 @@
-// Kernels whose extents the run tells: before each call these are found out, and there is memory
-// for what it makes.
+// Kernels with run-time extents: before each call the engine computes the extents and makes memory
+// for the results.
 #include <algorithm>
 #include <cstring>
 
@@ -18,8 +18,8 @@ std::unexpected<Error> bad(std::string message) {
 
 }  // namespace
 
-// Symbolic arithmetic takes longer than most of these kernels: it is done again only when one of
-// the symbols has another value than the last time.
+// Symbolic arithmetic takes longer than most of these kernels. It is repeated only if one of the
+// symbols has a new value.
 bool Engine::Loaded::Told::refresh(const interpret::State& state) {
     bool same = valid;
     values.resize(symbols.size());
@@ -75,8 +75,8 @@ Result<tensor::Shape> Engine::told_shape(Loaded& loaded, ir::TensorId id) {
     return shape;
 }
 
-// Gives the tensor its memory for this run. What there was is kept if it is large enough. Kernels
-// read the first element of an axis in place of one that is outside, also where it has none.
+// Gives the tensor memory for this run; keeps the old memory if it is large enough. Kernels read
+// the first element of an axis instead of one outside, even if the axis is empty.
 Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape) {
     const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
@@ -86,7 +86,7 @@ Result<void> Engine::make_room(Loaded& loaded, ir::TensorId id, tensor::Shape sh
     constexpr int64_t kMuch = int64_t{64} << 20;
     int64_t bytes = std::max(kLeastBytes, *elements * tensor::dtype_size(place.dtype));
     if (dynamic.capacity < bytes) {
-        // Extents that grow from run to run do not ask for memory each time.
+        // Extents that grow from run to run must not allocate each time.
         if (bytes < kMuch) bytes += bytes / 2;
         const size_t piece = loaded.piece(place.storage);
         loaded.executable.release(piece);
@@ -116,7 +116,7 @@ Result<interpret::Array> Engine::dynamic_array(Loaded& loaded, ir::TensorId id) 
                        loaded.executable.memory(loaded.piece(place.storage)));
 }
 
-// The interpreter gets what kernels made, once.
+// Passes a result of kernels to the interpreter, once.
 Result<void> Engine::give_dynamic(Loaded& loaded, ir::TensorId id) {
     Loaded::Dynamic& dynamic = loaded.dynamic[id];
     if (dynamic.given && state_.has_value(id)) return {};
@@ -170,7 +170,7 @@ Result<void> Engine::make_results(Loaded& loaded,
     return {};
 }
 
-// What it reads is there, and has the shape that the kernel is told.
+// Checks that each tensor the kernel reads is present and has the expected shape.
 Result<void> Engine::check_reads(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     const ir::Program& program = state_.program();
     for (const ir::TensorId id : dynamic.read) {
@@ -186,7 +186,7 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::DynamicKernel& dyna
     return {};
 }
 
-// How many items there are; how much each does is told.
+// Returns the number of items; stores the steps of an item for the kernel.
 int64_t Engine::tell_items(Loaded& loaded, const loop::DynamicKernel& dynamic) {
     auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
     const loop::RunCut cut =
@@ -214,7 +214,7 @@ Result<void> Engine::run_dynamic(Loaded& loaded,
 
 // ---- Branches -----------------------------------------------------------------------------------
 
-// An output has the shape of what the arm gave, which lies where it is already.
+// An output gets the shape of the arm's result; its memory is already in place.
 Result<void> Engine::end_branch(Loaded& loaded, const loop::PlanBranch& branch, size_t arm) {
     for (const loop::PlanBranch::Dynamic& item : branch.dynamic) {
         const ir::TensorId from = item.results[arm];

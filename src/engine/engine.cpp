@@ -15,7 +15,7 @@ namespace {
 
 class Stopwatch {
 public:
-    // Seconds since the last time.
+    // Seconds since the last call.
     double lap() {
         const auto now = std::chrono::steady_clock::now();
         return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
@@ -63,7 +63,7 @@ Result<Engine::Loaded*> Engine::load() {
         return found->second.get();
     }
     LEMMA_TRY(check_extents());
-    // Each has its own memory and weights: those used last stay.
+    // Each has its own memory and weights; the most recently used stay.
     constexpr size_t kMostLoaded = 4;
     while (loaded_.size() >= kMostLoaded) {
         loaded_.erase(std::ranges::min_element(
@@ -113,8 +113,8 @@ Result<Engine::Loaded*> Engine::load() {
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }
 
-// What operations want of extents that the inputs tell. The interpreter knows whether the operation
-// is reached at all, and says where it is.
+// Checks the assertions on extents that follow from the inputs. Whether the operation is reached at
+// all is for the interpreter to decide, which also reports the place.
 Result<void> Engine::check_extents() {
     const ir::Program& program = state_.program();
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
@@ -135,8 +135,8 @@ Result<void> Engine::allocate(Loaded& loaded) {
     return {};
 }
 
-// Weights lie in one piece, in the order in which they were placed, which is that of the steps:
-// large pages hold them all, and behind the last panel of a step comes the first of the next.
+// Weights are in one piece of memory, in the order of the steps. So large pages hold them all, and
+// the first panel of a step follows the last panel of the previous step.
 Result<void> Engine::allocate_weights(Loaded& loaded) {
     constexpr int64_t kAlign = 64;
     std::vector<std::pair<loop::StorageId, int64_t>> offsets;
@@ -178,7 +178,7 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
     return {};
 }
 
-// The data of a variable as the file has it, if the engine can take it as it is.
+// The stored data of a variable, if the engine can use it without conversion.
 Result<std::optional<tensor::Tensor>> Engine::stored_data(const Loaded& loaded, ir::TensorId id) {
     const ir::Tensor& tensor = state_.program().tensors[id];
     const loop::BufferView& place = loaded.plan.places.at(id);
@@ -247,7 +247,7 @@ Result<void> Engine::interpret(Loaded& loaded,
     for (const ir::OpId id : interpreted.within) {
         LEMMA_TRY(check_assertions(loaded, id, false));
     }
-    // Of a compound there is only what it wants: its parts are steps of their own.
+    // Of a compound, only the assertions remain: its parts are separate steps.
     if (state_.program().operations[step.op].compound()) {
         return check_assertions(loaded, step.op, true);
     }
@@ -261,7 +261,7 @@ Result<void> Engine::interpret(Loaded& loaded,
         }
         const auto place = loaded.plan.places.find(id);
         if (made || place == loaded.plan.places.end()) continue;
-        // In a loop it is another value each time.
+        // In a loop, the value changes with each iteration.
         const loop::Storage& storage = loaded.plan.storages[place->second.storage];
         const bool computed = storage.role == loop::StorageRole::Computed;
         if (!computed && state_.has_value(id)) continue;
@@ -284,7 +284,7 @@ Result<void> Engine::interpret(Loaded& loaded,
     return {};
 }
 
-// All of them are read before any is changed.
+// All updates are read before any variable changes.
 Result<void> Engine::update_variables(Loaded& loaded) {
     std::vector<std::pair<ir::TensorId, interpret::Array>> updated;
     for (const ir::Update& update : state_.program().updates) {

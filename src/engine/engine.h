@@ -1,5 +1,5 @@
-// engine/engine.h — runs a program by compiled kernels, in the tensors' own types. What the
-// kernels have no way to do is left to the interpreter, operation by operation.
+// engine/engine.h — runs a program with compiled kernels, in the tensors' own types. The
+// interpreter runs the operations that kernels do not support.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,17 @@
 namespace lemma::engine {
 
 struct EngineOptions {
-    bool verify = false;  // as that of loop::PlanOptions
+    bool verify = false;  // as in loop::PlanOptions
     int threads = 1;
     bool fuse = true;
-    int32_t least_steps = loop::kLeastSteps;  // of a sum that is tiled
-    double least_gain = loop::kLeastGain;     // of products that become one; 0: of any
-    interpret::RunOptions run = {};           // of operations that are interpreted
-    // The data of variables that the state has not got, read when it is wanted.
+    int32_t least_steps = loop::kLeastSteps;  // of a tiled sum
+    double least_gain = loop::kLeastGain;     // of merged products; 0: always merge
+    interpret::RunOptions run = {};           // of interpreted operations
+    // Reads the data of variables that the state does not have, on demand.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
-    std::string dump_pass = {};  // of loop/passes/pipeline.h
-    // For tests: each tensor has memory of its own, between pages that cannot be touched.
+    std::string dump_pass = {};  // a name of loop/passes/pipeline.h
+    // For tests: each tensor has separate memory between inaccessible pages.
     bool guarded = false;
 };
 
@@ -39,11 +39,11 @@ public:
     static Result<std::unique_ptr<Engine>> create(interpret::State& state, EngineOptions options);
     ~Engine() override;
 
-    // An error need not say what is wrong with the model: the interpreter knows that.
+    // An error may be unspecific about faults of the model: the interpreter explains them.
     Result<interpret::NamedArrays> run(const interpret::NamedArrays& inputs) override;
     // Weights are read again before the next run.
     void variables_changed() override;
-    // Whether the last run failed because its kernels could not be made.
+    // Whether the last run failed because its kernels could not be compiled.
     bool without_code() const { return without_code_; }
 
     // A tensor of the caller, in row-major order.
@@ -53,30 +53,30 @@ public:
         const tensor::Shape* shape = nullptr;
         const void* data = nullptr;
     };
-    // Where the bytes of an output are to go.
+    // Returns the memory for the bytes of an output.
     using Receiver = std::function<void*(ir::TensorId, tensor::DType, const tensor::Shape&)>;
-    // The same from bytes to bytes, without the interpreter. That is possible behind a run with the
-    // same types and shapes if all steps are compiled and nothing is kept; else it is false, and
-    // nothing has happened.
+    // The same from bytes to bytes, without the interpreter. It requires an earlier run with the
+    // same types and shapes, only compiled steps with known extents, and no updates of variables;
+    // otherwise it returns false and does nothing.
     Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
-    // All that comes before the first run: plan, code, weights, inputs in place.
+    // Everything before the first run: plan, code, weights, inputs in place.
     Result<void> prepare(const interpret::NamedArrays& inputs);
-    // The steps alone; `seconds` takes the time of each, those inside of loops and branches too.
+    // Runs the steps alone; `seconds` gets the time of each, including those in loops and branches.
     Result<void> run_again(std::vector<double>* seconds = nullptr);
     const loop::Plan& plan() const;
-    // Which step of the plan each step of a run is.
+    // The plan's step for each step of a run.
     const std::vector<size_t>& plan_steps() const;
     const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
     int64_t bytes() const;
-    // What loading took, in seconds.
+    // The duration of loading, in seconds.
     struct LoadTimes {
         double plan = 0, code = 0, pack = 0;
     };
     const LoadTimes& load_times() const { return times_; }
-    // What the pass made, each time that a plan was.
+    // The dump of the pass, once for each plan that was made.
     const std::string& dumped() const { return log_.text; }
 
 private:
@@ -111,7 +111,7 @@ private:
                            const loop::InterpretedStep& interpreted);
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const Loaded& loaded) const;
-    // Of kernels with run-time extents, and their tensors.
+    // For kernels with run-time extents and their tensors.
     Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
     Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
     Result<void> make_room(Loaded& loaded, ir::TensorId id, tensor::Shape shape);
@@ -139,7 +139,7 @@ private:
     std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
-    bool without_code_ = false;  // the kernels of the last plan could not be made
+    bool without_code_ = false;  // the kernels of the last plan could not be compiled
     LoadTimes times_;
     loop::PassLog log_;
 };

@@ -1,4 +1,4 @@
-// engine/impl.h — what the parts of the engine share; see engine.h.
+// engine/impl.h — shared parts of the engine; see engine.h.
 #pragma once
 
 #include <map>
@@ -14,32 +14,33 @@ struct Engine::Loaded {
 
     loop::Plan plan;
     runtime::Executable executable;
-    uint64_t used = 0;                             // when, in the order of runs
+    uint64_t used = 0;                             // time of last use, as a count of runs
     std::vector<size_t> pieces;                    // by storage
     std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
     runtime::Steps steps;                          // of each run
-    std::vector<size_t> plan_steps;                // those of each run, in the order of the text
+    std::vector<size_t> plan_steps;                // of each run, in the order of the text
     bool direct = false;                           // may run from bytes to bytes
     std::map<size_t, loop::Function> packers;  // of large weights, by step, until these are packed
-    // A tensor whose extents the run tells, as it is now.
+    // The present state of a tensor with run-time extents.
     struct Dynamic {
         tensor::Shape shape;
         int64_t capacity = 0;  // bytes of its memory
         bool given = false;    // to the interpreter
     };
     std::unordered_map<ir::TensorId, Dynamic, IdHash> dynamic;
-    // A number that the run tells, and what it was made from.
+    // A run-time number, with the symbols that it depends on.
     struct Told {
         std::vector<ir::SymId> symbols;
         std::vector<std::optional<int64_t>> values;
         int64_t value = 0;
         bool valid = false;
 
-        // Whether what was found out still holds; from here on nothing does.
+        // Whether the number is still valid. Stores the current symbols and clears `valid`, which
+        // the caller sets again.
         bool refresh(const interpret::State& state);
     };
     std::unordered_map<ir::SymId, Told, IdHash> told;
-    std::unordered_map<ir::OpId, Told, IdHash> checked;  // whose assertions held
+    std::unordered_map<ir::OpId, Told, IdHash> checked;  // operations whose assertions held
 
     size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
     void* data(const loop::BufferView& place) {
@@ -47,7 +48,7 @@ struct Engine::Loaded {
     }
 };
 
-// Filled with what the program or its files have.
+// Whether the program or its files fill the storage.
 inline bool is_stored(const loop::Storage& storage, const ir::Program& program) {
     const bool given =
         storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;

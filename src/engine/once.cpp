@@ -1,5 +1,5 @@
-// What is computed before the first run: weights in the order in which kernels read them, and all
-// that depends on them alone.
+// Steps that run once, before the first run: they pack weights in the order of kernel accesses, and
+// compute everything that depends on weights alone.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -16,7 +16,7 @@ constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
 
 }  // namespace
 
-// Kernels are forgotten once there is code for them, but for those that pack much.
+// Kernels are dropped once they have code, except those that pack large weights.
 void Engine::keep_packers(Loaded& loaded) {
     for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
         const loop::PlanStep& step = loaded.plan.steps[i];
@@ -31,7 +31,7 @@ void Engine::keep_packers(Loaded& loaded) {
     }
 }
 
-// The pages of files are held while they are read, and let go piece by piece, so that weights are
+// Pages of files are mapped while they are read and released piece by piece, so that weights are
 // not in memory twice.
 Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed) {
     const runtime::KernelCall step = make_call(loaded, number);
@@ -50,7 +50,7 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& 
         LEMMA_TRY(tensor::hold_bytes(read.back().bytes));
         bytes += std::ssize(read.back().bytes);
     }
-    // What the items that are still to come read no more.
+    // Releases pages that the remaining items do not read.
     const auto packer = loaded.packers.find(number);
     const auto drop_behind = [&](const Read& one, int64_t items) {
         if (packer == loaded.packers.end() || read.size() > 1 || items == 0) return;
@@ -75,7 +75,7 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& 
     return {};
 }
 
-// What only these steps need has memory no longer than they need it.
+// Tensors that only these steps need are freed as soon as possible.
 Result<void> Engine::run_once(Loaded& loaded) {
     const loop::Plan& plan = loaded.plan;
     std::vector<size_t> last(plan.storages.size(), SIZE_MAX);

@@ -1,5 +1,5 @@
-// From the steps of a plan to those of the runtime: storages become pieces of memory, elements
-// bytes.
+// Translates the steps of a plan to those of the runtime: storages become pieces of memory,
+// elements become bytes.
 #include "base/match.h"
 #include "engine/impl.h"
 
@@ -72,7 +72,7 @@ std::optional<runtime::Condition> Engine::make_condition(Loaded& loaded,
                                  loaded.piece(value)};
     const ir::TensorId tensor = loaded.plan.storages[value].tensor;
     if (tensor.valid() && loaded.plan.dynamic_places.contains(tensor)) {
-        // A constant that only the run tells: no step makes it.
+        // A constant with a run-time value: no step makes it.
         runtime::Step& fill = condition.steps.emplace_back();
         fill.number = whose;
         fill.kind =
@@ -113,7 +113,7 @@ std::unique_ptr<runtime::Loop> Engine::make_loop(Loaded& loaded, const loop::Pla
     const auto copies = [&](const std::vector<loop::PlanCopy>& from) {
         std::vector<runtime::Copy> result;
         for (const loop::PlanCopy& copy : from) {
-            // The smaller one is the tensor, the other maybe a pack.
+            // The smaller one is the tensor; the other may be a pack.
             const int64_t bytes =
                 std::min(storage_bytes(whole, copy.from), storage_bytes(whole, copy.to));
             const int64_t begin = copy.to_begin * element_bytes(whole, copy.to);
