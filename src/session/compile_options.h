@@ -1,5 +1,4 @@
-// session/compile_options.h — arguments about compiled code: for which processor, how exact, and
-// where it is kept.
+// session/compile_options.h — options of compiled code: the processor, the numerics, and the cache.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ struct CompileOptions {
     std::string cache_folder;  // empty: the default one
     int64_t cache_megabytes = 512;
     bool no_cache = false;
-    std::string dump_pass;  // of loop/passes/pipeline.h
+    std::string dump_pass;  // a name of loop/passes/pipeline.h
 };
 
 // `loop:PASS`, an argument of `--dump`; an error if there is no such pass.
@@ -23,8 +22,8 @@ Result<std::string> dumped_pass(const std::string& argument);
 
 codegen::CompilerOptions compiler_options(const CompileOptions& options);
 
-// LEMMA_CACHE, or `lemma` in XDG_CACHE_HOME, or ~/.cache/lemma; empty if there is none of them, or
-// LEMMA_CACHE is there and empty.
+// LEMMA_CACHE, or `lemma` in XDG_CACHE_HOME, or ~/.cache/lemma. Empty if none of them is set, or if
+// LEMMA_CACHE is set and empty.
 std::string default_cache_folder();
 
 }  // namespace lemma::session

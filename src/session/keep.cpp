@@ -74,7 +74,7 @@ void KeptOutputs::add(ir::Program& program, const std::vector<ir::TensorId>& ten
     prefix_ = "kept:";
     for (const ir::Port& port : ports) {
         while (port.name.starts_with(prefix_)) prefix_ += ':';
-        if (port.operand.length.valid()) continue;  // it may hand over fewer items
+        if (port.operand.length.valid()) continue;  // it may return fewer items
         for (size_t i = 0; i < port.operand.items.size(); ++i) {
             places.emplace(port.operand.items[i], PortItem{port.name, i});
         }

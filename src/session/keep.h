@@ -1,4 +1,4 @@
-// session/keep.h — intermediate tensors that a run hands over beside its outputs (`--dump`).
+// session/keep.h — intermediate tensors that a run returns beside its outputs (`--dump`).
 #pragma once
 
 #include <functional>
@@ -15,28 +15,29 @@
 namespace lemma::session {
 
 struct KeepOptions {
-    // Picks from the tensors that operations make; without it nothing is kept.
+    // Selects from the tensors that operations make; if missing, nothing is kept.
     std::function<Result<std::vector<ir::TensorId>>(const ir::Program&)> choose;
-    // Takes each of them behind every step; inside of loops every time, where they are interpreted.
+    // Receives each of them after every step; in interpreted loops, after every iteration.
     std::function<Result<void>(const ir::Tensor&, const interpret::Array&)> receive;
 };
 
-// Tensors that operations make, in order. Compiled code can hand over those outside of loops and
-// branches only.
+// The tensors that operations make, in order. Compiled code can return only those outside loops and
+// branches.
 struct MadeTensors {
     std::vector<ir::TensorId> outside;
-    std::vector<ir::TensorId> inside;  // of the body of a loop or an arm of a branch
+    std::vector<ir::TensorId> inside;  // in the body of a loop or an arm of a branch
 };
 MadeTensors made_tensors(const ir::Program& program);
 
-// The tensors that `names`, separated by commas, name. The error is about the first unknown name.
+// The tensors with the given names, separated by commas. The error is about the first unknown name.
 Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program, std::string_view names);
 
-// Tensors that are outputs of the main graph, too; ports are added where they were none.
+// Tensors that become outputs of the main graph; adds ports for those that are not outputs yet.
 class KeptOutputs {
 public:
     void add(ir::Program& program, const std::vector<ir::TensorId>& tensors);
-    // Gives each kept tensor to `receive`; removes from `outputs` what the model does not list.
+    // Passes each kept tensor to `receive`, and removes outputs from `outputs` that the model does
+    // not list.
     Result<void> hand_over(const ir::Program& program,
                            interpret::NamedArrays& outputs,
                            const KeepOptions& options) const;

@@ -45,7 +45,7 @@ public:
         return {};
     }
 
-    // `count`: of the operations that were there before.
+    // `count`: the number of operations before quantisers were added.
     void rewire(size_t count) {
         for (uint32_t i = 0; i < count; ++i) rewire(program_.operations[make_id<ir::OpId>(i)]);
         for (ir::Graph& graph : program_.graphs) {
@@ -76,7 +76,7 @@ private:
         }
         operations = std::move(result);
     }
-    // Formulas may read what they write: a sum reads its own output.
+    // Formulas may read the tensors that they write: a sum reads its own output.
     void rewire(ir::Operation& op) const {
         replace(op.inputs);
         insert(op.parts);

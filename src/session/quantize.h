@@ -1,5 +1,5 @@
-// session/quantize.h — pseudo-quantisation: the quantiser of a tensor becomes an operation of
-// the program, behind the one that makes the tensor. Both engines then run it like any other.
+// session/quantize.h — pseudo-quantisation: the quantiser of a tensor becomes an operation of the
+// program, after the one that makes the tensor. Both engines run it like any other operation.
 #pragma once
 
 #include "base/result.h"
@@ -7,8 +7,8 @@
 
 namespace lemma::session {
 
-// Everything that read a quantised tensor reads its rounded values. Inputs, variables and constants
-// keep their names; the rounded values of any other tensor take over its name.
+// All readers of a quantised tensor read the rounded values instead. Inputs, variables and
+// constants keep their names; for any other tensor, the rounded values take over its name.
 Result<void> insert_quantizers(ir::Program& program, const model::Quantizers& quantizers);
 
 }  // namespace lemma::session

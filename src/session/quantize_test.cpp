@@ -64,8 +64,7 @@ TEST(InsertQuantizers, StandBehindWhatMakesATensor) {
     ASSERT_TRUE(insert_quantizers(program, rounding({"x", "w", "a", "y"})).has_value());
     EXPECT_EQ(ir::verify(program), std::vector<std::string>());
     const std::string text = ir::print(program);
-    // The sum reads itself, and else the rounded operands; the next operation reads the rounded
-    // sum.
+    // The sum reads itself and the rounded operands; the next operation reads the rounded sum.
     EXPECT_NE(text.find("[i] += %\"quantize(w).y\"[i]"), std::string::npos) << text;
     EXPECT_NE(text.find("%\"quantize(y)\"[i] = %a[i] + %a[i]"), std::string::npos) << text;
     EXPECT_NE(text.find("update %w = %y"), std::string::npos) << text;

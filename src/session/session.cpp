@@ -22,8 +22,8 @@ namespace lemma::session {
 
 namespace {
 
-// Weights that keep values within bounds: matrices and filters by the number of terms that are
-// summed, vectors near 1, so that they can be variances and scales, too.
+// Random weights that keep values bounded: matrices and filters scale with the number of summed
+// terms; vectors are near 1, so that they can also be variances and scales.
 Result<tensor::Tensor> random_weights(const ir::Tensor& tensor,
                                       tensor::Shape shape,
                                       uint64_t seed) {
@@ -61,7 +61,7 @@ Result<tensor::Shape> known_shape(const ir::Program& program, const ir::Tensor& 
     return shape;
 }
 
-// The operation and the compounds that it is a part of, innermost first.
+// The operation and the compounds that contain it, innermost first.
 std::vector<const ir::Operation*> with_compounds(const ir::Program& program,
                                                  const ir::Operation& operation) {
     std::vector<const ir::Operation*> chain = {&operation};
@@ -77,13 +77,13 @@ std::vector<const ir::Operation*> with_compounds(const ir::Program& program,
     return chain;
 }
 
-// As the model calls it: `conv` for the operator `nnef1.filter.conv` that stands for it.
+// The name in the model: `conv` for its operator `nnef1.filter.conv`.
 std::string_view name_in_model(std::string_view op) {
     const bool other_format = op.starts_with("nnef1.") || op.starts_with("onnx.");
     return other_format ? op.substr(op.rfind('.') + 1) : op;
 }
 
-// At the innermost call that is written in the model; those of the library below it are notes.
+// Reports at the innermost call in the model's text; library calls below it are notes.
 void report_failure(const model::LoadedModel& model,
                     const ir::Program& program,
                     const ir::Operation& op,
@@ -158,8 +158,8 @@ std::unique_ptr<Session> Session::open(const std::string& model,
 
 namespace {
 
-// Up to so many steps the interpreter is done before the compiler is loaded and has made its first
-// kernels, which takes from 30 ms up.
+// Up to this many steps, the interpreter finishes before the compiler would be loaded and had made
+// its first kernels, which takes at least 30 ms.
 constexpr double kFewSteps = 1.5e6;
 
 bool unusable(model::Finding& finding, Error error) {
@@ -174,7 +174,8 @@ diag::Note slow(const model::LoadedModel& model, const std::string& why) {
 
 }  // namespace
 
-// Quantisers are operations of the program, and kept tensors are outputs: both engines know them.
+// Quantisers become operations of the program, and kept tensors become outputs, so both engines
+// support them.
 bool Session::prepare_program(const SessionOptions& options, model::Finding& finding) {
     if (options.quantize) {
         const auto quantizers = model_.quantizers(model_, finding);
@@ -234,7 +235,7 @@ std::span<const ir::Port> Session::outputs() const {
     return ports.first(ports.size() - kept_.added());
 }
 
-// The compiled one if it is wanted and there is a compiler; else the interpreter.
+// The engine, if compiled code is wanted and there is a compiler; else the interpreter.
 bool Session::open_executor(const SessionOptions& options, model::Finding& finding) {
     if (compiled_) {
         auto engine = make_engine(options);
@@ -251,7 +252,8 @@ bool Session::open_executor(const SessionOptions& options, model::Finding& findi
     return load_variables(finding);
 }
 
-// It reads weights as they are stored; the state has those that operations in the interpreter want.
+// The engine reads weights as they are stored; the state has those that interpreted operations
+// need.
 Result<std::unique_ptr<engine::Engine>> Session::make_engine(const SessionOptions& options) {
     state_->set_variable_source(
         [this](const ir::Tensor& tensor) -> Result<std::optional<interpret::Array>> {
@@ -289,7 +291,7 @@ bool Session::check_weights(model::Finding& finding) const {
     for (uint32_t i = 0; i < program().tensors.size() && !random_weights_; ++i) {
         const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
         if (tensor.role != ir::TensorRole::Variable || !read[i] || weights_->has(tensor)) continue;
-        const auto own = model_.data(tensor);  // what cannot be read is told when it is loaded
+        const auto own = model_.data(tensor);  // load_variables reports read errors
         if (own && !*own) weights_->report_missing(program(), tensor, finding.diag);
     }
     if (finding.diag.has_errors()) finding.status = model::kWrong;
@@ -311,7 +313,7 @@ bool Session::load_variables(model::Finding& finding) {
     return true;
 }
 
-// The values that decided shapes were read before the first step, and are the same ever after.
+// The inputs that decide shapes keep the values of the first step.
 bool Session::check_deciding(const interpret::NamedArrays& inputs, model::Finding& finding) {
     for (const std::string& name : model_.deciding) {
         const auto given = inputs.find(name);
@@ -346,9 +348,9 @@ std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays
     return std::move(*outputs);
 }
 
-// The engine has failed. The interpreter says what is wrong with this step, and where. If nothing
-// is, the engine is at fault: whoever asked for it gets its error, others get the interpreter from
-// here on, which is remarked.
+// Runs the step again after the engine has failed: the interpreter reports the fault of the model
+// and its place. If it succeeds, the engine is at fault. A user who asked for the engine gets its
+// error; otherwise the interpreter takes over, and a remark says so.
 Result<interpret::NamedArrays> Session::interpret_instead(const interpret::NamedArrays& inputs,
                                                           const Error& trouble,
                                                           model::Finding& finding) {
@@ -372,7 +374,7 @@ void Session::report_failed_step(const Error& error, model::Finding& finding) co
     } else if (state_->failed_for_inputs()) {
         finding.status = model::kUnusable;
         finding.diag.error(graph_place(model_, program()), DiagKind::RunFailed, error.message);
-    } else {  // what was given does not fit, or the engine asked for does not work
+    } else {  // the inputs do not fit, or the requested engine does not work
         finding.fail(error);
     }
 }

@@ -1,5 +1,4 @@
-// session/session.h — a model that can run: composed, with the data of its variables, step by
-// step.
+// session/session.h — a model that can run: composed, with the data of its variables, step by step.
 #pragma once
 
 #include <memory>
@@ -23,7 +22,7 @@ class Weights;
 namespace lemma::session {
 
 enum class EngineKind {
-    Auto,  // compiled, unless the model is so small that interpreting it is done sooner
+    Auto,  // compiled, unless interpreting a small model is faster
     Interpret,
     Jit,
 };
@@ -36,7 +35,7 @@ struct SessionOptions {
     bool quantize = false;                   // apply `@quantize`
     interpret::RunOptions run;
     KeepOptions keep;
-    // Files as `-i` takes them, for models with inputs that decide shapes.
+    // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
     EngineKind engine = EngineKind::Auto;
     int threads = 1;
@@ -45,7 +44,7 @@ struct SessionOptions {
 
 class Session {
 public:
-    // Null when something is wrong, which `finding` tells then.
+    // Null if there is a fault, which `finding` then reports.
     static std::unique_ptr<Session> open(const std::string& model,
                                          const SessionOptions& options,
                                          model::Finding& finding);
@@ -53,22 +52,22 @@ public:
     ~Session();
 
     const ir::Program& program() const { return state_->program(); }
-    // The outputs of the model, without those that are there to be kept.
+    // The outputs of the model, without the ports added for kept tensors.
     std::span<const ir::Port> outputs() const;
-    // Reports to the finding what goes wrong, at the call in the model.
+    // Reports faults to `finding`, at the call in the model.
     std::optional<interpret::NamedArrays> step(const interpret::NamedArrays& inputs,
                                                model::Finding& finding);
-    // The value that a variable has now; null before it was given one.
+    // The current value of a variable; null if it has none yet.
     const interpret::Array* variable(const std::string& name) const {
         return state_->variable(name);
     }
     Result<void> set_variable(const std::string& name, interpret::Array value);
-    // Null when the interpreter runs it.
+    // Null if the interpreter runs the model.
     engine::Engine* engine() { return engine_; }
-    // If runs may leave the session out: no input decides about shapes by its values.
+    // The engine for runs without the session: only if no input decides shapes by its values.
     engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
-    // A .dat file for each variable, named as the model's own, in a folder; or one .safetensors
-    // file.
+    // Writes a .dat file for each variable into a folder, with the model's file names; or one
+    // .safetensors file.
     Result<void> save_variables(const std::string& path) const;
 
 private:
@@ -82,24 +81,24 @@ private:
                                                      const Error& trouble,
                                                      model::Finding& finding);
     void report_failed_step(const Error& error, model::Finding& finding) const;
-    // What a variable holds before the first step, as its file has it or at random.
+    // The initial value of a variable, from its file or random.
     Result<std::optional<tensor::Tensor>> variable_data(const ir::Tensor& tensor) const;
     bool check_weights(model::Finding& finding) const;
     Result<void> save_weights(const std::string& path) const;
     bool check_deciding(const interpret::NamedArrays& inputs, model::Finding& finding);
 
     std::optional<uint64_t> random_weights_;
-    std::unique_ptr<model::Weights> weights_;  // of a file of their own; may be missing
+    std::unique_ptr<model::Weights> weights_;  // from `--weights`; may be missing
     model::LoadedModel model_;                 // without its program, which the state has
-    interpret::NamedArrays decided_;  // by the first step: the values of inputs that decided shapes
+    interpret::NamedArrays decided_;  // from the first step: the inputs that decided shapes
     interpret::RunOptions run_;
     std::unique_ptr<interpret::State> state_;
     std::unique_ptr<interpret::Executor> executor_;
-    engine::Engine* engine_ = nullptr;  // the executor, where it is one
+    engine::Engine* engine_ = nullptr;  // the executor, if it is an engine
     KeepOptions keep_;
     KeptOutputs kept_;
-    bool compiled_ = false;      // wanted so; without the compiler it is interpreted all the same
-    bool engine_asked_ = false;  // by name: then the interpreter is no way out
+    bool compiled_ = false;      // requested; without a compiler, the model is interpreted
+    bool engine_asked_ = false;  // explicitly: the interpreter must not take over
 };
 
 }  // namespace lemma::session

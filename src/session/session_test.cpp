@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Large enough that it would be compiled.
+// Large enough to be compiled.
 constexpr const char* kModel = R"(import linalg;
 
 graph Net {

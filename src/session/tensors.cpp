@@ -27,7 +27,7 @@ const std::vector<ir::Port>& inputs_of(const ir::Program& program) {
     return program.graphs[program.main].inputs;
 }
 
-// A tensor of a port by the name that files use.
+// A tensor of a port, by its name in files.
 struct Target {
     const ir::Port* port = nullptr;
     size_t item = 0;
@@ -51,7 +51,7 @@ std::optional<Target> find_target(const std::vector<ir::Port>& ports, const std:
     return std::nullopt;
 }
 
-// Whole numbers in JSON are reals where reals are wanted: there is one way to write both.
+// Whole numbers in JSON become reals where reals are expected, because JSON writes both alike.
 Result<interpret::Array> read_for(const ir::Program& program,
                                   const std::vector<ir::Port>& ports,
                                   const std::string& name,
@@ -69,13 +69,13 @@ Result<interpret::Array> read_for(const ir::Program& program,
     return array;
 }
 
-// What is given so far, by port and item.
+// The inputs given so far, by port and item.
 class GivenInputs {
 public:
     explicit GivenInputs(const std::vector<ir::Port>& ports) : ports_(ports) {}
 
     bool has(const std::string& name) const { return given_.contains(name); }
-    // The first name that nothing is given for yet.
+    // The first name without a value.
     std::optional<std::string> next() const {
         for (const std::string& name : all_names(ports_)) {
             if (!has(name)) return name;
@@ -222,7 +222,7 @@ std::vector<std::string> missing_inputs(const ir::Program& program,
                                         const interpret::NamedArrays& inputs) {
     std::vector<std::string> missing;
     for (const ir::Port& port : inputs_of(program)) {
-        // Of a pack the first item is missing, too.
+        // Of a pack, the first item is missing, too.
         if (!inputs.contains(port.name)) missing.push_back(item_names(port, 1).front());
     }
     return missing;
@@ -266,7 +266,7 @@ Result<void> add_random_inputs(const ir::Program& program,
     return {};
 }
 
-// ---- What is said about results -----------------------------------------------------------------
+// ---- Summaries ----------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,5 +1,5 @@
 // session/tensors.h — inputs and outputs of a run: files by the names of tensors, random inputs,
-// and what is said about results.
+// and summaries of results.
 #pragma once
 
 #include <map>
@@ -17,32 +17,32 @@ namespace lemma::session {
 // `a/b c` as part of a file name: `a_b_c`.
 std::string file_name_of(const std::string& tensor);
 
-// .npy, .dat, .pb or .json, by the ending or by its first bytes.
+// .npy, .dat, .pb or .json, by the extension or the first bytes.
 Result<interpret::Array> read_array(const std::string& path, FileKind kind = FileKind::Regular);
-// The file of a tensor in a folder; one that is not there has the ending .npy.
+// The file of a tensor in a folder; if there is none, a name with the extension .npy.
 std::string find_file(const std::string& folder, const std::string& tensor);
 Result<void> write_array(const std::string& path, const interpret::Array& array);
 
-// The names under which a port's tensors are fed and written: `x`, or `xs.0`, `xs.1`, …
+// The names of a port's tensors in files: `x`, or `xs.0`, `xs.1`, …
 std::vector<std::string> item_names(const ir::Port& port, size_t count);
 
-// What `-i NAME=FILE` and `-i FILE` say, for the inputs of the graph in order.
+// Reads the files of `-i NAME=FILE` and `-i FILE`; the latter are for the inputs in order.
 Result<interpret::NamedArrays> read_inputs(const ir::Program& program,
                                            const std::vector<std::string>& arguments);
-// All inputs, or outputs, that a folder has files for, `NAME.npy` or in another format.
+// All inputs, or outputs, with a file in the folder, `NAME.npy` or in another format.
 Result<interpret::NamedArrays> read_folder(const ir::Program& program,
                                            const std::vector<ir::Port>& ports,
                                            const std::string& folder);
 Result<void> write_folder(std::span<const ir::Port> ports,
                           const interpret::NamedArrays& arrays,
                           const std::string& folder);
-// Inputs by the names of their items, as the graph takes them. Of a pack whose length only a run
-// tells, the last items may be missing, or all.
+// Groups inputs by their item names into the ports of the graph. For a pack with a run-time length,
+// the last items may be missing, or all.
 Result<interpret::NamedArrays> gather_inputs(const ir::Program& program,
                                              std::map<std::string, interpret::Array> items);
 
-// Fills in the inputs that are missing: reals in [0, 1), integers 0 or 1. Extents that only the
-// inputs tell are as large as they can be, or 1 without a bound.
+// Adds random values for missing inputs: reals in [0, 1), integers 0 or 1. Run-time extents get
+// their upper bound, or 1 without a bound.
 Result<void> add_random_inputs(const ir::Program& program,
                                uint64_t seed,
                                interpret::NamedArrays& inputs);

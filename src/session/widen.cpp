@@ -23,7 +23,7 @@ public:
         }
         for (const ir::Operation& op : program_.operations) {
             if (op.compound() || op.kind == ir::OperationKind::Primitive) continue;
-            keep(op.inputs);  // intrinsics and control flow are given what they ask for
+            keep(op.inputs);  // intrinsics and control flow need their declared types
             keep(op.outputs);
         }
         for (const ir::Update& update : program_.updates) kept_[update.value.value] = true;
@@ -42,8 +42,8 @@ private:
         }
     }
 
-    // To whole numbers, as a quantiser does. A quotient that is a half in f32 counts as one, so
-    // that such an operation computes in f32 throughout.
+    // Whether the operation rounds to whole numbers, like a quantiser. A quotient that is a half in
+    // f32 must stay a half, so such an operation computes in f32 throughout.
     bool rounds(const ir::Operation& op) const {
         for (const ir::OpId id : op.parts) {
             if (rounds(program_.operations[id])) return true;
@@ -87,7 +87,7 @@ private:
         }
     }
 
-    // From another type: the result is meant to be rounded.
+    // Whether the operation casts from another type: its result is meant to be rounded.
     bool casts(const ir::Operation& op) const {
         return std::ranges::none_of(op.inputs, [&](const ir::Port& port) {
             return std::ranges::any_of(port.operand.items, [&](ir::TensorId id) {
@@ -109,7 +109,7 @@ private:
     }
 
     ir::Program& program_;
-    std::vector<bool> kept_;  // by tensor: seen from outside of a compound
+    std::vector<bool> kept_;  // by tensor: used outside a compound
     std::unordered_set<ir::TensorId, IdHash> wide_;
 };
 

@@ -9,7 +9,7 @@
 namespace lemma::session {
 namespace {
 
-// `h` is read inside only; `n` is the result of a cast; `y` and `z` are seen from outside.
+// `h` is used inside only; `n` is the result of a cast; `y` and `z` are used outside.
 constexpr const char* kModel = R"(program p
 input %x: f32[4]
 input %k: i64[4]
@@ -46,7 +46,7 @@ TEST(WidenInnerTensors, AreThoseThatOnlyPartsOfOneCallSee) {
     EXPECT_EQ(wide, "h");
 }
 
-// A quotient that is rounded is one of f32, so that what is a half there goes as halves do.
+// A rounded quotient stays f32, so that a half in f32 rounds as a half.
 TEST(WidenInnerTensors, LeaveWhatIsRoundedToWholeNumbers) {
     constexpr const char* kRounding = R"(program p
 input %x: f32[4]
