@@ -17,9 +17,9 @@ std::string with_slashes(std::string text) {
     return text;
 }
 
-// ---- Where a variable stands in the text --------------------------------------------------------
+// ---- Places of variables in the text ------------------------------------------------------------
 
-// Both are in the user's own modules. The call is invalid for variables of the graph itself, the
+// Both are in the user's modules. The call is invalid for variables of the graph itself, the
 // declaration for those of library operators.
 struct VariableSite {
     Span declaration;
@@ -43,7 +43,7 @@ private:
 
     const sknd::Package& package_;
     const ir::Program& program_;
-    std::vector<ir::OpId> callers_;  // by operation: the compound or control flow it is part of
+    std::vector<ir::OpId> callers_;  // by operation: the compound or control flow around it
     std::map<std::string, VariableSite, std::less<>> places_;
     Span graph_;
 };
@@ -124,7 +124,7 @@ void VariableSites::find_callers() {
 
 bool VariableSites::is_standard(Span span) const { return sknd::is_standard(package_, span); }
 
-// The innermost call around the operation that the user wrote.
+// The innermost call around the operation in the user's text.
 Span VariableSites::user_call(ir::OpId op) const {
     for (size_t steps = 0; op.valid() && steps <= callers_.size(); ++steps) {
         const Span span = program_.operations[op].span;
@@ -141,7 +141,7 @@ VariableSite VariableSites::of(const std::string& variable) const {
     return found == places_.end() ? VariableSite{.declaration = graph_, .call = {}} : found->second;
 }
 
-// ---- What a variable wants ----------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 std::string_view type_text(ir::DType dtype) {
     if (tensor::is_real(dtype)) return "real";
@@ -264,7 +264,7 @@ DataHeader read_data_header(const tensor::ModelSource& source,
     return result;
 }
 
-// A variable of the graph that is being checked.
+// A variable of the graph under check.
 struct DataCheck::Variable {
     const ir::Program& program;
     const ir::Tensor& tensor;
@@ -280,8 +280,8 @@ DataCheck::DataCheck(const ModelFile& model,
     if (mode_ != DataMode::Ignore) list_files();
 }
 
-// A single file other than `main.sknd` shares its folder with others: only what bears its name is
-// its own for sure.
+// A single file other than `main.sknd` shares its folder with other files. Only files that begin
+// with its name certainly belong to it.
 bool DataCheck::is_own(const std::string& file) const {
     return file.ends_with(".dat") &&
            (model_.name == "main" || file.starts_with(model_.name + ".") ||
@@ -326,12 +326,12 @@ void DataCheck::check(const ir::Program& program) {
             missing.push_back(std::move(variable));
         }
     }
-    // A model without any data is a structure to be trained or filled, which is no fault.
+    // A model without any data is a structure to be trained or filled; that is no fault.
     if (mode_ == DataMode::Auto && files_.empty() && used_.empty()) return;
     for (const Variable& variable : missing) report_missing(variable);
 }
 
-// Why the file cannot be the variable's data; empty if it can. What is odd is reported.
+// The reason why the file cannot be the variable's data; empty if it can. Reports oddities.
 std::string DataCheck::misfit(const Variable& variable, const std::string& file) {
     const tensor::ModelSource& source = *model_.source;
     const DataHeader header = read_data_header(source, file, variable.tensor.dtype);

@@ -1,5 +1,5 @@
-// model/data_files.h — the data of a model's variables: which .dat file holds it, and whether that
-// file fits the variable (notes-sknd, resolution 13).
+// model/data_files.h — the data of a model's variables: finds the .dat file of a variable and
+// checks whether it fits (notes-sknd, resolution 13).
 #pragma once
 
 #include <optional>
@@ -15,19 +15,19 @@
 
 namespace lemma::model {
 
-// What `lemma check --data=…` asks of data files.
+// The argument of `lemma check --data=…`.
 enum class DataMode : uint8_t {
-    Auto,     // those that are there fit; a model with some of them has all
+    Auto,     // existing files fit; a model with some files has all
     Require,  // every variable has its data
     Ignore,
 };
 
 struct VariableName {
     std::string module;  // the main module
-    std::string graph;   // empty where the path begins with the name of an invoked graph
+    std::string graph;   // empty if the path begins with the name of an invoked graph
     std::string path;    // of labels, and the name: `first.w`
 };
-// The graphs that the program invokes without a label: the paths of their tensors begin there
+// The graphs that the program invokes without a label: their names begin the paths of their tensors
 // (spec 2.10).
 std::set<std::string, std::less<>> root_graphs(const sknd::Package& package,
                                                const ir::Program& program);
@@ -35,29 +35,29 @@ VariableName variable_name(const std::string& module,
                            const std::string& graph,
                            const std::set<std::string, std::less<>>& roots,
                            const std::string& tensor);
-// The names that a reader looks for, best first; a writer uses the first. With `/` too: all the
-// ways to write them, where folders stand for labels.
+// The file names that a reader tries, best first; a writer uses the first. The second function adds
+// all variants with `/`, where folders stand for labels.
 std::vector<std::string> data_names(const VariableName& variable);
 std::vector<std::string> data_names_with_folders(const VariableName& variable);
 // The file that holds the variable's data, if there is one.
 std::optional<std::string> find_data(const tensor::ModelSource& source,
                                      const VariableName& variable);
 
-// "[3, n]", as the program has it.
+// "[3, n]", as written in the program.
 std::string shape_text(const ir::Program& program, const ir::Tensor& variable);
-// Whether data of that shape can be the variable's: an extent that only a run tells fits what it
-// can become.
+// Whether data of that shape fits the variable; a run-time extent fits every value that it can
+// have.
 bool shape_fits(const ir::Program& program, const ir::Tensor& variable, const tensor::Shape& shape);
-// By tensor, whether anything reads it. `layer.linear` has a bias even if it is told not to use it.
+// By tensor, whether anything reads it. `layer.linear` has a bias even if it does not use it.
 std::vector<bool> read_tensors(const ir::Program& program);
 
-// What the header of a data file says.
+// The facts of a data file's header.
 struct DataHeader {
     std::string misfit;  // why it cannot hold items of the dtype; empty if it can
     tensor::Shape shape;
     std::vector<std::string> oddities;  // worth a warning
-    bool codes = false;                 // items are codes that a quantiser explains
-    bool any_item = true;               // no item is out of range, so that the header tells all
+    bool codes = false;                 // items are codes of a quantiser
+    bool any_item = true;               // no item can be out of range: the header suffices
 };
 DataHeader read_data_header(const tensor::ModelSource& source,
                             const std::string& file,
@@ -71,10 +71,10 @@ public:
               DataMode mode,
               Diagnostics& diag);
 
-    // Reports files that do not fit their variables, and variables without data; those that nothing
-    // reads need none.
+    // Reports files that do not fit their variables, and variables without data. Unused variables
+    // need no data.
     void check(const ir::Program& program);
-    // Files that no variable of any checked graph uses; makes sense when all graphs were checked.
+    // Reports files that no variable of any checked graph uses. Call it after checking all graphs.
     void report_unused();
 
 private:

@@ -11,7 +11,7 @@ namespace {
 
 // `line:column  kind  text`, a line per token.
 std::string dump_tokens(const diag::SourceMap& sources, diag::FileId file) {
-    Diagnostics repeated;  // the parser's own lexing has reported already
+    Diagnostics repeated;  // the parser has already reported these
     const sknd::TokenList list = sknd::lex(sources, file, repeated);
     std::string text;
     for (const sknd::Token& token : list.tokens) {

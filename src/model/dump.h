@@ -1,4 +1,5 @@
-// model/dump.h — what a step made, as text for debugging and golden files: `--dump=tokens|tree`.
+// model/dump.h — the tokens or the tree of a model as text, for debugging and golden files:
+// `--dump=tokens|tree`.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace lemma::model {
 
-// Of the main module; empty for Dump::None.
+// For the main module; empty for Dump::None.
 std::string dump(Dump what, const diag::SourceMap& sources, const SkndModel& model);
 
 }  // namespace lemma::model

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Formats that are known by their file name and come with later versions.
+// Formats of later versions, recognised by their file names.
 struct LaterFormat {
     std::string_view ending;
     std::string_view name;
@@ -47,8 +47,8 @@ Format format_of(const fs::path& path) {
     return path.extension() == ".nnef" ? Format::Nnef1 : Format::SkriptND;
 }
 
-// A single file is a model whose other files lie beside it. The folder may be anything, so it is
-// not searched through, unless the name is one that says what the folder is.
+// A single file is a model whose other files are in the same folder. That folder may contain
+// anything, so its subfolders are searched only if the file is `graph.nnef`.
 ModelFile single_file(const fs::path& path, const tensor::SourceLimits& limits) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     return {.format = format_of(path),
@@ -110,7 +110,7 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
     const fs::path path(argument);
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return find_in_folder(path, argument, limits);
-    // A file that does not exist is reported by whoever reads it.
+    // The reader reports a missing file.
     if (!is_there(path)) return single_file(path, limits);
     if (tensor::is_archive_name(argument)) return find_in_archive(argument, limits);
     if (auto unsupported = unsupported_format(argument)) return std::unexpected(*unsupported);

@@ -1,5 +1,5 @@
-// model/find_model.h — what a MODEL argument names: a file, a folder or an archive, in a format
-// found by looking.
+// model/find_model.h — finds the model of a MODEL argument: a file, a folder or an archive, and its
+// format.
 #pragma once
 
 #include <memory>
@@ -24,10 +24,10 @@ struct ModelFile {
     std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
 };
 
-// What a file's name says about a format that this version does not read; empty for .sknd.
+// The error for a file name of a format that this version does not read; empty for .sknd.
 std::optional<Error> unsupported_format(const std::string& path);
 
-// The error says what is there instead of a model that this version reads.
+// The error says what was found instead of a model.
 Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits = {});
 
 // The text of the main file.

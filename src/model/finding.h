@@ -1,4 +1,4 @@
-// model/finding.h — what a command found out about one model, and a list of these as JSON.
+// model/finding.h — the results of a command for one model, and a list of them as JSON.
 #pragma once
 
 #include <optional>
@@ -19,24 +19,24 @@ struct Finding {
     diag::SourceMap sources;
     Diagnostics diag;
     std::optional<Error> unusable;    // why it could not be used at all
-    std::vector<diag::Note> remarks;  // what is worth knowing and no fault; a place may be missing
+    std::vector<diag::Note> remarks;  // hints that are no faults; a place may be missing
     std::string dump;
-    std::string conformity;  // what a profile says, as a JSON document
+    std::string conformity;  // the report of a profile, as a JSON document
 
-    // Something other than the model's contents is in the way.
+    // For problems outside the model's contents.
     void fail(Error error) {
         unusable = std::move(error);
         status = kUnusable;
     }
 };
 
-// `file:line:column: note: …`, with an end of line; `file:path: note: …` for binary files.
+// `file:line:column: note: …`, with a line break; `file:path: note: …` for binary files.
 std::string remark_text(const Finding& finding, const diag::Note& remark);
-// All of them.
+// All remarks.
 std::string remarks_text(const Finding& finding);
 
-// The document of diag/render.h for all models together; `model` says whose each diagnostic is, and
-// `models` lists them all.
+// The document of diag/render.h for all models together; `model` names the model of each
+// diagnostic, and `models` lists all models.
 std::string as_json(const std::vector<Finding>& findings);
 
 }  // namespace lemma::model

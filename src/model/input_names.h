@@ -1,4 +1,4 @@
-// model/input_names.h — what is said about inputs that a model does not have.
+// model/input_names.h — the error for an input that a model does not have.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace lemma::model {
 
-// Names the inputs that there are, and the one that may have been meant.
+// Lists the inputs of the model, and suggests a similar name.
 Error no_such_input(const std::string& name, const std::vector<std::string>& inputs);
 
 }  // namespace lemma::model

@@ -1,9 +1,9 @@
-// The line of travel of a model, for all formats on one page:
+// The pipeline of a model, for all formats on one page:
 //
 //     find → read → check → compose → ir::Program → data
 //
-// Each format has its steps in its own folder: sknd/model.h, nnef1/model.h and onnx/model.h.
-// `load_model` goes all the way. `check_model` looks at everything there is, and keeps nothing.
+// Each format has its steps in a folder: sknd/model.h, nnef1/model.h and onnx/model.h. `load_model`
+// runs the whole pipeline. `check_model` checks everything and keeps nothing.
 #include "model/load.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace lemma::model {
 
 namespace {
 
-// Empty when something is wrong inside of the model, which is reported.
+// Empty after a fault inside the model, which is reported.
 using Loaded = Result<std::optional<LoadedModel>>;
 
 // ---- SkriptND -----------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ Loaded load_nnef1(const ModelFile& file, const LoadOptions& options, Finding& fi
     CheckOptions data = check;
     data.data = options.data;
     if (options.data != DataMode::Ignore)
-        files.check(imported, data, std::nullopt, finding.diag);  // items are read by the run
+        files.check(imported, data, std::nullopt, finding.diag);  // the run reads the items
     if (finding.diag.has_errors()) return std::nullopt;
     return with_data(
         std::move(model), std::move(library), std::move(imported), std::move(files), options);
@@ -78,7 +78,7 @@ Result<void> check_nnef1_model(const ModelFile& file,
     const Nnef1Library library(model->document, check, finding.sources, finding.diag);
     if (finding.diag.has_errors()) return {};
     const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
-    // What does not fit is reported.
+    // Reports quantisers that do not fit.
     if (imported.program) nnef1_quantizers(*model, *imported.program, check, finding);
     if (imported.custom.valid()) {
         finding.remarks.push_back({imported.custom,
@@ -118,7 +118,7 @@ Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options,
     return {};
 }
 
-// ---- All of them --------------------------------------------------------------------------------
+// ---- All formats --------------------------------------------------------------------------------
 
 Loaded load(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     switch (file.format) {

@@ -1,5 +1,5 @@
-// model/load.h — the line of travel of a MODEL, whatever its format. Whoever checks, shows, runs or
-// converts models knows this only.
+// model/load.h — the pipeline of a MODEL of any format. Code that checks, shows, runs or converts
+// models needs only this header.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace lemma::model {
 
-// Empty when something is wrong, which `finding` tells then.
+// Empty if there is a fault, which `finding` then reports.
 std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding);
 
-// Every validity rule of the format, for `lemma check`; the error is trouble with the file itself.
+// Checks every validity rule of the format, for `lemma check`; an error concerns the file itself.
 Result<void> check_model(const std::string& argument, const LoadOptions& options, Finding& finding);
 
-// The program of a file that `lemma show --text` wrote, or somebody else in that form.
+// The extension of program files, as written by `lemma show --text` or in that form.
 inline constexpr const char* kProgramEnding = ".ir";
 std::optional<ir::Program> load_program(const std::string& path, Finding& finding);
 

@@ -14,10 +14,10 @@
 
 namespace lemma::model {
 
-// The data of a variable, in its dtype and of its shape; nothing when the model has none.
+// Reads the data of a variable, in its dtype and shape; nothing if the model has none.
 using DataReader = std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)>;
 
-// For tensors by name: a program from `x` to `y` that rounds values as the model says.
+// By the names of tensors: a program from `x` to `y` that rounds values as the model says.
 using Quantizers = std::map<std::string, ir::Program>;
 
 struct LoadedModel {
@@ -27,8 +27,8 @@ struct LoadedModel {
     ir::Program program;
     DataReader data;
     std::vector<std::string> deciding;  // inputs whose values the program was made for (ONNX)
-    std::function<std::string(const ir::Tensor&)> data_name;  // where a variable is written
-    // Empty when one cannot be made, which is reported.
+    std::function<std::string(const ir::Tensor&)> data_name;  // file to write a variable to
+    // Empty if one cannot be made, which is reported.
     std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;
 };
 

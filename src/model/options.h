@@ -1,5 +1,4 @@
-// model/options.h — what the command line, or a program, wants of a model that is checked or
-// loaded.
+// model/options.h — options for checking and loading a model, from the command line or the API.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace lemma::model {
 
-// The largest --max-depth: what the stack of any step takes, sanitizers included.
+// The largest --max-depth: it fits the stack in every step, even with sanitizers.
 inline constexpr int kMaxDepth = 2000;
 
 // What `--dump` prints, for debugging.
@@ -23,7 +22,7 @@ enum class Dump : uint8_t { None, Tokens, Tree };
 
 struct CheckOptions {
     bool syntax_only = false;  // the main file alone, without its imports
-    bool types_only = false;   // no composing
+    bool types_only = false;   // no composition
     bool library = false;      // a module that needs no graph
     sknd::ParseLimits parse;
     sknd::EvalLimits eval;
@@ -37,16 +36,16 @@ struct CheckOptions {
 struct ProfileOptions {
     bool sonnx = false;
     bool relax_broadcast = false;
-    std::optional<int64_t> max_concat_inputs;  // empty: as many as the document of Concat allows
+    std::optional<int64_t> max_concat_inputs;  // empty: the limit of the Concat document
     std::string report;                        // the file to write, .md or .html
-    std::string fix;                           // the model to write in the explicit form
+    std::string fix;                           // the file for the model in explicit form
 };
 
 struct LoadOptions {
     CheckOptions check;
     tensor::SourceLimits source;
-    DataMode data = DataMode::Ignore;  // what is checked about data while loading
-    // Files as `-i` takes them, for models with inputs that decide shapes (ONNX).
+    DataMode data = DataMode::Ignore;  // the data check while loading
+    // Files as for `-i`, for models with inputs that decide shapes (ONNX).
     std::vector<std::string> inputs;
     ProfileOptions profile;
 };

@@ -49,7 +49,7 @@ private:
     const ir::Quantizer& quantizer_;
 };
 
-// The real that a code of a channel stands for: the second half of the operator's formula.
+// The real number for a code of a channel: the second half of the operator's formula.
 using Decode = double (*)(const Attributes&, size_t channel, double code);
 
 double decode_zero_point(const Attributes& attributes, size_t channel, double code) {
@@ -75,7 +75,7 @@ double decode_linear(const Attributes& attributes, size_t channel, double code) 
     return code / steps * (high - low) + low;
 }
 
-// Codes count powers of two from the smallest one on (NNEF 1.0.4, 5.2); a sign is that of the
+// Codes count powers of two from the smallest one on (NNEF 1.0.4, 5.2); the sign is that of the
 // value.
 double decode_logarithmic(const Attributes& attributes, size_t channel, double code) {
     const double steps = std::exp2(attributes.number("bits", 0, 8)) - 1;
@@ -83,7 +83,7 @@ double decode_logarithmic(const Attributes& attributes, size_t channel, double c
     return std::copysign(std::exp2(std::abs(code) + top - steps), code);
 }
 
-// The codes that the bits of the quantiser have.
+// The range of codes for the quantiser's bits.
 struct CodeRange {
     double lowest = 0;
     double highest = 0;
@@ -112,7 +112,7 @@ struct Decoder {
 
 Decoder decoder_of(std::string_view op) {
     const std::string_view name = op.substr(op.rfind('.') + 1);
-    // Those of nnef1.quantizers have shorter names.
+    // The quantisers of nnef1.quantizers have shorter names.
     if (name == "zero_point_linear_quantize" || name == "zero_point_linear") {
         return {decode_zero_point, signed_codes};
     }

@@ -44,7 +44,7 @@ TEST(StoredCodes, HaveAScalePerChannel) {
               (std::vector<double>{1, 2, 0.5, 0.75, 5, 6, 1.5, 1.75}));
 }
 
-// 8 bits without sign: 0 is the least, 255 the largest; with sign the codes begin at -128.
+// Unsigned 8-bit codes go from 0, the least value, to 255, the largest; signed codes begin at -128.
 TEST(StoredCodes, SpanARange) {
     std::vector<ir::Attribute> attributes = {{"min", ir::Scalar(-1.0)},
                                              {"max", ir::Scalar(4.1)},

@@ -19,7 +19,7 @@ bool is_quantised(const tensor::NnefHeader& header) {
     return codes && !header.range;
 }
 
-// Integers of the language are signed, with 64 bits.
+// Integers of the language are signed and have 64 bits.
 Result<void> check_integers(const tensor::Tensor& stored) {
     if (stored.dtype() != tensor::DType::U64) return {};
     for (int64_t i = 0; i < stored.size(); ++i) {

@@ -1,4 +1,4 @@
-// model/stored_data.h — a .dat file of a model as the data of a variable.
+// model/stored_data.h — reads a .dat file of a model as the data of a variable.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace lemma::model {
 
-// Stored codes are decoded as the quantiser of the variable says.
+// Decodes stored codes by the quantiser of the variable.
 Result<std::optional<tensor::Tensor>> read_stored(const tensor::ModelSource& source,
                                                   const std::string& file,
                                                   const ir::Tensor& variable,

@@ -12,7 +12,7 @@ namespace lemma::model {
 
 namespace {
 
-// Data of another width is converted; reals, integers and bools stay what they are.
+// Data of another width is converted; the kind (real, integer, bool) must be the same.
 bool same_kind(tensor::DType a, tensor::DType b) {
     return tensor::is_real(a) == tensor::is_real(b) &&
            tensor::is_integer(a) == tensor::is_integer(b);
@@ -101,7 +101,7 @@ void Weights::report_missing(const ir::Program& program,
                                       variable.name),
                           diag);
     const std::set<std::string_view> known = variable_names(program);
-    std::vector<std::string_view> free;  // names that are no variable's
+    std::vector<std::string_view> free;  // names that belong to no variable
     for (const auto& [name, entry] : entries_) {
         if (!known.contains(name)) free.push_back(name);
     }

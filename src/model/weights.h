@@ -1,5 +1,5 @@
-// model/weights.h — the data of a model's variables from one file that names its tensors, as
-// `--weights=FILE.safetensors` gives it, and such a file written.
+// model/weights.h — the data of a model's variables in one file with named tensors,
+// `--weights=FILE.safetensors`: reading and writing.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ inline constexpr const char* kWeightsEnding = ".safetensors";
 
 class Weights {
 public:
-    // Reads what the file has, but not its elements.
+    // Reads the names and shapes in the file, but not the elements.
     static Result<Weights> open(const std::string& path);
 
     bool has(const ir::Tensor& variable) const { return entries_.contains(variable.name); }
-    // Reports tensors that are no variable of the program, or do not fit theirs.
+    // Reports tensors that belong to no variable of the program, or do not fit their variable.
     void check(const ir::Program& program, Diagnostics& diag) const;
     // Reports that the file lacks the variable.
     void report_missing(const ir::Program& program,

@@ -291,7 +291,7 @@ bool Session::check_weights(model::Finding& finding) const {
     for (uint32_t i = 0; i < program().tensors.size() && !random_weights_; ++i) {
         const ir::Tensor& tensor = program().tensors[make_id<ir::TensorId>(i)];
         if (tensor.role != ir::TensorRole::Variable || !read[i] || weights_->has(tensor)) continue;
-        const auto own = model_.data(tensor);  // load_variables reports read errors
+        const auto own = model_.data(tensor);  // loading reports read errors
         if (own && !*own) weights_->report_missing(program(), tensor, finding.diag);
     }
     if (finding.diag.has_errors()) finding.status = model::kWrong;

@@ -84,7 +84,7 @@ Result<std::optional<tensor::Tensor>> LabelFiles::read(const nnef1::StoredVariab
               ErrorKind::Unreadable});
 }
 
-// What the file says, or what is in the place of one.
+// The header of the file, or of the tensor in a file of many.
 DataHeader LabelFiles::header_of(const nnef1::StoredVariable& variable,
                                  const std::string& file) const {
     if (dialect_ != nnef1::Dialect::Tract) {
@@ -96,8 +96,8 @@ DataHeader LabelFiles::header_of(const nnef1::StoredVariable& variable,
         .misfit = header.misfit, .shape = header.shape.value_or(variable.shape), .oddities = {}};
 }
 
-// Whether the header fits, and the items are to be looked at. `file` is empty for a tensor among
-// many, and `tensor` null where the model has no program.
+// Whether the header fits and the items need a check. `file` is empty for a tensor in a file of
+// many; `tensor` is null if the model has no program.
 bool LabelFiles::check_file(const nnef1::StoredVariable& variable,
                             const std::string& given,
                             const ir::Tensor* tensor,
@@ -192,7 +192,7 @@ void LabelFiles::check(const nnef1::Imported& model,
             missing.push_back(&variable);
         }
     }
-    // A file of any name shares its folder with others.
+    // A file with another name shares its folder with other files.
     const bool whole = model_.name == "graph";
     if (whole && !trouble_) report_unused(variables, diag);
     const bool none = missing.size() == variables.size();

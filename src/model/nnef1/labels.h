@@ -1,5 +1,5 @@
-// model/nnef1/labels.h — the data of NNEF 1.0 variables, found by their labels: `conv1/filter` is
-// in the file `conv1/filter.dat` (specification, 5.1).
+// model/nnef1/labels.h — the data of NNEF 1.0 variables, found by their labels: the data of
+// `conv1/filter` is in the file `conv1/filter.dat` (specification, 5.1).
 #pragma once
 
 #include <map>
@@ -19,18 +19,18 @@ class LabelFiles {
 public:
     LabelFiles(const ModelFile& model, nnef1::Dialect dialect);
 
-    // The file of a label. One that differs in upper and lower case only will do if it is the only
+    // The file of a label. A file with different upper and lower case is accepted if it is the only
     // one.
     std::optional<std::string> find(const std::string& label) const;
-    // What the data of a label is, where the file alone tells; documents of tract have one type for
-    // all of them.
+    // The dtype of a label's data, if only the file determines it: documents of tract have one type
+    // for all variables.
     std::optional<ir::DType> kind(const std::string& label) const;
-    // The data of a variable, whose tensor has become `tensor`; nothing if there is none.
+    // The data of a variable with the given tensor; nothing if there is none.
     Result<std::optional<tensor::Tensor>> read(const nnef1::StoredVariable& variable,
                                                const ir::Tensor& tensor,
                                                const tensor::SourceLimits& limits) const;
-    // Reports files that do not fit their variables, and variables without data. With limits,
-    // items of types that have values out of range are read, too.
+    // Reports files that do not fit their variables, and variables without data. With limits, it
+    // also reads the items of types whose values can be out of range.
     void check(const nnef1::Imported& model,
                const CheckOptions& options,
                const std::optional<tensor::SourceLimits>& items,

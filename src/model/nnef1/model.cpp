@@ -23,7 +23,7 @@ nnef1::ParseOptions parse_options(const CheckOptions& options) {
 // `graph.quant` beside `graph.nnef`.
 std::string quant_name(const ModelFile& model) { return model.name + ".quant"; }
 
-// Whether the document has the fragment that is written for quantisers of SkriptND.
+// Whether the document has the fragment that our writer adds for SkriptND quantisers.
 bool has_away_quantizer(const nnef1::Document& document, const diag::SourceMap& sources) {
     const auto letters = [](std::string_view text) {
         std::string result(text);
@@ -40,7 +40,7 @@ bool has_away_quantizer(const nnef1::Document& document, const diag::SourceMap& 
     });
 }
 
-// What the command line says about graphs; NNEF 1.0 has one, without attributes.
+// Whether `--graph` and `-a` fit: an NNEF 1.0 model has one graph, without attributes.
 bool fits_command_line(const Nnef1Model& model, const GraphOptions& options, Diagnostics& diag) {
     const nnef1::Name& name = model.document.graph->name;
     if (!options.graph.empty() && options.graph != name.text) {
@@ -103,7 +103,7 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
     if (!tract) {
         model->standard =
             nnef1::parse_used_standard(sources, standard, model->document, quant, diag);
-    } else {  // its operations stand for others
+    } else {  // its operations are mapped to others
         model->standard = nnef1::parse_standard(sources, standard, diag);
         model->tract = nnef1::parse_library(sources, "tract.nnef", nnef1_text("tract.nnef"), diag);
     }
@@ -122,8 +122,8 @@ Result<std::unique_ptr<Nnef1Model>> check_nnef1(const ModelFile& file,
 
 namespace {
 
-// The operations that the document can call. `unsqueeze`, `copy` and `add` stand for what it says
-// in other ways; operators are few enough to take all of them where there is one.
+// The operations that the document can call. `unsqueeze`, `copy` and `add` implement other
+// notations. If the document has any operator, all operators are included: they are few.
 std::vector<std::string> called_operations(const nnef1::Document& document) {
     std::vector<std::string> names = {"unsqueeze", "copy"};
     bool operators = false;

@@ -18,7 +18,7 @@ tensor::Shape shape_of(const ir::Program& program, const ir::Tensor& tensor) {
     return shape;
 }
 
-// A program that does nothing but quantise one tensor.
+// A program that only quantises one tensor.
 std::optional<ir::Program> quantizer_program(const nnef1::TensorQuantizer& quantizer,
                                              const ir::Program& program,
                                              const ir::Tensor& tensor,
@@ -65,7 +65,7 @@ std::string literal(const ir::SymbolPool& symbols, const ir::Scalar& value) {
     return nnef1::scalar_text(symbols, value, type).value_or("0.0");
 }
 
-// A graph that does nothing but quantise one tensor, for the document in the place of its own.
+// A graph that only quantises one tensor; it replaces the document's graph.
 std::string graph_text(const nnef1::TensorQuantizer& quantizer,
                        const ir::Program& program,
                        const ir::Tensor& tensor) {
@@ -96,7 +96,7 @@ std::string graph_text(const nnef1::TensorQuantizer& quantizer,
     return text + fmt::format("y = {}({});\n}}\n", quantizer.op, fmt::join(arguments, ", "));
 }
 
-// What is wrong in the fragments is told there, and the rest at the line of graph.quant.
+// Faults in fragments are reported there, others at the line of graph.quant.
 void hand_on(const Diagnostics& trouble,
              diag::FileId file,
              size_t own_bytes,
@@ -158,7 +158,7 @@ std::optional<ir::Program> fragment_program(const nnef1::TensorQuantizer& quanti
     return result;
 }
 
-// The result has the shape of what is quantised.
+// Whether the result has the shape of the quantised tensor.
 bool keeps_shape(const ir::Program& program,
                  const ir::Program& quantizer,
                  const ir::Tensor& tensor) {

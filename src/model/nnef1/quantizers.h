@@ -1,4 +1,4 @@
-// model/nnef1/quantizers.h — what graph.quant says about tensors, as programs.
+// model/nnef1/quantizers.h — the quantisers of graph.quant as programs.
 #pragma once
 
 #include "model/nnef1/model.h"

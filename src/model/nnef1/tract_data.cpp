@@ -34,7 +34,7 @@ uint16_t half_word(std::string_view bytes, size_t at) {
                                  static_cast<uint8_t>(bytes[at + 1]) << 8);
 }
 
-// The item type of tract, if it is one of its own.
+// The vendor-specific item type of tract, if the header has one.
 std::optional<uint16_t> vendor_type(std::string_view header) {
     if (static_cast<int64_t>(header.size()) < tensor::kNnefHeaderBytes) return std::nullopt;
     if (half_word(header, kVendorAt) != kTractVendor) return std::nullopt;
@@ -104,7 +104,7 @@ TractHeader read_tract_header(const tensor::ModelSource& source, const std::stri
     }
     auto header = tensor::decode_nnef_header(*begin, *size);
     if (!header) return {.misfit = header.error().message, .shape = std::nullopt};
-    // Integers have the codes of quantised items, whether they are or not.
+    // Integers have the codes of quantised items, whether they are quantised or not.
     return {.misfit = "",
             .kind = kind_of(tensor::dtype_of_items(*header)),
             .shape = std::move(header->shape)};
@@ -126,7 +126,7 @@ Result<tensor::Tensor> read_tract_data(const tensor::ModelSource& source,
 
 // ---- Files of many tensors ----------------------------------------------------------------------
 
-// What cannot be read has no tensors; a label then has no data, which is reported.
+// An unreadable file has no tensors; then a label has no data, which is reported.
 SafetensorsFiles::SafetensorsFiles(const tensor::ModelSource& source) {
     const auto names = source.list();
     if (!names) return;

@@ -1,5 +1,5 @@
-// model/nnef1/tract_data.h — data as archives of tract hold it: integers under the codes of
-// quantised items, weights in blocks of four bits, and files of many tensors.
+// model/nnef1/tract_data.h — data in archives of tract: integers with the codes of quantised items,
+// weights in 4-bit blocks, and files of many tensors.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace lemma::model {
 
-// What a file says about its tensor. Kinds are those that programs compute in: f32, i64, bool.
+// The header of a tensor's data. Kinds are those of the computation: f32, i64, bool.
 struct TractHeader {
     std::string misfit;  // why it cannot be read; empty if it can
     ir::DType kind = ir::DType::F32;
-    // Empty for blocks: these are flattened, and the graph alone has the shape.
+    // Empty for blocks: these are flattened, and only the graph has the shape.
     std::optional<tensor::Shape> shape;
 };
 
@@ -49,7 +49,7 @@ private:
         tensor::Shape shape;
     };
     std::map<std::string, FilePart> places_;
-    // The file that was read last: labels of one file come one after the other.
+    // The last file read: the labels of one file mostly come in sequence.
     mutable std::shared_ptr<const tensor::SafetensorsFile> open_;
     mutable std::string open_name_;
 };

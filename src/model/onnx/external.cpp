@@ -18,7 +18,7 @@ std::unexpected<Error> bad(std::string message) {
     return std::unexpected(Error{std::move(message)});
 }
 
-// A path that leads nowhere but down, links included.
+// A path that stays inside the folder, links included.
 Result<std::string> inner_path(const fs::path& folder, const std::string& location) {
     const fs::path inside(location);
     const auto outside = [&] {

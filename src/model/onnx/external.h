@@ -7,8 +7,8 @@
 
 namespace lemma::model {
 
-// Gives parts of files in the folder of a model, and of no other folder, links included. It keeps
-// the files that it has opened, and is for one thread.
+// Returns parts of files in the model's folder, and of no other folder, links included. It keeps
+// the files open, and is for one thread.
 tensor::ReadExternal external_reader(const std::string& model_path);
 
 }  // namespace lemma::model

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The inputs that a run gives, in order; initialisers are only their defaults.
+// The inputs that a run needs, in order; initialisers are only defaults of inputs.
 std::vector<std::string> input_names(const onnx::Model& model) {
     const onnx::Graph& graph = model.graphs[model.main];
     std::unordered_set<std::string_view> defaults;
@@ -48,11 +48,11 @@ Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& mode
                 return std::unexpected(no_such_input(name, names));
             const auto next = std::ranges::find_if(
                 names, [&](const std::string& each) { return !given.contains(each); });
-            if (next == names.end()) break;  // reported when the run takes its inputs
+            if (next == names.end()) break;  // the run reports it
             name = *next;
         }
         const std::string path = named ? argument.substr(middle + 1) : argument;
-        // A pipe is read once, by the run.
+        // A pipe can be read only once, by the run.
         if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
         LEMMA_TRY(tensor::NamedTensor tensor, tensor::read_tensor_file(path));
         given[name] = std::move(tensor.tensor);
@@ -71,7 +71,7 @@ void import_over(const CheckOptions& options,
     result.imported = onnx::import_model(result.model, result.file, *builder, import, diag);
 }
 
-// Operators were missing: there may be more in the whole library, or names that are near.
+// Whether operators were missing: the whole library may have them, or similar names.
 bool lacks_operators(const Diagnostics& diag) {
     return std::ranges::any_of(diag.items(), [](const diag::Diagnostic& item) {
         return item.kind == DiagKind::NoOperator || item.kind == DiagKind::NotSupported;

@@ -1,4 +1,4 @@
-// ONNX models against the safety profile.
+// Checks ONNX models against the safety profile.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace lemma::model {
 
 namespace {
 
-// Of what the rules of the format report; the profile looks at all of it.
+// Limit for the errors of the format's rules; the profile considers all of them.
 constexpr size_t kMaxBaseErrors = 10'000;
 
 enum class ReportForm : uint8_t { Markdown, Html };
@@ -27,7 +27,7 @@ Result<ReportForm> form_of(const std::string& path) {
         fmt::format("the report `{}` has to end with .md or .html, which says its form", path)});
 }
 
-// Reports say nothing about the folders of whoever made them.
+// Reports do not reveal the folders of their author.
 std::string name_of(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
@@ -50,7 +50,7 @@ sonnx::Report begin_report(const OnnxModel& loaded,
     return report;
 }
 
-// What keeps rules from being decided.
+// Adds the problems that keep rules undecided.
 void add_problems(const OnnxModel& loaded, const Diagnostics& base, sonnx::Report& report) {
     if (!loaded.imported.undecided.empty())
         report.problems.push_back(undecided_text(loaded.imported));

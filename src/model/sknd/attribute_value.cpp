@@ -58,7 +58,7 @@ Span ValueReader::trimmed(Span span) const {
 std::optional<ir::Value> ValueReader::value(Span span) {
     const std::string_view text = sources_.text(span);
     const bool is_list = text.starts_with('[') && text.ends_with(']');
-    // A bare word may look like a list where a single string is wanted.
+    // A bare word may look like a list where a single string is expected.
     if (is_list && !declared_.type.packed && declared_.type.base != BaseType::Str) {
         return wrong(span, DiagKind::PackMismatch, "a list where a single value is wanted");
     }
@@ -83,7 +83,7 @@ std::optional<ir::Value> ValueReader::list(Span span) {
     return ir::Value(std::move(pack));
 }
 
-// At the commas that stand outside of quotes.
+// Splits at the commas outside quotes.
 std::vector<Span> ValueReader::split_items(Span inside) const {
     const std::string_view text = sources_.text(inside);
     std::vector<Span> items;
@@ -153,7 +153,7 @@ std::optional<ir::Scalar> ValueReader::bool_item(std::string_view text, Span spa
         span, DiagKind::TypeMismatch, fmt::format("`{}` is neither `true` nor `false`", text));
 }
 
-// A bare word stands for itself; in quotes, `\` takes the character behind it as it is.
+// A bare word stands for itself; in quotes, `\` escapes the next character.
 std::optional<ir::Scalar> ValueReader::str_item(std::string_view text, Span span) {
     if (text.empty() || !is_quote(text.front())) return ir::Scalar(std::string(text));
     std::string inside;

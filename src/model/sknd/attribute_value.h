@@ -1,5 +1,5 @@
-// model/sknd/attribute_value.h — one value of a graph attribute as it is written on the command
-// line: `3`, `0.5`, `true`, `same` or `'same'`, `[1,2,3]`.
+// model/sknd/attribute_value.h — one value of a graph attribute on the command line: `3`, `0.5`,
+// `true`, `same` or `'same'`, `[1,2,3]`.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace lemma::model {
 
-// The text at `span`, read by the declared type. Empty, with a report there, if it does not fit.
+// Reads the text at `span` as the declared type. Empty, with a report there, if it does not fit.
 std::optional<ir::Value> read_attribute_value(const diag::SourceMap& sources,
                                               Span span,
                                               const sknd::Parameter& declared,

@@ -60,7 +60,7 @@ void report_unknown(const Assignment& given,
     }
 }
 
-// True unless the name was given before.
+// Reports a name that was given before; true if there was none.
 bool is_first(const Assignment& given, const std::vector<Assignment>& before, Diagnostics& diag) {
     const auto same = std::ranges::find(before, given.name, &Assignment::name);
     if (same == before.end()) return true;

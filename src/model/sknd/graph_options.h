@@ -1,6 +1,5 @@
-// model/sknd/graph_options.h — what the command line says about the graph to compose:
-// `--graph=NAME`,
-// `-a NAME=VALUE` and the limits. Values are read by the declared types of the attributes.
+// model/sknd/graph_options.h — the options for composing a graph: `--graph=NAME`, `-a NAME=VALUE`
+// and the limits. Values are read by the declared types of the attributes.
 #pragma once
 
 #include <optional>
@@ -15,24 +14,24 @@
 
 namespace lemma::model {
 
-// The largest --max-call-depth: what the stack takes, sanitizers included.
+// The largest --max-call-depth: it fits the stack, even with sanitizers.
 inline constexpr int kMaxCallDepth = 300;
 
 struct GraphOptions {
-    std::string graph;                    // empty: as the command chooses
+    std::string graph;                    // empty: the command chooses
     std::vector<std::string> attributes;  // `NAME=VALUE` each
     sknd::ComposeOptions compose;         // limits; graph and attributes are filled in
 };
 
 using GraphList = std::vector<const sknd::Definition*>;
 
-// The graph that `--graph` names, or all of them. Empty, with a report, if there is no such graph.
+// The graph of `--graph`, or all graphs. Empty, with a report, if there is no such graph.
 std::optional<GraphList> named_graphs(const sknd::Module& main,
                                       const GraphOptions& options,
                                       diag::SourceMap& sources,
                                       Diagnostics& diag);
 
-// The values of `-a` for each of the graphs: every value goes to each graph that declares the
+// The values of `-a` for each of the graphs. Every value goes to each graph that declares the
 // attribute. Empty, with reports that point into the command line, if a value does not fit its
 // declaration or no graph declares it.
 using AttributeLists = std::vector<std::vector<ir::Attribute>>;
@@ -42,7 +41,7 @@ std::optional<AttributeLists> given_attributes(const sknd::Module& main,
                                                diag::SourceMap& sources,
                                                Diagnostics& diag);
 
-// The attributes without which the graph cannot be composed, and that are not among the given.
+// The attributes that the graph still needs for composition.
 std::vector<std::string> missing_attributes(const sknd::Module& main,
                                             const sknd::Definition& graph,
                                             const std::vector<ir::Attribute>& given);

@@ -9,7 +9,7 @@ namespace lemma::model {
 
 namespace {
 
-// Expressions nest deeper than brackets, for `a + b + c` nests, too.
+// Expressions nest deeper than brackets, because `a + b + c` nests, too.
 sknd::ParseLimits parse_limits(const CheckOptions& options) {
     sknd::ParseLimits limits = options.parse;
     limits.max_expr_depth = std::max(limits.max_expr_depth, 2 * limits.max_depth);
@@ -43,7 +43,8 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
-// A graph that another one invokes is composed there; one that cannot run by itself is not.
+// Drops graphs that another graph invokes, because they are composed there, and graphs that cannot
+// run alone.
 void drop_others(const SkndModel& model, GraphList& graphs) {
     const sknd::Module& main = main_module(model);
     const auto& callees = model.types.modules[model.package.main().value].callees;
@@ -86,8 +87,8 @@ void report_missing(const sknd::Definition& graph,
         .note(fmt::format("give them as `{}`", fmt::join(flags, " ")));
 }
 
-// After all graphs are composed: composing stops where there are errors. `whole` when these are all
-// graphs of the model, so that a file without a variable is one too many.
+// Runs after all graphs are composed, because composition stops at errors. `whole`: these are all
+// graphs of the model, so a file without a variable is superfluous.
 void check_data(const SkndModel& model,
                 const CheckOptions& options,
                 const std::vector<ir::Program>& programs,
@@ -162,7 +163,7 @@ void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& 
             if (program) programs.push_back(std::move(*program));
             continue;
         }
-        // The graph that a run would take needs its values; the others may be meant for later.
+        // The first graph, which a run would use, needs its values; the others may be for later.
         if (i == 0) {
             report_missing(graph, missing, diag);
             bad_usage();

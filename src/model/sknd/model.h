@@ -1,4 +1,5 @@
-// model/sknd/model.h — the steps of a SkriptND model: read and typed, composed, with its data.
+// model/sknd/model.h — the steps of a SkriptND model: it is read, typed and composed; then it gets
+// its data.
 #pragma once
 
 #include <optional>
@@ -16,25 +17,24 @@ struct SkndModel {
     ModelFile model;
 };
 
-// Reads the modules and checks their types. An error is trouble with the file itself; what is wrong
-// inside it goes to `diag`.
+// Reads the modules and checks their types. An error concerns the file itself; faults in its
+// contents go to `diag`.
 Result<SkndModel> check_sknd(const ModelFile& file,
                              const CheckOptions& options,
                              diag::SourceMap& sources,
                              Diagnostics& diag);
 
-// The graph that `--graph` names, or the first one, with the attributes of `-a`; the model was
-// checked without errors. Empty when something is wrong, which is reported.
+// Composes the graph of `--graph`, or the first one, with the attributes of `-a`. The model must be
+// checked without errors. Empty after a fault, which is reported.
 std::optional<ir::Program> compose_graph(const SkndModel& model,
                                          const CheckOptions& options,
                                          Finding& finding);
 
-// Composes every graph that no other one invokes, or the one that `--graph` names, to find what is
-// wrong with it, and checks the data of the variables. Graphs that lack attributes are left out,
-// which is remarked.
+// Composes the graph of `--graph`, or every graph that no other one invokes, to find faults, and
+// checks the data of the variables. Graphs that lack attributes are skipped with a remark.
 void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& finding);
 
-// The program that the model was composed to, with the files of its variables.
+// The composed program, with the files of its variables.
 LoadedModel with_data(SkndModel model,
                       ir::Program program,
                       const LoadOptions& options,

@@ -32,7 +32,7 @@ std::string value_text(const ir::Program& program, const ir::Value& value) {
         });
 }
 
-// Extents that only a run tells are open.
+// Run-time extents are open.
 std::string shape_text(const ir::Program& program, const ir::Tensor& tensor) {
     std::vector<std::string> extents;
     for (const ir::SymId part : tensor.shape) {
@@ -45,8 +45,8 @@ std::string shape_text(const ir::Program& program, const ir::Tensor& tensor) {
     return fmt::format("{}", fmt::join(extents, ", "));
 }
 
-// A graph that does nothing but quantise one tensor; it stands behind the model's own text, so that
-// every operator is called by the name that the model uses.
+// A graph that only quantises one tensor. It follows the model's text, so that operators have the
+// names that the model uses.
 std::string graph_text(const ir::Program& program, const ir::Tensor& tensor, size_t number) {
     std::vector<std::string> attributes;
     for (const ir::Attribute& attribute : tensor.quantizer->attributes) {
@@ -66,7 +66,7 @@ std::string graph_text(const ir::Program& program, const ir::Tensor& tensor, siz
         list);
 }
 
-// The statement about the tensor, or the block that has it.
+// The statement about the tensor, or the block that contains it.
 Span statement_about(const LoadedModel& model, const ir::Tensor& tensor) {
     const sknd::Package& package = model.package;
     for (const sknd::Definition& definition : package[package.main()].module.definitions) {
@@ -80,7 +80,7 @@ Span statement_about(const LoadedModel& model, const ir::Tensor& tensor) {
     return {model.source, 0, 0};
 }
 
-// The model's own text with the graphs behind it. What is wrong there is told in the model's text.
+// The model's text followed by these graphs. Faults there are reported in the model's text.
 class QuantizedText {
 public:
     QuantizedText(const LoadedModel& model, std::string text)

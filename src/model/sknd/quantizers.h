@@ -1,4 +1,4 @@
-// model/sknd/quantizers.h — what `@quantize` says about tensors, as programs.
+// model/sknd/quantizers.h — the quantisers of `@quantize` as programs.
 #pragma once
 
 #include "model/loaded_model.h"
@@ -6,7 +6,7 @@
 
 namespace lemma::model {
 
-// `main_text` is the model's own text: every operator is called by the name that the model uses.
+// `main_text` is the model's text: operators have the names that the model uses.
 std::optional<Quantizers> sknd_quantizers(const LoadedModel& model,
                                           const std::string& main_text,
                                           const CheckOptions& options,
