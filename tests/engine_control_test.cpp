@@ -1,5 +1,5 @@
-// Loops and branches in compiled code against the interpreter: what is carried, scanned and
-// collected, counts that only the run tells, and graphs inside of graphs.
+// Loops and branches in compiled code against the interpreter: carried values, scans, collected
+// results, run-time counts, and nested graphs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::st
     }
 }
 
-// Three runs with changing inputs; `interpreted` steps are left to the interpreter.
+// Three runs with changing inputs. `interpreted`: the number of steps left to the interpreter.
 void compare(const std::string& text,
              std::function<void(NamedArrays&, int)> change = {},
              size_t interpreted = 0) {
@@ -51,7 +51,7 @@ void compare(const std::string& text,
             if (change) change(inputs, run);
             const auto want = run_interpreter(*oracle, inputs);
             ASSERT_TRUE(want) << want.error().message << text;
-            // Through the steps alone, for a failure would be left to the interpreter.
+            // The steps alone, because the interpreter would take over after a failure.
             const auto prepared = (*engine)->prepare(inputs);
             ASSERT_TRUE(prepared) << prepared.error().message << text;
             const auto ran = (*engine)->run_again();
@@ -89,7 +89,7 @@ graph G {{
     }
 }
 
-// Each number of steps from none to all, told by an input.
+// Each count from none to all, given by an input.
 TEST(EngineControl, CountsThatInputsTell) {
     compare(graph(R"(
 graph G {
@@ -130,8 +130,8 @@ graph G {
 })"));
 }
 
-// Values that pass unchanged, that are exchanged, that the loop does not make, and that are given
-// twice.
+// Values that pass unchanged, that are exchanged, that come from outside the loop, and that are
+// returned twice.
 TEST(EngineControl, PassingOfValues) {
     compare(graph(R"(
 graph G {
@@ -167,7 +167,7 @@ graph G {
 })"));
 }
 
-// Items that are inputs, results that are outputs: nothing lies side by side.
+// Inputs as items and outputs as results: they are not adjacent in memory.
 TEST(EngineControl, PacksOfTensorsThatLieApart) {
     compare(graph(R"(
 operator step {
@@ -264,7 +264,7 @@ graph G {
 })"));
 }
 
-// How many tiled sums each region has; the first is the one outside of all loops.
+// The number of tiled sums in each region; the first region is outside all loops.
 std::vector<size_t> tiled_sums(const std::string& text) {
     const auto model = load_text(text, small_weight);
     if (!model) return {SIZE_MAX};
@@ -280,7 +280,7 @@ std::vector<size_t> tiled_sums(const std::string& text) {
     return found;
 }
 
-// Sums that only items and weights tell are made for all steps at once.
+// Sums of items and weights alone are computed for all iterations at once.
 TEST(EngineControl, SumsOfItems) {
     const std::string recurrent = graph(R"(
 graph G {
@@ -296,9 +296,10 @@ graph G {
     const auto change = [](NamedArrays& inputs, int run) {
         inputs["n"][0].integers = {run, 9, 4 * run};
     };
-    compare(recurrent, change);  // how long `y` is, the run tells
+    compare(recurrent, change);  // `y` has a run-time length
     EXPECT_EQ(tiled_sums(recurrent)[0], 2U);
-    // Both factors are items, the weights are an input, and the result is one of the loop's too.
+    // Both factors are items, the weights are an input, and the result is also a result of the
+    // loop.
     const std::string pairs = graph(R"(
 graph G {
     @input { x: real[6, 8, 32]; y: real[6, 32, 24]; w: real[32, 24]; }
@@ -322,7 +323,7 @@ graph G {
     EXPECT_EQ(tiled_sums(pairs), (std::vector<size_t>{2, 0}));
 }
 
-// Items of items; the inner loop's sums are made in the outer loop.
+// Items of items: the sums of the inner loop are computed in the outer loop.
 TEST(EngineControl, SumsOfItemsInsideOfLoops) {
     const std::string text = graph(R"(
 graph G {
@@ -348,7 +349,8 @@ graph G {
     EXPECT_EQ(tiled_sums(text), (std::vector<size_t>{0, 1, 0}));
 }
 
-// Steps that a condition leaves out are not computed, and items that lie apart stay where they are.
+// Iterations that a condition skips are not computed, and items that are not adjacent stay in
+// place.
 TEST(EngineControl, SumsOfItemsThatStay) {
     const std::string text = graph(R"(
 operator all {
@@ -384,7 +386,7 @@ graph G {
     EXPECT_EQ(tiled_sums(text)[0], 0U);
 }
 
-// What each step repeats is done before the loop, also where the loop has no step.
+// Loop-invariant work is done before the loop, even if the loop has no iterations.
 TEST(EngineControl, WorkThatEveryStepWouldRepeat) {
     compare(graph(R"(
 graph G {
@@ -404,7 +406,7 @@ graph G {
             [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 3; });
 }
 
-// A part of what each step gives is made before the loop.
+// A loop-invariant part of each iteration's result is computed before the loop.
 TEST(EngineControl, PartsThatEveryStepWouldRepeat) {
     compare(graph(R"(
 graph G {
@@ -422,7 +424,7 @@ graph G {
 })"));
 }
 
-// An operation of a body that has no formula.
+// An operation without a formula in a body.
 TEST(EngineControl, InterpretsInsideOfLoops) {
     compare("import algo;" + graph(R"(
 graph G {
@@ -443,7 +445,7 @@ graph G {
             1);
 }
 
-// What an operation wants of extents that only the inputs tell is checked for each of them.
+// Assertions on extents that the inputs determine are checked for each set of inputs.
 TEST(EngineControl, ChecksExtents) {
     const auto state = load_text(R"(
 operator both {

@@ -1,5 +1,5 @@
-// Kernels whose extents only the run tells against the interpreter: the same code with other
-// extents from run to run, none at all among them.
+// Kernels with run-time extents against the interpreter: the same code with other extents in each
+// run, including empty ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::run_interpreter;
 
-// How many rows a run keeps, of 40 each; of larger models as many times as many.
+// The rows that a run keeps, out of 40 each; larger models scale both numbers.
 struct Kept {
     int p, q;
 };
@@ -133,7 +133,7 @@ graph G {{
                        40 * model.times);
 }
 
-// Kernels stay in their buffers for any extents, those too that no run would tell together.
+// Kernels stay in their buffers for any extents, even for combinations that no run has.
 void check_accesses(const ir::Program& program, const std::string& text) {
     const loop::Plan plan = loop::make_plan(program, {}, {});
     size_t checked = 0;
@@ -216,7 +216,7 @@ void compare(const Model& model, bool strict = false) {
     }
 }
 
-// What is said to be inside of a tensor is, for all extents and all steps.
+// Proofs that an index is inside its tensor hold for all extents and all steps.
 TEST(EngineDynamic, ProofsAreSound) {
     ir::SymbolPool pool;
     const auto extent = [&](const char* name) {
@@ -273,7 +273,7 @@ TEST(EngineDynamic, ProofsAreSound) {
     EXPECT_GT(proved, 50U);
 }
 
-// In place of an index that is outside kernels read the first element, which such tensors have not.
+// Kernels read the first element instead of one outside, but an empty tensor has none.
 TEST(EngineDynamic, TensorsWithoutElementsHaveRoom) {
     const auto state = load_text(R"(import layout;
 graph G {
@@ -297,7 +297,7 @@ graph G {
     EXPECT_TRUE(done) << done.error().message;
 }
 
-// The compound hands on its input, and has no step that could look at what it wants.
+// The compound passes its input on, and has no step that would check its assertions.
 TEST(EngineDynamic, CompoundsWithoutStepsAreChecked) {
     const auto state = load_text(R"(import layout; import math;
 graph G {
@@ -375,7 +375,7 @@ TEST(EngineDynamic, PartsOfTensors) {
              true});
 }
 
-// In several items.
+// Large enough for several items.
 TEST(EngineDynamic, LargeOnes) {
     compare({"y = math.exp(v);", "real[~|1200, 50]", 2, false, 30});
     compare({"f = layout.flatten(v); y = math.mul(f, 2.0);", "real[~|60000]", 2, false, 30});
@@ -409,7 +409,7 @@ TEST(EngineDynamic, BehindOneAnother) {
         {"s = math.mul(p, 0.5); t = math.add(s, p); u = math.sum_reduce{axes=[0]}(t);"
          "y = math.sub(t, u);",
          "real[~|40, 7]"});
-    // The interpreter takes what a kernel made, and gives what the next one reads.
+    // The interpreter reads a kernel's result and makes the input of the next kernel.
     compare({"s = math.mul(v, 0.5); h, at = algo.top_k{k=3, axis=1}(s); y = math.exp(h);",
              "real[~|40, 3]",
              3});
@@ -423,7 +423,7 @@ size_t count_kernels(const Model& model) {
     }));
 }
 
-// Besides the kernels that make p, q and v.
+// The count excludes the kernels that make p, q and v.
 TEST(EngineDynamic, ElementWiseChainsAreOneKernel) {
     const Model chain = {
         "s = math.mul(p, 0.5); t = math.exp(s); r = nn.relu(t); y = math.sub(r, p);",
@@ -431,7 +431,7 @@ TEST(EngineDynamic, ElementWiseChainsAreOneKernel) {
     EXPECT_EQ(count_kernels(chain), 3 + 1);
     compare(chain);
     compare(chain, true);
-    // Two operations read a tensor, of which one moves into the other.
+    // Two operations read a tensor; one moves into the other.
     const Model both = {"s = math.exp(p); t = math.mul(s, 2.0); y = math.sub(t, s);",
                         "real[~|40, 7]"};
     EXPECT_EQ(count_kernels(both), 3 + 1);
@@ -449,7 +449,7 @@ TEST(EngineDynamic, ElementWiseChainsAreOneKernel) {
     compare(pairs);
 }
 
-// Long chains are several kernels, each of a size that compiles fast.
+// Long chains become several kernels, each small enough to compile fast.
 TEST(EngineDynamic, LongChainsAreCut) {
     std::string body = "t0 = math.mul(p, 0.5);";
     for (int i = 0; i < 600; ++i) body += fmt::format("t{} = math.add(t{}, 0.5);", i + 1, i);
@@ -474,7 +474,7 @@ TEST(EngineDynamic, ProducersMoveIntoReductions) {
         30};
     EXPECT_EQ(count_kernels(all), 3 + 2);  // flattening divides: its indices are not proved
     compare(all);
-    // Each row is read for each column: it is better made once.
+    // Each row is read for each column, so it is computed once.
     const Model product = {"s = math.exp(p); y = linalg.matmul(s, w);", "real[~|40, 19]"};
     EXPECT_EQ(count_kernels(product), 3 + 2);
     compare(product);
@@ -495,7 +495,7 @@ TEST(EngineDynamic, ReadersBecomeEpilogues) {
     compare(rows);
 }
 
-// Numbers that may be negative are no variables: kernels read them where they are told.
+// Numbers that may be negative are no variables: kernels read them from memory.
 TEST(EngineDynamic, FusedKernelsAreToldAllNumbers) {
     const Model chain = {"s = shifted(p); t = math.exp(s); y = shifted(t);", "real[~|40, 7]"};
     EXPECT_EQ(count_kernels(chain), 3 + 1);
@@ -509,7 +509,7 @@ TEST(EngineDynamic, FusedKernelsAreToldAllNumbers) {
     compare(other);
 }
 
-// Producers that vanish are checked all the same.
+// The assertions of fused producers are still checked.
 TEST(EngineDynamic, FusedOperationsKeepTheirAssertions) {
     compare(
         {"f = layout.flatten(v); s = math.mul(f, 0.5); r = layout.reshape{shape=[-1, 25]}(s);"
@@ -523,8 +523,7 @@ TEST(EngineDynamic, FusedOperationsKeepTheirAssertions) {
              true});
 }
 
-// What has static extents inside of a branch, and what has not; outputs whose extents are those of
-// the arm that is taken.
+// Static and run-time extents inside a branch, and outputs with the extents of the selected arm.
 TEST(EngineDynamic, Branches) {
     compare({R"(
         some = math.sum_reduce{axes=[0], squeeze=true}(b);
@@ -564,7 +563,7 @@ TEST(EngineDynamic, Branches) {
              "real[~|40, 7]"});
 }
 
-// Extents that are others in each iteration.
+// Extents that change in each iteration.
 TEST(EngineDynamic, InsideOfLoops) {
     compare({R"(
         z = with h = w do..(4) {
@@ -589,7 +588,7 @@ TEST(EngineDynamic, TheInterpretersBitsInStrict) {
     compare({"y = linalg.matmul(p, w);", "real[~|40, 19]"}, true);
 }
 
-// An index that leaves its tensor is an error with the interpreter's words, not a crash.
+// An index that leaves its tensor is an error with the interpreter's message, not a crash.
 TEST(EngineDynamic, ReportsBadIndices) {
     const auto own = load_text(text_of({R"(
         four = layout.slice{axes=[0], begin=[0], end=[4]}(p);

@@ -1,4 +1,4 @@
-// Integers beyond what they can hold: the rule of docs/numerics.md, which both ways to run follow.
+// Integer overflow and division: both engines follow the rules of docs/numerics.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using testing_support::run_interpreter;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-// More than a vector, and some lanes behind the last whole one.
+// Several vectors, with some lanes in a last partial one.
 constexpr size_t kCount = 37;
 
 Array ints(const std::vector<int64_t>& values) {
@@ -34,7 +34,7 @@ Array reals(tensor::DType dtype, const std::vector<double>& values) {
     return array;
 }
 
-// In the interpreter, and compiled with and without freedom.
+// In the interpreter, and compiled with default and strict numerics.
 void expect(const std::string& text,
             const NamedArrays& inputs,
             const std::map<std::string, std::vector<int64_t>>& want) {
@@ -113,7 +113,7 @@ TEST(Integers, DivisionOfTheLeastByMinusOneWrapsAround) {
             {"up", {kLeast, kLeast, -kMost, -5}}});
 }
 
-// The divisor is a number of the model: the same values as above.
+// The divisor is a constant of the model; the values are the same as above.
 TEST(Integers, DivisionByAConstantMinusOneWrapsAround) {
     expect(R"(
 operator negate {
@@ -126,7 +126,7 @@ graph G { @input { a: int[37]; } @output { y: int[37]; } @compose { y = negate(a
            {{"y", {kLeast, -kMost, -5}}});
 }
 
-// What is not taken has no say, whatever it divides by.
+// An arm that is not selected has no effect, whatever it divides by.
 TEST(Integers, GuardedDivisionIsTheGuardedValue) {
     expect(R"(
 operator safe {

@@ -1,5 +1,4 @@
-// What options of compiled code change and what they leave alone: the processor it is made for, its
-// numerics, where it is kept, what is told about it.
+// The effects of options of compiled code: processor, numerics, cache, and reports.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -103,7 +102,7 @@ NamedArrays oracle(const char* text) {
     return outputs ? *outputs : NamedArrays();
 }
 
-// Those that this processor has.
+// The targets that this processor supports.
 std::vector<std::string> targets() {
     std::vector<std::string> result;
     for (const char* name : {"avx512", "avx2", "sse2"}) {
@@ -153,7 +152,7 @@ TEST(EngineModes, EveryTargetComputesTheSame) {
     }
 }
 
-// Rows that fit a vector are added in pairs, whatever its width is.
+// Rows that fit a vector are added in pairs, whatever its width.
 TEST(EngineModes, ShortRowsHaveOneSum) {
     constexpr const char* kRows = R"(
 import math;
@@ -187,7 +186,7 @@ TEST(EngineModes, RefusesTargetsThatAreNotThere) {
               "there is no target `avx1024`: they are `avx512`, `avx2`, `sse2` and `aarch64`");
 }
 
-// Not to be run here, but there must be code for it: an object file of that machine.
+// The code cannot run here, but it must exist: an object file for that machine.
 TEST(EngineModes, ThereIsCodeForAArch64) {
     auto compiler = codegen::Compiler::create({.target = "aarch64"});
     ASSERT_TRUE(compiler) << compiler.error().message;
@@ -217,8 +216,7 @@ TEST(EngineModes, ThereIsCodeForAArch64) {
 #endif
 }
 
-// ---- State
-// ----------------------------------------------------------------------------------------
+// ---- State --------------------------------------------------------------------------------------
 
 TEST(State, UpdatesReadTheVariablesAsTheyWereBeforeTheStep) {
     const auto state = testing_support::load_text(
@@ -239,7 +237,7 @@ graph G {
     ASSERT_TRUE(engine) << engine.error().message;
     interpret::Array x = *interpret::Array::zeros(tensor::DType::F32, {19});
     for (double& value : x.reals) value = 1;
-    // Each run hands `b` on to `a`, and `a` with 1 more to `b`.
+    // Each run passes `b` to `a`, and `a` + 1 to `b`.
     for (const auto& [a, b] : {std::pair{0, 100}, {100, 1}, {1, 101}}) {
         const auto got = (*engine)->run({{"x", {x}}});
         ASSERT_TRUE(got) << got.error().message;
@@ -287,7 +285,7 @@ TEST(EngineModes, FastIsNear) {
     }
 }
 
-// ---- Kept code ----------------------------------------------------------------------------------
+// ---- Object cache -------------------------------------------------------------------------------
 
 class EngineCache : public testing::Test {
 protected:
@@ -347,7 +345,7 @@ TEST_F(EngineCache, AFolderThatCannotBeUsedIsNoError) {
     EXPECT_GT(ran->stats.kernels, 0U);
 }
 
-// ---- What is told -------------------------------------------------------------------------------
+// ---- Reports ------------------------------------------------------------------------------------
 
 TEST(EngineModes, PassesHaveTexts) {
     for (const std::string& pass : loop::dump_passes()) {

@@ -1,4 +1,4 @@
-// What is reduced over pairs of rows: distances, squared ones of which compiled code makes of
+// Reductions over pairs of rows, such as distances. Compiled code computes squared distances from
 // products where that is exact enough.
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ Ran run(const NamedArrays& inputs, EngineOptions options, const char* model = kM
     return {std::move(*outputs), (*engine)->dumped()};
 }
 
-// Each element by itself, so that small ones count as much as large ones.
+// Relative to each element, so that small ones count as much as large ones.
 double largest_error(const NamedArrays& got, const NamedArrays& want) {
     double error = 0;
     for (const auto& [name, items] : want) {
@@ -88,7 +88,7 @@ TEST(EngineDistances, AreMadeOfProducts) {
         const Ran ran = run(given, {.threads = threads});
         EXPECT_NE(ran.dumped.find("squares"), std::string::npos) << ran.dumped;
         EXPECT_LT(largest_error(ran.outputs, oracle(given)), 2e-6);
-        // A row is at no distance from itself.
+        // The distance of a row from itself is zero.
         for (size_t i = 0; i < 37; ++i) EXPECT_EQ(ran.outputs.at("s")[0].reals[i * 38], 0);
     }
 }
@@ -100,7 +100,8 @@ TEST(EngineDistances, AreAsWrittenWhereStrict) {
     EXPECT_EQ(largest_error(ran.outputs, oracle(given)), 0);
 }
 
-// Digits cancel where rows nearly agree: fast numerics take it as it comes, and none is below zero.
+// Digits cancel where rows nearly agree. Fast numerics accept the error, but no distance is
+// negative.
 TEST(EngineDistances, OfNearRowsAreAddedUp) {
     NamedArrays given = inputs();
     for (double& value : given.at("a")[0].reals) value = static_cast<float>(1000 + value / 64);
@@ -127,7 +128,7 @@ TEST(EngineDistances, OfLargeAndInfiniteNumbers) {
     NamedArrays given = inputs();
     std::vector<double>& a = given.at("a")[0].reals;
     std::vector<double>& b = given.at("b")[0].reals;
-    const double large = 1.5e19F;  // of which the squares of two are more than a float holds
+    const double large = 1.5e19F;  // the squares of two overflow a float
     for (size_t k = 0; k < 29; ++k) a[3 * 29 + k] = b[7 * 29 + k] = k == 5 ? large : 0;
     a[8 * 29] = std::numeric_limits<double>::infinity();
     b[8 * 29] = -std::numeric_limits<double>::infinity();
@@ -137,8 +138,8 @@ TEST(EngineDistances, OfLargeAndInfiniteNumbers) {
     EXPECT_EQ(ran.outputs.at("z")[0].reals[3 * 45 + 7], 0);
 }
 
-// Any value of two elements in place of a product, any third one beside it, and the largest or the
-// least in place of a sum.
+// Any function of two elements instead of a product, a third element beside them, and a maximum or
+// minimum instead of a sum.
 constexpr const char* kPairs = R"(
 operator manhattan {
     @input { x: real[n, d]; y: real[m, d]; }

@@ -1,5 +1,5 @@
-// Softmax, normalisations and the like: how many kernels they are, and that these compute what the
-// interpreter does, for rows around the edges of vectors, along all axes, with odd values.
+// Softmax, normalisations and similar models: the number of kernels, and agreement with the
+// interpreter, for rows around the edges of vectors, along all axes, with special values.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using interpret::NamedArrays;
 using testing_support::load_text;
 using testing_support::run_interpreter;
 
-// Kernels of a run, those for weights apart.
+// The kernels of a run, without those for weights.
 size_t count_kernels(const loop::Plan& plan) {
     size_t kernels = 0;
     for (const loop::PlanStep& step : plan.steps) {
@@ -28,7 +28,7 @@ size_t count_kernels(const loop::Plan& plan) {
     return kernels;
 }
 
-// What a run with compiled code gives; how many kernels it had.
+// The outputs of a compiled run, and the number of its kernels.
 NamedArrays run_compiled(const std::string& text,
                          const NamedArrays& inputs,
                          int threads,
@@ -46,7 +46,7 @@ NamedArrays run_compiled(const std::string& text,
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// The interpreter and compiled code agree, with one thread and with two to the last bit.
+// The interpreter and compiled code agree; one thread and two give the same bits.
 void compare(const std::string& text, const NamedArrays& inputs, size_t kernels) {
     const auto oracle = load_text(text);
     ASSERT_TRUE(oracle);
@@ -120,7 +120,7 @@ TEST(EngineRows, NormalisationsAreOneKernel) {
                                  "nn.rms_norm(x)",
                                  "nn.instance_norm(x)",
                                  "nn.mean_variance_norm{axes = [1, 2, 3]}(x)"}) {
-            // The mean over all but a few is of too few rows to share.
+            // The mean over all but a few axes has too few rows to share.
             const bool all = std::string(call).contains("[1, 2, 3]");
             const bool few = all && std::string(shape) == "1, 8, 56, 56";
             compare(model(shape, fmt::format("y = {};", call)), few ? 3 : 1);
@@ -139,7 +139,7 @@ graph G {
             1);
 }
 
-// One long row is for all threads: sums are one piece of work, maps are not.
+// All threads share one long row: a sum is one piece of work, a map is not.
 TEST(EngineRows, ALongRowIsSharedByThreads) {
     const std::string text = model("1, 40000", "y = nn.softmax{axes = [-1]}(x);");
     compare(text, 4);
@@ -153,12 +153,12 @@ TEST(EngineRows, ALongRowIsSharedByThreads) {
     EXPECT_GT(most, 1);
 }
 
-// Rows that do not stay in the cache stay apart, but what is summed is stored in the same pass.
+// Rows that exceed the cache stay apart, but the summed elements are stored in the same pass.
 TEST(EngineRows, LongRowsAreThreePasses) {
     compare(model("16, 100000", "y = nn.softmax{axes = [-1]}(x);"), 3);
 }
 
-// Numbers and rows inside that others want too.
+// Numbers and rows of the kernel that other kernels read, too.
 TEST(EngineRows, WhatOthersReadHasMemory) {
     const std::string head = R"(import nn; import math;
 graph G {
@@ -180,7 +180,7 @@ graph G {
             2);
 }
 
-// Numbers that are made of numbers; the variance as the difference of two means.
+// Numbers computed from numbers; the variance as the difference of two means.
 TEST(EngineRows, NumbersOfNumbers) {
     for (const int axis : {0, 1, 2}) {
         compare(model("20, 33, 24",
@@ -201,7 +201,7 @@ TEST(EngineRows, NumbersOfNumbers) {
     }
 }
 
-// What lies in the memory of a row's number has another name: who reads it waits all the same.
+// A view of a row's number has another name; its reader must still wait for the number.
 TEST(EngineRows, ViewsOfNumbersWait) {
     compare(R"(import math; import layout;
 graph G {
@@ -219,7 +219,7 @@ graph G {
             4);
 }
 
-// Numbers of one row are not those of another that stands at the same place.
+// A number of one row must not replace the number of another row at the same position.
 TEST(EngineRows, ReadsOfOtherRowsStayApart) {
     compare(R"(import math; import layout;
 graph G {
@@ -238,7 +238,7 @@ graph G {
             4);
 }
 
-// What writes across the rows has its own kernel.
+// A stage that writes across the rows has a separate kernel.
 TEST(EngineRows, ResultsInAnotherOrder) {
     compare(R"(import math; import layout; import nn;
 graph G {
@@ -317,7 +317,7 @@ graph G {
             1);
 }
 
-// What is fused stays short enough to compile: planning a chain takes time in proportion.
+// Fused values stay short enough to compile: the time to plan a chain is linear.
 TEST(EngineRows, LongChainsAreSeveralKernels) {
     std::string body = "t0 = math.sin(x);";
     for (int i = 1; i < 1000; ++i) {

@@ -1,4 +1,5 @@
-// Transposed convolutions, which are written all over their result: each element gathers its own.
+// Transposed convolutions scatter into their result; compiled code lets each element gather its
+// sum.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +93,7 @@ graph G {
                           "deconv");
 }
 
-// The channels of a grouped convolution are written at an index of two variables, each once.
+// A grouped convolution writes its channels at an index of two variables, each element once.
 TEST(EngineScatter, LeavesGroupsAlone) {
     expect_as_interpreted(R"(import nn;
 graph G {
@@ -104,7 +105,7 @@ graph G {
                           "tile 2x");
 }
 
-// Sums and other reductions that a formula of one's own scatters.
+// Sums and other reductions that a custom formula scatters.
 TEST(EngineScatter, OwnFormulas) {
     expect_as_interpreted(R"(
 operator overlap {

@@ -1,5 +1,5 @@
-// Products of one operand that become one: the same bits as one by one, in fewer kernels; and where
-// they must stay as they are.
+// Horizontal fusion of products with a common operand: the same bits as separate products, in fewer
+// kernels; and the cases in which products must stay separate.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ void expect_near(const NamedArrays& got, const NamedArrays& want, const std::str
     }
 }
 
-// How many products there are without the pass and with it, and that it changes no bit.
+// Checks the number of products without and with the pass, and that the pass changes no bit.
 void expect_products(const std::string& body,
                      size_t apart,
                      size_t merged,
@@ -114,10 +114,10 @@ void expect_apart(const std::string& body, size_t products) {
     expect_products(body, products, products);
 }
 
-// ---- What is merged -----------------------------------------------------------------------------
+// ---- Merged products ----------------------------------------------------------------------------
 
-// Heads are slices of slices. The values come behind the product of queries and keys, and the
-// queries alone are scaled.
+// Heads are slices of slices. The values come after the product of queries and keys, and only the
+// queries are scaled.
 TEST(Siblings, Attention) {
     for (const auto& [rows, width, heads] :
          {std::array{24, 64, 4}, {20, 48, 3}, {32, 40, 2}, {17, 96, 4}}) {
@@ -152,7 +152,7 @@ graph G {{
     }
 }
 
-// Of different numbers of channels, none of which fills vectors; one has no bias.
+// Different numbers of channels, none of which fills vectors; one product has no bias.
 TEST(Siblings, FewChannels) {
     for (const int rows : {1, 5, 40}) {
         expect_products(fmt::format(R"(
@@ -205,8 +205,7 @@ graph G {{
     }
 }
 
-// What one sibling adds, the others must not feel: neither as a sign of zero nor as a number for
-// what is none.
+// A shift of one sibling must not change the others: neither the sign of a zero nor a nan.
 TEST(Siblings, NeutralShiftsAndScales) {
     const auto change = [](NamedArrays& inputs) {
         std::vector<double>& x = inputs["x"][0].reals;
@@ -242,7 +241,7 @@ graph G {
                     change);
 }
 
-// Weights that are computed once, behind the first product.
+// Weights that are computed once, after the first product.
 TEST(Siblings, WeightsThatAreMade) {
     expect_products(R"(
 graph G {
@@ -266,7 +265,7 @@ graph G {
                     3);
 }
 
-// Children of one sibling are siblings in turn: they read a slice.
+// Products of one sibling's result are siblings in turn: they read a slice.
 TEST(Siblings, Generations) {
     expect_products(R"(
 graph G {
@@ -298,7 +297,7 @@ graph G {
                     6);
 }
 
-// The gates of a recurrent layer, each with weights of its own, in the body of a loop.
+// The gates of a recurrent layer, each with its own weights, in the body of a loop.
 TEST(Siblings, Gates) {
     expect_products(R"(
 graph G {
@@ -325,7 +324,7 @@ graph G {
                     3);
 }
 
-// Vectors that are not full, on any processor; and those that are.
+// Vectors that are not full, on any processor; and full ones.
 TEST(Siblings, MergedWhereItPays) {
     const auto model = [](int lanes) {
         return fmt::format(R"(
@@ -347,7 +346,7 @@ graph G {{
     expect_products(model(64), 4, 3);
 }
 
-// Narrow products beside wide ones, as adapters of low rank are.
+// Narrow products beside wide ones, such as low-rank adapters.
 TEST(Siblings, NarrowOnesOfAFamily) {
     const std::string text = R"(
 graph G {
@@ -371,7 +370,7 @@ graph G {
     expect_products(text, 6, 5, {}, loop::kLeastGain);
 }
 
-// Weights that each run tells, but no iteration.
+// Weights that change with each run, but not with an iteration.
 TEST(Siblings, WeightsFromOutside) {
     expect_products(R"(
 graph G {
@@ -400,7 +399,7 @@ graph G {
                     3);
 }
 
-// ---- What is not --------------------------------------------------------------------------------
+// ---- Separate products --------------------------------------------------------------------------
 
 TEST(Siblings, ResultsStayWhole) {
     expect_apart(R"(
@@ -431,7 +430,7 @@ graph G {
                  3);
 }
 
-// Pools would not know that channels lie innermost.
+// Pooling would not know that channels are innermost.
 TEST(Siblings, PoolsReadWholeTensors) {
     expect_apart(R"(
 graph G {
@@ -448,7 +447,7 @@ graph G {
                  2);
 }
 
-// The products `p` and `q` become `k` and `l`, which products read.
+// The products `p` and `q` become `k` and `l`, which are operands of products.
 std::string pair(const std::string& body, const std::string& inputs = "") {
     return fmt::format(R"(
 graph G {{
@@ -518,8 +517,8 @@ graph G {
                  4);
 }
 
-// Of a transposed convolution each remainder of the stride is a product, which writes a part of the
-// result.
+// A transposed convolution has a product for each remainder of the stride, which writes a part of
+// the result.
 TEST(Siblings, PartsOfAResultStay) {
     expect_apart(R"(
 graph G {

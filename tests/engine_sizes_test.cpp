@@ -1,6 +1,6 @@
-// Sizes and indices at the ends of what 64 bits hold, in both engines: tensors without elements and
-// with any extents beside that, windows that reach far outside, arithmetic of indices that does not
-// fit. Compiled kernels run on memory between pages that cannot be touched.
+// Sizes and indices at the limits of 64 bits, in both engines: empty tensors with huge extents,
+// windows that reach far outside, and overflow in index arithmetic. Compiled kernels run on memory
+// between inaccessible pages.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ std::optional<Ran> run(const std::string& text, const NamedArrays& inputs, bool 
     return Ran{run_interpreter(*state, all), (*engine)->run(all)};
 }
 
-// Both engines give the same; the outputs of the interpreter are returned.
+// Both engines give the same; returns the outputs of the interpreter.
 NamedArrays outputs(const std::string& text, const NamedArrays& inputs = {}) {
     NamedArrays result;
     for (const bool fuse : {true, false}) {
@@ -79,7 +79,8 @@ NamedArrays outputs(const std::string& text, const NamedArrays& inputs = {}) {
     return result;
 }
 
-// The message of the interpreter; the engine fails, too. A session asks the interpreter why.
+// The message of the interpreter; the engine fails, too. A session asks the interpreter for the
+// reason.
 std::string failure(const std::string& text, const NamedArrays& inputs = {}) {
     std::string message;
     for (const bool fuse : {true, false}) {
@@ -93,7 +94,7 @@ std::string failure(const std::string& text, const NamedArrays& inputs = {}) {
     return message;
 }
 
-// ---- Without elements ---------------------------------------------------------------------------
+// ---- Empty tensors ------------------------------------------------------------------------------
 
 TEST(EngineSizes, TensorsWithoutElementsHaveAnyExtents) {
     for (const char* shape : {"4611686018427125760, 0",
@@ -258,7 +259,7 @@ NamedArrays with_keys(int64_t odd) {
             {"k", ints({8}, {0, 1, 0, odd, 1, 0, 1, 1})}};
 }
 
-// 4 * 2^62 + 1 is 1 in 64 bits; 3 * 2^62 is less than 0.
+// 4 * 2^62 + 1 is 1 in 64 bits; 3 * 2^62 is negative.
 TEST(EngineSizes, IndicesThatDoNotFitAreErrors) {
     constexpr int64_t kWraps = int64_t{1} << 62;
     for (const char* call : {"plain{a = 4, b = 1}",
@@ -274,7 +275,7 @@ TEST(EngineSizes, IndicesThatDoNotFitAreErrors) {
     }
 }
 
-// A small distance from any number is outside, or inside, without a check of its own.
+// An index at a small distance from any number is outside or inside without a separate check.
 TEST(EngineSizes, IndicesNearTheLargestNumber) {
     for (const int64_t odd : {kLargest, kLargest - 3, kSmallest, kSmallest + 3}) {
         EXPECT_NE(failure(lookup("plain{a = 1, b = 4}"), with_keys(odd)), "");
@@ -307,7 +308,7 @@ graph G {{
     }
 }
 
-// Zeros around a tensor are memory, too.
+// The zeros around a tensor take memory, too.
 TEST(EngineSizes, PaddingFarBeyondTheImage) {
     outputs(R"(import nn;
 graph G {
@@ -319,8 +320,8 @@ graph G {
 })");
 }
 
-// Zeros behind the last element need memory, though they change no stride: what is convolved is not
-// the tensor that it is a view of.
+// Zeros after the last element need memory, though they change no stride. So the operand of the
+// convolution is not a view of the other tensor.
 TEST(EngineSizes, PaddingBehindAView) {
     outputs(R"(import nn; import layout;
 graph G {
@@ -334,8 +335,7 @@ graph G {
 })");
 }
 
-// ---- Regions
-// --------------------------------------------------------------------------------------
+// ---- Regions ------------------------------------------------------------------------------------
 
 TEST(EngineSizes, RegionsThatAreNoNumbers) {
     const double nan = std::numeric_limits<double>::quiet_NaN();

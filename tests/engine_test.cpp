@@ -1,6 +1,5 @@
 // Compiled code against the interpreter, which is the oracle (design D7): random data, shapes
-// around the edges of vectors and tiles, what passes fuse. The tolerances are those of sums in
-// float.
+// around the edges of vectors and tiles, and fusion. The tolerances are those of sums in float.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -126,8 +125,8 @@ TEST(Engine, NormalisedConvolutionsWithShortcuts) {
     }
 }
 
-// Scales and shifts of channels in front of what cannot take them in; also of elements far from
-// zero and near their means.
+// Scales and shifts per channel before operations that cannot fold them; also with elements far
+// from zero and near their means.
 TEST(Engine, NormalisedInputs) {
     for (const std::array<int, 3>& c :
          {std::array{16, 9, 9}, {70, 5, 7}, {3, 12, 1}, {64, 14, 14}}) {
@@ -184,8 +183,8 @@ graph G {{
     }
 }
 
-// What is concatenated along the channels is made in its place, also where one result is inside of
-// the next, and is read by others as well; a shuffle of channels is one copy.
+// Operands of a concatenation along the channels are computed in its result, also if that is part
+// of another concatenation or has other readers. A channel shuffle is one copy.
 TEST(Engine, ConcatenationsAndShuffles) {
     compare(R"(import nn; import math; import layout;
 graph G {
@@ -212,7 +211,7 @@ graph G {
             0);
 }
 
-// A value of two elements that is no product, and weights that have a factor of their own.
+// A function of two elements that is no product, and weights with a factor.
 TEST(Engine, SumsOfOtherThings) {
     compare(R"(
 operator distances {
@@ -236,7 +235,7 @@ graph G {
             0);
 }
 
-// Windows over the edge of a slice see zeros, not what was cut off.
+// Windows over the edge of a slice read zeros, not the elements outside the slice.
 TEST(Engine, WindowsOverSlices) {
     for (const int begin : {0, 3, 9}) {
         compare(fmt::format(R"(import layout; import nn;
@@ -258,7 +257,7 @@ graph G {{
     }
 }
 
-// Parts are read in the whole, along any axis, by stages of all kinds.
+// All kinds of stages read the parts of a split from the whole, along any axis.
 TEST(Engine, Splits) {
     for (const int axis : {1, 2, 3}) {
         compare(fmt::format(R"(import layout; import math; import nn;
@@ -310,7 +309,7 @@ graph G {{
     }
 }
 
-// One row for each matrix of weights: there are no points to share them.
+// One row for each matrix of weights: no points share them.
 TEST(Engine, BatchesOfWeightsForOneRow) {
     compare(R"(import linalg;
 graph G {
@@ -351,7 +350,7 @@ graph G {
     }
 }
 
-// Wherever it stands: in a lane of its own, or in what is left behind whole vectors.
+// At any position: in a full vector, or in the rest after whole vectors.
 TEST(Engine, HandsOnWhatIsNotANumberThroughReductions) {
     const std::string text = R"(import math;
 graph G {
@@ -382,7 +381,7 @@ graph G {
     }
 }
 
-// The same bits, run after run, and whatever the number of threads is.
+// The same bits in every run, with any number of threads.
 TEST(Engine, IsDeterministic) {
     const std::string text = conv_model(kConvs[0], "        y = nn.relu(z);");
     std::vector<double> first;
@@ -402,7 +401,7 @@ TEST(Engine, IsDeterministic) {
     }
 }
 
-// An index that leaves its tensor is an error, not a crash; the interpreter has the words for it.
+// An index that leaves its tensor is an error, not a crash; the interpreter has the message.
 TEST(Engine, ReportsBadIndices) {
     const auto state = load_text(R"(
 operator pick {
@@ -493,7 +492,7 @@ graph G {{
     }
 }
 
-// Every pair of numbers of all sizes and signs, and the special ones.
+// All pairs of numbers of all sizes and signs, and the special ones.
 TEST(Engine, PowersAreWithinTheirBounds) {
     std::vector<double> numbers = {0.0,
                                    -0.0,

@@ -1,5 +1,5 @@
-// Tiles of sums of products: those that registers are too few for become smaller, and long sums are
-// added up in parts. Neither changes the order in which an element is added up.
+// Tiles of sums of products: tiles that need too many registers become smaller, and long sums are
+// added in parts. Neither changes the order of additions for an element.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ graph G {
     @compose { p = linalg.matmul(a, b); y = nn.relu(p); }
 })";
 
-// Kernels for a processor with twice as many registers as the one of the compiler.
+// Kernels for a processor with twice the registers of the compiler's target.
 loop::Plan plan_with_wide_tiles(const interpret::State& state, loop::Target target) {
     target.registers *= 2;
     return loop::make_plan(state.program(), {}, {.target = target});
@@ -84,7 +84,7 @@ TEST(EngineTiles, BecomeSmallerWhereRegistersAreTooFew) {
     EXPECT_TRUE(found);
 }
 
-// What fits is left alone.
+// Tiles that fit stay.
 TEST(EngineTiles, StayWhereRegistersSuffice) {
     const auto state = load_text(kProduct);
     ASSERT_TRUE(state);
@@ -97,7 +97,7 @@ TEST(EngineTiles, StayWhereRegistersSuffice) {
     EXPECT_EQ(tiled(plan).schedule, before);
 }
 
-// The object that was chosen lies under the name of the first form, and tells which one it is.
+// The cache stores the chosen object under the name of the first form, with the number of its form.
 TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
     const Folder folder;
     std::string schedule;
@@ -123,7 +123,7 @@ TEST(EngineTiles, SmallerFormsAreFoundOnDisk) {
         }
         EXPECT_EQ(kernel.schedule, schedule);
         EXPECT_EQ(kernel.function.items, items);
-        // Another plan has it in its first form again.
+        // A new plan has the kernel in its first form again.
         loop::Plan again = plan_with_wide_tiles(*state, (*compiler)->target());
         loop::ScheduledKernel& same = tiled(again);
         EXPECT_NE(same.schedule, schedule);
@@ -155,7 +155,7 @@ std::optional<Ran> run(const char* text, const NamedArrays& inputs, int threads)
     return ran;
 }
 
-// Whether sums have an instruction that multiplies and adds.
+// Whether the processor has a fused multiply-add.
 bool has_fma() {
     const auto compiler = codegen::Compiler::create();
     return compiler && (*compiler)->stats().target != "sse2";
@@ -203,7 +203,7 @@ graph G {
     EXPECT_LT(ours, chain / 9);  // a third of the error of one chain
 }
 
-// Whole numbers, so that every order gives the same sums: each step is there, and once.
+// Whole numbers, so that every order gives the same sums: each step occurs exactly once.
 TEST(EngineTiles, PartsOfConvolutionsAreComplete) {
     constexpr const char* kConvolution = R"(import nn;
 graph G {

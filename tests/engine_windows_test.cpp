@@ -1,5 +1,5 @@
-// Windows over rows that lie side by side, elements that lie a few apart, operands that lie along
-// another axis: what vectors do at the edges, and in between.
+// Windows over adjacent rows, elements a few apart, and operands that are contiguous along another
+// axis: vectors at the edges and in between.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ void expect_near(const Ran& ran, double tolerance) {
     }
 }
 
-// Fewer steps than lanes, one more than whole vectors, and many; the last element is one of those
-// that are wanted, or is not.
+// Fewer steps than lanes, one more than whole vectors, and many; with and without the last element
+// among the selected ones.
 TEST(EngineWindows, EveryFewElements) {
     for (const int stride : {2, 3, 4, 5}) {
         for (const int extent : {9, 64, 65, 97, 333}) {
@@ -81,7 +81,7 @@ TEST(EngineWindows, OverTheEdges) {
                               {57, 5, 1, 2, 4, 4},
                               {40, 7, 3, 1, 0, 6},
                               {33, 2, 2, 1, 1, 0},
-                              {19, 9, 1, 1, 8, 8},  // no window but one is whole
+                              {19, 9, 1, 1, 8, 8},  // only one window is whole
                               {70, 4, 4, 3, 2, 5}};
     for (const Window& w : windows) {
         SCOPED_TRACE(fmt::format("{} by {}", w.extent, w.size));
@@ -107,7 +107,7 @@ graph G {{
     }
 }
 
-// Tiles are turned in registers: whole ones, and what is left at two sides.
+// Tiles are transposed in registers: whole ones, and the rest at two sides.
 TEST(EngineTurned, Matrices) {
     for (const auto& [rows, columns] : {std::pair{16, 16}, {37, 41}, {100, 17}, {16, 129}}) {
         SCOPED_TRACE(fmt::format("{} by {}", rows, columns));
@@ -129,7 +129,7 @@ graph G {{
     }
 }
 
-// Channels of a model's output lie far apart: they are made side by side, and turned.
+// The channels of a model's output are far apart: they are computed side by side, then transposed.
 TEST(EngineTurned, LargeResults) {
     const Ran ran = run(R"(import nn; import math;
 graph G {

@@ -1,7 +1,7 @@
-// kernel_test [FILTER…]: every kernel that the operators of the standard library are scheduled
-// into, as the loop IR defines it and as machine code, on random memory: both leave the same bits,
-// and no access is outside of its buffer. Of the files of tests/stdlib whose path has one of the
-// filters in it, if there are any.
+// kernel_test [FILTER…]: runs every kernel of the standard library's operators on random memory,
+// with the evaluator of the loop IR and as machine code. Both must leave the same bits, and no
+// access may leave its buffer. With filters, only files of tests/stdlib whose path contains one of
+// them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,10 +22,10 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-// Items that are run, from the first and up to the last: the evaluator takes its time.
+// Number of first and last items to run, because the evaluator is slow.
 constexpr int64_t kFewItems = 3;
 
-// Small numbers, so that integers are good indices now and then; some are special.
+// Small numbers, so that integers are sometimes valid indices; some are special.
 void fill(Tensor& buffer, uint64_t seed) {
     constexpr double kSpecial[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42, 3e38};
     for (int64_t i = 0; i < buffer.size(); ++i) {
@@ -41,7 +41,7 @@ void fill(Tensor& buffer, uint64_t seed) {
     }
 }
 
-// The first difference of two buffers in words.
+// Describes the first difference of two buffers.
 std::string compare(const Tensor& got, const Tensor& want) {
     for (int64_t i = 0; i < want.size(); ++i) {
         if (is_real(want.dtype())) {
@@ -106,7 +106,7 @@ private:
         return report;
     }
 
-    // Elements from the begin of a storage to the end of the memory that it is a part of.
+    // Elements from the beginning of a storage to the end of the memory that contains it.
     static int64_t room(const loop::Plan& plan, loop::StorageId id) {
         int64_t before = 0;
         for (; plan.storages[id].base.valid(); id = plan.storages[id].base) {

@@ -1,7 +1,7 @@
 // library_engine_test [--all] [FILTER…]: the operators of the standard library in compiled code,
 // against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random values, and some
-// with larger shapes as well, all of them with `--all`; of the files whose path has one of the
-// filters in it, if there are any.
+// (with `--all` every case) also with larger shapes. With filters, only files whose path contains
+// one of them.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSeed = 7;
 constexpr Growth kGrowths[] = {Growth::All, Growth::Axis, Growth::Extent};
-// Compiling takes its time: one of so many variants is tried. Those with weights are tried all, for
-// they have the tiled sums.
+// Compiling is slow, so one in this many variants is tried. All variants with weights are tried,
+// because they have the tiled sums.
 constexpr uint64_t kOneOf = 8;
-// The interpreter takes its time too.
+// The interpreter is slow, too.
 constexpr double kMostSteps = 4e5;
 
 class LibraryTest {
@@ -39,7 +39,7 @@ public:
                     const std::vector<NumberCase>& cases,
                     NumberCounts& counts) const {
         for (const NumberCase& test : cases) {
-            if (!test.steps.front().samples.empty()) continue;  // no two runs have the same
+            if (!test.steps.front().samples.empty()) continue;  // random results differ
             uint64_t seed = kSeed;
             for (const char c : name + test.compose + test.name) {
                 seed = interpret::mix_bits(seed + static_cast<uint8_t>(c));
@@ -66,7 +66,7 @@ private:
             compare_engine(test, std::move(*program), {seed, cache_folder_});
         if (report.outcome == EngineOutcome::Differs) return fail(name, test, report.text, counts);
         count_steps(report, counts);
-        // Where the file expects an error, the engine has it too.
+        // Where the file expects an error, the engine must fail, too.
         const bool refused = report.outcome == EngineOutcome::Refused;
         if (refused && test.steps.front().error.empty()) {
             return fail(name, test, report.text, counts);
@@ -140,7 +140,7 @@ int run(std::vector<std::string> filters) {
     const bool all = std::erase(filters, "--all") > 0;
     std::string folder = (fs::temp_directory_path() / "library_engine_test.XXXXXX").string();
     if (!::mkdtemp(folder.data())) return 2;
-    // Loaded here once, and not by the process of each file again.
+    // Loaded here once, instead of in the process of each file.
     if (const auto compiler = codegen::Compiler::create(); !compiler) {
         say(compiler.error().message + "\n");
         return 2;
