@@ -63,10 +63,10 @@ void expect_equal(const Array& got, const Array& want, bool exactly, const std::
 
 struct Model {
     const char* body;    // makes `y`
-    const char* output;  // what `y` is
+    const char* output;  // the type of `y`
     size_t interpreted = 2;
     bool may_fail = false;  // with some numbers of rows
-    int times = 1;          // as many rows
+    int times = 1;          // factor of the numbers of rows
 };
 
 constexpr const char* kOperators = R"(

@@ -33,7 +33,7 @@ void walk(const loop::BufferView& place, int64_t size, const Visit& visit) {
     }
 }
 
-// Calls with a value of the element type in memory.
+// Calls `f` with a value of the tensor's element type in memory.
 template <class F>
 void with_type(DType dtype, const F& f) {
     switch (dtype) {

@@ -31,8 +31,8 @@ void Engine::keep_packers(Loaded& loaded) {
     }
 }
 
-// Pages of files are mapped while they are read and released piece by piece, so that weights are
-// not in memory twice.
+// Pages of files are held while they are read and released piece by piece, so that weights are not
+// in memory twice.
 Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed) {
     const runtime::KernelCall step = make_call(loaded, number);
     struct Read {

@@ -17,7 +17,7 @@ namespace lemma::model {
 // The largest --max-depth: it fits the stack in every step, even with sanitizers.
 inline constexpr int kMaxDepth = 2000;
 
-// What `--dump` prints, for debugging.
+// The output of `--dump`, for debugging.
 enum class Dump : uint8_t { None, Tokens, Tree };
 
 struct CheckOptions {

@@ -222,7 +222,7 @@ std::vector<std::string> missing_inputs(const ir::Program& program,
                                         const interpret::NamedArrays& inputs) {
     std::vector<std::string> missing;
     for (const ir::Port& port : inputs_of(program)) {
-        // Of a pack, the first item is missing, too.
+        // A missing pack is named by its first item.
         if (!inputs.contains(port.name)) missing.push_back(item_names(port, 1).front());
     }
     return missing;

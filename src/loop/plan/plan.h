@@ -29,7 +29,7 @@ struct Storage {
     StorageRole role = StorageRole::Computed;
     tensor::DType dtype{};
     int64_t elements = 0;
-    ir::TensorId tensor;       // its first tensor; missing if the engine made it
+    ir::TensorId tensor;       // that it was made for; missing if the engine made it
     int64_t offset = -1;       // in the arena; -1: separate memory
     bool only_once = false;    // not needed after the steps that run once
     bool needs_zeros = false;  // parts that no step writes are read as zero
@@ -60,7 +60,7 @@ struct DynamicKernel {
     std::vector<ir::OpId> within;  // compounds around it with assertions about run-time extents
 };
 struct InterpretedStep {
-    std::string why;               // the operation that the engine does not support
+    std::string why;               // the feature that the engine does not support
     std::vector<ir::OpId> within;  // as in DynamicKernel
 };
 struct CheckStep {};  // only the assertions of the operation

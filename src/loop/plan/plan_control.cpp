@@ -89,7 +89,7 @@ bool is_pack(const ir::Operand& operand) { return operand.packed; }
 
 }  // namespace
 
-// ---- What can be planned ------------------------------------------------------------------------
+// ---- Supported operations -----------------------------------------------------------------------
 
 std::string Planner::why_not(const Scope& scope, const ir::Operation& op) const {
     const bool branches = std::holds_alternative<ir::Branch>(op.control);

@@ -86,7 +86,7 @@ For NestLoops::whole_loop(VarId var, ExprId steps, bool outermost) {
     return {var, begin, end, 1, {}};
 }
 
-// For a loop that is cut; true for the only item if there are no steps.
+// Whether the item is the last of a loop that is cut; also true for the only item of an empty loop.
 ExprId NestLoops::is_last_item(ExprId steps) {
     const ExprId one = build_.integer(1);
     const ExprId up = build_.make(Op::Add, {steps, build_.make(Op::Sub, {piece_, one})});

@@ -225,7 +225,7 @@ std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stag
 
 namespace {
 
-// Whether the halo is small enough beside the tensor.
+// Whether the memory of the halo is acceptable: small, or not many times the tensor's.
 bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
     constexpr int64_t kFew = int64_t{1} << 24;
     constexpr int64_t kManyTimes = 16;

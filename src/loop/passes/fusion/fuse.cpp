@@ -283,8 +283,8 @@ bool Fuser::join(FusionGroup& first, const Stage& then) {
     return true;
 }
 
-// Whether the stage can store the results of an element-wise reader instead. Maps move into their
-// readers instead.
+// Whether the stage can have an element-wise reader as its epilogue. A map moves into its readers
+// instead.
 bool Fuser::takes_readers(const Stage& stage) const {
     if (stage.initial.valid()) return true;
     return is_plain(stage) && covers(stage, graph_) && !is_map(stage, graph_) &&

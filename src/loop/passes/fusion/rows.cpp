@@ -151,7 +151,7 @@ bool RowSharer::extend(Group& group, size_t at) const {
             if (var) vars[*row] = *var;
         }
     });
-    // It must read the group's results by rows, so they are in the table.
+    // It may read only those results of the group that are written row by row.
     for (const size_t member : group.units) {
         for (const ir::TensorId id : graph_.units[member].writes) {
             good &= group.axes.contains(id) || !contains(unit.reads, id);

@@ -39,7 +39,7 @@ void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
     });
 }
 
-// A unit of one stage that is compiled as plain loops, in each run.
+// Whether the unit has one stage, which is compiled as plain loops and runs in each run.
 inline bool is_one_stage(const FusionGroup& unit) {
     return unit.compiled() && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
            unit.stages.size() == 1;
