@@ -73,7 +73,7 @@ struct PlanCopy {
     int64_t to_begin = 0;  // elements
 };
 // A loop. Storages that the body shares with the outside move from iteration to iteration: a
-// pointer changes, so memory need not be copied.
+// pointer changes instead of a copy, where possible.
 struct PlanLoop {
     struct Item {
         StorageId seen;  // inside the body

@@ -321,7 +321,7 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
         value = build_.make(combining_op(stage_.combine), {start, value});
     }
     if (stage_.finish.valid()) {
-        // Rounds the total to the type of the tensor.
+        // Converts the total to the type that the tensor would have held.
         value = build_.cast(value, pool_[stage_.total].type.kind);
         lower_.forget_values();
         lower_.define(stage_.total, value);

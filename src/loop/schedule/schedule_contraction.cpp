@@ -101,7 +101,7 @@ private:
     int64_t fetched_lines_ = 0, fetching_tiles_ = 0;
     bool fetching_ = false;
     bool by_products_ = true;  // a step adds the product of the operands, else the value
-    VarId fetch_;              // number of the tile, if it prefetches
+    VarId fetch_;              // number of the tile, at most fetching_tiles_
 };
 
 ScheduledKernel ContractionKernel::make() {
