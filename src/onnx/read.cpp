@@ -122,8 +122,7 @@ Result<void> Reader::add_text(const WireField& field, std::vector<std::string>& 
     return count_part();
 }
 
-// ---- The model
-// -----------------------------------------------------------------------------------
+// ---- The model ----------------------------------------------------------------------------------
 
 Result<void> Reader::read_model(WireReader message) {
     bool has_graph = false;
@@ -215,8 +214,7 @@ Result<void> Reader::read_function(const WireField& field) {
     return done;
 }
 
-// ---- Graphs
-// --------------------------------------------------------------------------------------
+// ---- Graphs -------------------------------------------------------------------------------------
 
 Result<GraphId> Reader::read_graph(const WireField& field, const std::string& path) {
     Graph graph;
@@ -289,8 +287,7 @@ Result<void> Reader::read_node(const WireField& field,
     return done;
 }
 
-// ---- Attributes
-// ----------------------------------------------------------------------------------
+// ---- Attributes ---------------------------------------------------------------------------------
 
 // Files of old writers do not say the type: it is what is there.
 AttributeType implied_type(const Attribute& attribute) {
@@ -377,8 +374,7 @@ Result<void> Reader::read_attribute_field(const WireField& field,
     }
 }
 
-// ---- Tensors and types
-// ---------------------------------------------------------------------------
+// ---- Tensors and types --------------------------------------------------------------------------
 
 Result<void> Reader::read_tensor(const WireField& field,
                                  const std::string& path,

@@ -146,8 +146,7 @@ bool Validator::is_function(const Node& node) const {
     return functions_.contains(node.domain + ":" + node.op);
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 void Validator::define(const std::string& name, PathSpan place, Names& names) {
     if (name.empty()) return;
@@ -213,8 +212,7 @@ void Validator::check_function(const Function& function) {
     in_function_ = false;
 }
 
-// ---- Nodes
-// ---------------------------------------------------------------------------------------
+// ---- Nodes --------------------------------------------------------------------------------------
 
 void Validator::check_nodes(const std::vector<Node>& nodes, Names& names) {
     auto makers = std::exchange(makers_, {});

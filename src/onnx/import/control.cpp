@@ -55,8 +55,7 @@ Importer::Results Importer::import_body(const NodeCall& call,
     return results;
 }
 
-// ---- If
-// ------------------------------------------------------------------------------------------
+// ---- If -----------------------------------------------------------------------------------------
 
 Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) {
     const Graph* const consequent = graph_attribute(call, "then_branch");
@@ -147,8 +146,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
     return results;
 }
 
-// ---- Loop
-// ----------------------------------------------------------------------------------------
+// ---- Loop ---------------------------------------------------------------------------------------
 
 namespace {
 

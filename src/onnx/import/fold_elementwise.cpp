@@ -14,8 +14,7 @@ namespace {
 using ir::SymId;
 using ir::SymOp;
 
-// ---- Numbers in a dtype
-// --------------------------------------------------------------------------
+// ---- Numbers in a dtype -------------------------------------------------------------------------
 
 Scalar real_in(DType dtype, double value) { return tensor::round_to(dtype, value); }
 
@@ -35,8 +34,7 @@ std::optional<Scalar> result_of(std::optional<SymId> id, const ir::SymbolPool& s
     return id ? std::optional(to_scalar(*id, symbols)) : std::nullopt;
 }
 
-// ---- Operators
-// -----------------------------------------------------------------------------------
+// ---- Operators ----------------------------------------------------------------------------------
 
 struct Operands {
     Scalar a, b;
@@ -160,8 +158,7 @@ std::optional<Scalar> logical(const Operands& of) {
     return proved(of.symbols.apply(op, a, b), of.symbols);
 }
 
-// ---- Over arrays
-// ---------------------------------------------------------------------------------
+// ---- Over arrays --------------------------------------------------------------------------------
 
 enum class ResultType : uint8_t { Same, Bool };
 

@@ -56,8 +56,7 @@ Folded reshaped(const ConstantValue& x, Shape shape) {
     return one(std::move(result));
 }
 
-// ---- Reshaping
-// -----------------------------------------------------------------------------------
+// ---- Reshaping ----------------------------------------------------------------------------------
 
 Folded fold_reshape(const FoldCall& call) {
     const ConstantValue* const x = call.input(0);
@@ -183,8 +182,7 @@ Folded fold_tile(const FoldCall& call) {
     });
 }
 
-// ---- Choosing
-// ------------------------------------------------------------------------------------
+// ---- Choosing -----------------------------------------------------------------------------------
 
 Folded fold_gather(const FoldCall& call) {
     const ConstantValue* const x = call.input(0);
@@ -291,8 +289,7 @@ Folded fold_split(const FoldCall& call) {
     return results;
 }
 
-// ---- Making
-// --------------------------------------------------------------------------------------
+// ---- Making -------------------------------------------------------------------------------------
 
 Folded fold_concat(const FoldCall& call) {
     if (call.inputs.empty() || !call.inputs[0]) return std::nullopt;
@@ -378,8 +375,7 @@ Folded fold_non_zero(const FoldCall& call) {
     return one(std::move(result));
 }
 
-// ---- Reducing
-// ------------------------------------------------------------------------------------
+// ---- Reducing -----------------------------------------------------------------------------------
 
 }  // namespace
 

@@ -179,8 +179,7 @@ ValueId Importer::make(const NodeCall& like,
     return results ? (*results)[0] : broken_value("");
 }
 
-// ---- Constants
-// -----------------------------------------------------------------------------------
+// ---- Constants ----------------------------------------------------------------------------------
 
 Importer::Results Importer::import_constant(const NodeCall& call) {
     const std::string name = call.outputs.empty() ? "" : call.outputs[0];
@@ -221,8 +220,7 @@ Importer::Results Importer::import_constant(const NodeCall& call) {
     return std::nullopt;
 }
 
-// ---- Folding
-// -------------------------------------------------------------------------------------
+// ---- Folding ------------------------------------------------------------------------------------
 
 std::optional<std::vector<ConstantValue>> Importer::fold_known(const NodeCall& call,
                                                                bool with_inputs) {
@@ -282,8 +280,7 @@ Importer::Results Importer::fold_call(const NodeCall& call) {
     return results;
 }
 
-// ---- Calls
-// ---------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 std::string Importer::label_of(const NodeCall& call) const {
     if (!call.node->name.empty()) return call.node->name;

@@ -107,8 +107,7 @@ bool Importer::choose_types(NodeCall& call) {
     return fail(call, DiagKind::MissingAttribute, "`Cast` needs the attribute `to`");
 }
 
-// ---- Reshape
-// -------------------------------------------------------------------------------------
+// ---- Reshape ------------------------------------------------------------------------------------
 
 namespace {
 

@@ -128,8 +128,7 @@ const ConstantValue* Importer::decided(ValueId id) {
     return found.get();
 }
 
-// ---- Tensors
-// -------------------------------------------------------------------------------------
+// ---- Tensors ------------------------------------------------------------------------------------
 
 ir::TensorId Importer::constant_tensor(const ConstantValue& known, const std::string& name) {
     ir::Tensor tensor;
