@@ -30,7 +30,7 @@ public:
             const bool inside = !op.span.valid() || standard_.contains(op.span.file);
             if (inside && call.valid()) op.span = call;
             const Span here = op.span;
-            // Control flow in the parts has graphs of its own.
+            // Control flow inside the parts has its own graphs.
             if (const auto* const branch = std::get_if<ir::Branch>(&op.control)) {
                 for (const ir::Branch::Arm& arm : branch->arms) {
                     graph(arm.condition, here);

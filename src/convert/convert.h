@@ -12,15 +12,15 @@
 namespace lemma::convert {
 
 struct ConvertOptions {
-    bool flat = false;              // no compound operations where primitive ones can say it
-    std::vector<std::string> keep;  // compound operations that stay as they are with `flat`
+    bool flat = false;              // write compound operations as primitive ones where possible
+    std::vector<std::string> keep;  // compound operations that `flat` keeps
     bool data = true;               // write the data of the variables
-    int64_t opset = 0;              // of ONNX; 0: the lowest that says what the model needs
-    bool external_data = false;     // of ONNX: data in a file beside the model, as if it were large
-    bool overwrite = false;         // files that are there already
+    int64_t opset = 0;              // ONNX opset; 0: the lowest that can express the model
+    bool external_data = false;     // ONNX: keep data in a second file, whatever its size
+    bool overwrite = false;         // replace existing files
 };
 
-// What the format cannot express is reported to the finding; an error is trouble with the output.
+// Reports to `finding` what the format cannot express. An error is a problem with the output.
 Result<void> write_sknd_model(const model::LoadedModel& model,
                               const std::string& out,
                               const ConvertOptions& options,
@@ -36,12 +36,12 @@ Result<void> write_onnx_model(const model::LoadedModel& model,
                               const ConvertOptions& options,
                               model::Finding& finding);
 
-// Data of a variable that the model must have; an error names the variable without.
+// The data of a variable. If it is missing, the error names the variable.
 Result<tensor::Tensor> variable_data(const model::LoadedModel& model, const ir::Tensor& variable);
-// Moves the operations inside of standard operators to the calls that the user wrote, so that
-// reports name these.
+// Gives operations inside standard operators the places of the user's calls. Reports then name
+// those calls.
 void place_at_calls(model::LoadedModel& model);
-// SkriptND has one type for real numbers: what it cannot keep is told.
+// Warns about element types that SkriptND cannot keep: it has one type for real numbers.
 void warn_of_precision(const ir::Program& program, model::Finding& finding);
 
 }  // namespace lemma::convert

@@ -12,9 +12,9 @@ namespace lemma::convert {
 
 namespace {
 
-constexpr int kMaxDepth = 400;  // of compounds inside one another
+constexpr int kMaxDepth = 400;  // nested compounds
 
-// The tensors that somebody reads.
+// The tensors that have readers.
 std::unordered_set<ir::TensorId, IdHash> used_tensors(const ir::Program& program) {
     std::unordered_set<ir::TensorId, IdHash> used;
     const auto use = [&](const std::vector<ir::Port>& ports) {
@@ -35,7 +35,7 @@ bool all_outputs(const ir::Operation& op, Predicate&& holds) {
     });
 }
 
-// One attempt. Compounds whose translation does not fit are noted, for the next one.
+// One attempt. It records the compounds whose translation does not fit, for the next attempt.
 class Rewriter {
 public:
     Rewriter(const ir::Program& program,
@@ -51,7 +51,7 @@ public:
           transfer_(program, *builder_) {}
 
     std::optional<RewrittenProgram> run();
-    // Compounds that are to be written as their parts.
+    // Compounds that the next attempt writes as their parts.
     const std::set<ir::OpId>& unfit() const { return unfit_; }
 
 private:
@@ -76,8 +76,7 @@ private:
     std::unique_ptr<ir::CallBuilder> builder_;
     Transfer transfer_;
     std::set<ir::OpId> unfit_;
-    // Of the operations that were made: what a translation consists of is told about at the place
-    // of the operation.
+    // The places of new operations. Reports about a translation name the place of the operation.
     std::vector<Span> places_;
 };
 
@@ -121,7 +120,7 @@ std::optional<RewrittenProgram> Rewriter::finish(ir::Graph graph) {
     return result;
 }
 
-// A result that a translation has its own name for takes the one of the operation's result.
+// A result keeps the name it had before the translation.
 void Rewriter::keep_names(ir::Program& program) const {
     std::set<std::string> names;
     for (const ir::Tensor& tensor : program.tensors) names.insert(tensor.name);
@@ -150,7 +149,7 @@ void Rewriter::operation(ir::OpId id, int depth) {
     const ir::Operation& op = program_.operations[id];
     if (depth > kMaxDepth) return cannot(op, "operations are nested too deep to be written");
     if (op.kind == ir::OperationKind::Control) return control(op, depth + 1);
-    // A compound may hand on what was there before.
+    // A compound may pass on a tensor that exists already.
     const bool known = all_outputs(op, [&](ir::TensorId t) { return transfer_.is_known(t); });
     if (known && !op.outputs.empty()) return;
     if (target_.has(op)) return stay(op);
@@ -158,9 +157,9 @@ void Rewriter::operation(ir::OpId id, int depth) {
         if (const auto translation = target_.translation(op)) return translate(id, *translation);
     }
     if (op.compound()) return operations(op.parts, depth + 1);
-    // Such as the indices of a pool where only its values are wanted.
+    // For example the indices of a pool, if only its values are used.
     if (all_outputs(op, [&](ir::TensorId t) { return !used_.contains(t); })) return;
-    // Nobody may need it: what does is told then.
+    // It may have no readers. If it has one, the reader is reported.
     if (op.op == "constant") return;
     cannot(op, target_.why_not(op));
 }
@@ -185,7 +184,7 @@ bool Rewriter::call(const ir::Operation& op, const Translation& translation) {
     return results && transfer_.take_outputs(op, *results);
 }
 
-// What was reported first since there were so many reports.
+// The first of the reports that came after the first `before`.
 std::string Rewriter::reason_since(size_t before) const {
     const auto& items = trouble_.items();
     return items.size() > before ? ": " + items[before].message : "";
@@ -204,7 +203,7 @@ void Rewriter::translate(ir::OpId id, const Translation& translation) {
                "`{}` cannot be written as {}{}", op.op, target_.format(), reason_since(before)));
 }
 
-// An operation of the format, or one that its writer knows.
+// The format has the operation, or its writer handles it.
 void Rewriter::stay(const ir::Operation& op) {
     const size_t dot = op.op.rfind('.');
     const std::string module = op.op.substr(0, dot);

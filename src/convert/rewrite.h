@@ -1,5 +1,6 @@
-// convert/rewrite.h — a program in the operations of one format. An operation that the format has
-// stays; one that a translation takes becomes a call of it; other compounds become their parts.
+// convert/rewrite.h — rewrites a program in the operations of one format. An operation that the
+// format has stays. An operation with a fitting translation becomes a call of it. Other compounds
+// become their parts.
 #pragma once
 
 #include <map>
@@ -13,27 +14,26 @@
 
 namespace lemma::convert {
 
-// The call that stands for an operation, in the terms of the operation's program.
+// The call that replaces an operation, with operands of the operation's program.
 struct Translation {
-    std::string op;  // of the target's builder
+    std::string op;  // a name that the target's builder knows
     std::vector<ir::DType> types;
     std::vector<ir::Attribute> attributes;
     std::vector<ir::Operand> inputs;
 };
 
-// What a rewriting needs to know about a format. All methods are called for operations of the
-// program that is rewritten.
+// A format, as rewriting sees it. All methods take operations of the program that is rewritten.
 class Target {
 public:
     virtual ~Target() = default;
 
-    virtual std::string_view format() const = 0;  // its name in messages
+    virtual std::string_view format() const = 0;  // used in messages
     virtual bool has_control_flow() const = 0;
-    // Whether the writer of the format takes the operation as it is.
+    // Whether the format's writer accepts the operation unchanged.
     virtual bool has(const ir::Operation& op) const = 0;
-    // Empty when no translation takes all inputs and attributes of the operation.
+    // Empty if no translation takes all inputs and attributes of the operation.
     virtual std::optional<Translation> translation(const ir::Operation& op) const = 0;
-    // The report on an operation that the format cannot express.
+    // The message for an operation that the format cannot express.
     virtual std::string why_not(const ir::Operation& op) const = 0;
     // Knows the operations of the format and the translations. It reports to `trouble`.
     virtual std::unique_ptr<ir::CallBuilder> builder(Diagnostics& trouble) const = 0;
@@ -41,18 +41,18 @@ public:
 
 struct RewrittenProgram {
     ir::Program program;
-    std::map<std::string, ir::TensorId> variables;  // of the program that was rewritten, by name
+    std::map<std::string, ir::TensorId> variables;  // variables of the original program, by name
 };
 
-// Whether there is an operation that the target does not have.
+// Whether the program has an operation that the target lacks.
 bool needs_rewriting(const ir::Program& program, const Target& target);
 
-// Empty when an operation cannot be said, which is reported, all of them in one run.
+// Empty if the format cannot express some operation. One run reports all of them.
 std::optional<RewrittenProgram> rewrite(const ir::Program& program,
                                         const Target& target,
                                         Diagnostics& diag);
 
-// The inputs with these names, in this order; empty operands for those that the operation lacks.
+// The inputs with these names, in this order; an empty operand for each that the operation lacks.
 std::vector<ir::Operand> inputs_by_name(const ir::Operation& op,
                                         const std::vector<std::string_view>& names);
 // The attributes that have a value.

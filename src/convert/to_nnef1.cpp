@@ -12,7 +12,7 @@ namespace lemma::convert {
 
 namespace {
 
-// Labels of NNEF 1.0 stay; in other formats variables have names.
+// Variables of NNEF 1.0 keep their labels; those of other formats are labelled by their names.
 std::string label_of(const model::LoadedModel& model, const ir::Tensor& variable) {
     if (model.file.format != model::Format::Nnef1) return variable.name;
     std::string file = model.data_name(variable);
@@ -54,12 +54,12 @@ Result<void> check_keep(const std::vector<std::string>& keep) {
 
 // A model in the operations of NNEF 1.0, and its texts.
 struct Nnef1Texts {
-    std::optional<RewrittenProgram> rewritten;  // empty: the model's own program
+    std::optional<RewrittenProgram> rewritten;  // empty: the model's program is written unchanged
     nnef1::ExportedGraph graph;
     std::string document, quant;
 };
 
-// The variable of the model that a variable of what is written comes from.
+// The variable of the model that the written variable comes from.
 const ir::Tensor& origin(const model::LoadedModel& model,
                          const Nnef1Texts& texts,
                          const ir::Tensor& variable) {
@@ -120,7 +120,7 @@ Result<void> write_nnef1_model(const model::LoadedModel& model,
     for (const auto& variable : texts->graph.variables) {
         const ir::Tensor& tensor = program.tensors[variable.tensor];
         const bool constant = tensor.role == ir::TensorRole::Constant;
-        // What a constant holds is part of the graph.
+        // Constants belong to the graph, so their values are written without `data`, too.
         if (!options.data && !constant) continue;
         LEMMA_TRY(const tensor::Tensor data,
                   constant ? constant_data(program, tensor)

@@ -1,4 +1,4 @@
-// To ONNX: one file with the graph and the elements of its variables, or two of them.
+// To ONNX: one file with the graph and the elements of its variables, or one file for each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace lemma::convert {
 
 namespace {
 
-// What readers of protocol buffers take.
+// The size limit of protocol buffers.
 constexpr size_t kMaxMessageBytes = INT32_MAX;
 // Leaves room for the graph.
 constexpr int64_t kMaxDataInside = kMaxMessageBytes - (int64_t{1} << 27);
@@ -34,8 +34,7 @@ void warn_of_quantizers(const ir::Program& program, model::Finding& finding) {
                     count == 1 ? "" : "s"));
 }
 
-// Data that has no room in a message goes to a file beside it, and so it does when that is asked
-// for.
+// Data goes to a second file if it does not fit into a message, or if the options ask for it.
 Result<void> write_files(onnx::Model& model,
                          const std::string& out,
                          const ConvertOptions& options,

@@ -8,8 +8,8 @@ namespace lemma::convert {
 
 namespace {
 
-// The paths of the variables in the written model. Labels of control flow are what composing says
-// they are: each label of a call is used once in the text, so that a path is found by its end.
+// The paths of the variables in the written model. Composing decides the labels inside control
+// flow. The text uses each label of a call once, so the end of a path identifies it.
 Result<std::optional<std::vector<std::string>>> paths_of(const sknd::ExportedModel& exported,
                                                          model::Finding& finding) {
     std::vector<std::string> paths;

@@ -31,7 +31,7 @@ ir::SymId Transfer::rebuilt(ir::SymId id) {
     }
     const auto apply = [&](ir::SymOp op, const std::vector<ir::SymId>& operands) {
         const auto made = to.apply(op, operands);
-        LEMMA_CHECK(made.has_value());  // it has a value in the program that it comes from
+        LEMMA_CHECK(made.has_value());  // it has a value in its own program
         return *made;
     };
     if (node.kind == ir::SymKind::Polynomial) {
@@ -79,7 +79,7 @@ ir::Value Transfer::value(const ir::Value& value) {
     return made;
 }
 
-// Of the same rank, and no extents that surely differ.
+// The ranks are equal, and no extents are known to differ.
 bool Transfer::has_shape(const std::vector<ir::SymId>& to,
                          const std::vector<ir::SymId>& from) const {
     return std::ranges::equal(to, from, [&](ir::SymId made, ir::SymId wanted) {
@@ -89,7 +89,7 @@ bool Transfer::has_shape(const std::vector<ir::SymId>& to,
     });
 }
 
-// An unknown that an operation brings in is the one that its counterpart brings in.
+// An unknown extent of an operation corresponds to the unknown extent of its counterpart.
 void Transfer::learn(const std::vector<ir::SymId>& from, const std::vector<ir::SymId>& to) {
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
         if (from_.symbols.is_constant(from[i]) || symbols_.contains(from[i])) continue;

@@ -1,4 +1,5 @@
-// convert/transfer.h — tensors and expressions of one program in another that is being built.
+// convert/transfer.h — copies tensors and expressions of one program into another that is being
+// built.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ class Transfer {
 public:
     Transfer(const ir::Program& from, ir::CallBuilder& to) : from_(from), to_(to) {}
 
-    // Inputs, constants and variables are added when they are met; so are tensors that nobody has
-    // made, as what makes them was reported.
+    // Adds inputs, constants and variables on first use. Adds other unknown tensors, too: the
+    // operations that make them could not be rewritten, which was reported.
     ir::TensorId tensor(ir::TensorId id);
     ir::TensorId new_tensor(ir::TensorId id);
     bool is_known(ir::TensorId id) const;
@@ -22,10 +23,10 @@ public:
     ir::SymId symbol(ir::SymId id);
     ir::Value value(const ir::Value& value);
 
-    // The outputs of the operation are these. False when there are too few of them, or others than
-    // the operation has: translations leave their output shapes to the operators that they call.
+    // Maps the outputs of the operation to these. False if there are too few, or if their types
+    // differ: translations leave their output shapes to the operators that they call.
     bool take_outputs(const ir::Operation& op, const std::vector<ir::Operand>& results);
-    // New tensors of the same types.
+    // Maps the outputs to new tensors of the same types.
     void outputs_as_they_are(const ir::Operation& op);
 
     const std::unordered_map<ir::TensorId, ir::TensorId, IdHash>& tensors() const {

@@ -35,7 +35,7 @@ model::LoadOptions without_limits(bool data) {
     return load;
 }
 
-// The names of tensors at the ports; the items of a pack one by one.
+// The names of the tensors of the ports, item by item for packs.
 std::vector<std::string> names_of(const std::vector<ir::Port>& ports) {
     std::vector<std::string> names;
     for (const ir::Port& port : ports) {
@@ -57,7 +57,7 @@ std::string_view format_name(model::Format format) {
     return "";
 }
 
-// Why a name could not stay.
+// Why a name was changed.
 std::string reason(const std::string& name,
                    const std::vector<std::string>& others,
                    model::Format format) {
@@ -77,7 +77,7 @@ Written load_written(const std::string& path, bool data, model::Finding& finding
     model::Finding check{.model = path, .diag = Diagnostics()};
     Written written{.good = true, .model = model::load_model(path, load, check)};
     if (!written.model && check.unusable && !check.diag.has_errors()) {
-        // It can be a good model that cannot be loaded without values of its inputs.
+        // A valid model can be unloadable without values of its inputs.
         check.unusable.reset();
         if (const auto done = model::check_model(path, load, check); !done)
             check.unusable = done.error();

@@ -1,5 +1,5 @@
-// convert/written.h — what was written is read again before the conversion counts as done:
-// it has to be a good model, and what its inputs and outputs are called is told.
+// convert/written.h — reads the written files again before a conversion counts as done. They must
+// be a valid model. Changed names of inputs and outputs are reported.
 #pragma once
 
 #include "convert/convert.h"
@@ -8,18 +8,17 @@
 namespace lemma::convert {
 
 struct Written {
-    bool good = false;  // else it is our fault, and reported as such
-    std::optional<model::LoadedModel>
-        model;  // empty, too, where values of inputs decide shapes (ONNX)
+    bool good = false;                        // otherwise it is a bug of ours, and reported as one
+    std::optional<model::LoadedModel> model;  // also empty if values of inputs decide shapes (ONNX)
 };
-// Reads the files without the limits for models of other people; `data`: every variable has its
+// Reads the files without the limits for untrusted models. `data`: every variable must have its
 // data.
 Written load_written(const std::string& path, bool data, model::Finding& finding);
 
-// Remarks on inputs and outputs that have other names than in the model that was converted.
+// Reports the inputs and outputs whose names differ from those of the converted model.
 void tell_renamed(const ir::Program& from, const model::LoadedModel& to, model::Finding& finding);
 
-// The end of each conversion: closes the files, checks them and moves them into place.
+// The last step of every conversion: closes the files, checks them and moves them into place.
 Result<void> finish_output(const model::LoadedModel& model,
                            const ConvertOptions& options,
                            Output output,

@@ -27,7 +27,7 @@ nnef1::Document parse_library(diag::SourceMap& sources, const std::string& name)
     return parse_library(sources, name, model::nnef1_text(name));
 }
 
-// The fragments of all files, which call each other.
+// The fragments of all files. Fragments may call those of other files.
 std::string translations() {
     std::string text;
     for (const sknd::EmbeddedFile& file : sknd::embedded_texts()) {
@@ -36,7 +36,7 @@ std::string translations() {
     return text;
 }
 
-// The limits are those of models that were read; ours come from one.
+// Limits protect against hostile models; this program comes from a model that passed them.
 model::CheckOptions no_limits() {
     model::CheckOptions options;
     options.eval.max_pack_length = SIZE_MAX / 4;
@@ -115,8 +115,8 @@ const nnef1::Signature* Nnef1Target::find_fragment(const ir::Operation& op) cons
     return nullptr;
 }
 
-// A translation has parameters for all that the operation has. A default value is the only one
-// that it knows what to do with.
+// A translation must have a parameter for every input and attribute of the operation. A parameter
+// with a default accepts that value only.
 bool Nnef1Target::takes(const nnef1::Signature& signature, const ir::Operation& op) const {
     const auto& params = signature.fragment->params;
     for (size_t i = 0; i < params.size(); ++i) {
@@ -174,7 +174,7 @@ std::optional<Translation> Nnef1Target::translation(const ir::Operation& op) con
     return result;
 }
 
-// Fragments cannot hand on results of which nobody knows how many there are.
+// A fragment cannot return a list whose length is unknown.
 std::optional<Translation> Nnef1Target::split(const ir::Operation& op) const {
     if (op.inputs.empty() || op.outputs.size() != 1) return std::nullopt;
     const ir::Operand& input = op.inputs[0].operand;
@@ -219,7 +219,7 @@ std::string Nnef1Target::fragment_texts() const {
     return text;
 }
 
-// Operations that are taken apart are fragments, not operations of the specification.
+// With `flat`, decomposed operations are fragments instead of operations of the specification.
 const Nnef1Target::Library& Nnef1Target::library() const {
     if (library_) return *library_;
     Diagnostics trouble;

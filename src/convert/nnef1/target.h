@@ -1,7 +1,7 @@
 // convert/nnef1/target.h — NNEF 1.0 as the target of a rewriting. The fragments of
 // stdlib/nnef1/translations/ are its translations: `math_add` stands for `math.add`, and
-// `layout_cast_to_integer` for a `layout.cast` to integers. With `flat`, those of compounds.nnef
-// take compound operations of the specification apart.
+// `layout_cast_to_integer` for a `layout.cast` to integers. With `flat`, the fragments of
+// compounds.nnef decompose compound operations of the specification.
 #pragma once
 
 #include <set>
@@ -17,8 +17,8 @@ std::set<std::string> compound_operations();
 class Nnef1Target final : public Target {
 public:
     struct Options {
-        bool flat = false;           // take compound operations apart
-        std::set<std::string> keep;  // but not these
+        bool flat = false;           // decompose compound operations
+        std::set<std::string> keep;  // except these
     };
 
     // The program outlives the target.
@@ -31,12 +31,12 @@ public:
     std::string why_not(const ir::Operation& op) const override;
     std::unique_ptr<ir::CallBuilder> builder(Diagnostics& trouble) const override;
 
-    // What a document can invoke; the fragments are those that it may have to define.
+    // The operations that a document can invoke. The document must define the fragments among them.
     const nnef1::Operations& operations() const { return *operations_; }
     std::string_view fragment_text(const std::string& name) const;
 
 private:
-    // Fragments, and the operations that they are expanded to.
+    // Fragments, and the operations that they expand to.
     struct Library {
         nnef1::Document standard;
         nnef1::Document fragments;
@@ -57,7 +57,7 @@ private:
     nnef1::Document standard_;
     nnef1::Document translations_;
     std::unique_ptr<nnef1::Operations> operations_;
-    mutable std::optional<Library> library_;  // made when it is needed
+    mutable std::optional<Library> library_;  // built on first use
 };
 
 }  // namespace lemma::convert

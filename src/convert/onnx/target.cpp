@@ -24,7 +24,7 @@ bool has_name(const std::vector<sknd::ParamDecl>& decls, std::string_view name) 
                                [&](const sknd::ParamDecl& decl) { return decl.name.text == name; });
 }
 
-// A translation has a place for all that the operation has.
+// A translation must have a parameter for every input and attribute of the operation.
 bool takes(const sknd::Definition& definition, const ir::Operation& op) {
     const bool inputs = std::ranges::all_of(op.inputs, [&](const ir::Port& port) {
         return port.operand.null() || has_name(definition.inputs, port.name);
@@ -35,7 +35,7 @@ bool takes(const sknd::Definition& definition, const ir::Operation& op) {
            });
 }
 
-// The program was composed within the limits that the user gave.
+// The program was composed within the limits that the user set.
 sknd::ComposeOptions no_limits() {
     sknd::ComposeOptions options;
     options.limits.max_pack_length = SIZE_MAX / 4;

@@ -21,7 +21,7 @@ private:
     const sknd::Definition* find_definition(const ir::Operation& op) const;
 
     mutable diag::SourceMap sources_;
-    mutable std::optional<sknd::Package> library_;  // loaded when it is needed
+    mutable std::optional<sknd::Package> library_;  // loaded on first use
 };
 
 }  // namespace lemma::convert
