@@ -1,6 +1,6 @@
-// onnx/export.h — a program as an ONNX model. Operations of the modules `onnx.…` become the nodes
-// that they are named after, compounds of other modules their parts; whoever wants operations of
-// other modules written brings them to this form first (convert/onnx/rewrite.h).
+// onnx/export.h — a program as an ONNX model. Operations of the modules `onnx.…` become nodes of
+// the same name. Compounds of other modules become their parts. convert/rewrite.h brings operations
+// of other modules to this form first.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@ namespace lemma::onnx {
 inline constexpr int64_t kOldestWritten = 13;
 
 struct ExportOptions {
-    int64_t opset = 0;  // 0: the lowest that says all that the model needs, from kOldestWritten
+    int64_t opset = 0;  // 0: the lowest from kOldestWritten on that can express the model
     // The elements of a variable. Without it, variables are inputs of the graph.
     std::function<Result<tensor::Tensor>(const ir::Tensor&)> data;
 };
 
-// Empty when the model cannot be written, which is reported, all of it in one run; an error is
-// trouble with the data of a variable.
+// Empty if the model cannot be written; one run reports all the reasons. An error is a problem with
+// the data of a variable.
 Result<std::optional<Model>> export_model(const ir::Program& program,
                                           const ExportOptions& options,
                                           Diagnostics& diag);
 
-// Whether the operation is written as a node, or as nodes, whatever its parts are.
+// Whether the operation becomes one or more nodes, regardless of its parts.
 bool is_written_whole(const ir::Operation& operation);
 
 }  // namespace lemma::onnx

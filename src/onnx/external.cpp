@@ -12,7 +12,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// Smaller tensors are shapes and the like, which tools want to see without the other file.
+// Smaller tensors are mostly shapes, which tools should see without the second file.
 constexpr size_t kMinBytes = 1024;
 // Readers map files by pages.
 constexpr int64_t kAlignment = 4096;
@@ -20,7 +20,7 @@ constexpr int64_t kExternal = 1;  // of the field Location
 
 using tensor::WireWriter;
 
-// Elements as bytes, the way large tensors have them.
+// Elements as bytes, as large tensors store them.
 std::optional<std::string_view> raw_elements(const TensorData& data) {
     if (data.proto.external) return std::nullopt;
     tensor::WireReader reader(data.proto.message.bytes());

@@ -1,4 +1,5 @@
-// onnx/external.h — data of a model in a file beside it: what protocol buffers have no room for.
+// onnx/external.h — the data of a model in a second file, for models too large for protocol
+// buffers.
 #pragma once
 
 #include <string>
@@ -9,12 +10,12 @@
 
 namespace lemma::onnx {
 
-// The bytes that the tensors of the model take in its file.
+// The size of all tensor data in the model's file, in bytes.
 int64_t tensor_bytes(const Model& model);
 
-// Takes the elements of initialisers out of the model, those of a kilobyte and more; the tensors
-// then refer to the file `location`, a name without folders. Returns what that file consists of,
-// as views of bytes that the model keeps.
+// Moves the elements of initialisers of a kilobyte or more out of the model. The tensors then refer
+// to the file `location`, a name without folders. Returns the content of that file as views of
+// bytes that the model keeps.
 std::vector<tensor::FilePart> move_out(const std::string& location, Model& model);
 
 }  // namespace lemma::onnx

@@ -39,7 +39,7 @@ TEST(External, LargeTensorsMoveOutAndComeBack) {
     EXPECT_LT(tensor_bytes(model), 300);
     ASSERT_EQ(parts.size(), 2u);
     EXPECT_EQ(parts[0].begin, 0);
-    EXPECT_EQ(parts[1].begin, 4096);  // where a page begins
+    EXPECT_EQ(parts[1].begin, 4096);  // a page boundary
     EXPECT_EQ(parts[1].bytes.size(), 1200u);
 
     const auto again = read_model(tensor::share(write_model(model)));

@@ -1,4 +1,4 @@
-// onnx/fields.h — the numbers of fields in onnx.proto, for reading and writing.
+// onnx/fields.h — field numbers of onnx.proto, for reading and writing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which bytes of a model's file are read at once: all but the elements of large tensors.
+// Decides which bytes of a model's file are held at once: all but the elements of large tensors.
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +17,7 @@ constexpr size_t kMostRead = size_t{1} << 22;
 
 enum class Message : uint8_t { Model, Graph, Tensor };
 
-// Walks through the file once, from its begin to its end, and holds what it looks at.
+// Walks through the file once and holds the bytes it reads.
 class Holder {
 public:
     explicit Holder(std::string_view file) : file_(file) {}
@@ -25,7 +25,7 @@ public:
     Result<void> hold() { return walk(Message::Model, 0, file_.size()); }
 
 private:
-    // All up to `end` that is not passed over.
+    // Holds everything before `end` that was not skipped.
     Result<void> reach(size_t end);
     Result<void> walk(Message message, size_t begin, size_t end);
     Result<std::optional<uint64_t>> varint(size_t& at, size_t end);
@@ -64,7 +64,7 @@ Result<std::optional<uint64_t>> Holder::varint(size_t& at, size_t end) {
     return std::nullopt;
 }
 
-// What is not as it should be is held to the end: whoever reads the model says what is wrong.
+// Malformed parts are held to the end: the reader of the model reports them.
 Result<void> Holder::walk(Message message, size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
         LEMMA_TRY(const auto key, varint(at, end));

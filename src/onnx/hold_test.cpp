@@ -74,7 +74,7 @@ TEST_F(HoldModel, NoticesAFileThatBecomesShorterBeforeItIsRead) {
               "cannot read `" + path_ + "`: it became shorter while it was used");
 }
 
-// The reader says what is wrong with it.
+// The reader reports the problem.
 TEST_F(HoldModel, TakesBytesThatAreNoModel) {
     for (const std::string& bytes : {std::string(2 << 20, '\xFF'),
                                      std::string(2 << 20, '\0'),

@@ -1,5 +1,5 @@
-// onnx/import.h — a model as operator calls: older opsets become the newest one, arithmetic on
-// shapes is done here, and inputs that steer shapes become attributes of the calls.
+// onnx/import.h — a model as operator calls. Import brings older opsets to the newest one,
+// evaluates arithmetic on shapes, and makes inputs that decide shapes attributes of the calls.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@
 namespace lemma::onnx {
 
 struct ImportLimits {
-    int64_t max_calls = 200'000;  // functions and loops are written out
+    int64_t max_calls = 200'000;  // after inlining functions and unrolling loops
     int max_function_depth = 64;
-    int64_t max_unrolled = 20'000;  // nodes of one loop that is written out
+    int64_t max_unrolled = 20'000;  // nodes of one unrolled loop
 };
 
 struct ImportOptions {
-    // Values of inputs of the graph. Those that decide shapes are taken as they are here.
+    // Values of graph inputs. Import fixes those that decide shapes.
     std::map<std::string, tensor::Tensor> inputs;
-    bool fixed_shapes = false;  // inputs have the shapes of those values
+    bool fixed_shapes = false;  // inputs have the shapes of these values
     tensor::ReadExternal read_external;
     ImportLimits limits;
 };
@@ -36,12 +36,13 @@ struct VariableData {
 };
 
 struct Imported {
-    std::optional<ir::Program> program;  // empty: reported, or `undecided` inputs are missing
-    tensor::SharedBytes bytes;           // what `data` refers to
+    std::optional<ir::Program>
+        program;                // empty: an error was reported, or `undecided` inputs are missing
+    tensor::SharedBytes bytes;  // owns the bytes of `data`
     std::vector<VariableData> data;
-    // Inputs of the graph whose values were used: the program is good for these values only.
+    // Graph inputs whose values were used. The program is valid for these values only.
     std::vector<std::string> deciding;
-    // Inputs of the graph whose values decide shapes, and were not given; nothing else is wrong.
+    // Graph inputs that decide shapes and had no value. If there are any, nothing else is wrong.
     std::vector<std::string> undecided;
 };
 
@@ -52,18 +53,18 @@ Imported import_model(const Model& model,
                       const ImportOptions& options,
                       Diagnostics& diag);
 
-// The operators that suffice for most models like this one, so that a part of the library can be
-// loaded: an import that fails is repeated with all of it. Empty: nothing less than all.
+// The operators that most models like this one need, so that only a part of the library is loaded.
+// If import fails, repeat it with the whole library. Empty: load the whole library.
 std::vector<std::string> called_operators(const Model& model);
 
-// The elements of a tensor of a model, shared with those who keep the bytes of the model if they
-// are told. Integers of 4 and 2 bits come in 8.
+// The elements of a tensor of a model. They share the model's bytes if the caller passes their
+// owner. Integers of 4 and 2 bits are widened to 8.
 Result<tensor::Tensor> decode_tensor(const TensorData& data,
                                      const tensor::ReadExternal& read_external,
                                      const tensor::SharedBytes& keeper = {});
-// What decode_tensor would complain about, found without reading raw elements.
+// The errors of decode_tensor, found without reading raw elements.
 Result<void> check_tensor(const TensorData& data, const tensor::ReadExternal& read_external);
-// What the elements are in memory; empty for types that are not supported.
+// The type of the elements in memory; empty for unsupported types.
 std::optional<tensor::DType> memory_type(int64_t onnx_type);
 
 }  // namespace lemma::onnx

@@ -1,5 +1,5 @@
-// onnx/model.h — an ONNX model as its file has it: graphs, nodes, attributes, tensors. Names are
-// texts and nothing is resolved yet. Every part knows its place, a line of `Model::paths`.
+// onnx/model.h — an ONNX model as its file states it: graphs, nodes, attributes, tensors. Names are
+// strings, nothing is resolved yet. Every part has a place, a line of `Model::paths`.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace lemma::onnx {
 
 struct GraphId : Id<GraphId> {};
 
-// A line of the list of paths: `graph/node[12]:Conv "conv1"/attribute pads`.
+// A line of `Model::paths`: `graph/node[12]:Conv "conv1"/attribute pads`.
 struct PathSpan {
     uint32_t begin = 0;
     uint32_t end = 0;
 };
 
-// Fields that nothing here looks at, as the file has them; whoever writes the part writes them too.
+// Unknown fields, as bytes of the file. Writing a part writes them, too.
 using Rest = std::string;
 
-// A tensor without its elements, which stay in the bytes of the model or in another file.
+// A tensor without its elements. They stay in the bytes of the model or in another file.
 struct TensorData {
     tensor::TensorProto proto{.message = tensor::WireReader({})};
     PathSpan place;
@@ -33,7 +33,7 @@ struct TensorData {
 
 struct Dimension {
     std::optional<int64_t> value;
-    std::string param;  // its name where only a run tells the value; may be empty as well
+    std::string param;  // name of a runtime extent; may be empty, too
     std::string denotation = {};
 };
 
@@ -43,15 +43,15 @@ enum class TypeKind : uint8_t { Missing, Tensor, SparseTensor, Sequence, Map, Op
 struct ValueInfo {
     std::string name;
     TypeKind kind = TypeKind::Missing;
-    int64_t elem_type = 0;                        // ONNX's code
-    std::optional<std::vector<Dimension>> shape;  // missing: of any rank
+    int64_t elem_type = 0;                        // type code of ONNX
+    std::optional<std::vector<Dimension>> shape;  // missing: any rank
     PathSpan place;
     std::string doc = {};
-    Rest type = {};  // of the type: all of it where it is no tensor's
+    Rest type = {};  // rest of the type; the whole type if it is not a tensor type
     Rest rest = {};
 };
 
-// The values are the codes of the format.
+// The values are codes of the format.
 enum class AttributeType : uint8_t {
     Undefined = 0,
     Float = 1,
@@ -75,7 +75,7 @@ std::string_view attribute_type_text(AttributeType type);
 struct Attribute {
     std::string name;
     AttributeType type = AttributeType::Undefined;
-    std::string reference;             // inside of a function: the attribute of the call
+    std::string reference;             // inside a function: an attribute of its call
     std::vector<float> floats;         // one for Float
     std::vector<int64_t> ints;         // one for Int
     std::vector<std::string> strings;  // one for String
@@ -90,7 +90,7 @@ struct Node {
     std::string domain;  // empty: ai.onnx
     std::string overload;
     std::string name;
-    std::vector<std::string> inputs;  // an empty name: left out
+    std::vector<std::string> inputs;  // empty name: omitted input
     std::vector<std::string> outputs;
     std::vector<Attribute> attributes;
     PathSpan place;
@@ -105,7 +105,7 @@ struct Graph {
     std::vector<ValueInfo> outputs;
     std::vector<ValueInfo> values;  // types of intermediate tensors
     PathSpan place;
-    Rest rest = {};  // sparse initialisers among them
+    Rest rest = {};  // including sparse initialisers
 };
 
 struct OperatorSet {
@@ -127,7 +127,7 @@ struct Function {
     Rest rest = {};
 };
 
-// What is wrong with a part of the file that could be read around.
+// A problem with a part of the file that did not stop reading.
 struct Fault {
     PathSpan place;
     DiagKind kind{};
@@ -140,13 +140,13 @@ struct Property {
 };
 
 struct Model {
-    tensor::SharedBytes bytes;  // what tensors refer to
-    // What tensors refer to that somebody added.
+    tensor::SharedBytes bytes;  // bytes that tensors refer to
+    // Bytes of tensors that were added after reading.
     std::vector<std::shared_ptr<const std::string>> added_bytes;
     int64_t ir_version = 0;
     std::string producer;
     std::string producer_version;
-    int64_t version = 0;  // of the model itself
+    int64_t version = 0;  // version of the model itself
     std::string doc;
     std::vector<Property> metadata;
     std::vector<OperatorSet> opsets;
@@ -154,13 +154,13 @@ struct Model {
     GraphId main;
     std::vector<Function> functions;
     std::vector<Fault> faults;
-    std::string paths;  // a line for each part
+    std::string paths;  // one line per part
     Rest rest;
 };
 
-// The names of the default domain, which are two.
+// The default domain has two names.
 bool is_default_domain(std::string_view domain);
-// The domain of ONNX Runtime's own operators.
+// The domain of ONNX Runtime's operators.
 inline constexpr std::string_view kMicrosoftDomain = "com.microsoft";
 const Attribute* find_attribute(const Node& node, std::string_view name);
 

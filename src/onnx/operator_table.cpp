@@ -16,7 +16,7 @@ using enum TensorAttribute::Type;
 
 constexpr float kMost = std::numeric_limits<float>::max();
 
-// What several operators share.
+// Facts that several operators share.
 const std::initializer_list<AttributeDefault> kBroadcast = {{"broadcast", 0, 1, 6}};
 const std::initializer_list<AttributeDefault> kConvAttributes = {{"auto_pad", "NOTSET"},
                                                                  {"dilations", Ones},
@@ -28,8 +28,8 @@ const std::initializer_list<Steering> kReduceAxes = {{1, "axes", List, true, DTy
 const std::initializer_list<AttributeDefault> kReduceNoop = {{"noop_with_empty_axes", 0, 18}};
 const std::initializer_list<Need> kBoolsSince20 = {TypeNeeds{Bools, "bools", 20}};
 
-// Defaults are from the operator documentation of ONNX, for opsets from 6 on; the standing is that
-// of REQ-OP-000 in the spelling of ONNX (Dense and FullyConnected are MatMul and Add, or Gemm).
+// Defaults come from the ONNX operator documentation, for opset 6 and later. The standing is that
+// of REQ-OP-000, with ONNX names (Dense and FullyConnected are MatMul and Add, or Gemm).
 const Operator kTable[] = {
     {.name = "Abs", .since = 1, .standing = Selected},
     {.name = "Acos", .since = 7, .standing = Draft},

@@ -12,11 +12,11 @@ namespace {
 using tensor::WireField;
 using tensor::WireReader;
 
-// More than this of a name says no more in a message.
+// Longer names are cut in messages.
 constexpr size_t kMaxNameBytes = 200;
-// Paths are texts with 32-bit offsets; parts beyond share the last place.
+// Paths are text with 32-bit offsets; parts beyond this size share the last place.
 constexpr size_t kMaxPathBytes = size_t{1} << 28;
-// There are about ten in the world.
+// About ten operator sets exist.
 constexpr size_t kMaxOpsets = 1000;
 
 std::unexpected<Error> bad(std::string message) {
@@ -249,7 +249,7 @@ Result<void> Reader::read_graph_field(const WireField& field,
     }
 }
 
-// The path has the operator and the name, so these are looked up before everything else.
+// The path contains the operator and the name, so they are read first.
 Result<void> Reader::read_node(const WireField& field,
                                const std::string& path,
                                std::vector<Node>& to) {
@@ -289,7 +289,7 @@ Result<void> Reader::read_node(const WireField& field,
 
 // ---- Attributes ---------------------------------------------------------------------------------
 
-// Files of old writers do not say the type: it is what is there.
+// Old writers omit the type: it follows from the field that is set.
 AttributeType implied_type(const Attribute& attribute) {
     if (!attribute.floats.empty()) return AttributeType::Floats;
     if (!attribute.ints.empty()) return AttributeType::Ints;
@@ -299,7 +299,7 @@ AttributeType implied_type(const Attribute& attribute) {
     return AttributeType::Undefined;
 }
 
-// Zero is not written by all writers, so a single value that is missing is zero or empty.
+// Some writers omit zeros, so a missing single value is zero or empty.
 void complete(Attribute& attribute) {
     if (attribute.type == AttributeType::Undefined) attribute.type = implied_type(attribute);
     if (attribute.type == AttributeType::Float && attribute.floats.empty())
@@ -385,7 +385,7 @@ Result<void> Reader::read_tensor(const WireField& field,
     TensorData data;
     if (proto) {
         data.proto = std::move(*proto);
-    } else {  // its name is there, so that nobody misses it
+    } else {  // the name is registered, so that its readers are not reported
         data.proto.name = tensor::tensor_proto_name(message);
     }
     std::string own = fmt::format("{}[{}]", path, to.size());

@@ -1,5 +1,5 @@
-// onnx/read.h — the bytes of a .onnx file as a Model. Unknown fields are passed over, as the format
-// wants it. Memory is spent in proportion to the bytes that are there.
+// onnx/read.h — reads the bytes of a .onnx file as a Model. It skips unknown fields, as the format
+// requires. Memory use is proportional to the size of the file.
 #pragma once
 
 #include "base/result.h"
@@ -11,12 +11,12 @@ struct ReadLimits {
     int64_t max_parts = 20'000'000;  // nodes, attributes, tensors, names of all graphs together
 };
 
-// Holds the bytes of a mapped file that readers look at: all but the elements of large tensors,
-// which are held by whoever decodes them. The error names the file.
+// Holds the bytes of a mapped file that read_model needs: all but the elements of large tensors.
+// Decoding holds those. The error names the file.
 Result<void> hold_model(const tensor::SharedBytes& bytes);
 
-// An error says where the bytes are damaged, or that they are no model. What is wrong with single
-// tensors is told by `Model::faults`.
+// An error gives the place of the damage, or says that the bytes are not a model. `Model::faults`
+// lists problems of single tensors.
 Result<Model> read_model(tensor::SharedBytes bytes, const ReadLimits& limits = {});
 
 }  // namespace lemma::onnx

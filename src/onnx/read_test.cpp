@@ -49,12 +49,12 @@ TEST(ReadModel, RefusesEveryTruncation) {
     size_t readable = 0;
     for (size_t size = 0; size < bytes.size(); ++size)
         readable += read(bytes.substr(0, size)).has_value();
-    // Only where whole fields at the end are missing there is a model left: without its opset.
+    // One truncation is still a model: the one that only loses the opset at the end.
     EXPECT_LE(readable, 1u);
     EXPECT_EQ(read("").error().message, "it has no graph, so it is no ONNX model");
 }
 
-// The tag of a field that holds so many bytes.
+// The tag of a field with this many bytes.
 std::string header(uint32_t number, size_t size) {
     std::string bytes(1, static_cast<char>(number << 3 | 2));
     for (; size >= 128; size >>= 7) bytes += static_cast<char>((size & 127) | 128);
@@ -62,7 +62,7 @@ std::string header(uint32_t number, size_t size) {
 }
 
 TEST(ReadModel, RefusesDeepNesting) {
-    // A graph whose node has an attribute that is a graph, and so on: headers alone.
+    // Headers only: a graph with a node with an attribute that is a graph, and so on.
     std::vector<std::string> headers;
     size_t size = 0;
     for (int level = 0; level < 100'000; ++level) {
@@ -97,7 +97,7 @@ TEST(ReadModel, LimitsTheNumberOfParts) {
     EXPECT_EQ(model.error().message, "it has more than 3 parts");
 }
 
-// What validation says, a line each.
+// The reports of validation, one per line.
 std::string problems(const TestGraph& graph, int64_t opset = 21) {
     const auto model = read(model_bytes(graph, opset));
     if (!model) return model.error().message;

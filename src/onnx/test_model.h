@@ -1,4 +1,4 @@
-// onnx/test_model.h — models for tests, written field by field, so that no binary files are kept.
+// onnx/test_model.h — models for tests, written field by field, so that no binary files are needed.
 #pragma once
 
 #include <cstdint>
@@ -108,7 +108,7 @@ struct TestGraph {
     std::vector<TestValue> inputs;
     std::vector<TestValue> outputs;
     std::vector<TestNode> nodes;
-    std::vector<std::string> initializers = {};  // as ints_tensor and the like write them
+    std::vector<std::string> initializers = {};  // written by ints_tensor and similar functions
 };
 
 inline std::string ints_tensor(const std::string& name,

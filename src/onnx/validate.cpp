@@ -17,10 +17,10 @@ namespace {
 
 using diag::printable;
 
-// The names of a graph, and of those around it.
+// The names of a graph, and of the graphs around it.
 struct Names {
     const Names* outer = nullptr;
-    std::unordered_map<std::string, PathSpan> made;  // and where
+    std::unordered_map<std::string, PathSpan> made;  // with the place
 
     const PathSpan* find(const std::string& name) const {
         for (const Names* at = this; at; at = at->outer) {
@@ -65,7 +65,7 @@ private:
     bool in_function_ = false;
     std::set<std::string> reported_domains_;
     std::unordered_set<std::string> functions_;
-    std::unordered_map<std::string, size_t> makers_;  // which node of the present graph makes it
+    std::unordered_map<std::string, size_t> makers_;  // the node of the current graph that makes it
 };
 
 void Validator::run() {
@@ -124,7 +124,7 @@ void Validator::check_ir_version() {
                               kNewestIrVersion));
 }
 
-// `ref_attr_name` stands for an attribute of the call, and graphs are not called.
+// `ref_attr_name` refers to an attribute of a call, and graphs are not called.
 void Validator::check_reference(const Attribute& attribute) {
     if (attribute.reference.empty() || in_function_) return;
     diag_.error(span(attribute.place),
@@ -171,13 +171,13 @@ void Validator::check_graph(const Graph& graph, const Names* outer, bool main) {
     for (const TensorData& data : graph.initializers) {
         const std::string& name = data.proto.name;
         if (!initializers.insert(name).second) define(name, data.place, names);
-        names.made.emplace(name, data.place);  // an input may have one as its default
+        names.made.emplace(name, data.place);  // it may be the default of an input
     }
     check_nodes(graph.nodes, names);
     std::unordered_map<std::string, PathSpan> listed;
     for (const ValueInfo& output : graph.outputs) {
         const auto [first, fresh] = listed.emplace(output.name, output.place);
-        // Those of a graph inside of a node have no names outside: they go by their order.
+        // Outputs of a sub-graph have no names outside; their order identifies them.
         if (main && !fresh) {
             diag_
                 .error(span(output.place),
@@ -228,7 +228,7 @@ void Validator::check_nodes(const std::vector<Node>& nodes, Names& names) {
 }
 
 void Validator::report_unknown(const Node& node, const std::string& name, const Names& names) {
-    if (makers_.contains(name)) return;  // told by check_order
+    if (makers_.contains(name)) return;  // check_order reports it
     std::vector<std::string_view> known;
     for (const Names* at = &names; at; at = at->outer) {
         for (const auto& [other, place] : at->made) known.push_back(other);
@@ -274,9 +274,9 @@ void Validator::check_node(const Node& node, Names& names) {
     for (const std::string& output : node.outputs) define(output, node.place, names);
 }
 
-// Nodes stand behind those whose results they use. Where that cannot be, they are in a circle.
+// Nodes must follow the nodes whose results they use. If no such order exists, there is a cycle.
 void Validator::check_order(const std::vector<Node>& nodes, const Names& names) {
-    std::vector<size_t> late;  // nodes that use what a later one makes
+    std::vector<size_t> late;  // nodes that use the result of a later node
     for (size_t i = 0; i < nodes.size(); ++i) {
         const bool waits = std::ranges::any_of(nodes[i].inputs, [&](const std::string& input) {
             const auto maker = makers_.find(input);
@@ -285,7 +285,7 @@ void Validator::check_order(const std::vector<Node>& nodes, const Names& names) 
         if (waits) late.push_back(i);
     }
     if (late.empty()) return;
-    // Kahn's algorithm: what can run, runs; the rest is in a circle or behind one.
+    // Kahn's algorithm. The remaining nodes are in a cycle or after one.
     std::vector<std::vector<size_t>> users(nodes.size());
     std::vector<size_t> missing(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -319,7 +319,7 @@ void Validator::check_order(const std::vector<Node>& nodes, const Names& names) 
 }
 
 void Validator::report_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& waiting) {
-    // From a node that waits, back over those it waits for: that must come to a node twice.
+    // Follows dependencies back from a waiting node until a node repeats.
     size_t at = static_cast<size_t>(
         std::ranges::find_if(waiting, [](size_t count) { return count > 0; }) - waiting.begin());
     std::vector<bool> seen(nodes.size());

@@ -1,5 +1,5 @@
-// onnx/validate.h — the rules of the format that need no operator: names that exist, are made once
-// and before they are used, and operator sets that are named.
+// onnx/validate.h — rules of the format that do not depend on operators: names exist, are defined
+// once and before their use, and operator sets are declared.
 #pragma once
 
 #include "diag/diagnostic.h"
@@ -7,12 +7,12 @@
 
 namespace lemma::onnx {
 
-// The newest version of the default operator set that the definitions follow.
+// The newest default operator set that the definitions follow.
 inline constexpr int64_t kNewestOpset = 26;
-// The newest version of the format itself.
+// The newest version of the file format.
 inline constexpr int64_t kNewestIrVersion = 13;
 
-// Reports everything that is wrong. `file` holds the paths of the model.
+// Reports all problems. `file` holds the paths of the model.
 void validate(const Model& model, diag::FileId file, Diagnostics& diag);
 
 }  // namespace lemma::onnx

@@ -9,7 +9,7 @@ namespace {
 
 using tensor::WireWriter;
 
-// Messages are written inside out: each is a text that its parent takes in.
+// Writes messages inside out: each is a string that its parent includes.
 class Writer {
 public:
     explicit Writer(const Model& model) : model_(model) {}
@@ -62,7 +62,7 @@ std::string Writer::opset(const OperatorSet& opset) {
 }
 
 std::string Writer::graph(const Graph& graph, int depth) const {
-    LEMMA_CHECK(depth <= tensor::kMaxWireDepth);  // whoever made the model made a circle
+    LEMMA_CHECK(depth <= tensor::kMaxWireDepth);  // deeper: the model contains itself
     WireWriter message;
     for (const Node& each : graph.nodes) message.put_bytes(graph_field::Node, node(each, depth));
     put_text(graph_field::Name, graph.name, message);
@@ -98,7 +98,7 @@ std::string Writer::attribute(const Attribute& attribute, int depth) const {
     return message.take() + attribute.rest;
 }
 
-// The fields of single values and of lists differ.
+// Single values and lists use different fields.
 void Writer::put_values(const Attribute& attribute, int depth, WireWriter& message) const {
     const AttributeType type = attribute.type;
     if (type == AttributeType::Float) {

@@ -1,5 +1,5 @@
-// onnx/write.h — a Model as the bytes of a .onnx file. What was read comes back, fields that nobody
-// knows included; tensors are copied as they are, so their elements keep every bit.
+// onnx/write.h — writes a Model as the bytes of a .onnx file. Unknown fields that were read are
+// written again. Tensors are copied, so their elements keep every bit.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace lemma::onnx {
 
 std::string write_model(const Model& model);
 
-// A tensor with its elements, for initialisers and attributes of models that are made or changed.
+// Adds a tensor with its elements, for initialisers and attributes of new or changed models.
 TensorData add_tensor(const tensor::NamedTensor& tensor, Model& model);
 
 }  // namespace lemma::onnx

@@ -36,7 +36,7 @@ bool is_text(const NodeDraft& node, std::string_view name, std::string_view text
     return found != node.attributes.end() && found->second == ir::Value(Scalar(std::string(text)));
 }
 
-// Without axes, the result is the input or the reduction of all axes; the latter is the default.
+// Without axes, the result is either the input or the reduction of all axes, which is the default.
 bool reduce_sum(Exporter&, NodeDraft& node) {
     const auto noop = node.attributes.find("noop_with_empty_axes");
     if (noop != node.attributes.end() && noop->second == ir::Value(Scalar(int64_t{0})))
@@ -44,7 +44,7 @@ bool reduce_sum(Exporter&, NodeDraft& node) {
     return true;
 }
 
-// Axes came later; what is added to the others is nothing.
+// Older opsets have no axes; axes that are not listed get a padding of 0.
 bool pad(Exporter& exporter, NodeDraft& node) {
     const ir::Pack* const pads = find_pack(node, "pads");
     const ir::Pack* const axes = find_pack(node, "axes");
@@ -64,7 +64,7 @@ bool pad(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-// Extents that only a run tells are those of the input, or the one that is left, if possible.
+// Runtime extents are copied from the input (0), or one is the remaining extent (-1), if possible.
 bool reshape(Exporter& exporter, NodeDraft& node) {
     const ir::Pack* const shape = find_pack(node, "shape");
     node.attributes.erase("allowzero");
@@ -90,12 +90,12 @@ bool reshape(Exporter& exporter, NodeDraft& node) {
     for (Scalar& item : wanted.items) {
         if (open == 1 && as_symbol(item).valid()) item = int64_t{-1};
     }
-    // An extent -1 cannot be worked out where another one is 0: those are computed.
+    // ONNX cannot infer an extent -1 beside an extent 0. Such extents are computed.
     node.attributes["shape"] = std::move(wanted);
     return true;
 }
 
-// Extents that the input has already need not be computed.
+// Extents that the input already has need not be computed.
 bool expand(Exporter& exporter, NodeDraft& node) {
     const ir::Pack* const shape = find_pack(node, "shape");
     if (!shape) return true;
@@ -132,7 +132,7 @@ bool einsum(Exporter& exporter, NodeDraft& node) {
         exporter.cannot(&node.source, "`Einsum` of ONNX has 52 letters at most");
         return false;
     }
-    // Axes of an ellipsis may be broadcast, which those of letters may not.
+    // Axes of an ellipsis may be broadcast; axes of letters may not.
     std::map<char, ir::SymId> extents;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
         const std::string axes = letters(kNames[i]);
@@ -163,10 +163,10 @@ bool constant_of_shape(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-// One of the two says how large the result is.
+// Either the sizes or the scales decide the shape of the result.
 bool resize(Exporter& exporter, NodeDraft& node) {
     if (find_pack(node, "axes")) {
-        // All axes in their order are what it means without.
+        // All axes in order are the default.
         const auto& axes = find_pack(node, "axes")->items;
         bool all = axes.size() == exporter.input(node, 0).shape.size();
         for (size_t i = 0; i < axes.size(); ++i)
@@ -178,8 +178,8 @@ bool resize(Exporter& exporter, NodeDraft& node) {
     return true;
 }
 
-// Paddings that follow from a rule are not given as well. Windows that begin behind the end do not
-// count, which older operator sets did not say.
+// Padding by a rule excludes explicit padding. Windows that begin after the end do not count; older
+// opsets did not say so.
 void adapt_window(Exporter& exporter, NodeDraft& node) {
     if (node.attributes.contains("auto_pad") && !is_text(node, "auto_pad", "NOTSET"))
         node.attributes.erase("pads");
@@ -249,7 +249,7 @@ bool is_one_of(DType dtype, ElementTypes types) {
     return false;
 }
 
-// What the form needs, in words; empty where it does not.
+// What the form needs, in words; empty if the node does not use the form.
 std::string needed(const TypeNeeds& need, const Exporter& exporter, const NodeDraft& node) {
     for (const ir::Port& port : node.source.inputs) {
         for (const ir::TensorId id : port.operand.items) {
@@ -292,7 +292,7 @@ void write_tensors(Exporter& exporter, NodeDraft& node) {
     }
 }
 
-// Values are spelled as in older opsets, and inputs that the definition lacks have their places.
+// Spells values as older opsets do, and leaves empty places for inputs that the definition lacks.
 void undo_changes(const Exporter& exporter, NodeDraft& node) {
     for (const Change& change : std::views::reverse(node.row.changes)) {
         const auto* const refused = std::get_if<RefuseInput>(&change);
@@ -308,7 +308,7 @@ void undo_changes(const Exporter& exporter, NodeDraft& node) {
     }
 }
 
-// The packs of the definition take turns in the node.
+// The packs of the definition alternate in the node.
 void take_turns(NodeDraft& node) {
     const auto& variadic = node.row.variadic;
     if (!variadic || node.inputs.size() < variadic->first) return;
@@ -319,7 +319,7 @@ void take_turns(NodeDraft& node) {
         node.inputs[variadic->first + i] = given[i % variadic->packs * parts + i / variadic->packs];
 }
 
-// ---- Operators with code of their own -----------------------------------------------------------
+// ---- Operators with their own code --------------------------------------------------------------
 
 struct Row {
     std::string_view op;

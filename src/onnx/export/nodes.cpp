@@ -9,7 +9,7 @@ namespace lemma::onnx {
 
 namespace {
 
-constexpr int kMaxDepth = 400;  // of compounds inside one another
+constexpr int kMaxDepth = 400;  // nested compounds
 
 const ir::Value* find_value(const ir::Operation& op, std::string_view name) {
     const auto found = std::ranges::find_if(
@@ -24,7 +24,7 @@ int64_t axis_of(const ir::Operation& op) {
     return axis ? *axis : 0;
 }
 
-// The elements of inputs that are attributes of the definition.
+// The element type of an input that is an attribute of the definition.
 DType steering_type(const NodeDraft& draft, const Steering& steering, const ir::Scalar& item) {
     if (draft.op == "Range" && !draft.source.dtypes.empty()) return draft.source.dtypes[0].second;
     if (std::holds_alternative<double>(item)) return DType::F32;
@@ -63,7 +63,7 @@ Attribute text_attribute(std::string name, std::string value) {
     return attribute;
 }
 
-// Packs are no tensors of ONNX, so that these two are written here.
+// ONNX has no packs, so stacking and unstacking are written here.
 bool is_written_whole(const ir::Operation& op) {
     return op.kind == ir::OperationKind::Control || op.op == "layout.stack" ||
            op.op == "layout.unstack" || written_operator(op.op);
@@ -94,7 +94,7 @@ void Exporter::operation(ir::OpId id, int depth) {
     });
     if (!used || op.op == "constant") return;
     cannot(&op, fmt::format("ONNX has no operator for `{}`", op.op));
-    // What it makes is told about once.
+    // Defines its results anyway, so that their readers are not reported as well.
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId each : port.operand.items) define(each);
     }
@@ -103,7 +103,7 @@ void Exporter::operation(ir::OpId id, int depth) {
 void Exporter::add_node(Node node) {
     while (!node.inputs.empty() && node.inputs.back().empty()) node.inputs.pop_back();
     while (node.outputs.size() > 1 && node.outputs.back().empty()) node.outputs.pop_back();
-    // Parts of one operation share its label; readers want a name for each.
+    // Parts of one operation share its label; each node needs its own name.
     if (!node.name.empty()) node.name = node_names_.make(node.name);
     graph().nodes.push_back(std::move(node));
 }
@@ -174,13 +174,13 @@ void Exporter::node(const ir::Operation& op, const Operator& row) {
     if (!add_attributes(draft, node)) return;
     node.outputs = outputs(op);
     if (std::ranges::all_of(node.outputs, [](const std::string& each) { return each.empty(); }))
-        return;  // nobody needs what it makes
+        return;  // its results have no readers
     if (node.outputs[0].empty())
         node.outputs[0] = unique(fmt::format("{}_unused", node_name(name)));
     add_node(std::move(node));
 }
 
-// What the node does not make itself is left out: a tensor that was handed on, or a constant.
+// Leaves out results that the node does not make itself: tensors passed through, and constants.
 std::vector<std::string> Exporter::outputs(const ir::Operation& op) {
     std::vector<std::string> names;
     for (const ir::Port& port : op.outputs) {
@@ -296,7 +296,7 @@ std::optional<Attribute> Exporter::attribute(const ir::Operation& op,
 
 // ---- Packs --------------------------------------------------------------------------------------
 
-// The items side by side along a new first axis.
+// Stacks the items along a new first axis.
 std::string Exporter::pack_as_tensor(const ir::Operation& op, const ir::Operand& pack) {
     if (pack.items.empty()) {
         cannot(&op, "an empty pack has no tensor of ONNX");
@@ -357,7 +357,7 @@ void Exporter::unstack(const ir::Operation& op) {
     const std::string whole = name_of(from);
     const bool dropped = !pack.items.empty() && program_.tensors[pack.items[0]].shape.size() <
                                                     program_.tensors[from].shape.size();
-    // Whoever takes all of them takes the tensor that they come from.
+    // A reader of all items reads the original tensor instead.
     const bool together = axis == 0 && dropped;
     if (together) stacked_[pack.items[0]] = {whole, pack.items};
     if (pack.length.valid()) {

@@ -21,7 +21,7 @@ std::string scalar_text(const ir::Scalar& scalar) {
     return "?";
 }
 
-// Of lists, that of each item. Attributes that are reals are older than what is written.
+// For lists, the default of each item. Real attributes are older than any opset that is written.
 std::string default_text(const Default& value) {
     return match(
         value,

@@ -1,4 +1,4 @@
-// onnx/export/schema.h — the operator table (onnx/operators.h) as exporting asks it.
+// onnx/export/schema.h — the operator table (onnx/operators.h), as the exporter queries it.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace lemma::onnx {
 
-// The operator of ONNX that an operator of the library stands for; null for helpers of the
-// library: `onnx.pool.MaxPool` is MaxPool, `onnx.indexing.TopK_int` is TopK.
+// The ONNX operator of an operator of the library: `onnx.pool.MaxPool` is MaxPool,
+// `onnx.indexing.TopK_int` is TopK. Null for helpers of the library.
 const Operator* written_operator(std::string_view op);
 // The name without the domain, as a node has it.
 std::string node_name(std::string_view op);
 
-// The default of an attribute that a node may leave out, for all opsets that are written have it
-// only since a later one. Null: the attribute is always written.
+// The default of an attribute that came after the oldest opset that is written. A node may leave it
+// out. Null: the attribute is always written.
 const AttributeDefault* find_late_attribute(const Operator& op, std::string_view name);
 bool has_default_value(const AttributeDefault& attribute, const ir::Value& value);
 

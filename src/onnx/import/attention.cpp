@@ -1,4 +1,4 @@
-// FlexAttention, whose scores and weights pass through graphs of the model.
+// FlexAttention: graphs of the model modify its scores and weights.
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {

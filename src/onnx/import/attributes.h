@@ -1,4 +1,4 @@
-// onnx/import/attributes.h — the attributes of one call, by name, after references to those of a
+// onnx/import/attributes.h — the attributes of one call by name. References to attributes of a
 // function are resolved.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
     void erase(const std::string& name) { values_.erase(name); }
     void rename(const std::string& from, const std::string& to);
 
-    // Empty where it is missing, or of another type.
+    // Empty if it is missing or has another type.
     std::optional<int64_t> integer(const std::string& name) const;
     std::optional<double> real(const std::string& name) const;
     std::optional<std::string> text(const std::string& name) const;
@@ -37,7 +37,7 @@ private:
     std::map<std::string, ir::Value> values_;
 };
 
-// The value of an attribute that is no tensor, graph or type.
+// The value of an attribute, unless it is a tensor, graph or type.
 std::optional<ir::Value> plain_value(const Attribute& attribute);
 
 }  // namespace lemma::onnx

@@ -1,4 +1,4 @@
-// Which operators of the library a model can come to.
+// The operators of the library that a model may need.
 #include <algorithm>
 #include <set>
 
@@ -26,9 +26,10 @@ std::vector<std::string> called_operators(const Model& model) {
     };
     for (const Graph& graph : model.graphs) add_nodes(graph.nodes);
     for (const Function& function : model.functions) add_nodes(function.nodes);
-    // These stack and unstack with operators of another module.
+    // Loops stack and unstack with operators of another module.
     if (ops.contains("Loop") || ops.contains("Scan")) return {};
-    // Definitions are named after their operators, without the domain; some for a kind of elements.
+    // A definition has the name of its operator, without the domain. Some are for one kind of
+    // elements.
     std::vector<std::string> names;
     for (const std::string& op : ops) {
         for (const char* const kind : {"", "_int", "_bool", "_any"})

@@ -1,4 +1,4 @@
-// The changes that rows of the operator table name (onnx/operators.h), one function each.
+// The changes of the operator table (onnx/operators.h), one function each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ bool apply(const Respell& change, Importer&, NodeCall& call) {
     return true;
 }
 
-// A number in a type, rounded towards zero if it is one of integers.
+// A number in a type; integer types round towards zero.
 std::optional<Scalar> number_in(DType dtype, double value, Importer& importer) {
     return cast_scalar(Scalar(value), dtype, importer.symbols());
 }
@@ -96,12 +96,12 @@ bool apply(const SkipInput& change, Importer&, NodeCall& call) {
     return true;
 }
 
-// The last axis of an input goes, if it can have one item.
+// Drops the last axis of an input, if its extent can be 1.
 bool drop_last_axis(Importer& importer, NodeCall& call, size_t input, size_t rank) {
     if (!call.has_input(input)) return true;
     const std::vector<ir::SymId> shape = importer.shape(call.inputs[input]);
     if (shape.size() != rank) return true;
-    // The definition tells what is wrong with others.
+    // The definition reports other extents.
     if (importer.symbols().as_int(shape.back()).value_or(1) != 1) return true;
     Attributes axes;
     axes.set_ints("axes", {static_cast<int64_t>(rank) - 1});
@@ -152,7 +152,7 @@ bool apply(const AlignByAxis&, Importer& importer, NodeCall& call) {
             DiagKind::BadArgument,
             fmt::format("`axis` is {}, which does not fit ranks {} and {}", *axis, rank, own));
     }
-    std::vector<int64_t> added;  // axes of extent 1 behind the last one
+    std::vector<int64_t> added;  // axes of extent 1 after the last one
     for (size_t i = own; i < rank - *front; ++i) added.push_back(static_cast<int64_t>(i));
     if (added.empty()) return true;
     Attributes axes;
@@ -193,7 +193,7 @@ bool apply_change(const Change& change, Importer& importer, NodeCall& call) {
     });
 }
 
-// ---- What operators with code of their own share ------------------------------------------------
+// ---- Shared by operators with their own code ----------------------------------------------------
 
 bool is_empty(Importer& importer, ValueId id) {
     return std::ranges::any_of(importer.shape(id), [&](ir::SymId extent) {
@@ -224,7 +224,7 @@ void compute_in(Importer& importer, DType type, size_t count, NodeCall& call) {
     }
 }
 
-// Types of 4 and 2 bits are kept in 8.
+// Types of 4 and 2 bits are stored in 8.
 void set_limits(NodeCall& call, DType dtype) {
     const auto bits = static_cast<int>(8 * tensor::dtype_size(dtype));
     const bool is_signed = tensor::is_signed(dtype);

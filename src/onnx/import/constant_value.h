@@ -1,5 +1,5 @@
 // onnx/import/constant_value.h — tensors whose elements are known at compile time: constants, and
-// integers that are expressions over extents. Shape arithmetic works on them.
+// integer expressions over extents. Arithmetic on shapes uses them.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ using ir::Scalar;
 using tensor::DType;
 using tensor::Shape;
 
-// Larger tensors are data, not steering.
+// Larger tensors are data and decide no shapes.
 inline constexpr int64_t kMaxKnownItems = 4096;
 
 struct ConstantValue {
     DType dtype = DType::I64;
     Shape shape;                // always constant
-    std::vector<Scalar> items;  // row-major; of the kind that goes with the dtype
+    std::vector<Scalar> items;  // row-major; the kind of each item fits the dtype
 
     int64_t size() const { return static_cast<int64_t>(items.size()); }
 };
@@ -40,7 +40,7 @@ std::optional<double> as_real(const Scalar& scalar);
 std::optional<bool> as_bool(const Scalar& scalar);
 std::optional<std::vector<int64_t>> as_ints(const std::vector<Scalar>& items);
 
-// Offsets of a row-major array: how far apart neighbours along each axis are.
+// The distances of neighbours along each axis of a row-major array.
 std::vector<int64_t> strides_of(const Shape& shape);
 
 }  // namespace lemma::onnx

@@ -1,4 +1,4 @@
-// If and Loop: decided or written out where that is possible, else kept as control flow.
+// If and Loop. Import decides or unrolls them if it can; otherwise they stay control flow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Importer::Results Importer::import_if(const NodeCall& call, const Scope& scope) 
     return import_branches(call, scope, *consequent, *alternative);
 }
 
-// What both arms give, as one value; empty if they differ in more than extents.
+// The results of both arms as one value; empty if they differ in more than extents.
 std::optional<ValueId> Importer::merged(const NodeCall& call, ValueId a, ValueId b) {
     const std::vector<ir::SymId> x = shape(a);
     const std::vector<ir::SymId> y = shape(b);
@@ -123,7 +123,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
     for (size_t i = 0; i < first->size() && i < second->size(); ++i) {
         const auto both = merged(call, (*first)[i], (*second)[i]);
         if (!both) {
-            // Only the value of the condition tells what comes out of it.
+            // The branches differ, so the value of the condition must be known.
             const ConstantValue* const decision = decided(call.inputs[0]);
             const auto truth =
                 decision && decision->size() == 1 ? as_bool(decision->items[0]) : std::nullopt;
@@ -150,7 +150,7 @@ Importer::Results Importer::import_branches(const NodeCall& call,
 
 namespace {
 
-// Whether the condition that the body gives is the one that it got, or a constant `true`.
+// Whether the body returns the condition unchanged, or a constant.
 bool keeps_condition(const Graph& body) {
     if (body.outputs.empty() || body.inputs.size() < 2) return false;
     std::string name = body.outputs[0].name;
@@ -218,7 +218,7 @@ Importer::Results Importer::unroll_loop(const NodeCall& call,
     return carried;
 }
 
-// What a loop without steps collects.
+// The collected output of a loop without steps.
 ValueId Importer::nothing_of(const ValueInfo& output) {
     ConstantValue known{
         .dtype = memory_type(output.elem_type).value_or(DType::F32), .shape = {0}, .items = {}};

@@ -1,4 +1,4 @@
-// Elements of tensors, packed ones included.
+// Elements of tensors, including packed ones.
 #include <fmt/format.h>
 
 #include "base/checked.h"
@@ -9,7 +9,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// ONNX's codes of types that several elements of share a byte.
+// ONNX codes of types with several elements per byte.
 struct PackedType {
     int64_t code;
     int bits;
@@ -30,7 +30,7 @@ const PackedType* packed_type(int64_t code) {
 constexpr uint32_t kInt32Data = 5;
 constexpr uint32_t kRawData = 9;
 
-// The bytes, which are raw or numbers of one byte each.
+// The bytes: raw data, or numbers of one byte each.
 Result<tensor::SharedBytes> packed_bytes(const tensor::TensorProto& proto,
                                          const tensor::ReadExternal& read_external) {
     if (proto.external) {

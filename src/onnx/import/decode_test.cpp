@@ -36,7 +36,7 @@ TEST(DecodeTensor, UnpacksIntegersOfFourBits) {
     constexpr int64_t kInt4 = 22;
     EXPECT_EQ(elements(packed(kInt4, 3, "\xE1\x07")), (std::vector<int64_t>{1, -2, 7}));
     EXPECT_EQ(elements(packed(kUint4, 3, "\xE1\x07")), (std::vector<int64_t>{1, 14, 7}));
-    WireWriter numbers;  // a byte in each number
+    WireWriter numbers;  // each number is a byte
     numbers.put_int(1, 3);
     numbers.put_int(2, kInt4);
     const std::vector<int64_t> bytes = {0xE1, 0x07};

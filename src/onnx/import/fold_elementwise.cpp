@@ -1,4 +1,4 @@
-// Element by element: arithmetic, comparisons, casts.
+// Element-wise operators: arithmetic, comparisons, casts.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,12 +38,13 @@ std::optional<Scalar> result_of(std::optional<SymId> id, const ir::SymbolPool& s
 
 struct Operands {
     Scalar a, b;
-    DType dtype;  // of both
+    DType dtype;  // type of both
     ir::SymbolPool& symbols;
 };
 using Combine = std::optional<Scalar> (*)(const Operands&);
 
-// ONNX divides towards zero, symbols towards minus infinity: the same for what is not negative.
+// ONNX division rounds towards zero, symbolic division towards minus infinity. They agree for
+// operands that are not negative.
 std::optional<Scalar> divide_symbols(SymOp op, const Operands& of) {
     const SymId a = to_symbol(of.a, of.symbols);
     const SymId b = to_symbol(of.b, of.symbols);
@@ -112,7 +113,7 @@ std::optional<Scalar> maximum(const Operands& of) {
         [](int64_t a, int64_t b) { return std::optional(std::max(a, b)); });
 }
 
-// Decides what the ranges of the extents decide already.
+// A condition that the ranges of the extents already decide becomes a constant.
 std::optional<Scalar> proved(std::optional<SymId> id, ir::SymbolPool& symbols) {
     if (!id) return std::nullopt;
     if (const auto decided = symbols.prove(*id)) return Scalar(*decided);
@@ -214,7 +215,7 @@ Folded each(const FoldCall& call, DType dtype, Function function) {
     return std::vector{std::move(result)};
 }
 
-// Functions of one real; of symbols by the built-in function of that name, if it has one.
+// Functions of one real. Symbols use the built-in function of that name, if there is one.
 template <double (*function)(double)>
 Folded real_function(const FoldCall& call, const char* name) {
     const ConstantValue* const x = call.input(0);

@@ -1,4 +1,4 @@
-// Elements in another place: gathering, slicing, joining, reshaping, reducing.
+// Operators that move elements: gathering, slicing, joining, reshaping, reducing.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace {
 
 Folded one(ConstantValue known) { return std::vector{std::move(known)}; }
 
-// A result whose elements `source` finds, by their number, among those of `from`.
+// A result whose element i is the element `source(i)` of `from`.
 template <class Source>
 Folded moved(const ConstantValue& from, Shape shape, Source source) {
     const auto count = tensor::volume(shape);
@@ -26,7 +26,7 @@ Folded moved(const ConstantValue& from, Shape shape, Source source) {
     return one(std::move(result));
 }
 
-// The position of an element by its number.
+// The coordinates of an element.
 std::vector<int64_t> position(int64_t index, const Shape& shape) {
     std::vector<int64_t> at(shape.size());
     for (size_t i = shape.size(); i > 0; --i) {
@@ -42,7 +42,7 @@ int64_t number(const std::vector<int64_t>& at, const Shape& shape) {
     return index;
 }
 
-// Of the axes from `begin` to `end`; empty where it does not fit.
+// The product of the extents from `begin` to `end`; empty on overflow.
 std::optional<int64_t> product(const Shape& shape, size_t begin, size_t end) {
     return tensor::volume({shape.begin() + static_cast<std::ptrdiff_t>(begin),
                            shape.begin() + static_cast<std::ptrdiff_t>(end)});
@@ -307,7 +307,7 @@ Folded fold_concat(const FoldCall& call) {
         if (!sum) return std::nullopt;
         result.shape[*axis] = *sum;
     }
-    // Without elements there are no rows either, however many the shape has.
+    // Without elements there are no rows, even if the product of the extents overflows.
     const auto outer = product(first.shape, 0, *axis);
     const bool empty = tensor::volume(result.shape) == 0;
     if (!outer && !empty) return std::nullopt;

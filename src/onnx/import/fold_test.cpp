@@ -13,7 +13,7 @@ protected:
     ConstantValue number(int64_t value) { return {DType::I64, {}, {value}}; }
     ConstantValue extents(std::vector<Scalar> items) { return constant_ints(std::move(items)); }
 
-    // The one result; fails the test where there is none.
+    // The only result; the test fails if there is none.
     ConstantValue run(const std::string& op,
                       const std::vector<ConstantValue>& inputs,
                       const Attributes& attributes = {},
@@ -101,7 +101,7 @@ TEST_F(Fold, RefusesShapesThatDoNotFit) {
     EXPECT_EQ(run("Reshape", {ints({1, 2, 3, 4}), ints({2, -1})}).shape, (Shape{2, 2}));
 }
 
-// Without elements, the other extents may be any: there is nothing to count or to multiply.
+// Without elements, the other extents may be huge: nothing is counted or multiplied.
 TEST_F(Fold, NoElementsBesideHugeExtents) {
     constexpr int64_t kMany = int64_t{1} << 62;
     const ConstantValue none{DType::I64, {kMany, 4, 0}, {}};

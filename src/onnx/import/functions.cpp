@@ -1,4 +1,4 @@
-// Functions of the model are written out where they are called.
+// Inlines functions of the model at their calls.
 #include <fmt/format.h>
 
 #include <algorithm>

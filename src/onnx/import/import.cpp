@@ -40,7 +40,7 @@ Importer::Importer(const Model& model,
 }
 
 ir::SymId Importer::extent_of(const Dimension& dimension, const std::string& name) {
-    // Some exporters write -1 or 0 for what they do not know.
+    // Some exporters write -1 for an unknown extent.
     if (dimension.value && *dimension.value >= 0) return symbols().integer(*dimension.value);
     const auto fresh = [&](const std::string& text) {
         return symbols().symbol(text, ir::ScalarType::Int, {0, INT64_MAX});
@@ -51,7 +51,7 @@ ir::SymId Importer::extent_of(const Dimension& dimension, const std::string& nam
     return dimensions_[dimension.param] = fresh(dimension.param);
 }
 
-// Older files list initialisers among the inputs, too; those are no inputs then.
+// Older files list initialisers among the inputs, too. Those do not count as inputs.
 void Importer::import_inputs(const Graph& graph, Scope& scope) {
     for (const ValueInfo& input : graph.inputs) {
         if (scope.names.contains(input.name)) continue;
@@ -146,8 +146,8 @@ std::optional<ir::Graph> Importer::main_graph(const Graph& graph, const Scope& s
     return result;
 }
 
-// Another type of an output is an error, for others will read what the model says. Shapes are often
-// wrong where models were changed after their export, and nobody relies on them: a warning.
+// A wrong output type is an error, because readers rely on it. Wrong shapes are common in models
+// that were edited after export, and no reader relies on them: a warning.
 void Importer::check_declared(const ValueInfo& declared, const Scope& scope, Declared what) {
     const ValueId id = find(scope, declared.name);
     if (declared.kind != TypeKind::Tensor || !id.valid()) return;

@@ -1,5 +1,5 @@
 // onnx/import/importer.h — the state of one import: values by name in nested scopes, and what is
-// known about them. Families of operators are in files of their own.
+// known about them. Each family of operators has its own file.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ namespace lemma::onnx {
 
 struct ValueId : Id<ValueId> {};
 
-// A node with its names resolved, in the form of the newest opset once it is normalised.
+// A node with resolved names. After normalisation it has the form of the newest opset.
 struct NodeCall {
     const Node* node = nullptr;
     std::string op;
@@ -37,7 +37,7 @@ struct NodeCall {
 
     bool has_input(size_t index) const { return index < inputs.size() && inputs[index].valid(); }
     ValueId input(size_t index) const { return index < inputs.size() ? inputs[index] : ValueId{}; }
-    // Takes an input away, as it became an attribute; inputs behind it keep their places.
+    // Removes an input that became an attribute. Later inputs keep their positions.
     void clear_input(size_t index) {
         if (index < inputs.size()) inputs[index] = {};
     }
@@ -47,31 +47,31 @@ struct NodeCall {
     }
 };
 
-// What a name stands for.
+// The meaning of a name.
 struct Value {
     std::string name;
-    ir::TensorId tensor;  // made when a call needs it
+    ir::TensorId tensor;  // made on first use
     std::optional<std::shared_ptr<const ConstantValue>>
-        known;                              // set once asked for; null: not known
-    const TensorData* data = nullptr;       // of an initialiser
-    std::shared_ptr<const NodeCall> maker;  // which call makes it, and which of its outputs it is
+        known;                              // computed on first request; null: unknown
+    const TensorData* data = nullptr;       // elements of an initialiser
+    std::shared_ptr<const NodeCall> maker;  // the call that makes it, and the output of that call
     size_t maker_output = 0;
-    std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is no tensor
+    std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is not a tensor
     bool graph_input = false;
-    bool broken = false;  // reported; so is what depends on it
-    bool asked = false;   // its value with the given inputs was worked out, as `given`
+    bool broken = false;  // reported already, as are values that depend on it
+    bool asked = false;   // `given` holds its value for the given inputs
     std::shared_ptr<const ConstantValue> given;
-    bool undecided = false;  // it would be known if inputs of the graph were
+    bool undecided = false;  // known once the graph inputs have values
 };
 
 // A graph or function body whose nodes are being imported.
 struct Scope {
-    const Scope* outer = nullptr;  // whose names are visible, too
+    const Scope* outer = nullptr;  // its names are visible, too
     std::unordered_map<std::string, ValueId> names;
     const std::vector<OperatorSet>* opsets = nullptr;
-    const std::map<std::string, const Attribute*>* arguments = nullptr;  // of a function's call
+    const std::map<std::string, const Attribute*>* arguments = nullptr;  // of a function call
     int function_depth = 0;
-    std::string label;  // before the labels of its nodes
+    std::string label;  // prefix of the labels of its nodes
 };
 
 class Importer {
@@ -84,24 +84,24 @@ public:
 
     Imported run();
 
-    // ---- For normalising, which calls operators as well -----------------------------------------
+    // ---- For normalisation, which also calls operators ------------------------------------------
     ir::SymbolPool& symbols() { return builder_.symbols(); }
-    DType dtype(ValueId id);  // of an input that was left out: whatever
+    DType dtype(ValueId id);  // any type for an omitted input
     std::vector<ir::SymId> shape(ValueId id);
     size_t rank(ValueId id) { return shape(id).size(); }
     ValueId constant(ConstantValue known, std::string name = "");
-    // A call that the model does not have, of the same place as `like`. Invalid where it is wrong.
+    // Adds a call that the model does not have, with the place of `like`. Invalid on an error.
     ValueId make(const NodeCall& like,
                  std::string op,
                  std::vector<ValueId> inputs,
                  Attributes attributes = {},
                  std::vector<DType> types = {});
-    // Elements that are known whatever the inputs of the graph are; null if they are not.
+    // Elements that do not depend on graph inputs; null if unknown.
     const ConstantValue* known(ValueId id);
-    // The same, or with the values that the inputs of the graph have.
+    // The same, or elements that follow from the given graph inputs.
     const ConstantValue* decided(ValueId id);
     Result<ConstantValue> known_tensor(const TensorData& data);
-    // Reports; false, so that it can be returned.
+    // Reports an error and returns false.
     bool fail(const NodeCall& call, DiagKind kind, std::string message);
     bool not_supported(const NodeCall& call, std::string message) {
         return fail(call, DiagKind::NotSupported, std::move(message));
@@ -115,7 +115,7 @@ private:
     void import_inputs(const Graph& graph, Scope& scope);
     ir::SymId extent_of(const Dimension& dimension, const std::string& name);
     std::optional<ir::Graph> main_graph(const Graph& graph, const Scope& scope);
-    // Compares what the model says about a value with what it is.
+    // Compares the declared type and shape of a value with the actual ones.
     enum class Declared : uint8_t { Value, Output };
     void check_declared(const ValueInfo& declared, const Scope& scope, Declared what);
     Span span(PathSpan place) const { return {file_, place.begin, place.end}; }
@@ -124,7 +124,7 @@ private:
     void import_nodes(const std::vector<Node>& nodes, Scope& scope);
     void import_node(const Node& node, Scope& scope);
     std::optional<NodeCall> resolve(const Node& node, const Scope& scope);
-    // Invalid where the name is not there, or stands for an input that was left out.
+    // Invalid if the name is unknown or belongs to an omitted input.
     ValueId find(const Scope& scope, const std::string& name) const;
     bool is_there(const Scope& scope, const std::string& name) const;
     int64_t opset_of(const Scope& scope, const std::string& domain) const;
@@ -158,7 +158,7 @@ private:
     Results split_to_sequence(const NodeCall& call);
     ValueId sequence_value(std::vector<ValueId> items, const std::string& name);
     const std::vector<ValueId>* items_of(const NodeCall& call, size_t input);
-    // The place that an input names, `end` without one; empty where it is out of range.
+    // The position that an input gives, or `end` without one; empty if it is out of range.
     std::optional<size_t> position(const NodeCall& call, size_t input, size_t end, size_t count);
     bool refuse_sequences(const NodeCall& call, const std::vector<ValueId>& values);
     bool refuse_missing(const NodeCall& call, size_t first);
@@ -184,8 +184,8 @@ private:
 
     // loops.cpp
     struct LoopCount {
-        std::optional<int64_t> count;  // of steps, at most
-        ir::SymId length;              // of what is collected, where a run may stop before
+        std::optional<int64_t> count;  // upper bound of steps
+        ir::SymId length;              // length of collected outputs, if a run may stop early
     };
     Results repeat_loop(const NodeCall& call,
                         const Scope& scope,
@@ -205,7 +205,7 @@ private:
     struct ScanParts;
     Results unroll_scan(const NodeCall& call, const Scope& scope, const ScanParts& parts);
     std::optional<ValueId> merged(const NodeCall& call, ValueId a, ValueId b);
-    // The nodes of a sub-graph with its inputs bound; what its outputs are.
+    // Imports the nodes of a sub-graph with its inputs bound, and returns its outputs.
     Results import_body(const NodeCall& call,
                         const Graph& graph,
                         const std::vector<ValueId>& inputs,
@@ -213,10 +213,10 @@ private:
     const Graph* graph_attribute(const NodeCall& call, const std::string& name);
     ValueId stacked(const NodeCall& call, const std::vector<ValueId>& items, int64_t axis);
     ValueId stacked_pack(const NodeCall& call, ir::Operand pack, int64_t axis);
-    // One slice of an axis, without that axis; or all of them.
+    // One slice of an axis, without that axis; or all slices.
     ValueId sliced(const NodeCall& call, ValueId from, int64_t axis, int64_t index);
     Results unstacked(const NodeCall& call, ValueId from, int64_t axis, int64_t count);
-    // A tensor inside of a loop, or what comes out of it.
+    // A tensor inside a loop, or one of its results.
     ir::TensorId loop_tensor(const std::string& name, ValueId like);
 
     // values.cpp
@@ -235,20 +235,20 @@ private:
     const ImportOptions& options_;
     Diagnostics& diag_;
     Store<ValueId, Value> values_;
-    std::map<std::string, ir::SymId> dimensions_;  // by the name that the model gives them
+    std::map<std::string, ir::SymId> dimensions_;  // by their names in the model
     std::vector<VariableData> data_;
     std::set<std::string> deciding_;
     std::set<std::string> undecided_;
     std::map<std::string, const Function*> functions_;
-    std::vector<const Function*> active_;  // functions that are being written out
+    std::vector<const Function*> active_;  // functions being inlined
     int64_t calls_ = 0;
-    int64_t known_items_ = 0;  // of folded nodes
+    int64_t known_items_ = 0;  // total items of folded nodes
     int decide_depth_ = 0;
-    bool failed_ = false;  // something is not in the program
+    bool failed_ = false;  // the program is incomplete
 };
 
-// Brings a call to the form of the newest opset (normalise.cpp and a file per family). False when
-// it cannot be; that is reported.
+// Brings a call to the form of the newest opset (normalise.cpp and a file per family). Returns
+// false and reports if that is impossible.
 bool normalise(Importer& importer, NodeCall& call);
 
 }  // namespace lemma::onnx

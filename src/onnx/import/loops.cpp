@@ -1,4 +1,4 @@
-// Loops that are not written out: those that only a run counts, and those with many steps.
+// Loops that are not unrolled: the number of steps is unknown before the run, or large.
 #include <fmt/format.h>
 
 #include "onnx/import/importer.h"
@@ -7,7 +7,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// Of one output that a loop collects.
+// Upper bound of the items that one output collects.
 constexpr int64_t kMaxCollected = 100'000;
 
 }  // namespace
@@ -20,7 +20,7 @@ ir::TensorId Importer::loop_tensor(const std::string& name, ValueId like) {
     return builder_.add_tensor(std::move(made));
 }
 
-// What is collected has to have a bound, and all that is collected a place.
+// A loop that collects outputs needs an upper bound of steps: every collected item has a place.
 bool Importer::can_collect(const NodeCall& call, std::optional<int64_t> count) {
     if (count && *count <= kMaxCollected) return true;
     failed_ = true;
@@ -36,8 +36,8 @@ bool Importer::can_collect(const NodeCall& call, std::optional<int64_t> count) {
     return false;
 }
 
-// The results of the body become those of the loop: what is carried as it is, what is collected as
-// packs, which are stacked behind the loop.
+// The results of the body become those of the loop. Carried values stay as they are. Collected
+// values become packs, which are stacked after the loop.
 bool Importer::connect_loop(const NodeCall& call,
                             const std::vector<ValueId>& initial,
                             const std::vector<ValueId>& results,
@@ -95,7 +95,7 @@ Importer::Results Importer::repeat_loop(const NodeCall& call,
     std::vector<ValueId> inputs = {tensor_value(loop.index, "step")};
     for (const ValueId value : initial) {
         const std::string name = values_[value].name;
-        // Ports have different names, though a value may be carried twice.
+        // A value may be carried twice, but ports need different names.
         operation.inputs.push_back(
             {fmt::format("v{}", loop.carried.size()), ir::Operand::single(tensor(value))});
         loop.carried.push_back(loop_tensor(name, value));

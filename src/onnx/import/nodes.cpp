@@ -1,4 +1,4 @@
-// Nodes one by one: names become values, and calls go to the builder.
+// Imports node by node: names become values, and calls go to the builder.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +9,10 @@ namespace lemma::onnx {
 
 namespace {
 
-// Elements of folded nodes together; then nodes are left to the run.
+// Items of all folded nodes together; beyond this bound, nodes are left to the run.
 constexpr int64_t kMaxKnownTotal = int64_t{1} << 24;
 
-// Operators that ONNX has, but the library has not.
+// Operators of ONNX that the library lacks.
 bool is_left_out(const Node& node) {
     const Operator* const row = find_operator(node.op);
     return !is_default_domain(node.domain) || (row && row->meaning == Meaning::None);
@@ -77,7 +77,7 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
     if (!attribute.reference.empty()) {
         if (!scope.arguments) return;
         const auto found = scope.arguments->find(attribute.reference);
-        if (found == scope.arguments->end()) return;  // left out of the call: the default counts
+        if (found == scope.arguments->end()) return;  // missing in the call: its default applies
         actual = found->second;
     }
     if (auto value = plain_value(*actual)) {
@@ -85,7 +85,7 @@ void Importer::add_attribute(const Attribute& attribute, const Scope& scope, Nod
         return;
     }
     call.parts[attribute.name] = actual;
-    // Small lists may come as tensors; those that are called `value` stand for themselves.
+    // Small lists may come as tensors; an attribute `value` stays a tensor.
     if (actual->tensors.size() != 1 || attribute.name == "value") return;
     const TensorData& data = actual->tensors[0];
     if (data.proto.shape.size() != 1 || data.proto.shape[0] > kMaxKnownItems) return;
@@ -107,7 +107,7 @@ std::optional<NodeCall> Importer::resolve(const Node& node, const Scope& scope) 
     for (const Attribute& attribute : node.attributes) add_attribute(attribute, scope, call);
     for (const std::string& input : node.inputs) {
         const ValueId id = input.empty() ? ValueId{} : find(scope, input);
-        if (!input.empty() && !id.valid() && !is_there(scope, input)) {  // validate told it
+        if (!input.empty() && !id.valid() && !is_there(scope, input)) {  // validate reported it
             failed_ = true;
             return std::nullopt;
         }
@@ -127,7 +127,7 @@ Importer::Results Importer::import_call(NodeCall call, const Scope& scope) {
         return import_flex_attention(call, scope);
     if (node.domain == domain_name(Domain::Training) && meaning == Meaning::Optimizer)
         return import_optimizer(call);
-    // Operators for trees and the like are few enough to share the library.
+    // The few operators of other domains share the library.
     if (!is_default_domain(node.domain) && node.domain != domain_name(Domain::Ml) &&
         node.domain != kMicrosoftDomain) {
         not_supported(call,
@@ -287,8 +287,8 @@ std::string Importer::label_of(const NodeCall& call) const {
     return fmt::format("{}_{}", call.op.substr(call.op.rfind('.') + 1), calls_);
 }
 
-// The library has definitions of their own for integers, for bools, and for what is no number,
-// where the usual one is about reals or numbers.
+// The library has separate definitions for integers, bools and other elements if the usual one
+// covers reals or numbers only.
 std::string Importer::definition_of(const NodeCall& call) {
     const std::string name = "onnx." + call.op;
     const auto first = std::ranges::find_if(call.inputs, [](ValueId id) { return id.valid(); });

@@ -13,7 +13,7 @@ struct CodeRow {
     int64_t below = kAnyOpset;
 };
 
-// What no change of the table says.
+// Operators whose changes the table cannot express.
 constexpr std::array kCode = {
     CodeRow{"BatchNormalization", normalise_batch_normalization, 14},
     CodeRow{"Cast", normalise_cast, 6},
@@ -51,9 +51,9 @@ bool normalise_once(Importer& importer, NodeCall& call) {
 }  // namespace
 
 bool normalise(Importer& importer, NodeCall& call) {
-    // A hint about memory of the first opset.
+    // The first opset had this hint about memory.
     call.attributes.erase("consumed_inputs");
-    // A call may become one of another operator, which has changes, too.
+    // A call may become one of another operator, with its own changes.
     std::string op;
     while (op != call.op) {
         op = call.op;

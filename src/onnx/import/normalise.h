@@ -1,25 +1,25 @@
-// onnx/import/normalise.h — calls in the form of their definition. Most of it is data: the changes
-// in the operator table. What those cannot say is a function for the operator.
+// onnx/import/normalise.h — brings calls to the form of their definition. Most of it is data: the
+// changes in the operator table. An operator that needs more has a function.
 #pragma once
 
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
 
-// changes.cpp. False when the call cannot be brought to the form; that is reported.
+// changes.cpp. Returns false and reports if the change is impossible.
 bool apply_change(const Change& change, Importer& importer, NodeCall& call);
 
-// The call takes its first `count` inputs in the type, and its first result comes back in the type
-// that the first input had.
+// Casts the first `count` inputs to the type, and the first result back to the type of the first
+// input.
 void compute_in(Importer& importer, DType type, size_t count, NodeCall& call);
-// Tells the definition the limits of a quantised type.
+// Gives the definition the limits of a quantised type.
 void set_limits(NodeCall& call, DType dtype);
-// Combines inputs of different shapes by calls of `op`, which takes two.
+// Combines inputs of different shapes by calls of the binary operator `op`.
 void two_by_two(Importer& importer, NodeCall& call, const std::string& op);
 // Whether an extent is known to be 0.
 bool is_empty(Importer& importer, ValueId id);
 
-// Operators with code of their own; normalise.cpp has the list.
+// Operators with their own code; normalise.cpp has the list.
 using Normalise = bool(Importer&, NodeCall&);
 // normalise_basic.cpp
 Normalise normalise_cast;

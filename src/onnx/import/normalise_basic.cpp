@@ -5,7 +5,7 @@
 
 namespace lemma::onnx {
 
-// The type was a name.
+// Older opsets name the type by a string.
 bool normalise_cast(Importer& importer, NodeCall& call) {
     const auto name = call.attributes.text("to");
     if (!name) return true;
@@ -37,7 +37,7 @@ bool normalise_mean(Importer& importer, NodeCall& call) {
     return true;
 }
 
-// The number of results says how many parts there are.
+// The number of results is the number of parts.
 bool normalise_split(Importer&, NodeCall& call) {
     if (call.has_input(1) || call.attributes.has("split")) {
         call.attributes.erase("num_outputs");
@@ -58,7 +58,7 @@ bool normalise_upsample(Importer&, NodeCall& call) {
     return true;
 }
 
-// The type of the results is that of the values, which come as a list or as a tensor.
+// The results have the type of the values, which are a list or a tensor.
 bool normalise_label_encoder(Importer& importer, NodeCall& call) {
     if (!call.has_input(0)) return true;
     DType values = DType::Str;
@@ -70,7 +70,7 @@ bool normalise_label_encoder(Importer& importer, NodeCall& call) {
     call.types = {importer.dtype(call.inputs[0]), values};
     const auto usual = call.attributes.list("default_tensor");
     if (usual && usual->size() == 1) call.attributes.set("default_tensor", (*usual)[0]);
-    // Defaults of other types than the values are there for no reason.
+    // A default of another type has no effect.
     if (values != DType::F32) call.attributes.erase("default_float");
     if (values != DType::I64) call.attributes.erase("default_int64");
     if (values != DType::Str) call.attributes.erase("default_string");

@@ -1,4 +1,4 @@
-// Einsum: the definition takes the letters of the equation as numbers.
+// Einsum. The definition takes numbers instead of the letters of the equation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxOperands = 4;
 
-// One operand or the result: letters before the ellipsis, and behind it.
+// One operand or the result: the letters before the ellipsis and after it.
 struct Term {
     std::string before, after;
     bool ellipsis = false;
@@ -46,7 +46,7 @@ std::vector<std::string> split(const std::string& text, char at) {
     return parts;
 }
 
-// Axes of the ellipsis come first, then letters in the order in which they are met.
+// Numbers the axes of the ellipsis first, then letters in order of appearance.
 class Numbers {
 public:
     explicit Numbers(size_t ellipsis_rank) : ellipsis_(ellipsis_rank) {}
@@ -93,8 +93,8 @@ Term implied_result(const std::vector<Term>& terms) {
 
 using Axes = std::vector<int64_t>;
 
-// The definition takes a few operands. Of more, the first two are contracted, time and again, to
-// one that has the axes which are needed later.
+// The definition takes few operands. If there are more, the first two are contracted into one that
+// keeps the axes needed later. This is repeated.
 void contract_first(Importer& importer,
                     NodeCall& call,
                     std::vector<Axes>& operands,

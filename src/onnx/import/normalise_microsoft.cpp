@@ -1,11 +1,11 @@
-// Operators of the domain com.microsoft, which ONNX Runtime's quantiser and optimiser write.
+// Operators of the domain com.microsoft. ONNX Runtime's quantiser and optimiser write them.
 #include <fmt/format.h>
 
 #include "onnx/import/normalise.h"
 
 namespace lemma::onnx {
 
-// Without a scale of the result, that is numbers.
+// Without an output scale, the result is real.
 bool normalise_q_gemm(Importer& importer, NodeCall& call) {
     if (call.has_input(7) != call.has_input(8)) {
         return importer.not_supported(
@@ -23,7 +23,7 @@ bool normalise_q_gemm(Importer& importer, NodeCall& call) {
 // Scales and zero points may come as lists.
 bool normalise_mat_mul_n_bits(Importer& importer, NodeCall& call) {
     const auto rows = call.attributes.integer("N");
-    if (!rows || *rows < 1) return true;  // the definition tells what is wrong
+    if (!rows || *rows < 1) return true;  // the definition reports the problem
     for (const size_t i : {2, 3}) {
         if (!call.has_input(i) || importer.rank(call.inputs[i]) != 1) continue;
         Attributes shape;
@@ -37,7 +37,7 @@ bool normalise_mat_mul_n_bits(Importer& importer, NodeCall& call) {
 
 namespace {
 
-// One of several tensors that lie side by side at axis 3, with the heads joined.
+// One of several tensors packed along axis 3, with its heads joined.
 ValueId unpacked(Importer& importer, const NodeCall& call, ValueId from, int64_t part) {
     Attributes slice, squeeze, reshape;
     slice.set_ints("starts", {part});
@@ -52,7 +52,7 @@ ValueId unpacked(Importer& importer, const NodeCall& call, ValueId from, int64_t
 
 }  // namespace
 
-// Queries, keys and values may come side by side in one tensor, or keys and values in one.
+// Queries, keys and values may be packed in one tensor, or keys and values in one.
 bool normalise_attention_heads(Importer& importer, NodeCall& call) {
     if (!call.has_input(0)) return true;
     if (call.inputs.size() < 3) call.inputs.resize(3);

@@ -12,7 +12,7 @@ bool normalise_batch_normalization(Importer& importer, NodeCall& call) {
     }
     call.attributes.erase("spatial");
     call.attributes.erase("is_test");
-    // Statistics come out in training only.
+    // Only training has statistics as results.
     bool training = false;
     for (size_t i = 1; i < call.outputs.size(); ++i) training |= !call.outputs[i].empty();
     if (training) call.attributes.set_int("training_mode", 1);
@@ -20,7 +20,7 @@ bool normalise_batch_normalization(Importer& importer, NodeCall& call) {
     return true;
 }
 
-// All is computed in the type that `stash_type` names; mean and deviation keep it.
+// Computes in the type that `stash_type` names; mean and deviation keep it.
 bool normalise_layer_normalization(Importer& importer, NodeCall& call) {
     const auto code = call.attributes.integer("stash_type").value_or(1);
     const auto wide = tensor::dtype_of_onnx(code);
@@ -44,7 +44,7 @@ bool normalise_simplified_layer_normalization(Importer& importer, NodeCall& call
     return true;
 }
 
-// The result has the type of the scale, and is computed in the one of the input.
+// Computes in the type of the input; the result has the type of the scale.
 bool normalise_rms_normalization(Importer& importer, NodeCall& call) {
     if (!call.has_input(0) || !call.has_input(1)) return true;
     const DType own = importer.dtype(call.inputs[0]);
@@ -56,7 +56,7 @@ bool normalise_rms_normalization(Importer& importer, NodeCall& call) {
 }
 
 bool normalise_quantize_linear(Importer& importer, NodeCall& call) {
-    // Sums of products come as integers.
+    // Sums of products are integers.
     if (call.has_input(1) && tensor::is_integer(importer.dtype(call.inputs[0]))) {
         const DType real = importer.dtype(call.inputs[1]);
         call.inputs[0] = importer.make(call, "Cast", {call.inputs[0]}, {}, {real});
@@ -64,8 +64,8 @@ bool normalise_quantize_linear(Importer& importer, NodeCall& call) {
     DType dtype = DType::U8;
     if (call.has_input(2)) {
         dtype = importer.dtype(call.inputs[2]);
-        // ONNX Runtime's quantiser writes zero points without elements where there is none. Their
-        // type still counts.
+        // ONNX Runtime's quantiser writes an empty tensor for a missing zero point. Its type still
+        // counts.
         if (is_empty(importer, call.inputs[2])) {
             call.inputs.resize(2);
             call.types = {dtype};

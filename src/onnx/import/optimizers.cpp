@@ -1,16 +1,16 @@
-// Adagrad, Adam and Momentum, which take a step for several tensors at once: one call for each.
+// Adagrad, Adam and Momentum. A node updates several tensors; each update becomes one call.
 #include <fmt/format.h>
 
 #include "onnx/import/importer.h"
 
 namespace lemma::onnx {
 
-// Inputs are the rate and the count of steps, then all tensors, all gradients, all of each state;
-// results are the tensors and the states, in the same order.
+// The inputs are the rate and the step count, then all tensors, all gradients, and all of each
+// state. The results are the tensors and the states, in the same order.
 Importer::Results Importer::import_optimizer(const NodeCall& call) {
     constexpr size_t kCommon = 2;
     const std::string definition(*find_operator(call.op)->makes.begin());
-    const size_t states = call.op == "Adam" ? 2 : 1;  // tensors that are remembered about each one
+    const size_t states = call.op == "Adam" ? 2 : 1;  // state tensors of each updated tensor
     const size_t inputs = states + 2;
     const size_t outputs = states + 1;
     const size_t count = call.inputs.size() < kCommon ? 0 : (call.inputs.size() - kCommon) / inputs;

@@ -1,4 +1,4 @@
-// Scan, written out step by step.
+// Scan, unrolled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace lemma::onnx {
 
-// What a Scan goes over, and what it gathers.
+// The inputs that a Scan iterates over, and the outputs that it collects.
 struct Importer::ScanParts {
     const Graph* body = nullptr;
     std::vector<ValueId> states;
@@ -19,7 +19,7 @@ struct Importer::ScanParts {
 
 namespace {
 
-// Attributes of lists that may be left out.
+// Optional list attributes.
 std::vector<int64_t> list_or(const NodeCall& call, const char* name, size_t count, int64_t usual) {
     auto values = call.attributes.ints(name).value_or(std::vector<int64_t>());
     values.resize(std::max(values.size(), count), usual);
@@ -122,7 +122,7 @@ Importer::Results Importer::unroll_scan(const NodeCall& call,
     return results;
 }
 
-// Before opset 9 there was a batch axis in front, and the lengths of the sequences as first input.
+// Before opset 9, Scan had a batch axis first, and the lengths of the sequences as first input.
 Importer::Results Importer::import_batched_scan(const NodeCall& call, const Scope& scope) {
     if (call.has_input(0)) {
         not_supported(call, "a `Scan` of opset 8 with lengths of sequences is not supported");

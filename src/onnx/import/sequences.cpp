@@ -1,5 +1,5 @@
-// Sequences and optional values exist at compile time only: lists of values, whose places and
-// lengths are known.
+// Sequences and optional values exist at compile time only: lists of values with known lengths and
+// positions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ Importer::Results Importer::import_sequence(const NodeCall& call) {
     return std::vector{sequence_value(std::move(shorter), name)};
 }
 
-// Parts of one size, of given sizes, or of one element each.
+// Parts of equal size, of given sizes, or of one element each.
 Importer::Results Importer::split_to_sequence(const NodeCall& call) {
     if (!call.has_input(0)) {
         fail(call, DiagKind::ArgumentCount, "`SplitToSequence` needs a tensor");

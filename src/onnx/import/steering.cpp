@@ -1,4 +1,4 @@
-// Inputs that steer shapes become attributes, and types that no input tells are given explicitly.
+// Makes inputs that decide shapes attributes, and gives types that do not follow from the inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,12 +111,12 @@ bool Importer::choose_types(NodeCall& call) {
 
 namespace {
 
-// A product as constant and other factors.
+// A product: a constant and other factors.
 struct Factors {
     int64_t constant = 1;
     std::vector<ir::SymId> others;
 };
-// Takes products apart: `2*n` is the constant 2 and the factor `n`.
+// Splits products: `2*n` is the constant 2 and the factor `n`.
 std::optional<Factors> factors_of(const std::vector<ir::SymId>& extents, ir::SymbolPool& symbols) {
     Factors factors;
     const auto scale = [&](int64_t by) {
@@ -149,7 +149,7 @@ std::optional<ir::SymId> product(const Factors& factors, ir::SymbolPool& symbols
 
 }  // namespace
 
-// Equal factors are struck out first, for a division by an extent says less than no division.
+// Cancels equal factors first: less is known about an extent that is a quotient.
 std::optional<ir::SymId> Importer::remaining_extent(const std::vector<ir::SymId>& from,
                                                     const std::vector<ir::SymId>& taken) {
     auto whole = factors_of(from, symbols());
@@ -177,7 +177,7 @@ std::optional<ir::SymId> Importer::remaining_extent(const std::vector<ir::SymId>
 
 bool Importer::resolve_reshape(NodeCall& call) {
     const auto wanted = call.attributes.list("shape");
-    if (!wanted || !call.has_input(0)) return true;  // the definition tells what is missing
+    if (!wanted || !call.has_input(0)) return true;  // the definition reports the missing part
     const std::vector<ir::SymId> from = shape(call.inputs[0]);
     const bool zero_is_zero = call.attributes.integer("allowzero").value_or(0) != 0;
     call.attributes.erase("allowzero");

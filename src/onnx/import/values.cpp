@@ -1,4 +1,4 @@
-// What names stand for, and what is known about them.
+// Values of names, and what is known about them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +9,11 @@ namespace lemma::onnx {
 
 namespace {
 
-// Reals beyond this many are weights, not scales of a resizing.
+// More reals than this are weights, not scales of Resize.
 constexpr int64_t kMaxKnownReals = 64;
-// More elements are kept beside the program, as variables are.
+// Larger constants are stored outside of the program, like variables.
 constexpr int64_t kMaxConstantItems = 256;
-// Calls that lead to a steering input; deeper ones are left to the run.
+// Depth of calls that lead to an input which decides a shape; deeper ones are left to the run.
 constexpr int kMaxDecideDepth = 500;
 
 bool may_be_known(DType dtype, int64_t count) {
