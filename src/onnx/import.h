@@ -36,9 +36,8 @@ struct VariableData {
 };
 
 struct Imported {
-    std::optional<ir::Program>
-        program;                // empty: an error was reported, or `undecided` inputs are missing
-    tensor::SharedBytes bytes;  // owns the bytes of `data`
+    std::optional<ir::Program> program;  // empty: reported, or `undecided` inputs are missing
+    tensor::SharedBytes bytes;           // owns the bytes of `data`
     std::vector<VariableData> data;
     // Graph inputs whose values were used. The program is valid for these values only.
     std::vector<std::string> deciding;
