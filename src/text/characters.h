@@ -1,4 +1,4 @@
-// text/characters.h — what each byte may begin, for the lexers of all text formats.
+// text/characters.h — the class of each byte, for the lexers of all text formats.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace lemma::text {
 
-// Tick and At begin tokens of SkriptND alone.
+// Tick and At begin tokens in SkriptND only.
 enum class CharClass : uint8_t { Bad, Space, LineEnd, Word, Digit, Quote, Tick, At, Hash, Punct };
 using CharTable = std::array<CharClass, 256>;
 
@@ -15,7 +15,7 @@ constexpr void set_class(CharTable& table, std::string_view characters, CharClas
     for (const char c : characters) table[static_cast<uint8_t>(c)] = value;
 }
 
-// Letters, digits and blanks are the same everywhere; operators and brackets are not.
+// Letters, digits and blanks are common to all formats; operators and brackets are not.
 constexpr CharTable char_table(std::string_view punctuation) {
     CharTable table{};
     set_class(table, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", CharClass::Word);

@@ -14,7 +14,7 @@ Comments::Comments(const std::vector<Comment>& comments,
         text_ = sources.text(file);
         taken_.resize(comments_.size());
     } else {
-        next_ = comments_.size();  // their text is out of reach
+        next_ = comments_.size();  // their text is not available
     }
 }
 
@@ -115,7 +115,7 @@ uint32_t Comments::skip_space(uint32_t offset) const {
 }
 
 size_t Comments::first_from(uint32_t offset) const {
-    // Statements come in order: what is asked for lies near the first comment left over.
+    // Statements come in order, so the wanted comment is near the first remaining one.
     const auto before = [&](const Comment& c) { return c.begin < offset; };
     const auto from = comments_.begin() + static_cast<std::ptrdiff_t>(next_);
     return static_cast<size_t>(std::partition_point(from, comments_.end(), before) -

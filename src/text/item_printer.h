@@ -1,5 +1,5 @@
-// text/item_printer.h — what the printers of all text formats share: items on lines of their own,
-// with the comments before, inside and behind them and the blank lines between them.
+// text/item_printer.h — shared by the printers of all text formats: items on their own lines, with
+// the comments before, inside and after them and the blank lines between them.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ protected:
                 size_t max_columns)
         : comments_(comments, file, sources), out_(max_columns) {}
 
-    // What stands between an item and the one before it, when neither is a comment.
+    // The gap between an item and the one before it, if neither is a comment.
     enum class Gap : uint8_t {
         Keep,  // a blank line if there was one
         None,
@@ -26,16 +26,16 @@ protected:
     };
     enum class Previous : uint8_t { Nothing, Brace, Comment, Item };
 
-    // A line for an item, behind the comments before it and those inside it (`blocks` excepted).
+    // Begins a line for an item, after the comments before it and inside it (except in `blocks`).
     void begin_item(TextRange item, Gap gap, const std::vector<TextRange>& blocks = {});
-    // Behind an item: the comment on its line; one separator may stand between them.
+    // After an item: the comment on its line, with at most one separator between.
     void end_item(uint32_t end, char separator = '\0');
-    // Each comment on a line of its own.
+    // Each comment on its own line.
     void own_lines(const std::vector<Comment>& comments, Gap gap);
     void begin_line(uint32_t begin, Gap gap);
     void comment_behind(uint32_t offset, char separator = '\0');
 
-    // `{ … }` over several lines; `inner` is what lies between the braces.
+    // `{ … }` over several lines; `inner` is the range between the braces.
     template <class Body>
     void braces(TextRange inner, Gap gap, Body body) {
         out_.text("{");
@@ -52,7 +52,7 @@ protected:
     Comments comments_;
     Layout out_;
     Previous previous_ = Previous::Nothing;
-    uint32_t last_end_ = 0;  // where the last line written ends in the source
+    uint32_t last_end_ = 0;  // the end of the last written line in the source
 };
 
 }  // namespace lemma::text

@@ -1,4 +1,4 @@
-// text/keywords.h — tells keywords from identifiers by one look into a table.
+// text/keywords.h — distinguishes keywords from identifiers by one table lookup.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ struct Keyword {
     Kind kind = Kind::Identifier;
 };
 
-// All words have two letters at least. Each one has a slot of its own, which the constructor proves
-// at compile time.
+// All words have at least two letters. Each has its own slot; the constructor proves that at
+// compile time.
 template <class Kind>
 class KeywordTable {
 public:
@@ -27,7 +27,7 @@ public:
             if (++second_factor_ < slots_.size()) continue;
             second_factor_ = 1;
             ++last_factor_;
-            LEMMA_CHECK(last_factor_ < slots_.size());  // or the table is no constant
+            LEMMA_CHECK(last_factor_ < slots_.size());  // otherwise the table is not a constant
         }
     }
 

@@ -9,11 +9,11 @@ namespace lemma::text {
 
 namespace {
 
-// Wider than any line: what holds a new line never fits.
+// Wider than any line: a group that contains a new line never fits.
 constexpr int64_t kNeverFits = int64_t{1} << 40;
 
-// Lines are laid out when this many items have come together, so that a long file takes no more
-// memory than a short one.
+// Lines are laid out whenever this many items have accumulated, so memory use does not depend on
+// the length of the file.
 constexpr size_t kManyItems = 4096;
 
 int64_t columns(std::string_view text) {
@@ -22,7 +22,7 @@ int64_t columns(std::string_view text) {
 
 }  // namespace
 
-// What must be known ahead: how far everything reaches when nothing is broken.
+// The positions of all items if nothing is broken, computed in advance.
 class Layout::Measure {
 public:
     explicit Measure(const Layout& layout) : layout_(layout) {
@@ -35,8 +35,8 @@ public:
         for (size_t i = count; i-- > 0;) next_break_[i] = is_break(i) ? i : next_break_[i + 1];
     }
 
-    // The columns from item `from` (a group or a break of a fill) to its end, and on to the next
-    // place where the line may be broken: what must fit for it to stay on the line.
+    // The columns from item `from` (a group or a break of a fill) through its end to the next
+    // possible line break. They must fit for the item to stay on the line.
     int64_t needed(size_t from) const {
         size_t end = end_[from];
         if (end < layout_.items_.size() && !is_break(end)) end = next_break_[end];
@@ -57,7 +57,7 @@ private:
         return text.find('\n') != text.npos ? kNeverFits : columns(text);
     }
 
-    // The end of a group is its close; that of a break, the next break of its group or the close.
+    // A group ends at its close; a break ends at the next break of its group or at the close.
     void find_ends() {
         struct Open {
             size_t group;

@@ -1,6 +1,6 @@
-// text/layout.h — lays out a stream of words, groups and possible line breaks. A
-// group that fits stays on one line; otherwise its own breaks become new lines, and the groups
-// inside it are tried again. Linear in the length of the stream.
+// text/layout.h — lays out a stream of words, groups and possible line breaks. A group that fits
+// stays on one line. Otherwise its own breaks become new lines, and the groups inside it are tried
+// again. The time is linear in the length of the stream.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ public:
     explicit Layout(size_t max_columns) : max_columns_(static_cast<int64_t>(max_columns)) {}
 
     void text(std::string_view text);
-    // Behind a line, such as a comment: takes no part in what fits.
+    // Text after a line, such as a comment: it does not count for fitting.
     void aside(std::string_view text);
 
     void line() { add(Kind::Line); }           // a space, or a new line
@@ -29,26 +29,26 @@ public:
     void group(Body body) {
         bracketed(Kind::OpenGroup, Kind::CloseGroup, body);
     }
-    // Each break of the group becomes a new line only where what follows does not fit.
+    // A break of the group becomes a new line only if the text after it does not fit.
     template <class Body>
     void fill(Body body) {
         bracketed(Kind::OpenFill, Kind::CloseGroup, body);
     }
-    // New lines inside are indented by one step more.
+    // New lines inside are indented by one more step.
     template <class Body>
     void nest(Body body) {
         bracketed(Kind::Nest, Kind::Unnest, body);
     }
-    // New lines inside begin at the column where this begins.
+    // New lines inside begin at the current column.
     template <class Body>
     void align(Body body) {
         bracketed(Kind::Align, Kind::Unnest, body);
     }
 
-    // The last word written, if nothing that may become white space stands behind it.
+    // The last written word, unless possible white space follows it.
     std::string_view last_text() const;
 
-    // All that was written, laid out.
+    // The laid-out text of everything written.
     std::string take();
 
 private:

@@ -1,6 +1,6 @@
-// text/lexer.h — what the lexers of all text formats share: a place in the text, tokens and
-// comments in the order of the text, and messages about what begins no token. A lexer never fails:
-// what cannot be a token is reported and becomes Kind::Bad, and lexing goes on behind it.
+// text/lexer.h — shared by the lexers of all text formats: a position in the text, tokens and
+// comments in order, and messages about text that begins no token. A lexer never fails: it reports
+// text that cannot be a token, makes it Kind::Bad, and continues after it.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace lemma::text {
 
 inline constexpr size_t kMaxShownBytes = 40;  // of the source, quoted in a message
 
-// A place in a text, and what lies ahead.
+// A position in a text, with lookahead.
 class Scanner {
 protected:
     Scanner(std::string_view text, Span range, Diagnostics& diag)
@@ -51,7 +51,7 @@ protected:
     };
     // digit+ ["." digit*] [("e" | "E") ["+" | "-"] digit+]
     Number number_at(uint32_t begin) const;
-    // The first byte of the range that is no UTF-8 text; not valid if there is none.
+    // The first byte of the range that is not valid UTF-8; an invalid span if there is none.
     Span not_utf8(uint32_t begin, uint32_t end) const;
     std::string encoding_message(Span byte, std::string_view where) const {
         return fmt::format("byte 0x{:02x} in {} is not UTF-8 text",
@@ -90,7 +90,7 @@ protected:
         line_start_ = true;
         emit(Kind::EndOfFile, pos_);
     }
-    // The token of two characters if the second one fits, else the one of the first.
+    // Emits the two-character token if the second character fits, else the one-character token.
     void emit_pair(char second, Kind two, Kind one) {
         const bool fits = next() == second;
         emit(fits ? two : one, pos_ + (fits ? 2 : 1));
@@ -105,7 +105,7 @@ protected:
                            DiagKind::TooLarge,
                            fmt::format("the file has more than {} tokens", max_tokens_));
     }
-    // A run of bytes that begin no token: controls, NUL, anything beyond ASCII.
+    // A run of bytes that begin no token: controls, NUL, everything beyond ASCII.
     diag::Report lex_bad_run(const CharTable& classes) {
         const uint32_t begin = pos_;
         emit(Kind::Bad, skip(pos_, [&](char c) {
@@ -120,7 +120,7 @@ protected:
         }
         return report;
     }
-    // Something like an operator, of that many characters, that the language does not have.
+    // Text like an operator, of this many characters, that the language lacks.
     void lex_no_operator(uint32_t size, std::string_view instead) {
         const Span place = span(pos_, pos_ + size);
         diag_
@@ -130,7 +130,7 @@ protected:
             .did_you_mean(place, instead);
         emit(Kind::Bad, pos_ + size);
     }
-    // Reports an integer, just emitted, that does not fit. The token stays: its place is right.
+    // Reports the last token if it is an integer that does not fit. The token stays, for its place.
     void check_integer(uint64_t most) {
         const Token<Kind>& token = list_.tokens.back();
         if (token.end - token.begin <= 18) return;
@@ -151,7 +151,7 @@ protected:
     bool open_double_ = false;  // the same for "
 };
 
-// By a character: the token that it is, whatever follows; Bad for all others.
+// By character: its token, if that does not depend on the next character; Bad for all others.
 template <class Kind>
 using SingleKinds = std::array<Kind, 256>;
 template <class Kind>

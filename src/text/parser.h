@@ -1,9 +1,9 @@
-// text/parser.h — what the recursive-descent parsers of all text formats share: a place among the
+// text/parser.h — shared by the recursive-descent parsers of all text formats: a position among the
 // tokens, messages, recovery and the limit on depth.
 //
-// After an error the parser panics: it reports nothing more and the functions fall through until
-// the loop over statements skips to the next one. A `fail` panics, and is silent if the statement
-// has an error already; a `report` only reports.
+// After an error the parser panics: it reports nothing more, and its functions return until the
+// loop over statements skips to the next one. A `fail` panics, and is silent if the statement
+// already has an error; a `report` only reports.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,24 +20,23 @@
 
 namespace lemma::text {
 
-// `Derived` is the parser of a language. It has `describe(Kind)`, a name for messages, as a
-// function of its namespace; `found()`, the token at hand in the words of a message; and
-// `statement_may_start()`. What it defines beside these hides the functions here, in their own
-// calls of each other, too.
+// `Derived` is the parser of a language. Its namespace has `describe(Kind)`, a name for messages.
+// The class has `found()`, the current token worded for a message, and `statement_may_start()`. A
+// function of `Derived` replaces one of the same name here, also in calls from this class.
 template <class Derived, class Kind>
 class Parser {
 protected:
     using Token = text::Token<Kind>;
 
-    // Where we are in a list of tokens that EndOfFile closes, or in a part of one.
+    // The position in a list of tokens that EndOfFile ends, or in a part of one.
     struct Cursor {
         const Token* tokens = nullptr;
-        size_t last = 0;  // the index of the last one
+        size_t last = 0;  // index of the last one
         size_t pos = 0;
         Token previous;  // the last token taken
     };
 
-    // Counts a step down the grammar while it lives; `ok` is false once the limit is passed.
+    // Counts one level of nesting during its lifetime; `ok` is false beyond the limit.
     class Nest {
     public:
         explicit Nest(Parser& parser) : ok(++parser.depth_ <= parser.max_depth_), parser_(parser) {
@@ -85,7 +84,7 @@ protected:
     Span span(const Token& token) const { return {file_, token.begin, token.end}; }
     // From there to the end of the last token taken.
     Span span_from(uint32_t begin) const { return {file_, begin, std::max(begin, previous().end)}; }
-    // For a message: the first line, and not too much of it.
+    // For a message: the first line, shortened.
     std::string shown(Span span) const {
         const std::string_view whole = text(span);
         return diag::shortened(diag::printable(whole.substr(0, whole.find('\n'))), kMaxShownBytes);
@@ -97,8 +96,8 @@ protected:
         if (panic_) return diag::Report(nullptr);
         return diag_.error(span, kind, std::move(message));
     }
-    // Reports, and gives up on the statement. Silent where the trouble is known already, to the
-    // lexer or from an earlier report on this statement.
+    // Reports, and gives up on the statement. Silent if the lexer or an earlier report on this
+    // statement has already reported the problem.
     diag::Report fail(Span span, DiagKind kind, std::string message) {
         if (at(Kind::Bad) || previous().kind == Kind::Bad || has_error()) panic_ = true;
         const diag::Report result = self().report(span, kind, std::move(message));
@@ -115,9 +114,9 @@ protected:
         self().fail_expected(describe(kind));
         return false;
     }
-    // Fails if the token at hand has a place elsewhere.
+    // Fails if the current token belongs elsewhere.
     bool fail_misplaced() { return false; }
-    // Takes the bracket that closes `open`; `list` tells that a comma could follow as well.
+    // Takes the bracket that closes `open`; `list`: a comma could follow as well.
     bool close(const Token& open, Kind closer, bool list) {
         if (accept(closer)) return true;
         if (panic_ || self().fail_misplaced()) return false;
@@ -137,7 +136,7 @@ protected:
                     fmt::format("expected {}, found {}", describe(closer), self().found()));
         return report;
     }
-    // Whether that bracket closes the list at hand further on in this statement.
+    // Whether this bracket closes the current list later in this statement.
     bool closer_follows(Kind closer) const {
         int depth = 0;
         for (size_t i = cursor_.pos; i < cursor_.last; ++i) {
@@ -148,7 +147,7 @@ protected:
         }
         return false;
     }
-    // A token that no list goes on behind.
+    // A token after which no list continues.
     static bool ends_list(Kind kind) { return kind == Kind::Semicolon; }
     static bool opens(Kind kind) {
         return kind == Kind::LParen || kind == Kind::LBracket || kind == Kind::LBrace;
@@ -167,12 +166,13 @@ protected:
     // ---- Recovery -----------------------------------------------------------------------------
     void begin_statement() { statement_errors_ = diag_.error_count(); }
     bool has_error() const { return diag_.error_count() > statement_errors_; }
-    // Takes the `;` of a statement. Where it is only forgotten, we go on as if it stood there.
+    // Takes the `;` of a statement. If it was only forgotten, parsing continues as if it were
+    // there.
     void end_statement() {
         if (panic_ || accept(Kind::Semicolon)) return;
         const Token last = previous();
         const bool next_line = self().statement_may_start();
-        if (last.kind == Kind::Bad && next_line) return;  // an unclosed string took it along
+        if (last.kind == Kind::Bad && next_line) return;  // an unclosed string contains it
         if (has_error() && next_line) return;
         if (self().fail_misplaced()) return;
         if (!next_line) {

@@ -1,4 +1,4 @@
-// text/tokens.h — tokens and comments of a text format, by the kinds of its own.
+// text/tokens.h — tokens and comments of a text format, which defines its own kinds of tokens.
 #pragma once
 
 #include <cstdint>
