@@ -11,9 +11,9 @@ ExprId Dumper::without_parens(ExprId id) const {
     return id;
 }
 
-// Long chains lean to the left: that side is walked in a loop, the others are short.
+// Long chains grow on the left side, which is walked in a loop. The other sides are short.
 void Dumper::expr(ExprId id) {
-    if (!id) return word("bad");  // could not be parsed
+    if (!id) return word("bad");  // did not parse
     std::vector<ExprId> opened;
     for (id = without_parens(id); id; id = first_operand(id)) {
         const std::string text = head(id);
@@ -26,7 +26,7 @@ void Dumper::expr(ExprId id) {
     }
 }
 
-// `(operator` of what has operands, the whole of what has none.
+// `(operator` if there are operands, else the whole expression.
 std::string Dumper::head(ExprId id) const {
     const Spelling spec = Spelling::Spec;
     return match(

@@ -1,6 +1,5 @@
-// sknd/print/dump_impl.h — dump_tree of printer.h: statements one to a line, expressions as
-// (operator operands…). Spans, parentheses, spelling and the pieces of strings are left out;
-// everything else is there.
+// sknd/print/dump_impl.h — dump_tree of printer.h: one statement per line, expressions as (operator
+// operands…). It omits spans, parentheses, spelling and the pieces of strings only.
 #pragma once
 
 #include <string>
@@ -20,7 +19,7 @@ public:
 private:
     // ---- Writing ----
 
-    // An item on a line of its own; what is opened inside is indented.
+    // An item on its own line, with its content indented.
     void open(std::string_view head);
     void close();
     void word(std::string_view text);

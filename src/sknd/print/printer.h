@@ -1,5 +1,5 @@
-// sknd/print/printer.h — a module as text, in one canonical layout, comments kept. Printing what
-// was parsed and parsing it again gives the same tree; printing is idempotent.
+// sknd/print/printer.h — prints a module as text in one canonical layout, with its comments.
+// Parsing the text gives the same tree again. Printing is idempotent.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ struct PrintOptions {
     size_t max_columns = 100;
 };
 
-// `sources` gives the comments' texts; a module without comments may pass an empty map.
+// `sources` holds the text of the comments; it may be empty for a module without comments.
 std::string print(const Module& module, const diag::SourceMap& sources, PrintOptions options = {});
 std::string print(const Module& module, ExprId expr, Spelling spelling = Spelling::Spec);
 
-// The tree without spans and spelling as indented text: equal dumps mean equal programs.
+// The tree as indented text, without spans and spelling. Equal dumps mean equal programs.
 std::string dump_tree(const Module& module);
 
 }  // namespace lemma::sknd

@@ -4,7 +4,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// With so many results, a call that does not fit behind them goes on the next line.
+// After this many results, a call that does not fit goes on the next line.
 constexpr size_t kManyResults = 3;
 
 template <class T>
@@ -99,7 +99,7 @@ void Printer::type_arguments(const std::vector<Name>& types) {
     out_.text(">");
 }
 
-// `{a=1, b=2}`, and in one group with it the arguments, if given.
+// `{a=1, b=2}`, grouped with the arguments, if given.
 void Printer::attributes(const std::vector<AttributeArg>& attributes,
                          const std::vector<ExprId>* arguments) {
     if (attributes.empty()) return;
@@ -178,7 +178,7 @@ void Printer::yields(const Block& block) {
 
 // ---- Branches ----
 
-// Without blocks: `if`, `elif` and `else` under one another if they do not fit on one line.
+// Without blocks: `if`, `elif` and `else` get a line each if they do not fit on one line.
 void Printer::assigned_branch(const Branch& branch) {
     const auto behind = [&](std::string_view keyword, RegionId id) {
         out_.text(keyword);
@@ -203,7 +203,7 @@ void Printer::assigned_branch(const Branch& branch) {
     });
 }
 
-// With blocks: what is no block goes on a line of its own, one step in, if it does not fit.
+// With blocks: other regions go on their own line, indented, if they do not fit.
 void Printer::region_of(const Branch& branch, const Region&) {
     for (const Branch::Arm& arm : branch.arms) {
         out_.text(&arm == &branch.arms.front() ? "if " : "elif ");
@@ -233,8 +233,8 @@ void Printer::branch_part(std::string_view keyword, RegionId id, bool more) {
 
 // ---- Loops ----
 
-// The clauses under one another if they do not fit on one line; then `do` stands under the
-// results, so that the lines of its block are one step in.
+// The clauses get a line each if they do not fit on one line. `do` is then aligned with the
+// results, so that its block is indented by one step.
 void Printer::assigned_loop(const Loop& loop) {
     if (has_block(loop.pre_condition)) {
         out_.text(" ");

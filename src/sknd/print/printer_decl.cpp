@@ -76,7 +76,7 @@ void Printer::param_decl(const ParamDecl& decl) {
     });
 }
 
-// Belongs into the group of its statement: the bounds stay on the line if all of it does.
+// Belongs in the group of its statement: the bounds stay on the line if the whole statement fits.
 void Printer::loop_bounds(const std::vector<LoopBound>& bounds, ExprId condition) {
     if (bounds.empty() && !condition) return;
     out_.nest([&] {

@@ -8,7 +8,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// What an expression is; one that could not be parsed may be missing.
+// The node of an expression; it is missing if parsing failed.
 const decltype(Expr::node)& node_at(const Module& module, ExprId id) {
     static const Expr kBad{};
     return id ? module.exprs[id].node : kBad.node;
@@ -19,7 +19,7 @@ const T* as(const Module& module, ExprId id) {
     return std::get_if<T>(&node_at(module, id));
 }
 
-// True when `..` right behind this text would be read with it: `1..` is `1.` and a dot.
+// True if the lexer would read a following `..` as part of this text: `1..` is `1.` and a dot.
 bool swallows_dots(std::string_view text) {
     if (text.ends_with('.')) return true;
     const auto in_word = [](char c) {
@@ -32,7 +32,7 @@ bool swallows_dots(std::string_view text) {
     return begin < text.size() && text[begin] >= '0' && text[begin] <= '9';
 }
 
-// What an expression begins with, if that is an expression.
+// The expression at the start of an expression, if there is one.
 ExprId first_operand(const Module& module, ExprId id) {
     return match(
         node_at(module, id),
@@ -80,7 +80,7 @@ void Printer::assigned_expr(ExprId id) {
 
 void Printer::parens(ExprId id) {
     if (!opens_bracket(id)) return bracketed("(", ")", [&] { flush_expr(id); });
-    out_.text("(");  // `([` opens two brackets with one step
+    out_.text("(");  // `([` opens two brackets but indents once
     node(id);
     out_.text(")");
 }
@@ -107,12 +107,12 @@ Level Printer::level_of(ExprId id) const {
 }
 
 bool Printer::needs_parens(ExprId id, Level least) const {
-    // The reference reads nothing but the same operator behind a fold.
+    // The reference accepts only the same operator after a fold.
     if (khronos() && as<Fold>(module_, id) && least > Level::Any) return true;
     return level_of(id) < least;
 }
 
-// Whether the left operand of an operator is an operator of its level, written without parentheses.
+// Whether the left operand is an operator of the same level, written without parentheses.
 bool Printer::joins_chain(ExprId parent, ExprId lhs) const {
     const auto* binary = as<Binary>(module_, parent);
     const auto* fold = as<Fold>(module_, lhs);
@@ -136,10 +136,10 @@ bool Printer::ends_in_open_select(ExprId id) const {
     }
 }
 
-// With plain names of functions, `y = sin(x)` calls an operator; `sin(x) + 1` calls the function.
+// With plain function names, `y = sin(x)` calls an operator and `sin(x) + 1` the function.
 bool Printer::reads_as_invocation(ExprId id) const {
     if (!khronos()) return false;
-    bool word_follows = true;  // `is`, `in` or nothing stands behind the leftmost operand
+    bool word_follows = true;  // `is`, `in` or nothing follows the leftmost operand
     while (true) {
         if (as<BuiltinCall>(module_, id)) return word_follows;
         const ExprId first = first_operand(module_, id);
@@ -215,7 +215,8 @@ void Printer::operators(ExprId id) {
 }
 
 void Printer::right_operand(const Binary& binary, bool last) {
-    // `2 ** -1` needs none, though a prefix is looser than a power; but it takes all that follows.
+    // `2 ** -1` needs none, though a prefix binds looser than a power; but the prefix takes
+    // everything that follows.
     const bool bare = binary.op == BinaryOp::Pow && last && level_of(binary.rhs) == Level::Unary;
     bare ? node(binary.rhs) : expr(binary.rhs, tighter(level(binary.op)));
 }
@@ -230,7 +231,7 @@ void Printer::node_of(const NullTest& test, ExprId) {
     expr(test.operand, Level::Unary);
 }
 
-// A ladder: each `c ? a` on a line, each following one behind a `:`.
+// A ladder: one `c ? a` per line, the following ones after a `:`.
 void Printer::node_of(const Select& first, ExprId) {
     out_.group([&] {
         const Select* select = &first;
@@ -302,7 +303,7 @@ void Printer::postfix(ExprId id) {
 }
 
 void Printer::postfix_base(ExprId id) {
-    // `1.shape` would be no number, and the reference indexes neither calls nor strings.
+    // `1.shape` is not a number, and the reference indexes neither calls nor strings.
     const bool number = as<IntLiteral>(module_, id) || as<RealLiteral>(module_, id);
     const bool call =
         as<Cast>(module_, id) || as<BuiltinCall>(module_, id) || as<StringLiteral>(module_, id);
@@ -313,7 +314,7 @@ void Printer::access_indices(const std::vector<ExprId>& indices) {
     if (indices.empty()) return out_.text("[]");
     bracketed("[", "]", [&] {
         separated(indices, [&](ExprId index) { expr(index); });
-        // The comma tells an access from the indexing of a pack; so does an expansion.
+        // The comma distinguishes an access from the indexing of a pack; so does an expansion.
         if (indices.size() == 1 && !as<Expand>(module_, indices[0])) out_.text(",");
     });
 }
@@ -335,7 +336,7 @@ void Printer::node_of(const Cast& cast, ExprId) {
 }
 
 void Printer::node_of(const BuiltinCall& call, ExprId) {
-    // A function that does not exist keeps its ticks: without them it would be an operator.
+    // An unknown function keeps its ticks: without them it would be an operator.
     const bool plain = khronos() && is_builtin_function(call.function.text);
     const std::string_view tick = plain ? "" : "`";
     out_.text(tick);

@@ -1,5 +1,5 @@
-// sknd/print/printer_impl.h — the printer behind printer.h: one class that walks the tree and
-// writes into a text::Layout, its functions spread over printer_expr.cpp, printer_decl.cpp,
+// sknd/print/printer_impl.h — the implementation of printer.h: one class that walks the tree and
+// writes into a text::Layout. Its functions are in printer_expr.cpp, printer_decl.cpp,
 // printer_compose.cpp and printer_module.cpp.
 #pragma once
 
@@ -29,13 +29,13 @@ public:
 private:
     // ---- Expressions: printer_expr.cpp, printer_literal.cpp ----
 
-    // In running text: broken operators go on one step further in.
+    // In running text: operators on new lines are indented by one step.
     void expr(ExprId id, Level least = Level::Any);
-    // On a line of its own: broken operators go on at the same column.
+    // On its own line: operators on new lines start at the same column.
     void flush_expr(ExprId id);
-    // Before a `:`, which an open `c ? a` would take for its own.
+    // Before a `:`, which an open `c ? a` would take as its own.
     void expr_before_colon(ExprId id);
-    // Behind `=`: on the next line if it does not fit, but brackets open on this one.
+    // After `=`: on the next line if it does not fit, except for opening brackets.
     void assigned_expr(ExprId id);
     void parens(ExprId id);  // `(x)`
 
@@ -74,7 +74,7 @@ private:
     void postfix_base(ExprId id);
     void access_indices(const std::vector<ExprId>& indices);
     void range_part(ExprId id);
-    void dots();  // `..`, with a space where the word before would swallow a dot
+    void dots();  // `..`, with a space if the word before would absorb a dot
 
     Level level_of(ExprId id) const;
     bool needs_parens(ExprId id, Level least) const;
@@ -148,7 +148,7 @@ private:
     void block_body(const Definition& definition, BlockKind kind);
 
     TextRange statement_extent(Span span) const;
-    // What lies between the braces of an item whose head (what stands before them) ends there.
+    // The text between the braces of an item. `head_end` is the end of the part before them.
     TextRange inside_braces(Span span, uint32_t head_end) const;
 
     template <class Stmt, class Body>
@@ -164,7 +164,7 @@ private:
 
     // ---- Layouts that are used all over ----
 
-    // `( … )`: on one line, or the inside on lines of its own.
+    // `( … )`: on one line, or with the inside on its own lines.
     template <class Body>
     void bracketed(std::string_view open, std::string_view close, Body body) {
         out_.text(open);
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    // Items that do not fit on one line: short ones are set side by side, others each on a line.
+    // Items that do not fit on one line: short ones side by side, others one per line.
     template <class Items, class Body>
     void side_by_side_if_short(const Items& items, Body body) {
         const bool all_short =
@@ -203,8 +203,8 @@ private:
     PrintOptions options_;
 };
 
-// The blocks of a definition as they are printed: in the order written, then those that a program
-// filled without naming them.
+// The blocks of a definition in printing order: as written, then filled blocks that a program made
+// without a position.
 std::vector<BlockSpan> printed_blocks(const Definition& definition);
 
 // A string literal with this text, escaped as needed.

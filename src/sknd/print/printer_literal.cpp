@@ -8,7 +8,7 @@ namespace lemma::sknd {
 
 namespace {
 
-// The shortest text that reads back as the same real, and as a real.
+// The shortest text that reads back as the same value of type real.
 std::string real_text(double value) {
     if (std::isnan(value)) return "(inf - inf)";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -32,7 +32,7 @@ std::string escaped(std::string_view text, char quote) {
     return result;
 }
 
-// Of the one that the text begins with. Braces nest, and quotes hide them.
+// The end of the brace pair that the text begins with. Braces nest; quotes hide them.
 size_t matching_brace(std::string_view text) {
     int depth = 0;
     char quote = '\0';
@@ -81,7 +81,7 @@ void Printer::node_of(const StringLiteral& literal, ExprId) {
     });
 }
 
-// One literal made from parts. Its quotes must not stand in the expressions inside it.
+// One literal made from parts. The expressions inside it must not contain its quote.
 std::string Printer::piece_of(const std::vector<StringLiteral::Part>& parts) const {
     std::vector<std::string> formatted;
     char quote = '"';
@@ -96,7 +96,7 @@ std::string Printer::piece_of(const std::vector<StringLiteral::Part>& parts) con
     return piece + quote;
 }
 
-// The literals as written, save that formatted expressions take on the spelling asked for.
+// The literals as written, except that formatted expressions get the requested spelling.
 std::vector<std::string> Printer::pieces_of(const StringLiteral& literal) const {
     if (literal.piece_count == 0) return {piece_of(literal.parts)};
     const auto pieces = std::span(module_.pieces).subspan(literal.first_piece, literal.piece_count);
@@ -111,7 +111,7 @@ std::vector<std::string> Printer::pieces_of(const StringLiteral& literal) const 
     return result;
 }
 
-// Replaces each `{…}` whose text depends on the spelling. Takes what it used off `formatted`.
+// Replaces each `{…}` whose text depends on the spelling. Removes the used items of `formatted`.
 std::string Printer::respelled(std::string_view piece, std::span<const ExprId>& formatted) const {
     std::string result;
     while (!piece.empty()) {

@@ -1,4 +1,4 @@
-// sknd/print/printer_ops.h — how operators are written, and how tightly they bind.
+// sknd/print/printer_ops.h — spelling and precedence of operators.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lemma::sknd {
 
-// From loose to tight. An operand of a looser level than its place allows needs parentheses.
+// From loose to tight. An operand that is looser than its position allows needs parentheses.
 enum class Level : uint8_t {
     Any,     // `a ?? b`, `x[i] <- v`, and everything below
     Select,  // `c ? a : b`

@@ -34,7 +34,7 @@ std::string formatted(std::string text, Spelling spelling = Spelling::Spec) {
     return printed;
 }
 
-// The statements of one block, as they are printed, without what is around them.
+// The printed statements of one block, without the text around them.
 std::string in_block(std::string_view block,
                      std::string_view statements,
                      Spelling spelling = Spelling::Spec) {
@@ -47,7 +47,7 @@ std::string in_block(std::string_view block,
     EXPECT_TRUE(text.starts_with(head) && text.ends_with(tail)) << text;
     std::string body = text.substr(head.size(), text.size() - head.size() - tail.size());
     std::string result;
-    for (size_t begin = 0; begin < body.size();) {  // take the eight spaces off each line
+    for (size_t begin = 0; begin < body.size();) {  // remove eight spaces from each line
         const size_t end = body.find('\n', begin) + 1;
         const std::string line = body.substr(begin, end - begin);
         EXPECT_TRUE(line == "\n" || line.starts_with("        ")) << text;

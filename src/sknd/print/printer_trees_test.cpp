@@ -1,4 +1,4 @@
-// Trees made by a program: without parentheses, spans and the texts of literals.
+// Trees made by a program: without parentheses, spans and texts of literals.
 #include <gtest/gtest.h>
 
 #include "sknd/print/printer.h"

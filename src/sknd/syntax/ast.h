@@ -1,6 +1,6 @@
-// sknd/syntax/ast.h — the syntax tree of one SkriptND module, as written: parentheses, spelling and
-// order are kept. Nodes live in stores of their Module and name each other by id. Names are views
-// of the source text, so that a tree must not outlive the SourceMap that it was parsed from.
+// sknd/syntax/ast.h — the syntax tree of one SkriptND module as written: it keeps parentheses,
+// spelling and order. Nodes live in stores of their Module and refer to each other by id. Names are
+// views of the source text, so the SourceMap must outlive the tree.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ enum class BinaryOp : uint8_t {
     Is,
     In,  // compile-time tests
 };
-// Folds take a BinaryOp of those that 2.4 lists, or Uniform for `:= ..`.
+// A fold has a BinaryOp of the list in 2.4, or Uniform for `:= ..`.
 enum class FoldOp : uint8_t {
     Sum,
     Product,
@@ -74,19 +74,19 @@ struct IntLiteral {
 };
 struct RealLiteral {
     double value = 0;
-    std::string_view text;  // as written, so that printing keeps it; empty when made by a program
+    std::string_view text;  // as written, for printing; empty if a program made it
 };
 struct BoolLiteral {
     bool value = false;
 };
 struct InfLiteral {};
 struct PiLiteral {};
-// A string, possibly of several neighbouring literals. `parts` alternates text (escapes resolved)
-// and formatted expressions; the pieces are the literals as written, quotes included, and stand in
-// Module::pieces one behind the other.
+// A string of one or more adjacent literals. `parts` alternates text (escapes resolved) and
+// formatted expressions. The pieces are the literals as written, quotes included; Module::pieces
+// holds them in sequence.
 struct StringLiteral {
     struct Part {
-        std::string_view text;  // used when `expr` is not valid
+        std::string_view text;  // used if `expr` is not valid
         ExprId expr;
     };
     std::vector<Part> parts;
@@ -166,7 +166,7 @@ struct BuiltinCall {  // `sin`(x), or sin(x)
     ExprId operand;
 };
 struct Omitted {};  // `~` as an argument or extent
-struct BadExpr {};  // reported where it was parsed; agrees with every type
+struct BadExpr {};  // reported by the parser; agrees with every type
 
 struct Expr {
     Span span;
@@ -202,7 +202,7 @@ struct Expr {
 
 // ---- Types and declarations -------------------------------------------------------------------
 
-// `static` and `dynamic` are read as extensions of the reference (notes, resolution 15).
+// `static` and `dynamic` are extensions of the reference (notes, resolution 15).
 enum class Qualifier : uint8_t { None, Static, Dynamic };
 
 struct PackSpec {   // ..(n) or ..
@@ -212,7 +212,7 @@ struct PackSpec {   // ..(n) or ..
     ExprId bound{};  // the 5 of `..(n|5)`, an extension of the reference; may be missing
 };
 struct ExtentSpec {       // one item of a shape: [..] extent [| bound] [pack]
-    bool spread = false;  // leading `..`: an extent of its own for each tensor of a pack
+    bool spread = false;  // leading `..`: a separate extent for each tensor of a pack
     Qualifier qualifier{};
     ExprId extent;  // Omitted for `~`
     ExprId bound;   // may be missing
@@ -258,7 +258,7 @@ struct LValueItem {
     bool omitted = false;          // `~`
     bool zip = false;              // `(a, b)..`
     std::vector<Target> targets;   // one unless zip; none if omitted
-    std::optional<PackSpec> pack;  // a pack behind a typed target is in the type
+    std::optional<PackSpec> pack;  // a pack after a typed target belongs to the type
     Span span;
 };
 struct LValue {
@@ -326,7 +326,7 @@ struct Invocation {
     std::vector<ExprId> arguments;  // Omitted for `~`
     Span arguments_span;            // the parentheses
 };
-struct Value {  // a tensor or compile-time expression standing for itself
+struct Value {  // a tensor or compile-time expression as a value
     ExprId expr;
 };
 struct Component {
@@ -367,7 +367,7 @@ struct Loop {
 };
 struct BadRegion {};
 
-// What stands right of `=` in @compose, or as a branch, condition or loop body.
+// The right side of `=` in @compose, or a branch, condition or loop body.
 struct Region {
     Span span;
     std::optional<Name> label;
@@ -399,7 +399,7 @@ enum class BlockKind : uint8_t {
 };
 std::string_view block_name(BlockKind kind);  // "@dtype", …
 
-// Where a block stands in the text. A definition has at most one of each kind.
+// The place of a block in the text. A definition has at most one of each kind.
 struct BlockSpan {
     BlockKind kind{};
     Span keyword;  // `@input`
@@ -434,7 +434,7 @@ struct Module {
     Store<ExprId, Expr> exprs;
     Store<RegionId, Region> regions;
     std::vector<std::string_view> pieces;  // of string literals
-    // Texts of strings that do not stand in the source as they are: with escapes, or joined.
+    // Texts of strings that differ from the source: with escapes, or joined.
     std::vector<std::shared_ptr<const std::string>> made_texts;
 };
 

@@ -43,10 +43,10 @@ constexpr auto kSingleKinds = text::single_kinds<TokenKind>({{'(', TokenKind::LP
                                                              {'%', TokenKind::Percent},
                                                              {'^', TokenKind::Caret}});
 
-// The token that this character is, whatever follows; Bad for all others.
+// The token of this character, if it does not depend on the next one; otherwise Bad.
 TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
 
-// Neither a quote nor an escape, a line end or beyond ASCII.
+// Not a quote, escape or line end, and ASCII.
 constexpr std::array<bool, 256> make_plain_in_string() {
     std::array<bool, 256> plain{};
     for (size_t c = 0; c < 0x80; ++c) plain[c] = true;
@@ -56,7 +56,7 @@ constexpr std::array<bool, 256> make_plain_in_string() {
 constexpr std::array<bool, 256> kPlainInString = make_plain_in_string();
 constexpr bool is_plain_in_string(char c) { return kPlainInString[static_cast<uint8_t>(c)]; }
 
-// Eight at a time: a third of a text is indentation.
+// Eight at a time, because a third of a text is indentation.
 uint32_t skip_blanks(const char* text, uint32_t offset, uint32_t end) {
     constexpr std::string_view kBlanks = "        ";
     while (offset + kBlanks.size() <= end &&
@@ -107,7 +107,7 @@ TokenList Lexer::run(std::span<const TextRange> skipped) {
     return std::move(list_);
 }
 
-// Stops for good at the greatest number of tokens.
+// Stops for good at the maximum number of tokens.
 void Lexer::lex_until(uint32_t end) {
     while (pos_ < end) {
         lex_common(end);
@@ -119,8 +119,8 @@ void Lexer::lex_until(uint32_t end) {
     }
 }
 
-// Blanks, words and punctuation of one character, which are most of a text, in one loop that keeps
-// its place to itself; stops at anything else.
+// Lexes blanks, words and single-character punctuation, which are most of a text. The loop keeps
+// its position in a local variable and stops at anything else.
 void Lexer::lex_common(uint32_t end) {
     const char* const text = text_.data();
     const uint32_t size = this->size();
@@ -150,13 +150,13 @@ void Lexer::lex_common(uint32_t end) {
         list_.tokens.push_back(
             {.kind = kind, .line_start = line_start, .begin = begin, .end = pos});
         line_start = false;
-        if (left-- == 0) break;  // one more than there may be
+        if (left-- == 0) break;  // one more than allowed
     }
     pos_ = pos;
     line_start_ = line_start;
 }
 
-// A token, or a run of text between tokens, that lex_common does not know.
+// A token, or text between tokens, that lex_common does not handle.
 void Lexer::lex_rare() {
     switch (class_of(text_[pos_])) {
         case CharClass::Digit:
@@ -177,7 +177,7 @@ void Lexer::lex_rare() {
         case CharClass::Space:
         case CharClass::LineEnd:
         case CharClass::Word:
-            return;  // lex_common takes these
+            return;  // lex_common handles these
     }
 }
 
@@ -211,7 +211,7 @@ void Lexer::bad_number() {
     emit(TokenKind::Bad, end);
 }
 
-// STRING ::= "'" character* "'" | '"' character* '"', where a backslash escapes what follows
+// STRING ::= "'" character* "'" | '"' character* '"', where a backslash escapes the next character
 void Lexer::lex_string() {
     const char quote = text_[pos_];
     bool& open = quote == '"' ? open_double_ : open_single_;
@@ -239,8 +239,8 @@ void Lexer::lex_string() {
     emit(TokenKind::String, i + 1);
 }
 
-// A string that runs over several lines and ends right before a word or a quote: its own closing
-// quote is missing, and what seems to close it opens the next string.
+// Whether a string of several lines ends right before a word or a quote. Its own closing quote is
+// then missing, and the quote that seems to close it opens the next string.
 bool Lexer::swallowed_next(uint32_t close, uint32_t line_end) const {
     const char behind = at(close + 1);
     return line_end < close && (is_word(behind) || class_of(behind) == CharClass::Quote);
@@ -289,7 +289,7 @@ void Lexer::check_encoding(uint32_t begin, uint32_t end, std::string_view where)
     if (byte.valid()) diag_.error(byte, DiagKind::BadEncoding, encoding_message(byte, where));
 }
 
-// Punctuation that may be longer than one character.
+// Punctuation of one or more characters.
 void Lexer::lex_punctuation() {
     switch (text_[pos_]) {
         case ':':

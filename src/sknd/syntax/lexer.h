@@ -1,5 +1,5 @@
-// sknd/syntax/lexer.h — source text to tokens. Never fails: what cannot be a token is reported and
-// becomes TokenKind::Bad, and lexing goes on behind it.
+// sknd/syntax/lexer.h — source text to tokens. It never fails: it reports text that cannot be a
+// token, makes it TokenKind::Bad, and continues after it.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace lemma::sknd {
 
-// Reports TooLarge and stops at `max_tokens`. Passes over the ranges to skip, which are in order
-// and begin and end between tokens.
+// Reports TooLarge and stops at `max_tokens`. Skips the given ranges, which are sorted and begin
+// and end between tokens.
 TokenList lex(const diag::SourceMap& sources,
               diag::FileId file,
               Diagnostics& diag,

@@ -12,7 +12,7 @@ struct Lexed {
     Diagnostics diag;
     TokenList list;
 
-    // The tokens' texts, a space between them.
+    // The texts of the tokens, separated by spaces.
     std::string texts() const {
         std::string result;
         for (const Token& token : list.tokens) {

@@ -6,7 +6,7 @@
 namespace lemma::sknd {
 namespace {
 
-// Whether this token would go on with an expression that began with an operator call.
+// Whether this token continues an expression that began with an operator call.
 bool continues_expr(TokenKind kind) {
     switch (kind) {
         case TokenKind::LBracket:
@@ -38,7 +38,7 @@ Component Parser::parse_component() {
     return component;
 }
 
-// A `yield` that no braces surround; those of its block may be half there.
+// A `yield` outside of braces; those of its block may be incomplete.
 Component Parser::parse_stray_yield() {
     const uint32_t begin = peek().begin;
     report(span(peek()), DiagKind::MisplacedYield, "`yield` outside of a block in braces");
@@ -98,7 +98,7 @@ Parser::RegionNode Parser::parse_region_node() {
     return invocation;
 }
 
-// block ::= "{" component* yield "}", from behind the brace
+// block ::= "{" component* yield "}"; called after the brace
 Block Parser::parse_block_region(const Token& open) {
     Block block;
     const size_t errors = diag_.error_count();
@@ -206,14 +206,14 @@ Loop::Scan Parser::parse_scan() {
 
 // ---- Calls ------------------------------------------------------------------------------------
 
-// How many tokens the qualified name at hand has.
+// The number of tokens of the qualified name at the current token.
 size_t Parser::qualified_name_size() const {
     size_t size = 1;
     while (at(TokenKind::Dot, size) && at(TokenKind::Identifier, size + 1)) size += 2;
     return size;
 }
 
-// Whether `<real, T>` and then a call's `{` or `(` stand there.
+// Whether `<real, T>` and then a call's `{` or `(` follow.
 bool Parser::type_arguments_at(size_t ahead) const {
     if (!at(TokenKind::Less, ahead)) return false;
     do {
@@ -223,7 +223,7 @@ bool Parser::type_arguments_at(size_t ahead) const {
            (at(TokenKind::LParen, ahead + 1) || at(TokenKind::LBrace, ahead + 1));
 }
 
-// Whether a region begins here with an operator call. A name of a built-in function or of a generic
+// Whether a region begins here with an operator call. The name of a built-in function or generic
 // type is one too, unless it is part of a larger expression (`abs(k) > 1`) or a cast (`T(x)`).
 bool Parser::at_invocation() const {
     if (!at(TokenKind::Identifier)) return false;
@@ -238,7 +238,7 @@ bool Parser::is_generic(std::string_view name) const {
     return std::ranges::find(generics_, name) != generics_.end();
 }
 
-// Whether the call at hand is one of a built-in function with an operator behind it.
+// Whether the call here is one of a built-in function, followed by an operator.
 bool Parser::builtin_in_expression() const {
     if (!is_builtin_function(text(peek()))) return false;
     int depth = 0;
@@ -280,7 +280,7 @@ Invocation Parser::parse_invocation() {
     return call;
 }
 
-// `op(x, k=3)` as in other languages: reported, and taken as `op{k=3}(x)`.
+// `op(x, k=3)` as in other languages: reported, and treated as `op{k=3}(x)`.
 AttributeArg Parser::parse_late_attribute(const QualifiedName& callee) {
     AttributeArg attribute = parse_attribute();
     report(attribute.name.span,

@@ -20,7 +20,7 @@ Parser::Parser(const diag::SourceMap& sources,
 
 // ---- Where we are -----------------------------------------------------------------------------
 
-// Whether a definition begins here, as opposed to a keyword that someone took for a name.
+// Whether a definition begins here; otherwise the keyword was meant as a name.
 bool Parser::at_definition() const {
     const TokenKind before = previous().kind;
     if (!peek().line_start && before != TokenKind::RBrace && before != TokenKind::Semicolon) {
@@ -34,14 +34,14 @@ bool Parser::at_definition() const {
     return behind == TokenKind::Identifier || behind == TokenKind::LBrace || is_keyword(behind);
 }
 
-// Whether the statements of a body end here for sure, closing brace or not.
+// Whether the statements of a body surely end here, with or without a closing brace.
 bool Parser::at_body_end() const {
     return at(TokenKind::EndOfFile) || at(TokenKind::Block) || at_definition();
 }
 
 // ---- Messages ---------------------------------------------------------------------------------
 
-// What is wrong with the syntax inside a format string is told about the string.
+// Syntax errors inside a format string are reported at the string.
 diag::Report Parser::report(Span span, DiagKind kind, std::string message) {
     const bool syntax = kind == DiagKind::UnexpectedToken || kind == DiagKind::UnclosedBracket ||
                         kind == DiagKind::MisplacedItem;
@@ -49,7 +49,7 @@ diag::Report Parser::report(Span span, DiagKind kind, std::string message) {
         span, in_format_ && syntax ? DiagKind::BadFormat : kind, std::move(message));
 }
 
-// The token at hand in the words of a message.
+// The current token, worded for a message.
 std::string Parser::found() const {
     switch (peek().kind) {
         case TokenKind::EndOfFile:
@@ -63,7 +63,7 @@ std::string Parser::found() const {
     }
 }
 
-// Fails if an expression is followed by what only stands in lists, shapes and indices.
+// Fails if a token follows the expression that belongs in lists, shapes and indices only.
 bool Parser::fail_misplaced() {
     if (at(TokenKind::DotDot)) {
         fail(span(peek()), DiagKind::MisplacedItem, "an expansion `..` cannot stand here")
@@ -80,7 +80,7 @@ bool Parser::fail_misplaced() {
 
 // ---- Recovery ---------------------------------------------------------------------------------
 
-// Whether the token at hand looks like the beginning of another statement or the end of the body.
+// Whether the current token may begin another statement or end the body.
 bool Parser::statement_may_start() const {
     if (at(TokenKind::RBrace) || at_body_end()) return true;
     if (!peek().line_start) return false;
@@ -101,7 +101,7 @@ bool Parser::statement_may_start() const {
     }
 }
 
-// Skips behind the next `;`, or to the brace that closes the body, and ends the panic.
+// Skips past the next `;`, or to the brace that closes the body, and ends the panic.
 void Parser::skip_statement() {
     int opened = 0;
     while (!at_body_end()) {
@@ -129,8 +129,8 @@ void Parser::skip_to_definition() {
     fatal_ = false;
 }
 
-// Takes the `{` of a block or definition. Where it is missing before a token that fits behind it,
-// we go on as if it stood there.
+// Takes the `{` of a block or definition. If it is missing but the next token fits after it,
+// parsing continues as if it were there.
 Token Parser::open_body(bool fits) {
     if (at(TokenKind::LBrace)) return advance();
     const Token last = previous();
@@ -159,7 +159,7 @@ ExprId Parser::add_bad(Span span) {
     return module_.exprs.emplace(span, BadExpr{});
 }
 
-// A placeholder of no width for what should have begun at this token.
+// A placeholder without width for an expression that should begin at this token.
 ExprId Parser::bad_expr() { return add({module_.file, peek().begin, peek().begin}, BadExpr{}); }
 
 }  // namespace lemma::sknd

@@ -4,7 +4,7 @@
 namespace lemma::sknd {
 namespace {
 
-// Whether a keyword before this token was most likely meant as a name.
+// Whether this token shows that the keyword before it was meant as a name.
 bool may_follow_name(TokenKind kind) {
     switch (kind) {
         case TokenKind::Colon:
@@ -109,7 +109,7 @@ TypeSpec Parser::parse_type() {
 }
 
 // extent ::= [".."] [qualifier] (rvalue-expr | "~") ["|" rvalue-expr] [pack-spec]
-// The bound may also stand behind the pack (`~ ..(3)|10`).
+// The bound may also follow the pack (`~ ..(3)|10`).
 ExtentSpec Parser::parse_extent() {
     ExtentSpec extent;
     const uint32_t begin = peek().begin;

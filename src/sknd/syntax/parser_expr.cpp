@@ -1,5 +1,5 @@
-// Operators of expressions, from the weakest (`??`) to the strongest (unary and `**`). The table of
-// levels is that of the notes on SkriptND, "Precedence and associativity".
+// Operators of expressions, from the weakest (`??`) to the strongest (unary and `**`). The notes on
+// SkriptND have the table of levels, "Precedence and associativity".
 #include <array>
 #include <utility>
 
@@ -21,7 +21,7 @@ enum Level : int {
 
 struct Operator {
     int level = kNoOperator;
-    std::optional<BinaryOp> binary;  // none for `:=`, which only folds
+    std::optional<BinaryOp> binary;  // none for `:=`, which is for folds only
     std::optional<FoldOp> fold;
     bool cumulative = false;
 };
@@ -66,10 +66,10 @@ constexpr std::array<bool, 256> make_expression_ends() {
     }
     return table;
 }
-// No expression goes on with these.
+// No expression continues with these.
 constexpr std::array<bool, 256> kExpressionEnds = make_expression_ends();
 
-// `word` is the text of an identifier: `is` and `in` are operators where one is expected.
+// `word` is the text of an identifier: `is` and `in` are operators where an operator is expected.
 constexpr Operator kIs = {kComparison, BinaryOp::Is, {}};
 constexpr Operator kIn = {kComparison, BinaryOp::In, {}};
 const Operator& operator_of(TokenKind kind, std::string_view word) {
@@ -104,7 +104,7 @@ ExprId Parser::parse_expr(Guards guards) {
     return expr;
 }
 
-// Most expressions are one name or number: no need to ask each level of the grammar for more.
+// Most expressions are one name or number. They need no check at every level of the grammar.
 bool Parser::at_lone_operand() const {
     return (at(TokenKind::Identifier) || at(TokenKind::Integer)) &&
            kExpressionEnds[static_cast<size_t>(peek(1).kind)];
@@ -119,9 +119,10 @@ ExprId Parser::parse_select() {
     return add(span_from(condition), select);
 }
 
-// binary-expr ::= unary-expr | binary-expr binary-op binary-expr | binary-expr fold-op (".." |
-// "...") Takes operators of `min_level` and above. All associate to the left; a fold takes
-// everything to its left at its level, and operators of its level or below may follow it.
+// binary-expr ::= unary-expr | binary-expr binary-op binary-expr
+//               | binary-expr fold-op (".." | "...")
+// Takes operators of `min_level` and above. All associate to the left. A fold takes everything to
+// its left at its level; operators of its level or below may follow it.
 ExprId Parser::parse_binary(int min_level) {
     ExprId lhs = parse_unary();
     int max_level = kPower;
@@ -153,7 +154,7 @@ ExprId Parser::parse_binary(int min_level) {
     return lhs;
 }
 
-// fold-expr ::= rvalue-expr (fold-op ".." | cumulation-op "..."), from behind the operator
+// fold-expr ::= rvalue-expr (fold-op ".." | cumulation-op "..."); called after the operator
 ExprId Parser::parse_fold(ExprId operand, const Token& token) {
     const Operator& op = operator_of(token.kind, text(token));
     const bool cumulative = advance().kind == TokenKind::Ellipsis;
@@ -183,7 +184,7 @@ void Parser::warn_mixed(const Token& op, std::optional<TokenKind>& earlier) {
     if (!earlier) earlier = op.kind;
 }
 
-// `a<-1` reads as a substitution; without an index before it, a comparison was meant.
+// `a<-1` reads as a substitution. Without an index before it, a comparison was meant.
 ExprId Parser::parse_no_substitution(ExprId lhs) {
     const Token arrow = peek();
     report(span(arrow), DiagKind::UnexpectedToken, "`<-` replaces items and needs `x[i]` before it")
@@ -225,7 +226,7 @@ ExprId Parser::parse_unary() {
 }
 
 // power-expr ::= operand ("**" (unary-expr | operand))*
-// Associates to the left, and binds more tightly than a prefix before it: -2 ** 2 is -4.
+// Associates to the left, and binds tighter than a prefix before it: -2 ** 2 is -4.
 ExprId Parser::parse_power() {
     ExprId lhs = parse_operand();
     while (!panic_ && at(TokenKind::StarStar)) {

@@ -26,7 +26,7 @@
 
 namespace lemma::sknd {
 
-// How deep the deepest operand of a node is, by the depths of all expressions; 0 for a leaf.
+// The depth of the deepest operand of a node, from the depths of all expressions; 0 for a leaf.
 struct DepthBelow {
     const std::vector<int>& depths;
 
@@ -123,7 +123,7 @@ private:
     Token open_body(bool fits);
     bool close_body(const Token& open);
 
-    // body ::= "{" statement* "}", from behind the brace; false if it is not closed. Where `stop`
+    // body ::= "{" statement* "}"; called after the brace; false if it is not closed. Where `stop`
     // holds, the closing brace must be missing.
     template <class Statement, class Stop>
     bool parse_body(const Token& open, Statement statement, Stop stop) {
@@ -145,7 +145,7 @@ private:
         return parse_body(open, statement, [] { return false; });
     }
 
-    // item*' closer, from behind the opening bracket.
+    // item*' closer; called after the opening bracket.
     enum class Trailing : uint8_t { No, Comma };
     template <class Item>
     void parse_list(const Token& open, TokenKind closer, Trailing trailing, Item item) {
@@ -301,7 +301,7 @@ private:
         expr_depths_.push_back(depth);
         return module_.exprs.emplace(span, std::forward<Node>(node));
     }
-    // Stands for what is too deep.
+    // Replaces an expression that is too deep.
     ExprId add_bad(Span span);
     ExprId bad_expr();
 

@@ -31,7 +31,7 @@ LowerStmt Parser::parse_lower() {
 
 bool Parser::at_bound() const { return at(TokenKind::Identifier) && at(TokenKind::Less, 1); }
 
-// False if the statement ends behind a local, where the target should follow.
+// False if the statement ends after a local, where the target should follow.
 bool Parser::parse_locals(LowerStmt& stmt) {
     if (accept(TokenKind::KwWith)) {
         do {
@@ -46,7 +46,8 @@ bool Parser::parse_locals(LowerStmt& stmt) {
     return true;
 }
 
-// Whether only a comma is missing at the end of the line; we go on as if it stood there.
+// Whether only a comma is missing at the end of the line. Parsing then continues as if it were
+// there.
 bool Parser::supply_comma() {
     if (!at(TokenKind::Identifier) || !peek().line_start) return false;
     const Token last = previous();
@@ -55,7 +56,7 @@ bool Parser::supply_comma() {
     return true;
 }
 
-// Where all left sides are plain names, the last one should have been the target.
+// If all left sides are plain names, the last one should be the target.
 void Parser::report_no_target(const LowerStmt& stmt) {
     const bool ends = at(TokenKind::Semicolon) || at(TokenKind::Bar) || statement_may_start();
     const bool bounds = previous().kind == TokenKind::Comma;

@@ -61,7 +61,7 @@ Module Parser::parse(std::span<const TextRange> skipped) {
     module_.comments = std::move(list.comments);
     cursor_ = {
         .tokens = list.tokens.data(), .last = list.tokens.size() - 1, .pos = 0, .previous = {}};
-    // Less than one expression in two tokens: it saves moving them as they grow in number.
+    // Fewer than one expression per two tokens. Reserving avoids moves as the store grows.
     const size_t expected = module_.exprs.size() + list.tokens.size() / 2;
     module_.exprs.reserve(expected);
     expr_depths_.reserve(expected);
@@ -117,7 +117,7 @@ void Parser::parse_import() {
     module_.imports.push_back(std::move(import));
 }
 
-// `graph G(x) -> (y)` as in other languages: reported, and left out.
+// `graph G(x) -> (y)` as in other languages: reported, and skipped.
 void Parser::skip_parameters() {
     report(span(peek()), DiagKind::UnexpectedToken, "expected `{`, found `(`")
         .note(
@@ -161,8 +161,8 @@ void Parser::parse_definition() {
     module_.definitions.push_back(std::move(def));
 }
 
-// If one of the blocks was closed by a brace that stands further left than the block itself, that
-// brace was meant for the definition, and the block is the one that is not closed.
+// A closing brace that is indented less than its block was meant for the definition. The block is
+// then the unclosed part.
 void Parser::report_unclosed_definition(const Token& open) {
     close_body(suspect_brace_.value_or(open));
 }
@@ -173,8 +173,8 @@ uint32_t Parser::column(const Token& token) const {
     return token.begin - begin;
 }
 
-// Collects the names that the @dtype block of the definition at hand declares, wherever it stands:
-// they make `T(x)` a cast.
+// Collects the names that the @dtype block of the current definition declares, wherever it is. They
+// make `T(x)` a cast.
 void Parser::collect_generics() {
     generics_.clear();
     generics_broken_ = false;
@@ -257,7 +257,7 @@ void Parser::parse_statements(BlockKind kind, const Token& open, Definition& def
     }
 }
 
-// Reports the block and skips what stands in its braces.
+// Reports the block and skips its braces.
 void Parser::parse_unknown_block(const Token& keyword) {
     std::vector<std::string_view> names;
     for (const BlockKind kind : kBlockKinds) names.push_back(block_name(kind));

@@ -131,7 +131,7 @@ ExprId Parser::parse_paren() {
     return add(span_from(open.begin), Paren{inner});
 }
 
-// zip-expr ::= "(" rvalue-expr+' ")", from behind the first; an expansion must follow
+// zip-expr ::= "(" rvalue-expr+' ")"; called after the first; an expansion must follow
 ExprId Parser::parse_zip(const Token& open, ExprId first) {
     Zip zip{.items = {first}};
     while (!panic_ && accept(TokenKind::Comma)) zip.items.push_back(parse_expr());
@@ -168,7 +168,7 @@ ExprId Parser::parse_list_item(Ranges ranges) {
     return item;
 }
 
-// range-expr ::= rvalue-expr ":" rvalue-expr [":" rvalue-expr], from behind the first
+// range-expr ::= rvalue-expr ":" rvalue-expr [":" rvalue-expr]; called after the first
 // In an index each of the three may be missing.
 ExprId Parser::parse_range(ExprId begin, uint32_t offset, Ranges ranges) {
     Range range{.begin = begin, .end = {}, .step = {}};
@@ -187,7 +187,7 @@ ExprId Parser::parse_range_part(Ranges ranges) {
     return {};
 }
 
-// expand-expr ::= rvalue-expr ".." ["(" rvalue-expr ")"], from behind the first
+// expand-expr ::= rvalue-expr ".." ["(" rvalue-expr ")"]; called after the first
 ExprId Parser::parse_expand(ExprId item) {
     Expand expand{.item = item, .count = {}};
     advance();
@@ -239,8 +239,8 @@ ExprId Parser::parse_index(ExprId base, Substitutions substitutions) {
     return add(span_from(base), Index{.base = base, .index = index});
 }
 
-// Whether a bracket at the beginning of a line is that of another statement, `[a, b..] = p`, and
-// the one at hand lacks its `;`.
+// Whether a bracket at the beginning of a line belongs to a new statement, `[a, b..] = p`. The
+// current one then lacks its `;`.
 bool Parser::at_list_assignment() const {
     if (!peek().line_start) return false;
     size_t end = 1;
@@ -251,7 +251,7 @@ bool Parser::at_list_assignment() const {
     return at(TokenKind::RBracket, end) && at(TokenKind::Assign, end + 1);
 }
 
-// Whether the index is guarded, directly or in a branch of it.
+// Whether the index is guarded, directly or in one of its branches.
 bool Parser::holds_guard(ExprId id) const {
     if (!id) return false;
     const ExprNode& node = module_.exprs[id].node;
@@ -300,7 +300,7 @@ ExprId Parser::parse_named() {
     return add(span(token), Identifier{text(token)});
 }
 
-// Whether an operator, a cast or a function is called here.
+// Whether a call of an operator, cast or function begins here.
 bool Parser::at_call() const {
     switch (peek(1).kind) {
         case TokenKind::Dot:
@@ -316,12 +316,12 @@ bool Parser::at_call() const {
     if (at(TokenKind::LBrace, size)) {
         return at(TokenKind::Identifier, size + 1) && at(TokenKind::Assign, size + 2);
     }
-    // `x < y, z > (w)` are two comparisons, unless it is a type that stands there.
+    // `x < y, z > (w)` are two comparisons, unless a type is between the brackets.
     const bool type = !at(TokenKind::Identifier, size + 1) || is_generic(text(peek(size + 1)));
     return type && type_arguments_at(size);
 }
 
-// cast-expr ::= type-expr "(" [rvalue-expr] ")", from behind the type
+// cast-expr ::= type-expr "(" [rvalue-expr] ")"; called after the type
 ExprId Parser::parse_cast(const Token& type) {
     const Token open = advance();
     Cast cast{.type = name_of(type), .operand = {}};
@@ -330,7 +330,7 @@ ExprId Parser::parse_cast(const Token& type) {
     return add(span_from(type.begin), std::move(cast));
 }
 
-// builtin-expr ::= BUILTIN "(" rvalue-expr ")", from behind the function
+// builtin-expr ::= BUILTIN "(" rvalue-expr ")"; called after the function
 ExprId Parser::parse_builtin_call(Name function) {
     const uint32_t begin = function.span.begin;
     const Token open = peek();
@@ -345,7 +345,7 @@ ExprId Parser::parse_builtin_call(Name function) {
     return add(span_from(begin), BuiltinCall{.function = std::move(function), .operand = operand});
 }
 
-// An operator call where none can stand: reported, and taken as a whole.
+// An operator call in a place that allows none: reported, and parsed as a whole.
 ExprId Parser::parse_nested_call() {
     const Token first = peek();
     const bool outer = std::exchange(in_nested_call_, true);
@@ -358,7 +358,7 @@ ExprId Parser::parse_nested_call() {
 
 namespace {
 
-// What other languages write as a call of two numbers; may be empty.
+// The operator for a binary function of other languages; may be empty.
 std::string_view operator_for(std::string_view function) {
     if (function == "max" || function == "maximum" || function == "fmax") return ">>";
     if (function == "min" || function == "minimum" || function == "fmin") return "<<";

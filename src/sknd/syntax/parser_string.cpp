@@ -1,4 +1,4 @@
-// String literals: neighbours joined, escapes resolved, formatted parts parsed in place.
+// String literals: joins neighbours, resolves escapes, parses formatted parts in place.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace lemma::sknd {
 namespace {
 
-// Whether the character of a literal may stand for something else than itself.
+// Whether a character of a literal may have a special meaning.
 bool is_special(char c) { return c == '\\' || c == '{' || c == '}' || c == '\r'; }
 
 }  // namespace
@@ -20,7 +20,7 @@ ExprId Parser::parse_string() {
     const size_t first = cursor_.pos;
     StringLiteral literal;
     while (at(TokenKind::String) && !panic_) parse_literal(advance(), literal);
-    // Now, for a literal may have others in its formatted parts.
+    // Only now, because formatted parts may contain other literals.
     literal.first_piece = static_cast<uint32_t>(module_.pieces.size());
     literal.piece_count = static_cast<uint32_t>(cursor_.pos - first);
     for (size_t i = first; i < cursor_.pos; ++i) {
@@ -76,7 +76,7 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
                     .note("a brace that is text is written `\\}`")
                     .fix({module_.file, i, i}, "\\");
                 break;
-            case '\r':  // a line end is one character, whatever the file uses
+            case '\r':  // a line end is one character in every file
                 run.made() += '\n';
                 if (text_[i + 1] == '\n') ++i;
                 break;
@@ -85,8 +85,8 @@ void Parser::parse_literal(const Token& literal, StringLiteral& result) {
     flush();
 }
 
-// The text so far, which is kept by the module where the source does not have it; `run` is empty
-// again.
+// The text so far. The module keeps it if the source does not contain it. `run` is empty
+// afterwards.
 std::string_view Parser::take(Run& run) {
     const Run taken = std::exchange(run, {});
     if (!taken.copied) return taken.plain;
@@ -94,7 +94,7 @@ std::string_view Parser::take(Run& run) {
     return *module_.made_texts.back();
 }
 
-// Appends what the character behind a backslash stands for.
+// Appends the character of an escape sequence.
 void Parser::append_escape(uint32_t offset, std::string& result) {
     const char c = text_[offset];
     switch (c) {
@@ -124,7 +124,7 @@ void Parser::append_escape(uint32_t offset, std::string& result) {
     }
 }
 
-// "{" rvalue-expr "}" inside a literal that ends at `end`; returns where the last brace stands.
+// "{" rvalue-expr "}" inside a literal that ends at `end`; returns the place of the last brace.
 uint32_t Parser::parse_format(uint32_t open, uint32_t end, StringLiteral& result) {
     const uint32_t close = format_end(open, end);
     if (close == end) {
@@ -143,7 +143,7 @@ uint32_t Parser::parse_format(uint32_t open, uint32_t end, StringLiteral& result
     return close;
 }
 
-// The brace that matches the one at `open`, or `end`. Braces nest, and quotes hide them.
+// The brace that matches the one at `open`, or `end`. Braces nest; quotes hide them.
 uint32_t Parser::format_end(uint32_t open, uint32_t end) const {
     int depth = 0;
     char quote = '\0';
@@ -162,7 +162,7 @@ uint32_t Parser::format_end(uint32_t open, uint32_t end) const {
     return end;
 }
 
-// Parses the expression in place, with tokens of its own.
+// Parses the expression in place, with its own tokens.
 ExprId Parser::parse_format_expr(Span range) {
     const TokenList list = lex_range(sources_, range, diag_);
     const Token before = {.begin = range.begin, .end = range.begin};

@@ -1,5 +1,5 @@
-// sknd/syntax/parser_testing.h — what the tests of the parser share: parsing a text, and trees and
-// findings as short texts to compare with.
+// sknd/syntax/parser_testing.h — shared by the tests of the parser: parses a text, and shows trees
+// and findings as short texts.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ struct Parsed {
     const Definition& def() const { return module.definitions.at(0); }
     // "line:column kind" of each diagnostic.
     std::string findings() const;
-    // The expression with every pair of parentheses written out.
+    // The expression with all parentheses.
     std::string show(ExprId id) const;
     std::string show(RegionId id) const;
 };
@@ -28,7 +28,7 @@ Parsed parse(std::string text, ParseLimits limits = {});
 // The statements as a block of an operator with a generic type `T`; they begin in line 4.
 Parsed parse_in(std::string_view block, std::string_view statements);
 
-// What an expression parses to in `a = …;` of @using, or what is found wrong with it.
+// The parsed expression of `a = …;` in @using, or its findings.
 std::string expr(std::string_view text);
 // The same for the right side of `y[] = …;` in @lower and of `y = …;` in @compose.
 std::string lowered(std::string_view text);

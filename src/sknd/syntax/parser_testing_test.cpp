@@ -1,4 +1,4 @@
-// The helpers of parser_testing.h.
+// Tests the helpers of parser_testing.h.
 #include <fmt/format.h>
 
 #include "base/match.h"

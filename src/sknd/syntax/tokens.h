@@ -106,7 +106,7 @@ using text::Comment;
 using text::TextRange;
 
 bool is_keyword(TokenKind kind);
-// "`+=`", "an identifier", "the end of the file": the words for messages.
+// Words for messages: "`+=`", "an identifier", "the end of the file".
 std::string_view describe(TokenKind kind);
 
 }  // namespace lemma::sknd
