@@ -77,7 +77,7 @@ private:
     void skip_to_document_item();
     void skip_in_list(TokenKind closer);
 
-    // item ("," item)* closer, from behind the opening bracket.
+    // item ("," item)* closer; called after the opening bracket.
     template <class Item>
     void parse_list(const Token& open, TokenKind closer, Item item) {
         do {
