@@ -1,5 +1,5 @@
-// nnef1/check/check.h — which documents make sense: declarations, names, types and invocations
-// (specification, 3.3). What depends on values and shapes is found by expanding the graph.
+// nnef1/check/check.h — checks declarations, names, types and invocations of a document
+// (specification, 3.3). Expanding the graph checks values and shapes.
 #pragma once
 
 #include <array>
@@ -9,32 +9,32 @@
 
 namespace lemma::nnef1 {
 
-// What checking found out about the expressions of the document.
+// Facts about the expressions of the document.
 struct CheckedDocument {
-    // What an invocation calls, and an operator that works on tensors; null for other operators.
+    // The operation of an invocation, or of an operator on tensors; null for other operators.
     Table<ExprId, const Signature*> operations;
-    // What `?` stands for in that call. `?` itself: what it stands for in the fragment around it.
+    // The type of `?` in that call. For `?` itself: its type in the surrounding fragment.
     Table<ExprId, std::optional<TypeName>> generics;
 };
 
-// The document was parsed without errors.
+// The document must have been parsed without errors.
 CheckedDocument check_document(const Document& document,
                                const Operations& operations,
                                Dialect dialect,
                                Diagnostics& diag);
 
-// The fragments that binary operators on tensors stand for (3.3.3, table 1), in the order of
-// BinaryOp. `in` has none.
+// The fragments for binary operators on tensors (3.3.3, table 1), in the order of BinaryOp. `in`
+// has none.
 inline constexpr std::array<std::string_view, 13> kBinaryFragments = {
     "add", "sub", "mul", "div", "pow", "lt", "le", "gt", "ge", "eq", "ne", "and", "or"};
 static_assert(kBinaryFragments.size() == static_cast<size_t>(BinaryOp::In));
-// That of an operator; empty for `in`.
+// The fragment for an operator; empty for `in`.
 std::string_view fragment_of(UnaryOp op);
 std::string_view fragment_of(BinaryOp op);
 
 // The expression without parentheses around it.
 ExprId bare(const Nodes& nodes, ExprId id);
-// Where the operator of an operation stands.
+// The place of the operator of an operation.
 Span operator_span(const Expr& expr);
 
 }  // namespace lemma::nnef1

@@ -1,4 +1,4 @@
-// Assignments: structure, and how identifiers may be used (3.3.2).
+// Assignments: structure and use of identifiers (3.3.2).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void Checker::check_body(const Body& body) {
 
 // ---- The value ----------------------------------------------------------------------------------
 
-// The type of a value that is assigned as a whole, so that it may be an invocation with any result.
+// The type of a value that is assigned as a whole. It may be an invocation with any result.
 ValueType Checker::type_for(ExprId target, ExprId value) {
     value = bare(value);
     const auto& node = expr(value).node;
@@ -70,7 +70,7 @@ ValueType Checker::type_for(ExprId target, ExprId value) {
     return ValueType::tuple(std::vector(names->items.size(), type.items[0]));
 }
 
-// An invocation's array or tuple is taken apart at once: `[a, b] = split(…)`.
+// The array or tuple of an invocation is split at once: `[a, b] = split(…)`.
 bool Checker::fits_structure(ExprId target, const ValueType& type) const {
     const auto& node = expr(target).node;
     if (type.bad() || std::holds_alternative<BadExpr>(node)) return true;
@@ -167,7 +167,7 @@ bool Checker::may_assign(ExprId target, std::string_view name) {
                 "of an assignment");
         return false;
     }
-    // The later value takes the place of the earlier one.
+    // The later value replaces the earlier one.
     if (dialect_ == Dialect::Tract && found->second.role == Local::Role::Assigned) return true;
     diag_.error(span, DiagKind::AssignedTwice, fmt::format("`{}` was assigned before", name))
         .note(found->second.span, "assigned here")
@@ -182,7 +182,7 @@ void Checker::check_result_value(std::string_view name, const ValueType& type, E
         fragment_->results, [&](const auto& one) { return one.name.text == name; });
     if (result == fragment_->results.end()) return;
     const ValueType wanted = value_type(document_, result->type);
-    // tract keeps properties of the model as results.
+    // tract stores properties of the model as results.
     const bool kept = dialect_ == Dialect::Tract && !all_tensors(wanted);
     if (!kept && !can_cast(type, wanted, dialect_)) {
         diag_
@@ -216,7 +216,7 @@ void Checker::bind_name(ExprId target, std::string_view name, const ValueType& t
             .note("NNEF 1.0.4, 3.3.2: graph parameters must be the results of `external`");
     }
     if (type.bad() || type.tensor()) return;
-    // Others take `y = 1.0;` for a constant.
+    // Other dialects accept `y = 1.0;` as a constant.
     const bool number =
         type.kind == ValueType::Kind::Primitive && !type.is(TypeName::String) && type.name;
     if (number) locals_.find(name)->second.type = ValueType::tensor(type.name);

@@ -1,4 +1,4 @@
-// Invocations: arguments, generic types, and operations that can stand in few places (3.3.2).
+// Invocations: arguments, generic types, and operations that only few places allow (3.3.2).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@ namespace lemma::nnef1 {
 ValueType Checker::call_type(ExprId id, const Invocation& invocation) {
     const Signature* const signature = operations_.find(invocation.name);
     if (!signature && dialect_ == Dialect::Tract && invocation.name.view().starts_with("tract_")) {
-        // Extensions bring operations that only tract knows; those that are used are reported.
+        // Extensions add operations that only tract knows. Those in use are reported.
         for (const Argument& argument : document_.items(invocation.args)) type_of(argument.value);
         return invocation.name == "tract_core_scan" ? scan_type(id, invocation) : ValueType{};
     }
@@ -67,7 +67,7 @@ ValueType Checker::scan_type(ExprId id, const Invocation& invocation) {
     return results.size() == 1 ? results[0] : ValueType::tuple(results);
 }
 
-// `border = constant` where `'constant'` is meant.
+// `border = constant` instead of `'constant'`.
 bool Checker::misses_quotes(const ValueType& param, ExprId argument) {
     const Expr& node = expr(argument);
     const auto* name = std::get_if<Identifier>(&node.node);
@@ -99,7 +99,7 @@ void Checker::check_place(const Call& call) {
         return;
     }
     if (name != "external") return;
-    if (external_ == call.expr) return;  // an assignment to a single name has looked at it
+    if (external_ == call.expr) return;  // an assignment to a single name has checked it
     diag_
         .error(span,
                DiagKind::MisplacedOperation,
@@ -182,7 +182,7 @@ void Checker::check_all_assigned(const Call& call, const std::vector<ExprId>& ar
     }
 }
 
-// The argument of each parameter; missing ones are not valid.
+// The argument of each parameter; invalid if it is missing.
 std::vector<ExprId> Checker::match_arguments(const Call& call) {
     const Signature& signature = call.signature;
     const auto& params = signature.fragment->params;
@@ -228,7 +228,7 @@ std::vector<ExprId> Checker::match_arguments(const Call& call) {
 
 namespace {
 
-// What `?` in the parameter's type must be for the argument to fit.
+// The types of `?` in the parameter's type that let the argument fit.
 void deduce(const ValueType& param, const ValueType& argument, std::set<TypeName>& found) {
     if (param.name == TypeName::Generic) {
         const bool primitive = argument.kind == ValueType::Kind::Primitive;
@@ -245,7 +245,7 @@ void deduce(const ValueType& param, const ValueType& argument, std::set<TypeName
 
 }  // namespace
 
-// Whether an argument fits its parameter whatever `?` is; reports one that does not.
+// Whether some argument fits its parameter for no type of `?`. Reports that argument.
 bool Checker::refuses_any(const Call& call,
                           const std::vector<ExprId>& arguments,
                           const std::vector<ValueType>& types) {
@@ -292,7 +292,7 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
         deduce(signature.params[i], types[i], found);
     }
     if (found.size() == 1) return *found.begin();
-    // It has one type for all of them, and what they are shows when the graph is built.
+    // tract has one type for all tensors; building the graph shows their actual types.
     if (dialect_ == Dialect::Tract) return TypeName::Scalar;
     if (found.empty() && (unknown || refuses_any(call, arguments, types))) return std::nullopt;
     std::string names;
@@ -312,13 +312,13 @@ std::optional<TypeName> Checker::bind_generic(const Call& call,
 
 namespace {
 
-// Whether a tuple in a list has an item without a type that all tuples of the list agree on.
+// Whether a tuple in a list has an item on whose type the tuples of the list disagree.
 bool has_open_item(const ValueType& type) {
     const bool open = type.tuple() && std::ranges::any_of(type.items, &ValueType::bad);
     return open || std::ranges::any_of(type.items, has_open_item);
 }
 
-// `[1, 1, 1, 1]` where pairs are wanted.
+// `[1, 1, 1, 1]` instead of pairs.
 bool is_flat_list_of_pairs(const ValueType& found, const ValueType& wanted) {
     const auto item = [](const ValueType& type) {
         return type.array() && !type.items.empty() ? &type.items[0] : nullptr;
@@ -331,7 +331,7 @@ bool is_flat_list_of_pairs(const ValueType& found, const ValueType& wanted) {
 
 }  // namespace
 
-// The pairs themselves, where it does not matter which numbers belong together.
+// Suggests the pairs, if the grouping of the numbers does not matter.
 void Checker::hint_pairs(ExprId argument, diag::Report& report) {
     std::vector<int64_t> numbers;
     if (const auto* array = std::get_if<Array>(&expr(argument).node)) {

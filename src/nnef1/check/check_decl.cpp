@@ -184,7 +184,7 @@ void Checker::check_fragment_body(const Fragment& fragment) {
     }
 }
 
-// `extension tract_symbol B;`: an extent that only a run tells.
+// `extension tract_symbol B;` declares a runtime extent.
 void Checker::declare_symbols() {
     const ValueType integer = ValueType::primitive(TypeName::Integer);
     if (dialect_ != Dialect::Tract) {

@@ -1,4 +1,4 @@
-// Types of expressions (3.3.1 and 3.3.3), other than operators and invocations.
+// Types of expressions (3.3.1 and 3.3.3), except operators and invocations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,8 +80,8 @@ ValueType Checker::identifier_type(Span span, std::string_view name) {
 
 namespace {
 
-// Lists of tract have tuples whose items are of one type here and of another one there:
-// `[("name", "net"), ("size", 3)]`. Nobody knows the type of such an item.
+// Tuples in lists of tract may differ in the type of an item: `[("name", "net"), ("size", 3)]`. The
+// type of such an item is unknown.
 std::optional<ValueType> merged_tuple(const ValueType& a, const ValueType& b, Dialect dialect) {
     if (!a.tuple() || !b.tuple() || a.items.size() != b.items.size()) return std::nullopt;
     ValueType result = a;
@@ -118,7 +118,7 @@ ValueType Checker::array_type(const Array& array) {
     return first ? ValueType::empty_array() : ValueType::array(std::move(item));
 }
 
-// Beside tensors, numbers stand for constant tensors, so that a tuple has tensors only.
+// Numbers in a tuple with tensors are constant tensors, so that the tuple has tensors only.
 ValueType Checker::tuple_type(const Tuple& tuple) {
     std::vector<ValueType> types;
     bool tensors = false;
@@ -126,7 +126,7 @@ ValueType Checker::tuple_type(const Tuple& tuple) {
         types.push_back(type_of(id));
         tensors = tensors || has_tensor(types.back());
     }
-    // tract has tuples of both: `("x", tensor, 0, 1)`.
+    // tract has mixed tuples: `("x", tensor, 0, 1)`.
     if (dialect_ == Dialect::Tract && !std::ranges::all_of(types, has_tensor) && tensors) {
         return ValueType::tuple(std::move(types));
     }
@@ -221,7 +221,7 @@ void Checker::want_logical(ExprId condition) {
         "time");
 }
 
-// With a target when the whole is assigned to it.
+// `target` is given if the whole condition is assigned to it.
 ValueType Checker::condition_type(const IfElse& node, ExprId target) {
     want_logical(node.condition);
     const auto branch = [&](ExprId value) {

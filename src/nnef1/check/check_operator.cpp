@@ -64,7 +64,7 @@ ValueType Checker::unary_type(ExprId id, const Unary& node) {
     return {};
 }
 
-// The operands are checked as if the fragment was called by name.
+// Checks the operands like arguments of the fragment.
 ValueType Checker::tensor_operator(ExprId id,
                                    std::string_view name,
                                    const std::vector<ExprId>& operands) {

@@ -1,4 +1,4 @@
-// nnef1/check/checker.h — the parts of check.h: one object walks the document.
+// nnef1/check/checker.h — the implementation of check.h: one object walks the document.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace lemma::nnef1 {
 
-// What `?` can stand for.
+// The types that `?` can be.
 inline constexpr std::array kPrimitives = {
     TypeName::Integer, TypeName::Scalar, TypeName::Logical, TypeName::String};
 
@@ -119,13 +119,13 @@ private:
     CheckedDocument checked_;
     Table<ExprId, std::optional<ValueType>> types_;
 
-    // Of the body that is being checked.
+    // State of the current body.
     const Fragment* fragment_ = nullptr;
     const Graph* graph_ = nullptr;
     std::map<std::string_view, Local> locals_;
-    std::map<std::string_view, Span> targets_;  // everything that is assigned somewhere in it
+    std::map<std::string_view, Span> targets_;  // all assigned names of the body
     std::set<std::string_view> externals_;      // names that were assigned `external`
-    ExprId external_;                           // the invocation that is assigned now
+    ExprId external_;                           // the invocation being assigned
 };
 
 }  // namespace lemma::nnef1

@@ -41,7 +41,7 @@ std::optional<std::string> real_literal(double value) {
     return ir::real_text(value);
 }
 
-// An expression without unknowns as the number that it is.
+// An expression without unknowns, as a number.
 ir::Scalar plain(const ir::SymbolPool& symbols, const ir::Scalar& scalar) {
     const auto* id = std::get_if<ir::SymId>(&scalar);
     if (!id) return scalar;
@@ -149,7 +149,7 @@ std::string Identifiers::make(std::string_view name) {
     return used_.make(text);
 }
 
-// Parts of the path that are empty or consist of points would lead elsewhere.
+// Empty parts of a path, and parts made of dots, would lead to other folders.
 std::string Labels::make(std::string_view name) {
     std::string text;
     for (const char c : name) {

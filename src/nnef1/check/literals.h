@@ -12,17 +12,17 @@
 
 namespace lemma::nnef1 {
 
-// The type of tensors of this dtype: `scalar` is f32 and `integer` i64, others have none.
+// The type of tensors of this dtype: `scalar` for f32, `integer` for i64, none for others.
 std::optional<TypeName> type_of(ir::DType dtype);
 
 std::string string_text(std::string_view text);
-// Empty where there is no such literal: numbers that are not finite, values that only a run tells,
-// and values of another type. `?` takes what there is.
+// Empty if there is no such literal: numbers that are not finite, runtime values, and values of
+// another type. `?` accepts every type.
 std::optional<std::string> scalar_text(const ir::SymbolPool& symbols,
                                        const ir::Scalar& scalar,
                                        TypeName type);
-// A value of an attribute for a parameter: pairs are taken out of one pack, and an array is also
-// what a value that may be missing goes to.
+// The value of an attribute for a parameter. Pairs are taken from one pack. An array also takes a
+// value that may be missing.
 std::optional<std::string> value_text(const ir::SymbolPool& symbols,
                                       const ir::Value& value,
                                       const ValueType& type);
@@ -31,21 +31,21 @@ std::string literal_text(const Nodes& nodes, ExprId id);
 
 class Identifiers {
 public:
-    // A new identifier that reads like the name: `first.w#2` becomes `first_w_2`.
+    // A new identifier similar to the name: `first.w#2` becomes `first_w_2`.
     std::string make(std::string_view name);
 
 private:
     UniqueNames used_;
 };
 
-// Labels are compared without regard to case.
+// Labels are compared without case.
 class Labels {
 public:
     std::string make(std::string_view name);
 
 private:
     std::set<std::string, std::less<>> used_;  // in lower case
-    std::map<std::string, size_t> next_;       // the number to try, by the name without one
+    std::map<std::string, size_t> next_;       // next number to try, by the name without number
 };
 
 }  // namespace lemma::nnef1

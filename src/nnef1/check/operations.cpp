@@ -26,8 +26,8 @@ namespace {
 
 using Names = std::set<std::string_view>;
 
-// What the document and its quantisation file invoke or declare themselves. Nothing where that is
-// not worth the search, or not all that counts: operators stand for operations, too.
+// The names that the document and its quantisation file invoke or declare. Empty if the document is
+// too large for this to pay, or uses operators, which stand for further operations.
 std::optional<Names> names_in(const Document& document, const QuantFile& quant) {
     constexpr size_t kMaxInvocations = 1000;
     if (document.invocations.size() > kMaxInvocations) return std::nullopt;
@@ -43,12 +43,12 @@ std::optional<Names> names_in(const Document& document, const QuantFile& quant) 
     return names;
 }
 
-// The text with blanks in place of all but the declarations of these names, and of line ends. Takes
-// the names that it finds away. A declaration begins a line with `fragment` and has no body.
+// Replaces the text by blanks, except line ends and the declarations of these names. Removes the
+// names it finds from `names`. A declaration begins a line with `fragment` and has no body.
 std::string only_these(std::string_view text, Names& names) {
     constexpr std::string_view kKeyword = "fragment ";
     std::string result(text.size(), ' ');
-    size_t kept_end = 0;  // of the last declaration that is kept
+    size_t kept_end = 0;  // end of the last kept declaration
     for (size_t line = 0; line < text.size();) {
         const size_t end = std::min(text.find('\n', line), text.size() - 1);
         result[end] = text[end];
@@ -67,7 +67,7 @@ std::string only_these(std::string_view text, Names& names) {
 
 }  // namespace
 
-// All of it if a name is not known, for the sake of suggestions.
+// Parses the whole text if a name is unknown, for suggestions.
 Document parse_used_standard(diag::SourceMap& sources,
                              std::string_view text,
                              const Document& document,
@@ -154,7 +154,7 @@ const Signature* Operations::find(std::string_view name) const {
 
 namespace {
 
-// What other formats and frameworks call operations.
+// Names of operations in other formats and frameworks.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kForeignNames = {
     {{"convolution", "conv"},
      {"conv2d", "conv"},

@@ -21,7 +21,7 @@ fragment clamp( x: tensor<scalar>,
 fragment add( x: tensor<scalar>, y: tensor<scalar> ) -> ( z: tensor<scalar> );
 )";
 
-// The operations that are read for a document, each with its line.
+// The operations that are read for a document, with their lines.
 struct Used {
     explicit Used(const std::string& text) {
         const diag::FileId file = sources.add("graph.nnef", text);

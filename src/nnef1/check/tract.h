@@ -1,4 +1,4 @@
-// nnef1/check/tract.h — what documents of tract declare in their extensions.
+// nnef1/check/tract.h — declarations in the extensions of tract documents.
 #pragma once
 
 #include <map>
@@ -7,9 +7,9 @@
 
 namespace lemma::nnef1 {
 
-// The symbol that an extension declares: an extent that only a run knows; or nothing.
+// The symbol that an extension declares, a runtime extent; empty if it declares none.
 std::string_view declared_symbol(const Extension& extension);
-// All of them, with those that only the shape of an external tensor names.
+// All symbols, including those that occur only in the shape of an external tensor.
 std::map<std::string_view, Span> extent_symbols(const Document& document);
 
 }  // namespace lemma::nnef1

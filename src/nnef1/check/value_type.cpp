@@ -67,7 +67,7 @@ namespace {
 bool can_cast_primitive(TypeName from, const ValueType& to, Dialect dialect) {
     if (to.kind != ValueType::Kind::Primitive && !to.tensor()) return false;
     if (to.tensor() && !to.name) return true;
-    // Archives of tract have integers where the specification wants scalars.
+    // Archives of tract have integers where the specification requires scalars.
     const bool widened = dialect == Dialect::Tract && from == TypeName::Integer;
     return to.name == from || (widened && to.name == TypeName::Scalar);
 }
@@ -78,10 +78,10 @@ bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect) {
     using Kind = ValueType::Kind;
     if (from.bad() || to.bad()) return true;
     if (from.kind == Kind::Primitive) return can_cast_primitive(*from.name, to, dialect);
-    // Tensors of tract have one type, arrays of numbers are such, and attributes may be tensors.
+    // tract has one type for tensors. Arrays of numbers are tensors, and attributes may be tensors.
     if (dialect == Dialect::Tract && from.tensor()) return to.tensor() || !has_tensor(to);
     if (dialect == Dialect::Tract && from.array() && to.tensor()) return true;
-    // `[[0, 0], [1, 0]]` for pairs; how many items there are shows when the graph is built.
+    // `[[0, 0], [1, 0]]` for pairs; building the graph shows the number of items.
     if (dialect == Dialect::Tract && from.array() && to.tuple()) {
         return from.items.empty() || std::ranges::all_of(to.items, [&](const ValueType& item) {
                    return can_cast(from.items[0], item, dialect);

@@ -1,5 +1,5 @@
-// nnef1/check/value_type.h — the types of NNEF 1.0 expressions and which of them stands in for
-// which other one (specification, 3.3.1).
+// nnef1/check/value_type.h — the types of NNEF 1.0 expressions, and the casts between them
+// (specification, 3.3.1).
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 namespace lemma::nnef1 {
 
 struct ValueType {
-    // Bad is the type of what was reported already; it agrees with every type.
+    // Bad is the type of expressions with reported errors; it agrees with every type.
     enum class Kind : uint8_t { Bad, Primitive, Tensor, Array, Tuple };
 
     Kind kind = Kind::Bad;
-    // Of a primitive; of a tensor its items, missing for `tensor<>`. Inside of a generic fragment
-    // `?` is a type like the others, which equals itself alone.
+    // The type of a primitive, or of the items of a tensor; empty for `tensor<>`. Inside a generic
+    // fragment `?` is a separate type, equal to itself only.
     std::optional<TypeName> name;
-    std::vector<ValueType> items;  // of an array one, none for `[]`; of a tuple each
+    std::vector<ValueType> items;  // array: one, or none for `[]`; tuple: one per item
 
     static ValueType primitive(TypeName name) { return {Kind::Primitive, name, {}}; }
     static ValueType tensor(std::optional<TypeName> name) { return {Kind::Tensor, name, {}}; }
@@ -42,15 +42,15 @@ struct ValueType {
 std::string text(const ValueType& type);
 ValueType value_type(const Nodes& nodes, TypeId type);
 
-// Whether it holds a tensor somewhere; whether it holds nothing else.
+// Whether it contains a tensor; whether it contains nothing else.
 bool has_tensor(const ValueType& type);
 bool all_tensors(const ValueType& type);
 bool has_generic(const ValueType& type);
-// With another type in the place of `?`.
+// The type with `?` replaced.
 ValueType bind(const ValueType& type, TypeName generic);
 
 bool can_cast(const ValueType& from, const ValueType& to, Dialect dialect);
-// The one of the two that the other can be cast to.
+// The type of the two that the other can be cast to.
 std::optional<ValueType> common_type(const ValueType& a, const ValueType& b, Dialect dialect);
 
 }  // namespace lemma::nnef1

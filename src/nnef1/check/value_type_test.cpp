@@ -39,7 +39,8 @@ TEST(ValueType, CastsNoPrimitiveToAnother) {
     EXPECT_TRUE(can_cast(kInteger, kScalar, Dialect::Tract));
     EXPECT_TRUE(can_cast(kInteger, kTensor, Dialect::Tract));
     EXPECT_FALSE(can_cast(kScalar, kInteger, Dialect::Tract));
-    // Arrays of numbers are tensors, and attributes may be; but one tensor is no list of them.
+    // Arrays of numbers are tensors, and attributes may be tensors; but a tensor is not a list of
+    // tensors.
     EXPECT_TRUE(can_cast(ValueType::array(kInteger), kTensor, Dialect::Tract));
     EXPECT_TRUE(can_cast(kTensor, kInteger, Dialect::Tract));
     EXPECT_FALSE(can_cast(kTensor, ValueType::array(kTensor), Dialect::Tract));

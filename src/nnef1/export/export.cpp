@@ -15,7 +15,7 @@ namespace lemma::nnef1 {
 
 namespace {
 
-// Extents that are none are reported.
+// Reports extents that are not fixed.
 std::vector<int64_t> fixed_shape(const ir::Program& program,
                                  const ir::Tensor& tensor,
                                  Diagnostics& diag) {
@@ -35,7 +35,7 @@ std::vector<int64_t> fixed_shape(const ir::Program& program,
     return extents;
 }
 
-// The type of the items; one that NNEF 1.0 does not have is reported.
+// The type of the items. Reports types that NNEF 1.0 lacks.
 std::optional<TypeName> check_type(const ir::Tensor& tensor, Diagnostics& diag) {
     const auto type = type_of(tensor.dtype);
     if (!type) {
@@ -118,7 +118,7 @@ void Exporter::cannot(const ir::Operation* op, std::string message) {
 
 // ---- The graph ----------------------------------------------------------------------------------
 
-// Inputs and outputs keep their names where these are identifiers.
+// Inputs and outputs keep their names if these are identifiers.
 void Exporter::name_ports() {
     const ir::Graph& main = program_.graphs[program_.main];
     const auto item_name = [](const ir::Port& port, size_t i) {
@@ -147,7 +147,7 @@ void Exporter::name_ports() {
     if (outputs_.empty()) cannot(nullptr, "graphs of NNEF 1.0 have an output, this one has none");
 }
 
-// Each output is an identifier of its own.
+// Each output has its own identifier.
 void Exporter::finish_outputs() {
     size_t next = 0;
     for (const ir::Port& port : program_.graphs[program_.main].outputs) {
@@ -160,7 +160,7 @@ void Exporter::finish_outputs() {
     }
 }
 
-// A name that the graph has for the new value was made in the place of a copy.
+// An `update` already written, instead of a copy of the new value, is not repeated here.
 void Exporter::finish_updates() {
     for (size_t i = 0; i < program_.updates.size(); ++i) {
         if (updated_.contains(i)) continue;
@@ -210,7 +210,7 @@ void Exporter::declare(ir::TensorId id) {
     const auto type = type_of(tensor.dtype);
     for (const ir::Scalar& item : tensor.items) {
         auto text = type ? scalar_text(program_.symbols, item, *type) : std::nullopt;
-        // There are no literals for infinity and what is not a number; files can hold them.
+        // NNEF 1.0 has no literals for infinity and NaN, but its files can store them.
         if (!text) return declare_stored(id, "constants/" + names_[id]);
         items.push_back(std::move(*text));
     }
@@ -230,7 +230,7 @@ void Exporter::declare_stored(ir::TensorId id, const std::string& label) {
                                         string_text(graph_.variables.back().label)));
 }
 
-// A number where a tensor is wanted.
+// A tensor may be written as a number.
 std::string Exporter::tensor_text(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
     const auto type = type_of(tensor.dtype);
@@ -245,7 +245,7 @@ std::string Exporter::tensor_text(ir::TensorId id) {
     return name_of(id);
 }
 
-// Tensors are of scalars where nothing else is said.
+// Tensors have scalar items by default.
 std::string Exporter::generic_text(ir::TensorId id) {
     const auto type = check_type(program_.tensors[id], diag_);
     return !type || type == TypeName::Scalar ? "" : fmt::format("<{}>", spelling(*type));

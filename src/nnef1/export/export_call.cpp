@@ -22,7 +22,7 @@ const ir::Attribute* find_attribute(const ir::Operation& op, std::string_view na
     return found == op.attributes.end() ? nullptr : &*found;
 }
 
-// The operation of the specification that it is; null if it is none.
+// The operation in the specification; null if there is none.
 const Signature* find_signature(const Operations& operations, const ir::Operation& op) {
     if (!op.op.starts_with("nnef1.")) return nullptr;
     const Signature* const found = operations.find(op.op.substr(op.op.rfind('.') + 1));
@@ -115,7 +115,7 @@ std::string Exporter::results(const ir::Operation& op, const Signature& signatur
     for (size_t i = 0; i < op.outputs.size(); ++i) {
         std::vector<std::string> items;
         for (const ir::TensorId id : op.outputs[i].operand.items) {
-            // What is there already is not assigned a second time.
+            // Existing tensors are not assigned again.
             const bool again = is_known(id);
             check_rank(id);
             items.push_back(again ? identifiers_.make(name_of(id)) : name_of(id));
@@ -127,7 +127,7 @@ std::string Exporter::results(const ir::Operation& op, const Signature& signatur
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// `<integer>` where the arguments do not tell.
+// `<integer>` if it does not follow from the arguments.
 std::string Exporter::explicit_type(const ir::Operation& op, const Signature& signature) {
     if (!signature.generic()) return "";
     if (std::ranges::any_of(signature.params, has_generic)) return "";

@@ -1,4 +1,4 @@
-// The quantisers of tensors as the lines of graph.quant.
+// Writes the quantisers of tensors as lines of graph.quant.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ const ir::Value* find(const ir::Quantizer& quantizer, std::string_view name) {
     return nullptr;
 }
 
-// The axis of the channels, and how many there are; empty when nobody knows.
+// The axis and the number of channels; empty if unknown.
 struct Channels {
     int64_t axis = 0;
     int64_t count = 0;
@@ -46,13 +46,13 @@ std::optional<Channels> channels_of(const ir::SymbolPool& symbols, const ir::Ten
     return count ? std::optional(Channels{axis, *count}) : std::nullopt;
 }
 
-// A whole number where a scalar is wanted.
+// An integer as a scalar, if the type is scalar.
 ir::Scalar as_item(const ir::Scalar& value, TypeName type) {
     const auto* number = std::get_if<int64_t>(&value);
     return number && type == TypeName::Scalar ? ir::Scalar(static_cast<double>(*number)) : value;
 }
 
-// Items per channel are a tensor with the channels along their axis.
+// Items per channel become a tensor with the channels along their axis.
 std::optional<std::string> argument(const ir::SymbolPool& symbols,
                                     const ir::Tensor& tensor,
                                     const ir::Value& value,
@@ -72,9 +72,9 @@ std::optional<std::string> argument(const ir::SymbolPool& symbols,
     return text;
 }
 
-constexpr int64_t kMostBitsAway = 24;  // levels that f32 holds exactly
+constexpr int64_t kMostBitsAway = 24;  // f32 represents levels of this many bits exactly
 
-// The fragment that quantises as the operator of the program does; empty if there is none.
+// The fragment with the same meaning as the quantisation operator; empty if there is none.
 std::string_view fragment_of(const ir::Quantizer& quantizer, const Operations& operations) {
     const std::string_view op = quantizer.op;
     if (op == "quant.min_max_linear_quantize" || op == "nnef1.quantizers.min_max_linear") {
@@ -93,7 +93,7 @@ std::string_view fragment_of(const ir::Quantizer& quantizer, const Operations& o
     return found && found->standard ? found->name() : std::string_view{};
 }
 
-// `"y": name(…);`, or why there is none.
+// `"y": name(…);`, or the reason why there is none.
 lemma::Result<std::string> line_of(const ir::SymbolPool& symbols,
                                    const ir::Tensor& tensor,
                                    const std::string& name,
@@ -102,7 +102,7 @@ lemma::Result<std::string> line_of(const ir::SymbolPool& symbols,
     for (size_t i = 1; i < signature.params.size(); ++i) {
         const std::string_view param = signature.fragment->params[i].name.text;
         const ir::Value* given = find(*tensor.quantizer, param);
-        const ir::Value usual = ir::Scalar(param == "signed");  // of the module `quant`
+        const ir::Value usual = ir::Scalar(param == "signed");  // default of the module `quant`
         if (!given && (param == "signed" || param == "symmetric")) given = &usual;
         const auto text =
             given ? argument(symbols, tensor, *given, signature.params[i]) : std::nullopt;

@@ -1,4 +1,4 @@
-// nnef1/export/exporter.h — the parts of export.h: the state of writing one graph.
+// nnef1/export/exporter.h — the implementation of export.h: the state of writing one graph.
 #pragma once
 
 #include <set>
@@ -53,11 +53,11 @@ private:
     Identifiers identifiers_;
     Labels labels_;
     std::unordered_map<ir::TensorId, std::string, IdHash> names_;
-    std::unordered_set<ir::TensorId, IdHash> written_;  // tensors that an assignment made
+    std::unordered_set<ir::TensorId, IdHash> written_;  // tensors made by an assignment
     std::vector<std::string> inputs_, outputs_;         // identifiers
     std::vector<std::string> declarations_, body_;      // lines
-    std::set<size_t> updated_;                          // updates that are written
-    const ir::Operation* current_ = nullptr;            // that is being written
+    std::set<size_t> updated_;                          // written updates
+    const ir::Operation* current_ = nullptr;            // the operation being written
 };
 
 }  // namespace lemma::nnef1

@@ -1,5 +1,5 @@
-// Ranks that other tools take and the specification does not: they are brought into the form that
-// it wants, where the dialect says so.
+// Ranks that other tools accept and the specification does not. If the dialect allows them, they
+// are brought to the form of the specification.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lemma::nnef1 {
 
 namespace {
 
-// A tensor of rank 1 where another axis is wanted.
+// A tensor of rank 1 that needs another axis.
 struct MissingAxis {
     std::string_view op;
     std::string_view param;
@@ -32,7 +32,7 @@ constexpr std::array kMissingAxes = {
 
 }  // namespace
 
-// What the dialects compute otherwise is an operator of its own (stdlib/nnef1/dialects.sknd).
+// Operations with another meaning in a dialect are separate operators (stdlib/nnef1/dialects.sknd).
 std::string Expander::operator_name(const Call& call) const {
     const std::string_view name = call.signature.name();
     const bool khronos = options_.dialect == Dialect::Khronos;

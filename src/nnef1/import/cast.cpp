@@ -1,5 +1,5 @@
-// Values that take the type of a parameter (3.3.1): numbers where tensors are wanted become
-// constant tensors.
+// Casts values to the types of parameters (3.3.1). Numbers for tensor parameters become constant
+// tensors.
 #include <fmt/format.h>
 
 #include "base/match.h"
@@ -65,7 +65,7 @@ Value Expander::cast(const Value& value,
         [&](const auto&) { return number; });
 }
 
-// Defaults are built from literals alone.
+// Defaults consist of literals only.
 Value Expander::literal_value(const Nodes& nodes, ExprId id) const {
     const auto items = [&](Slice<ExprId> slice) {
         Values values;

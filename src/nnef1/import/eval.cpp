@@ -8,7 +8,7 @@ namespace lemma::nnef1 {
 
 namespace {
 
-// Levels of expressions, over all fragments that are open: what the stack takes.
+// Levels of nested expressions in all open fragments; bounds the use of the stack.
 constexpr int kMaxEvalDepth = 1500;
 
 }  // namespace
@@ -76,7 +76,7 @@ Value Expander::eval_subscript(const Subscript& node, Frame& frame) {
     const auto given = integer_of(index, expr(node.index).span, frame);
     if (!given) return {};
     int64_t at = *given;
-    // Khronos' tools count from the end.
+    // Khronos' tools count negative indices from the end.
     if (at < 0 && options_.dialect == Dialect::Khronos) at += size;
     if (at < 0 || at >= size) {
         report(expr(node.index).span,
@@ -124,7 +124,7 @@ Value Expander::eval_range(const SubscriptRange& node, Frame& frame) {
     return {text->substr(static_cast<size_t>(first), static_cast<size_t>(last - first))};
 }
 
-// Only the branch that is taken is evaluated; the other one may be invalid.
+// Evaluates the taken branch only; the other one may be invalid.
 Value Expander::eval_branch(const IfElse& node, ExprId target, Frame& frame) {
     const Value condition = eval(node.condition, frame);
     if (condition.unknown()) return {};

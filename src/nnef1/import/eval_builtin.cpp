@@ -13,7 +13,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// `-12`, or `-1.5e-3`, as a literal is written; nothing else may be in the string.
+// `-12` or `-1.5e-3`, as a literal is written. The string may contain nothing else.
 bool is_number(std::string_view text, bool scalar) {
     const auto digits = [&] {
         size_t count = 0;
@@ -64,7 +64,7 @@ Value Expander::to_integer(ExprId id, const Value& value, Frame& frame) {
     return match(
         value.node,
         [&](double number) {
-            // Khronos' tools cut the fraction off.
+            // Khronos' tools drop the fraction.
             const bool cut = options_.dialect == Dialect::Khronos;
             const double whole = cut ? std::trunc(number) : std::floor(number);
             if (!(whole >= -0x1p63 && whole < 0x1p63)) {

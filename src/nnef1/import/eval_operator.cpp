@@ -129,7 +129,7 @@ Value Expander::repeat(ExprId id, const Value& sequence, int64_t count, Frame& f
     return Value::array(std::move(result));
 }
 
-// `+` and `*` with an array or a string on a side.
+// `+` and `*` with an array or string operand.
 Value Expander::eval_sequence(
     ExprId id, const Binary& node, const Value& a, const Value& b, Frame& frame) {
     if (node.op == BinaryOp::Mul) {
@@ -157,7 +157,7 @@ Value Expander::eval_binary(ExprId id, const Binary& node, Frame& frame) {
     if (model_.checked.operations[id]) return apply(id, {node.lhs, node.rhs}, {}, frame);
     const Value a = eval(node.lhs, frame);
     if (const auto* flag = std::get_if<bool>(&a.node)) {
-        // The right-hand side may be invalid where it does not matter.
+        // The right-hand side is not evaluated, so it may be invalid.
         if (node.op == BinaryOp::And && !*flag) return a;
         if (node.op == BinaryOp::Or && *flag) return a;
     }
@@ -187,7 +187,7 @@ Value Expander::eval_binary(ExprId id, const Binary& node, Frame& frame) {
         if (const auto truth = comparison(node.op, *m, *n)) return {*truth};
         return eval_integers(id, node.op, *m, *n, frame);
     }
-    // Tract lets integers stand for scalars.
+    // Tract accepts integers as scalars.
     const double x = m ? static_cast<double>(*m) : std::get<double>(a.node);
     const double y = n ? static_cast<double>(*n) : std::get<double>(b.node);
     if (const auto truth = comparison(node.op, x, y)) return {*truth};

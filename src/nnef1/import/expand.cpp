@@ -1,4 +1,4 @@
-// The graph and the bodies of fragments: assignment by assignment.
+// Expands the graph and the bodies of fragments, assignment by assignment.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Imported Expander::expand() {
     return std::move(imported_);
 }
 
-// Shapes may depend on symbols that only a run tells; the graph then has no program.
+// Shapes may depend on runtime symbols; the graph then has no program.
 bool Expander::knows_ports() {
     for (const auto* names : {&document_.graph->params, &document_.graph->results}) {
         for (const Name& name : *names) {
@@ -59,7 +59,7 @@ std::optional<ir::Program> Expander::finish() {
     return program;
 }
 
-// What the graph gives a name has that name; others make room.
+// Tensors named in the graph keep their names; other names change on a conflict.
 void Expander::name_tensors(ir::Program& program) const {
     std::set<std::string, std::less<>> names;
     for (const ir::Tensor& tensor : program.tensors) names.insert(tensor.name);
@@ -145,8 +145,8 @@ void Expander::bind_name(ExprId target, std::string_view name, Value value, Fram
     frame.values[name] = std::move(value);
 }
 
-// Each identifier of the graph stands for a tensor of its own: `y = x;` is a copy, and `y = 1.0;` a
-// constant. Variables of one label are the same tensor.
+// Each identifier of the graph has its own tensor: `y = x;` is a copy, and `y = 1.0;` a constant.
+// Variables with the same label are the same tensor.
 Value Expander::named_tensor(std::string_view name, const Value& value, Span span) {
     const std::string text(name);
     Value result = cast(value, ValueType::tensor(std::nullopt), text, span);
@@ -167,7 +167,7 @@ Value Expander::named_tensor(std::string_view name, const Value& value, Span spa
         result = {outputs->at(0).items.at(0)};
     }
     const ir::TensorId tensor = std::get<ir::TensorId>(result.node);
-    // Documents of tract assign a name twice; it stands for the later value.
+    // Documents of tract may assign a name twice; the later value counts.
     if (const auto before = imported_.tensors.find(text); before != imported_.tensors.end()) {
         named_.erase(before->second.value);
     }

@@ -1,4 +1,4 @@
-// Invocations: arguments are evaluated, fragments with a body expanded, and operators called.
+// Invocations: evaluates arguments, expands fragments with a body, and calls operators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void Expander::note_custom(std::string_view name, Span span) {
 }
 
 Value Expander::run(Call& call, Frame& frame) {
-    // What stands in the graph is no more than its text says; fragments multiply.
+    // Work in the graph itself is bounded by the length of its text; fragments multiply it.
     const int64_t work = frame.fragment ? kCallWork : kCallWork / 20;
     if (!spend(work, call.span, frame)) return {};
     const Signature& signature = call.signature;
@@ -102,7 +102,7 @@ Value Expander::run(Call& call, Frame& frame) {
 
 // ---- Names --------------------------------------------------------------------------------------
 
-// Results of a fragment have the names that its caller gives them.
+// Results of a fragment get the names that its caller assigns.
 std::string Expander::path_of(const Frame& frame, std::string_view name) const {
     for (size_t i = 0; i < frame.result_names.size(); ++i) {
         if (frame.fragment->results[i].name.text == name && !frame.result_names[i].empty()) {
@@ -142,11 +142,11 @@ std::string_view Expander::first_name(ExprId target) const {
         [](const auto&) { return std::string_view(); });
 }
 
-// By what is assigned; inside of an expression by the operation.
+// The label is the assigned name; inside an expression, the name of the operation.
 std::string Expander::unique_label(const Call& call, const Frame& frame) {
     const std::string_view name = first_name(call.target);
     std::string label = path_of(frame, name.empty() ? call.signature.name() : name);
-    // An expansion is a path to operations, not one itself: these have the label for themselves.
+    // An expansion is a path to operations, which have the label to themselves.
     if (!call.signature.standard && !name.empty()) return label;
     const int number = ++labels_[label];
     return number == 1 ? label : fmt::format("{}_{}", label, number);
@@ -220,7 +220,7 @@ void flatten(const Value& value, std::vector<ir::Scalar>& items) {
         });
 }
 
-// Arrays of pairs come as one pack, item by item.
+// Arrays of pairs become one pack of their items.
 ir::Value attribute_value(const Value& value, const ValueType& type) {
     std::vector<ir::Scalar> items;
     flatten(value, items);
@@ -231,7 +231,7 @@ ir::Value attribute_value(const Value& value, const ValueType& type) {
     return items[0];
 }
 
-// Khronos' tools let windows lie beside the input where the border is ignored.
+// With an ignored border, Khronos' tools allow windows completely outside of the input.
 constexpr std::array<std::string_view, 4> kLenientOperations = {
     "box", "max_pool", "avg_pool", "rms_pool"};
 
@@ -246,8 +246,8 @@ ir::Operand operand_of(const Value& value) {
     return operand;
 }
 
-// A pack holds tensors of one rank. Where they differ, a sum of them is what the specification
-// makes of it: an addition after the other, each of which broadcasts.
+// A pack holds tensors of one rank. If ranks differ, the sum becomes a chain of additions, as the
+// specification requires. Each addition broadcasts.
 std::optional<Value> Expander::add_one_by_one(const Call& call, const Frame& frame) {
     if (call.signature.name() != "add_n") return std::nullopt;
     const auto rank = [&](const Value& item) {

@@ -1,5 +1,5 @@
-// What the builder says about a call is told about the invocation that it stands for: at the
-// argument to blame where that is clear, with the fragments that led there.
+// Reports messages of the builder about a call at its invocation: at the wrong argument if it is
+// known, with the fragments that led there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,8 +24,8 @@ std::vector<size_t> named_params(const Signature& signature, std::string_view te
     return found;
 }
 
-// The definitions in stdlib/nnef1 begin with the parameter that is wrong, if it is one alone:
-// "'axes' must be distinct". A text about two of them is about the whole invocation.
+// Messages in stdlib/nnef1 begin with the wrong parameter, if there is only one: "'axes' must be
+// distinct". A message about two parameters concerns the whole invocation.
 std::optional<size_t> blamed_param(const Signature& signature, std::string_view text) {
     const std::vector<size_t> named = named_params(signature, text);
     if (named.empty()) return std::nullopt;
@@ -50,7 +50,7 @@ void Expander::hand_on_reports(const Call& call, const Frame& frame) {
     for (diag::Diagnostic item : calls_.items()) {
         const auto blamed = blamed_param(call.signature, item.message);
         if (blamed && item.span == call.span) item.span = call.spans[*blamed];
-        // The texts of the composer speak of extents by the names that definitions give them.
+        // Messages of the composer name extents as the definitions do.
         const bool about_shapes =
             item.kind == DiagKind::ExtentMismatch || item.kind == DiagKind::RankMismatch;
         if (about_shapes && blamed) {
@@ -67,7 +67,7 @@ void Expander::hand_on_reports(const Call& call, const Frame& frame) {
     hand_on_reports(frame);
 }
 
-// `shape [2, 3]`, and of arrays `shapes [2, 3], [3, 2]`.
+// `shape [2, 3]`, or `shapes [2, 3], [3, 2]` for arrays.
 std::string Expander::shapes_text(const Value& value) const {
     constexpr size_t kMost = 8;
     const auto shape_of_tensor = [&](ir::TensorId id) {
@@ -91,7 +91,7 @@ std::string Expander::shapes_text(const Value& value) const {
     return fmt::format("shapes {}", fmt::join(shapes, ", "));
 }
 
-// What files cannot hold is no tensor of a graph (notes on 4.1: at most eight axes).
+// Tensors of a graph must fit into files (notes on 4.1: at most eight axes).
 bool Expander::fits_files(const Call& call, const ir::Operand& output, const Frame& frame) {
     for (const ir::TensorId id : output.items) {
         const size_t rank = builder_.program().tensors[id].shape.size();
@@ -108,8 +108,8 @@ bool Expander::fits_files(const Call& call, const ir::Operand& output, const Fra
     return true;
 }
 
-// Axes are matched from the first one on. Where that makes the larger operand grow, and matching
-// from the last one on, as others do it, would not, somebody may have meant the latter.
+// Axes are matched from the first one on. This may enlarge the larger operand where matching from
+// the last axis, as in other formats, would not. The user may have meant the latter.
 void Expander::warn_of_broadcast(const Call& call,
                                  const std::vector<ir::Operand>& inputs,
                                  const Frame& frame) {

@@ -1,4 +1,4 @@
-// Operations that no operator stands for: what they do is part of the program itself (4.1 and 4.8).
+// Operations without an operator: they are part of the program itself (4.1 and 4.8).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ std::string Expander::shape_text(const std::vector<ir::SymId>& shape) const {
     return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
-// A tensor of the shape that is the first argument.
+// A tensor whose shape is the first argument.
 std::optional<ir::Tensor> Expander::shaped_tensor(const Call& call, const Frame& frame) {
     const bool symbols = call.signature.name().ends_with("external");
     const std::string_view name = call.signature.name();
@@ -43,7 +43,7 @@ std::optional<ir::Tensor> Expander::shaped_tensor(const Call& call, const Frame&
     ir::Tensor tensor{.name = names_of_results(call, frame)[0],
                       .dtype = dtype_of(call.generic.value_or(TypeName::Scalar), options_)};
     if (tensor.name.empty()) tensor.name = call.label;
-    std::optional<int64_t> bytes = 8;  // no item takes more
+    std::optional<int64_t> bytes = 8;  // size of the largest item
     for (const Value& item : extents) {
         if (const auto* symbol = std::get_if<ir::SymId>(&item.node); symbol && symbols) {
             tensor.shape.push_back(*symbol);
@@ -153,7 +153,7 @@ bool Expander::label_is_good(const Call& call, const std::string& label, const F
         return false;
     };
     if (label.empty()) return refuse("the label of the variable is empty");
-    // torch-to-nnef keeps the names of PyTorch.
+    // torch-to-nnef keeps PyTorch names.
     const auto bad = std::ranges::find_if_not(label, is_label_character);
     if (bad != label.end() && options_.dialect != Dialect::Tract) {
         return refuse(fmt::format("the label '{}' contains '{}'", label, *bad));
@@ -164,7 +164,7 @@ bool Expander::label_is_good(const Call& call, const std::string& label, const F
     return true;
 }
 
-// Variables with one label, in any case, share their data.
+// Variables with the same label, ignoring case, share their data.
 Value Expander::share_variable(const Call& call,
                                const ir::Tensor& tensor,
                                size_t first,

@@ -1,4 +1,5 @@
-// nnef1/import/expander.h — the parts of import.h: one object evaluates, expands and builds.
+// nnef1/import/expander.h — the implementation of import.h: one object evaluates, expands and
+// builds.
 #pragma once
 
 #include <set>
@@ -9,15 +10,15 @@
 
 namespace lemma::nnef1 {
 
-// An operand of a sum of products, with the number of the letter of each axis.
+// An operand of a sum of products, with the letter number of each axis.
 struct EinsumOperand {
     ir::TensorId tensor;
     std::vector<int64_t> letters;
 };
 
-// A tensor, or an array of them.
+// A tensor, or an array of tensors.
 ir::Operand operand_of(const Value& value);
-// Whether integers stay as they are.
+// Whether the operation rounds, so that integers stay as they are.
 bool rounds(std::string_view operation);
 
 class Expander {
@@ -35,7 +36,7 @@ public:
           diag_(diag) {}
 
     Imported expand();
-    // A fragment of the document, called from outside of it (fragments.cpp).
+    // Calls a fragment of the document from outside (fragments.cpp).
     std::optional<std::vector<ir::Operand>> call_fragment(const Signature& signature,
                                                           const ir::Call& given);
 
@@ -44,21 +45,21 @@ private:
     struct Frame {
         const Fragment* fragment = nullptr;
         const Frame* caller = nullptr;
-        Span call;          // where the caller invokes it
+        Span call;          // place of the invocation
         std::string label;  // path of the invocation
         std::optional<TypeName> generic;
-        std::vector<std::string> result_names;  // what the caller calls the results
+        std::vector<std::string> result_names;  // the caller's names of the results
         std::map<std::string_view, Value> values;
         int depth = 0;
     };
     struct Call {
         ExprId expr;
-        Span span;  // of the name or the operator
+        Span span;  // place of the name or operator
         const Signature& signature;
         std::optional<TypeName> generic;
         std::vector<Value> arguments;  // of all parameters, cast to their types
-        std::vector<Span> spans;       // of the arguments; where there is none, of the name
-        ExprId target;                 // what the results are assigned to; may be missing
+        std::vector<Span> spans;       // places of the arguments, or of the name if one is missing
+        ExprId target;                 // assignment target of the results; may be missing
         std::string label;
         std::vector<std::string> result_names;  // of a call from outside
     };
@@ -138,7 +139,7 @@ private:
     Value to_integer(ExprId id, const Value& value, Frame& frame);
     Value to_scalar(ExprId id, const Value& value, Frame& frame);
 
-    // What tract does in its own ways (tract.cpp, tract_calls.cpp, tract_shapes.cpp).
+    // Special features of tract (tract.cpp, tract_calls.cpp, tract_shapes.cpp).
     void declare_symbols();
     Value symbol(std::string_view name) const;
     Value extent_value(ir::SymId extent) const;
@@ -181,9 +182,9 @@ private:
     struct ScanInput;
     struct ScanOutput;
     struct Scan;
-    struct LoopParts {  // in one order
+    struct LoopParts {  // in the same order
         std::vector<ir::TensorId> initial;
-        std::vector<ir::TensorId> carried;  // as the body sees them
+        std::vector<ir::TensorId> carried;  // inside the body
         std::vector<ir::TensorId> next;
         ir::GraphId body;
     };
@@ -218,7 +219,7 @@ private:
     std::optional<Values> known_values(const Value& value, bool reals = false) const;
     Value tensor_item(ir::TensorId tensor, const Value& index, Span span, const Frame& frame);
 
-    // Trouble (expand.cpp). The notes tell which invocations led here.
+    // Errors (expand.cpp). The notes name the invocations that led here.
     diag::Report report(Span span, DiagKind kind, std::string message, const Frame& frame);
     bool spend(int64_t work, Span span, const Frame& frame);
     bool fits_length(size_t length, size_t limit, Span span, const Frame& frame);
@@ -235,18 +236,18 @@ private:
     Diagnostics& calls_;
     Diagnostics& diag_;
     Imported imported_;
-    std::map<std::string, size_t> variable_by_label_;  // in lower case: its place in the result
-    std::set<std::string_view> variable_names_;        // identifiers that are variables
+    std::map<std::string, size_t> variable_by_label_;  // lower case; position in the result
+    std::set<std::string_view> variable_names_;        // identifiers of variables
     std::map<uint32_t, Span> updates_by_variable_;
     std::vector<ir::Update> updates_;
-    std::map<uint32_t, std::string> named_;  // tensors that an identifier of the graph stands for
-    std::map<std::string, int> labels_;      // how often each was used
-    std::map<std::string_view, ir::SymId> symbols_;  // extents that only a run knows
-    std::map<std::string_view, Span> unsupported_;   // operations of tract, where first used
-    std::map<uint32_t, Values> known_;  // tensors of integers that are known before a run
+    std::map<uint32_t, std::string> named_;          // tensors named by an identifier of the graph
+    std::map<std::string, int> labels_;              // number of uses of each
+    std::map<std::string_view, ir::SymId> symbols_;  // runtime extents
+    std::map<std::string_view, Span> unsupported_;   // operations of tract, with the first use
+    std::map<uint32_t, Values> known_;               // integer tensors known before a run
     int64_t work_ = 0;
     int eval_depth_ = 0;
-    bool stopped_ = false;  // a limit was passed: nothing more is evaluated
+    bool stopped_ = false;  // a limit was exceeded: evaluation has stopped
 };
 
 }  // namespace lemma::nnef1

@@ -24,7 +24,7 @@ Value item_value(const ir::SymbolPool& symbols, const ir::Scalar& scalar) {
         [](const auto& item) { return Value{item}; });
 }
 
-// An array also takes a value that may be missing; pairs are taken out of one pack.
+// An array also takes a value that may be missing. Pairs are taken from one pack.
 Value attribute_argument(const ir::SymbolPool& symbols,
                          const ir::Value& value,
                          const ValueType& type) {
@@ -100,7 +100,7 @@ private:
     const Model library_;
     const ImportOptions options_;
     Diagnostics& diag_;
-    Diagnostics calls_;  // where the operators report
+    Diagnostics calls_;  // diagnostics of the operators
     std::unique_ptr<ir::CallBuilder> operators_;
     Expander expander_;
 };
@@ -152,7 +152,7 @@ std::optional<std::vector<ir::Operand>> Expander::call_fragment(const Signature&
     return own_results(signature, given, result);
 }
 
-// What the fragment hands on is copied.
+// Copies results that are inputs of the fragment.
 std::optional<std::vector<ir::Operand>> Expander::own_results(const Signature& signature,
                                                               const ir::Call& given,
                                                               const Value& result) {

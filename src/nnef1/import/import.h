@@ -1,6 +1,6 @@
-// nnef1/import/import.h — a checked document becomes a program: expressions are evaluated,
-// fragments with a body are expanded, and what remains are calls of operators that the
-// specification describes (specification, chapters 4 and 6).
+// nnef1/import/import.h — a checked document becomes a program. Import evaluates expressions,
+// expands fragments with a body, and calls the operators for all other invocations (specification,
+// chapters 4 and 6).
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace lemma::nnef1 {
 struct ExpandLimits {
     size_t max_array_length = 1 << 20;  // --max-pack-length
     size_t max_string_bytes = 1 << 24;  // --max-string-bytes
-    // --max-work: items of arrays, and kCallWork for each invocation inside of a fragment.
+    // --max-work: items of arrays, and kCallWork for each invocation inside a fragment.
     int64_t max_work = 64'000'000;
     int max_call_depth = 200;  // --max-call-depth
 };
@@ -29,7 +29,7 @@ struct ImportOptions {
     ir::DType scalar = ir::DType::F32;
     ir::DType integer = ir::DType::I64;
     ExpandLimits limits;
-    // Tract: what the data of a label is (f32, i64 or bool), whatever the document says.
+    // Tract: the type of a label's data (f32, i64 or bool), which overrides the document.
     std::function<std::optional<ir::DType>(const std::string&)> stored_kind = {};
 };
 
@@ -38,26 +38,27 @@ struct StoredVariable {
     std::string label;
     ir::DType dtype{};
     std::vector<int64_t> shape;
-    Span span;  // of the invocation
+    Span span;  // place of the invocation
 };
 
 struct Imported {
-    std::optional<ir::Program> program;  // empty: something was reported, or `custom` is valid
+    std::optional<ir::Program> program;  // empty: an error was reported, or `custom` is valid
     std::vector<StoredVariable> variables;
     std::map<std::string, ir::TensorId> tensors;  // the identifiers of the graph
-    // The first invocation of an operation that only others know.
+    // The first invocation of a custom operation, whose meaning is unknown.
     Span custom;
     std::string custom_name;
 };
 
-// What checking made of a document, without errors.
+// A document that was checked without errors.
 struct Model {
     const Document& document;
     const Operations& operations;
     const CheckedDocument& checked;
 };
 
-// `calls` is where the builder reports; what it says goes on to `diag`, with the fragments around.
+// The builder reports to `calls`. Import passes its reports on to `diag`, with the surrounding
+// fragments.
 Imported import_document(const Model& model,
                          const ImportOptions& options,
                          ir::CallBuilder& builder,

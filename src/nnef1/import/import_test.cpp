@@ -1,5 +1,5 @@
-// What a builder is told about a document. The builder here knows no operators: results have the
-// shape of the first input, and as many items as an attribute says.
+// The calls that a document makes to a builder. This builder knows no operators: results have the
+// shape of the first input, and an attribute gives their number.
 #include "nnef1/import/import.h"
 
 #include <fmt/format.h>

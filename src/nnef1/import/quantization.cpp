@@ -158,7 +158,7 @@ std::optional<size_t> QuantCheck::parameter(const Signature& signature, const Ar
     return std::nullopt;
 }
 
-// The argument of each parameter; missing ones are not valid.
+// The argument of each parameter; invalid if it is missing.
 std::optional<std::vector<ExprId>> QuantCheck::match_arguments(const Signature& signature,
                                                                const Invocation& call) {
     std::vector<ExprId> given(signature.params.size());
@@ -197,13 +197,13 @@ bool QuantCheck::add_arguments(const Signature& signature,
     return true;
 }
 
-// A value that no quantiser of the specification can do with: why, and the parameter that has it.
+// A value that no quantiser of the specification accepts: its parameter and the reason.
 struct BadValue {
     std::string_view param;
     std::string reason;
 };
 
-// As numbers of the type that tensors have.
+// The items in the type of tensors, f32.
 std::vector<float> items_of(const TensorQuantizer& quantizer, std::string_view name) {
     std::vector<float> items;
     for (const QuantTensor& tensor : quantizer.tensors) {
@@ -239,7 +239,7 @@ std::optional<BadValue> find_bad_value(const TensorQuantizer& quantizer) {
         return BadValue{
             "min", fmt::format("`min` is {}, expected less than `max`, which is {}", from, to)};
     };
-    // As many items are those of the same channels; else each meets each.
+    // Lists of equal length have one item per channel; otherwise all pairs are compared.
     if (low.size() != high.size()) {
         return range(*std::ranges::max_element(low), *std::ranges::min_element(high));
     }
@@ -326,7 +326,7 @@ std::vector<TensorQuantizer> check_quantization(const QuantFile& file,
 
 namespace {
 
-// Zero points are whole numbers there.
+// Zero points must be integers there.
 bool to_integers(ir::Value& value) {
     const auto whole = [](ir::Scalar& item) {
         const auto* real = std::get_if<double>(&item);
@@ -339,7 +339,7 @@ bool to_integers(ir::Value& value) {
     return pack && std::ranges::all_of(pack->items, whole);
 }
 
-// The fragment as the operator that it was written for.
+// Replaces the fragment by the operator that it was written for.
 void make_quant_operator(ir::Quantizer& quantizer) {
     ir::Quantizer result{"quant.zero_point_linear_quantize", quantizer.attributes};
     for (ir::Attribute& attribute : result.attributes) {

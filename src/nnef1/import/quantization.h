@@ -1,4 +1,4 @@
-// nnef1/import/quantization.h — what `graph.quant` says about the tensors of a graph
+// nnef1/import/quantization.h — the quantisers that `graph.quant` gives to tensors of a graph
 // (specification, 5.3 and chapter 7).
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace lemma::nnef1 {
 
-// The fragment that documents have for `quant.zero_point_linear_quantize` of SkriptND, which rounds
-// halves away from zero.
+// The fragment that documents define for `quant.zero_point_linear_quantize` of SkriptND, which
+// rounds halves away from zero.
 inline constexpr std::string_view kAwayQuantizer = "zero_point_linear_quantize_away";
 
-// An argument where the quantiser takes a tensor: one number, or an item per channel.
+// A tensor argument of the quantiser: one number, or an item per channel.
 struct QuantTensor {
     std::string name;
     ir::DType dtype{};
@@ -23,19 +23,19 @@ struct TensorQuantizer {
     std::string op;
     std::vector<QuantTensor> tensors;  // in order of declaration, without the quantised one
     std::vector<ir::Attribute> attributes;
-    bool standard = false;     // else it is a fragment of the document
-    bool rounds_away = false;  // the fragment is kAwayQuantizer, as it is written
+    bool standard = false;     // otherwise it is a fragment of the document
+    bool rounds_away = false;  // the fragment is kAwayQuantizer, unchanged
     Span span;
 };
 
-// Names of tensors and operations, and the types of arguments, are checked.
+// Checks names of tensors and operations, and the types of arguments.
 std::vector<TensorQuantizer> check_quantization(const QuantFile& file,
                                                 const Document& document,
                                                 const Operations& operations,
                                                 const ImportOptions& options,
                                                 Diagnostics& diag);
 
-// As the tensor carries it: tensors are packs, with the axis that they run along.
+// The quantiser of a tensor of the program: its tensors are packs with their channel axis.
 ir::Quantizer to_quantizer(const TensorQuantizer& quantizer);
 
 }  // namespace lemma::nnef1

@@ -1,5 +1,5 @@
-// Where documents of tract differ in what a value is: symbols for extents that only a run knows,
-// one type for tensors of all items, arrays and tensors where others are wanted.
+// Values that differ in documents of tract: symbols for runtime extents, one type for all tensors,
+// and arrays or tensors in place of other types.
 #include "nnef1/check/tract.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string_view declared_symbol(const Extension& extension) {
 
 namespace {
 
-// The names in an expression of numbers. Nobody writes an extent in so many levels.
+// The names in an expression of numbers. Real extents never nest this deep.
 void find_names(const Document& document,
                 ExprId id,
                 std::map<std::string_view, Span>& found,
@@ -48,7 +48,7 @@ void find_names(const Document& document,
     }
 }
 
-// What is assigned, also as a part of an array or a tuple.
+// The assigned names, also inside arrays and tuples.
 void find_targets(const Document& document, ExprId id, std::set<std::string_view>& found) {
     const auto& node = document.exprs[id].node;
     if (const auto* name = std::get_if<Identifier>(&node)) found.insert(name->name);
@@ -166,7 +166,7 @@ void Expander::report_unsupported() {
 
 // ---- Values -------------------------------------------------------------------------------------
 
-// A number beside a tensor of integers is one: `add(n, 1)`.
+// A number beside an integer tensor is an integer: `add(n, 1)`.
 bool Expander::takes_integers(const Call& call) const {
     if (options_.dialect != Dialect::Tract) return false;
     bool integers = false;
@@ -224,8 +224,8 @@ Value Expander::array_tensor(const Value& value, const std::string& name, Span s
 
 namespace {
 
-// The numbers of tensors that are known, in the place of these. A tensor of several numbers in an
-// array stands for all of them.
+// Replaces known tensors by their numbers. In an array, a tensor of several numbers stands for all
+// of them.
 Value replaced(const Value& value, const auto& known) {
     if (const Values* items = value.items()) {
         Values result;
@@ -248,7 +248,7 @@ Value replaced(const Value& value, const auto& known) {
 
 }  // namespace
 
-// Attributes of tract may be tensors; those that follow from shapes are known.
+// Attributes of tract may be tensors; tensors that follow from shapes are known.
 void Expander::settle_attributes(Call& call, const Frame& frame) {
     if (options_.dialect != Dialect::Tract) return;
     for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -266,7 +266,7 @@ void Expander::settle_attributes(Call& call, const Frame& frame) {
             continue;
         }
         if (!has<ir::TensorId>(value)) continue;
-        // A tensor of rank 1 stands for an array, one of rank 0 for a number.
+        // A tensor of rank 1 is an array, one of rank 0 a number.
         const ValueType& item = type.array() && !type.items.empty() ? type.items[0] : type;
         const bool reals = item.is(TypeName::Scalar);
         const auto known = [&](const Value& one) {

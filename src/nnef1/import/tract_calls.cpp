@@ -1,5 +1,5 @@
-// Operations of tract whose attributes are strings that say what to build, and arguments that
-// tract takes in another form than the specification.
+// Operations of tract whose string attributes describe a computation, and arguments whose form
+// differs between tract and the specification.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ ir::Pack pack_of(const std::vector<int64_t>& numbers) {
 
 // ---- Item types ---------------------------------------------------------------------------------
 
-// The types of tract are told apart by kind; widths are those that the program computes in.
+// Only the kind of a tract type counts; the program computes in its own widths.
 std::optional<ir::DType> Expander::datum_type(const Call& call, size_t param, const Frame& frame) {
     std::string name = std::get<std::string>(call.arguments[param].node);
     std::ranges::transform(name, name.begin(), [](char c) {
@@ -41,7 +41,7 @@ std::optional<ir::DType> Expander::datum_type(const Call& call, size_t param, co
 
 Value Expander::call_cast(const Call& call, const Frame& frame) {
     const auto input = std::get<ir::TensorId>(call.arguments[0].node);
-    // Without a type it is the one that graph.quant gives the result, and the values are the same.
+    // Without a type, graph.quant gives the type of the result, and the values stay the same.
     const bool told = !std::get<std::string>(call.arguments[1].node).empty();
     const auto dtype =
         told ? datum_type(call, 1, frame) : std::optional(builder_.program().tensors[input].dtype);
@@ -64,9 +64,9 @@ Value Expander::call_cast(const Call& call, const Frame& frame) {
 
 namespace {
 
-// `mk,kn->mn`: an axis has a letter, which may be any character.
+// `mk,kn->mn`: each axis has a letter, which may be any character.
 struct Einsum {
-    std::vector<std::vector<int64_t>> inputs;  // the number of the letter of each axis
+    std::vector<std::vector<int64_t>> inputs;  // the letter number of each axis
     std::vector<int64_t> output;
 };
 
@@ -111,7 +111,7 @@ std::optional<Einsum> parse_einsum(std::string_view text) {
     return result;
 }
 
-// Those of the first two operands that the others or the result have.
+// The letters of the first two operands that other operands or the result use.
 std::vector<int64_t> kept_letters(std::span<const EinsumOperand> operands,
                                   const std::vector<int64_t>& output) {
     std::vector<int64_t> needed = output;
@@ -129,7 +129,7 @@ std::vector<int64_t> kept_letters(std::span<const EinsumOperand> operands,
 
 }  // namespace
 
-// One or two operands to the axes of `output`.
+// Contracts one or two operands to the axes of `output`.
 ir::TensorId Expander::contract(const Call& call,
                                 std::span<const EinsumOperand> operands,
                                 const std::vector<int64_t>& output,
@@ -147,7 +147,7 @@ ir::TensorId Expander::contract(const Call& call,
     }
     std::vector<ir::Scalar> extents(static_cast<size_t>(letters), int64_t{1});
     for (const EinsumOperand& operand : operands) {
-        // Axes of extent 1 are repeated; the definition checks the others.
+        // Axes of extent 1 are broadcast; the definition checks the others.
         const auto& shape = builder_.program().tensors[operand.tensor].shape;
         for (size_t axis = 0; axis < shape.size(); ++axis) {
             const auto number = builder_.program().symbols.as_int(shape[axis]);
@@ -170,7 +170,7 @@ ir::TensorId Expander::contract(const Call& call,
     return outputs ? outputs->at(0).items.at(0) : ir::TensorId{};
 }
 
-// More than two operands are contracted from the left, to those axes that are needed later.
+// Contracts more than two operands from the left, keeping the axes needed later.
 Value Expander::call_einsum(const Call& call, const Frame& frame) {
     const auto refuse = [&](size_t argument, std::string message) {
         report(call.spans[argument], DiagKind::NotSupported, std::move(message), frame);
@@ -223,7 +223,7 @@ std::optional<Value> Expander::call_tract(const Call& call, const Frame& frame) 
     return std::nullopt;
 }
 
-// Operations that take masks of numbers or logicals, or round integers; else null.
+// The operator for masks of numbers or logicals, or for rounding integers; otherwise null.
 const char* Expander::tract_operator(const Call& call) const {
     if (options_.dialect != Dialect::Tract) return nullptr;
     const auto dtype_at = [&](size_t i) -> std::optional<ir::DType> {
@@ -265,17 +265,18 @@ std::optional<ir::TensorId> Expander::call_one(const Call& call,
                     frame);
 }
 
-// Filters of `deconv` have their output channels first in tract: [g * o, i, …] for [g * i, o, …].
+// Filters of `deconv` have the output channels first in tract: [g * o, i, …] instead of [g * i, o,
+// …].
 bool Expander::swap_filter(Call& call, const Frame& frame) {
     const auto groups = call.signature.find_param("groups");
     const auto* count = groups ? std::get_if<int64_t>(&call.arguments[*groups].node) : nullptr;
     const auto* filter = std::get_if<ir::TensorId>(&call.arguments[1].node);
-    if (!count || !filter || *count <= 0) return true;  // by channel: one of each
+    if (!count || !filter || *count <= 0) return true;  // depthwise: one channel each
     std::vector<int64_t> shape;
     for (const ir::SymId extent : builder_.program().tensors[*filter].shape) {
         shape.push_back(builder_.program().symbols.as_int(extent).value_or(0));
     }
-    if (shape.size() < 2 || shape[0] <= 0 || shape[0] % *count != 0) return true;  // told later
+    if (shape.size() < 2 || shape[0] <= 0 || shape[0] % *count != 0) return true;  // reported later
     std::vector<int64_t> parted = {*count, shape[0] / *count};
     parted.insert(parted.end(), shape.begin() + 1, shape.end());
     std::vector<int64_t> order(parted.size());
@@ -288,7 +289,7 @@ bool Expander::swap_filter(Call& call, const Frame& frame) {
     if (id) id = call_one(call, "reshape", {{"shape", pack_of(joined)}}, *id, frame);
     if (!id) return false;
     call.arguments[1] = Value{*id};
-    // `output_shape` has the spatial extents alone.
+    // `output_shape` has the spatial extents only.
     const auto extents = call.signature.find_param("output_shape");
     const Values* const given = extents ? call.arguments[*extents].items() : nullptr;
     const auto* input = std::get_if<ir::TensorId>(&call.arguments[0].node);
@@ -302,7 +303,7 @@ bool Expander::swap_filter(Call& call, const Frame& frame) {
     return true;
 }
 
-// Axes of extent 1 do not count: [C, 1, 1] is [1, C].
+// Ignores axes of extent 1: [C, 1, 1] is [1, C].
 bool Expander::fit_bias(Call& call, size_t param, const Frame& frame) {
     const auto* id = std::get_if<ir::TensorId>(&call.arguments[param].node);
     if (!id) return true;
@@ -337,8 +338,8 @@ std::optional<ir::TensorId> Expander::as_dtype(const Call& call,
                     frame);
 }
 
-// Documents have `tensor<scalar>` for all items: indices may be reals, and constants integers where
-// all others are reals.
+// Documents use `tensor<scalar>` for all items: indices may be reals, and constants may be integers
+// among reals.
 bool Expander::fit_item_types(Call& call, const Frame& frame) {
     const auto dtype_of_argument = [&](size_t i) -> std::optional<ir::DType> {
         const auto* id = std::get_if<ir::TensorId>(&call.arguments[i].node);
@@ -368,7 +369,7 @@ bool Expander::fit_item_types(Call& call, const Frame& frame) {
     return true;
 }
 
-// Axes are added one after the other, from the first on: [0, 0] are two in front.
+// Adds axes one after the other, from the first on: [0, 0] adds two in front.
 void Expander::spread_axes(Call& call) const {
     const auto axes = call.signature.find_param("axes");
     const Values* const given = axes ? call.arguments[*axes].items() : nullptr;
@@ -376,7 +377,7 @@ void Expander::spread_axes(Call& call) const {
     std::vector<int64_t> sorted;
     for (const Value& item : *given) {
         const auto* axis = std::get_if<int64_t>(&item.node);
-        if (!axis || *axis < 0 || *axis > static_cast<int64_t>(kMaxRank)) return;  // told later
+        if (!axis || *axis < 0 || *axis > static_cast<int64_t>(kMaxRank)) return;  // reported later
         sorted.push_back(*axis);
     }
     std::ranges::sort(sorted);
@@ -398,7 +399,7 @@ bool Expander::adapt_to_tract(Call& call, const Frame& frame) {
     if (name == "unsqueeze") spread_axes(call);
     const auto border = call.signature.find_param("border");
     auto* mode = border ? std::get_if<std::string>(&call.arguments[*border].node) : nullptr;
-    // Nothing beyond the edges is a maximum.
+    // Padding never is the maximum.
     if (mode && name.starts_with("max_pool") && *mode == "constant") *mode = "ignore";
     if (mode && name == "pad" && *mode == "replicated") *mode = "replicate";
     if (name == "deconv" && !swap_filter(call, frame)) return false;

@@ -1,5 +1,5 @@
-// Scans of tract: a loop whose body is a fragment of the document. Each step sees a chunk of what
-// is scanned and hands on its state; chunks of results are put together.
+// Scans of tract: a loop whose body is a fragment of the document. Each step takes a chunk of each
+// scanned tensor and passes on its state. Result chunks are joined.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 
 namespace lemma::nnef1 {
 
-// What is scanned along an axis, a state, or a tensor that every step sees.
+// A tensor scanned along an axis, a state, or a tensor that every step sees.
 struct Expander::ScanInput {
     std::string param;
     ir::TensorId tensor;
     int64_t axis = 0;
-    int64_t chunk = 0;   // of what is scanned; negative: from the end on
-    std::string result;  // of a state: what the next step sees
+    int64_t chunk = 0;   // of a scanned tensor; negative: from the end
+    std::string result;  // of a state: its value for the next step
 };
 struct Expander::ScanOutput {
     std::string result;
-    bool full = false;  // of all steps, else of the last one
+    bool full = false;  // of all steps; otherwise of the last one
     int64_t axis = 0;
     int64_t chunk = 1;
 };
@@ -37,7 +37,7 @@ struct Expander::Scan {
 
 namespace {
 
-// Names of tensors are strings here and identifiers in the fragment: `Y.h` is `Y_h`.
+// Tensor names are strings here and identifiers in the fragment: `Y.h` is `Y_h`.
 std::string identifier(std::string name) {
     std::ranges::replace_if(
         name,
@@ -120,7 +120,7 @@ bool Expander::add_scan_outputs(Scan& scan, const Value& list) {
     return true;
 }
 
-// As many steps as there are chunks, of which all that is scanned has the same number.
+// One step per chunk. All scanned tensors must have the same number of chunks.
 bool Expander::count_steps(Scan& scan) {
     for (const ScanInput& input : scan.inputs) {
         if (input.chunk == 0) continue;
@@ -168,7 +168,7 @@ ir::TensorId Expander::call_scan_operator(const Scan& scan,
     return outputs ? outputs->at(0).items.at(0) : ir::TensorId{};
 }
 
-// A tensor that the body sees or the loop makes.
+// A tensor that the body reads or the loop makes.
 ir::TensorId Expander::loop_tensor(std::string name,
                                    ir::DType dtype,
                                    std::vector<ir::SymId> shape) {
@@ -182,7 +182,7 @@ ir::TensorId Expander::like_tensor(std::string name, ir::TensorId other) {
     return loop_tensor(std::move(name), tensor.dtype, tensor.shape);
 }
 
-// Zeros, in the place of what no step has made yet.
+// Zeros, for results that no step has made yet.
 ir::TensorId Expander::scan_zeros(const Scan& scan, ir::TensorId other) {
     const ir::Tensor tensor = builder_.program().tensors[other];
     ir::Tensor zero{.name = fmt::format("{}.zero", scan.label), .dtype = tensor.dtype};
@@ -203,7 +203,7 @@ ir::TensorId Expander::scan_zeros(const Scan& scan, ir::TensorId other) {
     return call_scan_operator(scan, "tract_core_broadcast", {{"shape", shape}}, {value});
 }
 
-// Which step writes first: the chunks of a negative size come from the end.
+// The position of a step's chunk. Chunks of negative size are counted from the end.
 ir::TensorId Expander::scan_place(const Scan& scan, ir::TensorId step, int64_t chunk) {
     if (chunk > 0) return step;
     const auto number = builder_.program().symbols.as_int(scan.steps);
@@ -249,7 +249,7 @@ std::optional<Values> Expander::scan_step(const Scan& scan,
     return results.items() ? *results.items() : Values{results};
 }
 
-// What a step carries on beside its states: all chunks of a result so far, or the last one.
+// Carries an output: all chunks of the result so far, or the last one.
 bool Expander::carry_output(const Scan& scan,
                             const ScanOutput& output,
                             ir::TensorId made,
@@ -266,7 +266,7 @@ bool Expander::carry_output(const Scan& scan,
     if (output.axis >= static_cast<int64_t>(shape.size())) {
         return refuse_scan(scan, fmt::format("`{}` has no axis {}", output.result, output.axis));
     }
-    // An extent that only a run tells is checked there.
+    // Runtime extents are checked during the run.
     const auto extent = builder_.program().symbols.as_int(shape[static_cast<size_t>(output.axis)]);
     if (extent && *extent != chunk) {
         return refuse_scan(scan,
@@ -294,7 +294,7 @@ bool Expander::carry_output(const Scan& scan,
     return true;
 }
 
-// What a step makes of a name.
+// The result of a step by its name.
 ir::TensorId Expander::scan_result(const Scan& scan, const Values& results, std::string_view name) {
     const auto& declared = scan.body->fragment->results;
     for (size_t i = 0; i < declared.size() && i < results.size(); ++i) {
@@ -306,7 +306,7 @@ ir::TensorId Expander::scan_result(const Scan& scan, const Values& results, std:
     return {};
 }
 
-// The calls of a step, and what it hands on. States come first, then the outputs.
+// The calls of a step, and the values for the next step: states first, then outputs.
 bool Expander::add_scan_step(const Scan& scan, ir::TensorId step, LoopParts& parts, Frame& frame) {
     std::map<std::string, ir::TensorId> states;
     for (const ScanInput& input : scan.inputs) {
@@ -385,7 +385,7 @@ Value Expander::build_scan(const Scan& scan, Frame& frame) {
     return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 
-// Arguments by their names; the first ones may go without.
+// Arguments by name; the first ones may be positional.
 std::map<std::string_view, Value> Expander::scan_arguments(const Invocation& invocation,
                                                            Frame& frame) {
     constexpr std::array<std::string_view, 5> kOrder = {"body", "scan", "full", "state", "output"};

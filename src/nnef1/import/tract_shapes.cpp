@@ -1,5 +1,5 @@
-// Arithmetic on shapes that documents of tract do with tensors: `tract_core_shape_of`, and what
-// takes its result apart and puts it together, is known before a run.
+// Shape arithmetic that tract documents do with tensors. The results of `tract_core_shape_of`, and
+// of operations that split or join them, are known before a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lemma::nnef1 {
 
 namespace {
 
-constexpr size_t kMostValues = 64;  // of a tensor that is kept; shapes are short
+constexpr size_t kMostValues = 64;  // known numbers per tensor; shapes are short
 
 const Value* argument_of(const std::vector<Value>& arguments,
                          const Signature& signature,
@@ -20,14 +20,14 @@ const Value* argument_of(const std::vector<Value>& arguments,
     return index ? &arguments[*index] : nullptr;
 }
 
-// The only item of an array of one number.
+// The only item of an array with one number.
 std::optional<int64_t> only_number(const Value* value) {
     if (!value || !value->items() || value->items()->size() != 1) return std::nullopt;
     const auto* number = std::get_if<int64_t>(&value->items()->front().node);
     return number ? std::optional(*number) : std::nullopt;
 }
 
-// Of a slice along the only axis.
+// The items of a slice along the only axis.
 std::optional<Values> sliced(const Values& values,
                              const std::vector<Value>& arguments,
                              const Signature& signature) {
@@ -43,14 +43,14 @@ std::optional<Values> sliced(const Values& values,
     return Values(values.begin() + first, values.begin() + last);
 }
 
-// Extents are equal if they are the same expression.
+// Extents are equal if their expressions are identical.
 bool same_number(const Value& a, const Value& b) {
     const auto* x = std::get_if<ir::SymId>(&a.node);
     const auto* y = std::get_if<ir::SymId>(&b.node);
     return x || y ? x && y && *x == *y : equal(a, b);
 }
 
-// What a cast to integers makes of numbers; false if the result is not of integers.
+// Casts numbers to integers; false if the result type is not integer.
 bool cut_fractions(Values& values, ir::DType dtype) {
     constexpr double kExact = 9007199254740992.0;  // 2^53
     for (Value& value : values) {
@@ -159,7 +159,7 @@ void Expander::learn_values(const Call& call, const Value& result) {
         }
         return learn(std::move(extents));
     }
-    if (name == "select") {  // between two that are the same
+    if (name == "select") {  // both branches have equal numbers
         const auto yes = known_values(call.arguments[1]);
         const auto no = known_values(call.arguments[2]);
         if (yes && no && std::ranges::equal(*yes, *no, same_number)) learn(*yes);

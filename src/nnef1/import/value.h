@@ -1,5 +1,5 @@
-// nnef1/import/value.h — what an expression is worth while a graph is expanded: attributes, which
-// are known at compile time, and tensors of the program that is being built.
+// nnef1/import/value.h — the values of expressions during expansion: attributes, which are known at
+// compile time, and tensors of the program being built.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lemma::nnef1 {
 struct Value;
 using Values = std::vector<Value>;
 
-// Something is wrong, which was reported; or it depends on an operation that only others know.
+// An error was reported, or the value depends on a custom operation.
 struct Unknown {};
 struct ArrayValue {
     std::shared_ptr<const Values> items;
@@ -25,7 +25,7 @@ struct TupleValue {
 };
 
 struct Value {
-    // A SymId is an integer that only a run knows: an extent of a document of tract.
+    // A SymId is a runtime integer: an extent of a tract document.
     std::variant<Unknown,
                  int64_t,
                  double,
@@ -38,18 +38,18 @@ struct Value {
         node;
 
     bool unknown() const { return std::holds_alternative<Unknown>(node); }
-    // Of an array or a tuple; null for others.
+    // The items of an array or a tuple; null for others.
     const Values* items() const;
 
     static Value array(Values items);
     static Value tuple(Values items);
 };
 
-// Arrays and tuples are compared item by item.
+// Compares arrays and tuples item by item.
 bool equal(const Value& a, const Value& b);
-// Whether anything in it is unknown.
+// Whether any part of it is unknown.
 bool has_unknown(const Value& value);
-// Whether anything in it is a T.
+// Whether any part of it is a T.
 template <class T>
 bool has(const Value& value) {
     if (std::holds_alternative<T>(value.node)) return true;

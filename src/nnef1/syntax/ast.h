@@ -1,7 +1,7 @@
-// nnef1/syntax/ast.h — the syntax tree of an NNEF 1.0 document, as written: parentheses, spelling
-// and order are kept. Nodes live in stores and name each other by id; lists are ranges of shared
-// vectors, and names are views into the source text, so a flat graph of a hundred thousand
-// operations costs a handful of allocations. The SourceMap must outlive the tree.
+// nnef1/syntax/ast.h — the syntax tree of an NNEF 1.0 document as written: it keeps parentheses,
+// spelling and order. Nodes live in stores and refer to each other by id. Lists are ranges of
+// shared vectors and names are views of the source text, so a flat graph of a hundred thousand
+// operations needs few allocations. The SourceMap must outlive the tree.
 #pragma once
 
 #include <deque>
@@ -23,16 +23,16 @@ struct ExprId : Id<ExprId> {};
 struct TypeId : Id<TypeId> {};
 struct InvocationId : Id<InvocationId> {};
 
-// `text` is the name itself: without `i"…"` and its escapes in the tract dialect.
+// `text` is the plain name: without `i"…"` and escapes in the tract dialect.
 struct Name {
     std::string_view text;
     Span span;
 };
 
-// What nodes are made of needs no more than four bytes of alignment: a large document is as quick
-// to read as its tree is small.
+// Parts of nodes are aligned to four bytes at most: smaller trees make large documents faster to
+// read.
 #pragma pack(push, 4)
-// A view of a text below 4 GiB.
+// A view of a text of less than 4 GiB.
 class TextView {
 public:
     TextView() = default;
@@ -48,13 +48,13 @@ private:
     const char* data_ = nullptr;
     uint32_t size_ = 0;
 };
-// A minus sign right before a number belongs to the literal, unless `^` follows the number: -2^2
-// is -(2^2). The text as written is that of the node's span.
+// A minus sign right before a number belongs to the literal, unless `^` follows the number: -2^2 is
+// -(2^2). The span of the node has the text as written.
 template <class T>
 class NumberLiteral {
 public:
     explicit NumberLiteral(T value) : value_(value) {}
-    T value() const { return value_; }  // no reference: it may lie at any multiple of four
+    T value() const { return value_; }  // not a reference, because it may be misaligned
 
 private:
     T value_;
@@ -63,7 +63,7 @@ private:
 using IntegerLiteral = NumberLiteral<int64_t>;
 using ScalarLiteral = NumberLiteral<double>;
 
-// Some neighbours in one of the shared vectors of Nodes, which `items` reads.
+// Consecutive items in a shared vector of Nodes; `items` reads them.
 template <class T>
 struct Slice {
     uint32_t begin = 0;
@@ -88,7 +88,7 @@ struct ArrayType {
 struct TupleType {  // two items or more
     Slice<TypeId> items;
 };
-struct BadType {};  // reported where it was parsed; agrees with every type
+struct BadType {};  // reported by the parser; agrees with every type
 struct Type {
     Span span;
     std::variant<BadType, PrimitiveType, TensorType, ArrayType, TupleType> node;
@@ -140,7 +140,7 @@ struct Paren {  // (x)
 struct Array {
     Slice<ExprId> items;
 };
-struct Tuple {  // two items or more; the parentheses may be missing on the left of an assignment
+struct Tuple {  // two items or more; without parentheses only left of an assignment
     Slice<ExprId> items;
     bool parentheses = true;
 };
@@ -158,7 +158,7 @@ struct Unary {
 };
 struct Binary {
     BinaryOp op{};
-    uint32_t op_begin = 0;  // where the operator stands in the file
+    uint32_t op_begin = 0;  // offset of the operator in the file
     ExprId lhs, rhs;
 };
 struct IfElse {  // consequent if condition else alternative
@@ -173,14 +173,14 @@ struct BuiltinCall {
     Builtin function{};
     ExprId argument;
 };
-// name<type>(args); the span of the node, which is the id of this, begins with the name.
+// name<type>(args). The node of this id has a span that begins with the name.
 struct Invocation {
     TextView name;
     Slice<Argument> args;
     std::optional<TypeName> type;
     uint32_t name_size = 0;  // as written
 };
-struct BadExpr {};  // reported where it was parsed; agrees with every type
+struct BadExpr {};  // reported by the parser; agrees with every type
 
 struct Expr {
     Span span;
@@ -205,14 +205,14 @@ struct Expr {
 };
 static_assert(sizeof(Expr) == 32);
 
-// What documents and quantisation files are made of.
+// The nodes of a document or quantisation file.
 class Nodes {
 public:
     Store<ExprId, Expr> exprs;
     Store<TypeId, Type> types;
     Store<InvocationId, Invocation> invocations;
 
-    // Null where the expression is something else.
+    // Null if the expression is not an invocation.
     const Invocation* invocation(const Expr& expr) const {
         const auto* id = std::get_if<InvocationId>(&expr.node);
         return id ? &invocations[*id] : nullptr;
@@ -228,7 +228,7 @@ public:
     Slice<Argument> add_list(std::span<const Argument> items) { return append(args_, items); }
     Slice<Iterator> add_list(std::span<const Iterator> items) { return append(iterators_, items); }
 
-    // Room for about so many expressions, and what usually comes with them.
+    // Reserves room for this many expressions and their usual parts.
     void reserve(size_t count) {
         exprs.reserve(count);
         expr_lists_.reserve(count / 2);
@@ -236,13 +236,13 @@ public:
         invocations.reserve(count / 8);
     }
 
-    // Keeps a text that stands nowhere in the source; the view lives as long as the tree.
+    // Stores a text that is not in the source; the view lives as long as the tree.
     std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
     Nodes() = default;
     Nodes(Nodes&&) = default;
     Nodes& operator=(Nodes&&) = default;
-    Nodes(const Nodes&) = delete;  // views would still point into the old texts
+    Nodes(const Nodes&) = delete;  // copied views would point into the old texts
     Nodes& operator=(const Nodes&) = delete;
 
 private:
@@ -270,7 +270,7 @@ private:
 using text::Comment;
 
 struct Version {
-    Span span;  // of the statement; not valid if it is missing
+    Span span;  // of the statement; invalid if it is missing
     std::string_view text;
     int major_number = 0;
     int minor_number = 0;
@@ -278,7 +278,7 @@ struct Version {
 struct Extension {
     Span span;
     std::vector<Name> names;
-    // Tract: what stands between the name, then the only one, and the `;`: `S >= 0`.
+    // Tract: the text between the only name and the `;`: `S >= 0`.
     std::string_view rest;
 };
 struct Assignment {
@@ -290,7 +290,7 @@ struct Param {
     Span span;
     Name name;
     TypeId type;
-    ExprId default_value;  // may be missing; literals, arrays and tuples of them
+    ExprId default_value;  // may be missing; literals, and arrays and tuples of them
 };
 struct Result {
     Span span;
@@ -312,7 +312,7 @@ struct Fragment {
     std::vector<Param> params;
     std::vector<Result> results;
     std::optional<Body> body;  // missing: a custom operation
-    uint32_t arrow = 0;        // where `->` stands in the file
+    uint32_t arrow = 0;        // offset of `->` in the file
 };
 struct Graph {
     Span span;
@@ -320,7 +320,7 @@ struct Graph {
     std::vector<Name> params;
     std::vector<Name> results;
     Body body;
-    uint32_t arrow = 0;  // where `->` stands in the file
+    uint32_t arrow = 0;  // offset of `->` in the file
 };
 
 // The extensions of the specification.
@@ -332,13 +332,13 @@ struct Document : Nodes {
     Version version;
     std::vector<Extension> extensions;
     std::vector<Fragment> fragments;
-    std::optional<Graph> graph;  // missing: a library, or it was reported
+    std::optional<Graph> graph;  // missing: a library, or an error was reported
     std::vector<Comment> comments;
 
     bool has_extension(std::string_view name) const;
 };
 
-// The name of an operation where it is called.
+// The place of the operation's name in a call.
 inline Span name_span(const Expr& expr, const Invocation& call) {
     return {expr.span.file, expr.span.begin, expr.span.begin + call.name_size};
 }

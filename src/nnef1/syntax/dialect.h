@@ -1,5 +1,5 @@
-// nnef1/syntax/dialect.h — whose NNEF 1.0 a document is read as. Where they differ is listed with
-// each rule; `Strict` is the specification.
+// nnef1/syntax/dialect.h — the dialect in which a document is read. Each rule lists the
+// differences; `Strict` is the specification.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ constexpr auto kSingleKinds = text::single_kinds<TokenKind>({{'(', TokenKind::LP
                                                              {'+', TokenKind::Plus},
                                                              {'^', TokenKind::Caret}});
 
-// The token that this character is, whatever follows; Bad for all others.
+// The token of this character, if it does not depend on the next one; otherwise Bad.
 TokenKind single_kind(char c) { return kSingleKinds[static_cast<uint8_t>(c)]; }
 
 }  // namespace
@@ -55,7 +55,7 @@ public:
         diag_.warning(span(0, 3), DiagKind::NonStandard, "the file begins with a byte order mark")
             .note("other tools refuse it: save the file as plain ASCII text");
     }
-    // Reads so many tokens, or all that are left.
+    // Reads this many tokens, or all remaining ones.
     void read(size_t count);
     void drop(size_t count) {
         list_.tokens.erase(list_.tokens.begin(),
@@ -65,7 +65,7 @@ public:
     TokenList& list() { return list_; }
 
 private:
-    // Blanks, words and brackets are lexed in one loop; what is rarer stays out of its way.
+    // One loop lexes blanks, words and brackets. Rarer tokens are handled outside of it.
     void lex_token();
     void lex_word();
     [[gnu::noinline]] void lex_tract_word(uint32_t end);
@@ -94,7 +94,7 @@ void TokenStream::Lexer::read(size_t count) {
     if (last_kind() == TokenKind::EndOfFile) return;
     const size_t size_before = list_.tokens.size();
     const size_t wanted = size_before + std::min(count, SIZE_MAX - size_before);
-    // A token takes three bytes and more, but for the shortest texts.
+    // A token takes three bytes or more, except in very short texts.
     const size_t expected = size_before + std::min(count, (text_.size() - pos_) / 3) + 4;
     if (list_.tokens.capacity() < expected) {
         list_.tokens.reserve(std::max(expected, 2 * list_.tokens.capacity()));
@@ -154,7 +154,7 @@ void TokenStream::Lexer::lex_tract_word(uint32_t end) {
     if (free) lex_free_text();
 }
 
-// Tract: `extension tract_assert S >= 0;` means what it wants to behind the name.
+// Tract: text of any form may follow the name of an extension: `extension tract_assert S >= 0;`.
 void TokenStream::Lexer::lex_free_text() {
     const auto blank = [](char c) {
         return class_of(c) == CharClass::Space || class_of(c) == CharClass::LineEnd;
@@ -216,7 +216,8 @@ void TokenStream::Lexer::lex_foreign_comment() {
     emit(TokenKind::Bad, skip(pos_, [](char c) { return !ends_comment(c); }));
 }
 
-// Whether a `>` here ends a type: `x: tensor<scalar>=1.0` has no `>=`, which no type can precede.
+// Whether a `>` here ends a type: `x: tensor<scalar>=1.0` has no `>=`, because `>=` cannot follow a
+// type.
 bool TokenStream::Lexer::closes_type() const {
     const TokenKind last = last_kind();
     return (last >= TokenKind::KwInteger && last <= TokenKind::KwString) ||
@@ -340,7 +341,8 @@ void TokenStream::Lexer::check_escape(uint32_t backslash, char quote) {
              : report.fix(span(backslash, backslash), "\\");
 }
 
-// What in a string is not printable ASCII: an error of the strict dialect; others warn.
+// Characters of a string that are not printable ASCII: an error in the strict dialect, otherwise a
+// warning.
 void TokenStream::Lexer::check_characters(uint32_t begin, uint32_t end) {
     bool reported = false;
     for (uint32_t i = begin; i < end;) {

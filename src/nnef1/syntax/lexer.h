@@ -1,5 +1,5 @@
-// nnef1/syntax/lexer.h — NNEF 1.0 text to tokens. Never fails: what cannot be a token is reported
-// and becomes TokenKind::Bad, and lexing goes on behind it.
+// nnef1/syntax/lexer.h — NNEF 1.0 text to tokens. It never fails: it reports text that cannot be a
+// token, makes it TokenKind::Bad, and continues after it.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,7 @@ TokenList lex(const diag::SourceMap& sources,
               Diagnostics& diag,
               size_t max_tokens = SIZE_MAX);
 
-// The same piece by piece: the tokens of a text of many megabytes take more memory than all that is
-// made of them.
+// The same in pieces: the tokens of a text of many megabytes take more memory than its tree.
 class TokenStream {
 public:
     TokenStream(const diag::SourceMap& sources,
@@ -31,10 +30,10 @@ public:
     TokenStream(const TokenStream&) = delete;
     TokenStream& operator=(const TokenStream&) = delete;
 
-    // What was read and not dropped; the last one of all is EndOfFile.
+    // The tokens read and not dropped; the very last one is EndOfFile.
     const std::vector<Token>& tokens() const;
     void read(size_t count);
-    // Forgets the first tokens, but not all of them.
+    // Drops the first tokens, but never all.
     void drop(size_t count);
     std::vector<Comment> take_comments();
 

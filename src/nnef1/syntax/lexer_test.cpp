@@ -12,7 +12,7 @@ struct Lexed {
     Diagnostics diag;
     TokenList list;
 
-    // The tokens' texts, a space between them.
+    // The texts of the tokens, separated by spaces.
     std::string texts() const {
         std::string result;
         for (const Token& token : list.tokens) {
@@ -155,7 +155,7 @@ TEST(Nnef1Lexer, ChecksEscapesByDialect) {
     EXPECT_EQ(lex_text(R"('a\n')").errors(), "1:3 bad-escape");
     EXPECT_EQ(lex_text(R"("a\'")").errors(), "1:3 non-standard");
     EXPECT_EQ(lex_text(R"('a\n')", Dialect::Tract).errors(), "");
-    // Khronos' tools know no escapes.
+    // Khronos' tools have no escapes.
     EXPECT_EQ(lex_text(R"('a\' b)", Dialect::Khronos).texts(), R"('a\' b)");
 }
 
@@ -179,7 +179,7 @@ TEST(Nnef1Lexer, StopsAtTheLimit) {
 
 TEST(Nnef1Lexer, TakesManyUnclosedStringsInLinearTime) {
     const Lexed lexed = lex_text(testing::repeated("'\n", 200'000), Dialect::Khronos);
-    EXPECT_FALSE(lexed.diag.has_errors());  // they close one another
+    EXPECT_FALSE(lexed.diag.has_errors());  // the two quotes close each other
     EXPECT_TRUE(lex_text(testing::repeated("\"\n'", 100'001)).diag.has_errors());
 }
 

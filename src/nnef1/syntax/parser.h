@@ -1,5 +1,5 @@
-// nnef1/syntax/parser.h — NNEF 1.0 text to a syntax tree. Recovers at assignments, fragments and
-// the graph, so that one run reports every independent error; what is broken becomes BadExpr.
+// nnef1/syntax/parser.h — NNEF 1.0 text to a syntax tree. The parser recovers at assignments,
+// fragments and the graph, so one run reports every independent error. Broken parts become BadExpr.
 #pragma once
 
 #include "diag/diagnostic.h"
@@ -11,8 +11,8 @@ namespace lemma::nnef1 {
 
 struct ParseLimits {
     int max_depth = 256;  // nested brackets and right-hand chains
-    // Levels of one expression tree, left-hand chains such as `a + b + c` included: bounds the
-    // recursion of every later pass.
+    // Levels of one expression tree, including left-hand chains such as `a + b + c`. This bounds
+    // the recursion of every later pass.
     int max_expr_depth = 1000;
     size_t max_tokens = 64'000'000;  // per file
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMaxReserved = 4'000'000;
 constexpr size_t kChunk = 4096;   // tokens to read at a time
-constexpr size_t kLookahead = 8;  // no less than `peek` is ever asked for
+constexpr size_t kLookahead = 8;  // upper bound of the lookahead of `peek`
 
 bool ends_statement(TokenKind kind) {
     return kind == TokenKind::Semicolon || kind == TokenKind::LBrace || kind == TokenKind::RBrace;
@@ -27,8 +27,8 @@ Parser::Parser(const diag::SourceMap& sources,
     document_.file = file;
     const bool everything = tract() || options.kind == DocumentKind::Library;
     operators_enabled_ = fragments_enabled_ = everything;
-    // At most one expression in six bytes, nearly always: it saves moving them as they grow in
-    // number.
+    // Nearly always at most one expression per six bytes. Reserving avoids moves as the store
+    // grows.
     const size_t expected = std::min(text_.size() / 6, kMaxReserved) + 1;
     nodes_.reserve(expected);
     expr_depths_.reserve(expected);
@@ -45,8 +45,8 @@ void Parser::read_tokens() {
     in_sight_ = complete ? SIZE_MAX : cursor_.last - std::min(cursor_.last, kLookahead);
 }
 
-// Moves the window at the beginning of a statement, so that all of it is in sight: what looks ahead
-// for its end finds it, and the errors of the lexer in it are known before it begins.
+// Moves the window at the beginning of a statement, so that it contains the whole statement.
+// Lookahead then finds its end, and the errors of the lexer in it are known in advance.
 void Parser::read_statement() {
     if (cursor_.pos < statement_end_ || in_sight_ == SIZE_MAX) return;
     stream_.drop(cursor_.pos);
@@ -65,7 +65,7 @@ void Parser::read_statement() {
 
 // ---- Names ------------------------------------------------------------------------------------
 
-// The text between the quotes, which the last byte of the token is one of, without backslashes.
+// The text between the quotes, with escapes resolved. The last byte of the token is a quote.
 std::string_view Parser::unescaped(const Token& token) {
     std::string_view inner = text(token);
     inner.remove_prefix(token.kind == TokenKind::QuotedIdentifier ? 2 : 1);
@@ -83,7 +83,7 @@ std::string_view Parser::name_text(const Token& token) {
     return token.kind == TokenKind::QuotedIdentifier ? unescaped(token) : text(token);
 }
 
-// Takes a name. A keyword in its place is reported and taken for the name.
+// Takes a name. Reports a keyword in its place, and uses it as the name.
 Name Parser::parse_name(std::string_view wanted) {
     if (at_name()) {
         const Token& token = advance();
@@ -102,7 +102,7 @@ Name Parser::parse_name(std::string_view wanted) {
 
 // ---- Messages ---------------------------------------------------------------------------------
 
-// An error of the strict dialect, which the others only mention.
+// An error in the strict dialect; the others only mention it.
 diag::Report Parser::report_by_dialect(Span span, DiagKind kind, std::string message) {
     return strict() ? diag_.error(span, kind, std::move(message))
                     : diag_.warning(span, kind, std::move(message));
@@ -115,7 +115,7 @@ diag::Report Parser::fail_expected(std::string_view wanted) {
     return result;
 }
 
-// The token at hand in the words of a message.
+// The current token, worded for a message.
 std::string Parser::found() const {
     switch (peek().kind) {
         case TokenKind::EndOfFile:
@@ -141,7 +141,7 @@ void Parser::fail_empty(std::string_view what) {
         .note("a list in parentheses has at least one item");
 }
 
-// An edit of one line enables the syntax, so it is reported once.
+// Reported once, because editing one line enables the syntax.
 void Parser::report_missing(Span span, std::string_view what, std::string_view extension) {
     if (panic_) return;
     (extension == kOperatorExpressions ? operators_enabled_ : fragments_enabled_) = true;
@@ -156,7 +156,7 @@ void Parser::report_missing(Span span, std::string_view what, std::string_view e
 
 // ---- Recovery ---------------------------------------------------------------------------------
 
-// Whether the token at hand looks like the beginning of another statement or the end of the body.
+// Whether the current token may begin another statement or end the body.
 bool Parser::statement_may_start() const {
     if (at(TokenKind::RBrace) || at(TokenKind::EndOfFile) || at_document_item()) return true;
     if (!peek().line_start) return false;
@@ -164,7 +164,7 @@ bool Parser::statement_may_start() const {
            is_keyword(peek().kind);
 }
 
-// Whether a fragment or graph begins here, as opposed to a keyword that someone took for a name.
+// Whether a fragment or graph begins here; otherwise the keyword was meant as a name.
 bool Parser::at_definition() const {
     if (!at(TokenKind::KwFragment) && !at(TokenKind::KwGraph)) return false;
     if (at_name(1) && (at(TokenKind::LParen, 2) || at(TokenKind::Less, 2))) return true;
@@ -182,7 +182,7 @@ bool Parser::at_document_item() const {
     return at_definition();
 }
 
-// Skips behind the next `;`, or to the brace that closes the body, and ends the panic.
+// Skips past the next `;`, or to the brace that closes the body, and ends the panic.
 void Parser::skip_statement() {
     while (!at(TokenKind::EndOfFile) && !at(TokenKind::RBrace) && !at_definition()) {
         if (advance().kind == TokenKind::Semicolon) break;
@@ -196,7 +196,7 @@ void Parser::skip_to_document_item() {
     fatal_ = false;
 }
 
-// Skips to the comma or bracket that ends the item at hand, if there is one, and ends the panic.
+// Skips to the comma or bracket that ends the current item, if there is one, and ends the panic.
 void Parser::skip_in_list(TokenKind closer) {
     int depth = 0;
     for (; !at(TokenKind::EndOfFile) && !at(TokenKind::Semicolon); advance()) {

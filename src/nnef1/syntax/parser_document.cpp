@@ -99,7 +99,7 @@ void Parser::parse_version() {
     document_.version.span = span_from(keyword.begin);
 }
 
-// Major and minor number with a dot between them, up to 1.0.
+// Major and minor number, separated by a dot, up to 1.0.
 void Parser::read_version(const Token& number) {
     Version& version = document_.version;
     version.text = text(number);
@@ -159,7 +159,7 @@ void Parser::parse_extension() {
     document_.extensions.push_back(std::move(extension));
 }
 
-// Khronos' tools want a comma between the names, where the specification has white space.
+// Khronos' tools require a comma between the names, the specification white space.
 bool Parser::accept_extension_comma() {
     const Token comma = peek();
     if (!accept(TokenKind::Comma)) return false;
@@ -169,8 +169,8 @@ bool Parser::accept_extension_comma() {
     return true;
 }
 
-// Enables what an extension brings; one that nobody knows is an error, which others only mention.
-// `extension` holds the names before it.
+// Enables the features of an extension. An unknown one is an error in the strict dialect; the
+// others only mention it. `extension` holds the names before it.
 void Parser::check_extension(const Name& name, const Extension& extension) {
     if (name.text == kFragmentDefinitions) fragments_enabled_ = true;
     if (name.text == kOperatorExpressions) operators_enabled_ = true;
@@ -180,7 +180,7 @@ void Parser::check_extension(const Name& name, const Extension& extension) {
     if (known(kExtensions, name.text)) return;
     const bool of_tract = known(kTractExtensions, name.text);
     if (tract() && of_tract) return;
-    // To others, what follows the name of tract's extension is more names.
+    // Other dialects read further names after the name of a tract extension.
     if (!extension.names.empty() && known(kTractExtensions, extension.names[0].text)) return;
     const std::vector<std::string_view> candidates(kExtensions.begin(), kExtensions.end());
     report_by_dialect(

@@ -53,7 +53,7 @@ ExprId Parser::parse_expr() {
     return expr;
 }
 
-// A literal or name with nothing to bind to it, as nearly all operands of a flat graph are.
+// A literal or name without operators, as nearly all operands of a flat graph are.
 bool Parser::at_lone_operand() const {
     switch (peek().kind) {
         case TokenKind::Identifier:
@@ -64,7 +64,7 @@ bool Parser::at_lone_operand() const {
         default:
             return false;
     }
-    switch (cursor_.tokens[cursor_.pos + 1].kind) {  // the last token is none of the above
+    switch (cursor_.tokens[cursor_.pos + 1].kind) {  // EndOfFile does not get here
         case TokenKind::Comma:
         case TokenKind::RParen:
         case TokenKind::RBracket:
@@ -89,7 +89,7 @@ ExprId Parser::parse_if_else(ExprId consequent) {
                {consequent, condition, alternative});
 }
 
-// Operators of that level and higher ones.
+// Takes operators of `min_level` and above.
 ExprId Parser::parse_binary(int min_level) {
     ExprId lhs = parse_unary();
     std::optional<TokenKind> logical;  // the last `&&` or `||` of this chain
@@ -110,7 +110,7 @@ ExprId Parser::parse_binary(int min_level) {
     return lhs;
 }
 
-// `&&` and `||` are one level in NNEF 1.0 and two in nearly every other language.
+// `&&` and `||` have the same level in NNEF 1.0, but two levels in nearly every other language.
 void Parser::warn_mixed(const Token& op, std::optional<TokenKind>& earlier) {
     if (earlier && *earlier != op.kind) {
         diag_
@@ -123,8 +123,8 @@ void Parser::warn_mixed(const Token& op, std::optional<TokenKind>& earlier) {
     earlier = op.kind;
 }
 
-// Khronos' tools take all that follows a sign for its operand: `-a + b` is -(a + b) to them. A
-// product has the same value either way.
+// Khronos' tools take everything after a sign as its operand: `-a + b` is -(a + b). A product has
+// the same value either way.
 void Parser::warn_open_sign(bool product) {
     if (!open_sign_ || tract()) return;
     const bool minus = open_sign_->kind == TokenKind::Minus;
@@ -174,7 +174,7 @@ ExprId Parser::parse_unary() {
 
 // "for" IDENTIFIER "in" rvalue-expr ("," …)* ["if" rvalue-expr] "yield" rvalue-expr "]"
 ExprId Parser::parse_comprehension(const Token& open) {
-    const Nest nest(*this);  // an iterator's range is no parse_expr
+    const Nest nest(*this);  // the range of an iterator does not pass parse_expr
     if (!nest.ok) return bad_expr();
     need_operators(span(peek()), "a comprehension");
     advance();

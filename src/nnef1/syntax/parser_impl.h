@@ -85,7 +85,7 @@ private:
         } while (!panic_ && accept(TokenKind::Comma));
         if (!panic_) close(open, closer, true);
     }
-    // The same for declarations: an item with an error does not hide the next one.
+    // The same for declarations: an error in one item does not hide the next item.
     template <class Item>
     void parse_declared(std::string_view what, Item item) {
         const Token open = peek();
@@ -188,7 +188,7 @@ private:
     ExprId add_too_deep(Span span);
     int depth_of(ExprId id) const { return id.valid() ? expr_depths_[id.value] : 0; }
     ExprId bad_expr() { return add_leaf({file_, peek().begin, peek().begin}, BadExpr{}); }
-    // Moves what was collected behind `mark` into the tree.
+    // Moves the items collected after `mark` into the tree.
     template <class T>
     Slice<T> take_list(std::vector<T>& collected, size_t mark) {
         const Slice<T> slice =
@@ -204,21 +204,21 @@ private:
     std::vector<uint16_t> expr_depths_;  // of each expression
     std::vector<uint16_t> type_depths_;
 
-    // The cursor walks on a window of the text: the statement at hand at least, and a few tokens
-    // behind the current one.
+    // The cursor walks on a window of the text: at least the current statement, and a few tokens
+    // after the current one.
     TokenStream stream_;
     size_t dropped_ = 0;        // tokens before the window
     size_t in_sight_ = 0;       // up to here there are enough tokens to look ahead to
     size_t statement_end_ = 0;  // the last token in sight that ends a statement
 
     Stage stage_ = Stage::Version;
-    bool end_reported_ = false;  // there is something behind the graph
+    bool end_reported_ = false;  // text after the graph was reported
     bool operators_enabled_ = false;
     bool fragments_enabled_ = false;
     int call_depth_ = 0;              // open invocations
     std::optional<Token> open_sign_;  // a unary operator whose operand Khronos' tools take to
                                       // reach to the end of the expression
-    // Items of lists that are not closed yet.
+    // Items of unclosed lists.
     std::vector<ExprId> open_exprs_;
     std::vector<TypeId> open_types_;
     std::vector<Argument> open_args_;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kComprehensionForm =
     "a comprehension is written `[for x in xs if condition yield value]`";
 
-// Numbers beyond the range of double become infinite or zero, as the caller wants to know.
+// Numbers beyond the range of double become infinite or zero, for the caller to check.
 double to_double(std::string_view text) {
     double value = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -32,7 +32,7 @@ ExprId Parser::parse_postfix() {
     return base;
 }
 
-// Whether `[…]` is followed by `=`: the next assignment, behind a forgotten `;`.
+// Whether `[…]` is followed by `=`: the next assignment, after a missing `;`.
 bool Parser::at_array_target() const {
     int depth = 0;
     for (size_t i = cursor_.pos; i < cursor_.last; ++i) {
@@ -136,7 +136,7 @@ ExprId Parser::parse_number() {
     const Span where = span_from(begin);
     const std::string_view digits = text(token);
     if (token.kind == TokenKind::Integer) {
-        uint64_t magnitude = 0;  // 0 where it does not fit, which the lexer reported
+        uint64_t magnitude = 0;  // 0 if it does not fit, which the lexer reported
         std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
         const uint64_t value = minus ? uint64_t{0} - magnitude : magnitude;
         return add_leaf(where, IntegerLiteral{static_cast<int64_t>(value)});
@@ -290,7 +290,7 @@ void Parser::parse_argument() {
     open_args_.emplace_back(name.text, name.span, value);
 }
 
-// Whether `<` opens a type argument here, rather than comparing.
+// Whether `<` opens a type argument here instead of comparing.
 bool Parser::at_type_argument() const {
     if (at_type_name(1) || at(TokenKind::KwTensor, 1)) return at(TokenKind::Greater, 2);
     if (at(TokenKind::Greater, 1)) return true;

@@ -58,7 +58,7 @@ TEST(Nnef1Parser, ReadsFragments) {
               "    y = l\n");
 }
 
-// The parser sees a window of a long text.
+// The parser reads a long text through a window.
 TEST(Nnef1Parser, ReadsLongTextsInPieces) {
     constexpr int kCount = 3000;
     const Parsed parsed = parse_body(repeated("y = foo(x, [1, 2], 'a');\n", kCount) + "z = bar(y)");

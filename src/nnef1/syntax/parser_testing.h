@@ -1,5 +1,5 @@
-// nnef1/syntax/parser_testing.h — what the tests of the syntax share: parsing a text, and findings
-// and trees as short texts to compare with.
+// nnef1/syntax/parser_testing.h — shared by the tests of the syntax: parses a text, and shows
+// findings and trees as short texts.
 #pragma once
 
 #include <fmt/format.h>
@@ -49,12 +49,12 @@ inline constexpr std::string_view kHead =
     "graph g( x ) -> ( y )\n"
     "{\n";
 
-// The assignments, from line 5, as the body of a graph with all syntax enabled.
+// Parses the assignments as the body of a graph, from line 5 on, with all syntax enabled.
 inline Parsed parse_body(std::string_view assignments, Dialect dialect = Dialect::Strict) {
     return parse(fmt::format("{}{}\n}}\n", kHead, assignments), {.dialect = dialect});
 }
 
-// What `y = …;` parses to, or the errors in it.
+// The parsed expression of `y = …;`, or its errors.
 inline std::string tree(std::string_view expr, Dialect dialect = Dialect::Strict) {
     const Parsed parsed = parse_body(fmt::format("y = {};", expr), dialect);
     if (parsed.diag.has_errors()) return parsed.findings();

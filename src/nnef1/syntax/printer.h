@@ -1,5 +1,5 @@
-// nnef1/syntax/printer.h — a document as text, in one canonical layout, comments kept. Printing
-// what was parsed and parsing it again gives the same tree; printing is idempotent.
+// nnef1/syntax/printer.h — prints a document as text in one canonical layout, with its comments.
+// Parsing the text gives the same tree again. Printing is idempotent.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace lemma::nnef1 {
 
 struct PrintOptions {
-    Dialect dialect = Dialect::Strict;  // of the text to write
+    Dialect dialect = Dialect::Strict;  // dialect of the written text
     size_t max_columns = 100;
 };
 
-// `sources` gives the texts of comments and literals; a document that a program made, with nodes
-// without places, may pass an empty map. Such trees get the parentheses that they need.
+// `sources` holds the texts of comments and literals. It may be empty for a document that a program
+// made, with nodes without places. Such trees get the parentheses that they need.
 std::string print(const Document& document,
                   const diag::SourceMap& sources,
                   PrintOptions options = {});
@@ -26,7 +26,7 @@ std::string print(const Nodes& nodes,
                   PrintOptions options = {});
 std::string print(const Nodes& nodes, TypeId type);
 
-// The tree without places and spelling as indented text: equal dumps mean equal documents.
+// The tree as indented text, without places and spelling. Equal dumps mean equal documents.
 std::string dump_tree(const Document& document);
 std::string dump_tree(const Nodes& nodes, ExprId expr);
 

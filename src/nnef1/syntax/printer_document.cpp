@@ -115,7 +115,7 @@ void Printer::version(const Version& version) {
     end_item(range_of(version.span).end);
 }
 
-// A statement for each: Khronos' tools want commas in a list, the specification wants spaces.
+// One statement per name: in a list, Khronos' tools require commas and the specification spaces.
 void Printer::extension(const Extension& extension) {
     bool first = true;
     for (const Name& item : extension.names) {
@@ -134,7 +134,7 @@ void Printer::extension(const Extension& extension) {
     out_.text(";");
 }
 
-// `( a, b )`, or each item on a line of its own.
+// `( a, b )`, or one item per line.
 template <class Items, class Item>
 void Printer::in_parentheses(const Items& items, Item item) {
     if (items.empty()) return out_.text("()");
@@ -147,7 +147,7 @@ void Printer::in_parentheses(const Items& items, Item item) {
     out_.text(")");
 }
 
-// Each item on a line of its own, with the comments before and behind it.
+// One item per line, with the comments before and after it.
 template <class Items, class Item>
 void Printer::on_lines(const Items& items, uint32_t end, Item item) {
     out_.text("(");
@@ -169,8 +169,8 @@ void Printer::on_lines(const Items& items, uint32_t end, Item item) {
     out_.text(")");
 }
 
-// The parameters and results of a fragment or graph, whose head ends there. Comments between them
-// stay with the item that they follow or precede.
+// The parameters and results of a fragment or graph, after its head. Comments between them stay
+// with the item that they follow or precede.
 template <class Params, class Results, class Param, class Result>
 void Printer::head(const Params& params,
                    const Results& results,

@@ -57,7 +57,7 @@ bool Printer::is_number(ExprId id) const {
            std::holds_alternative<ScalarLiteral>(node);
 }
 
-// Whether a `^` behind it would become part of the operand of a sign: a ^ -b.
+// Whether a following `^` would become part of the operand of a sign: a ^ -b.
 bool Printer::ends_in_sign(ExprId id) const {
     while (const Binary* binary = std::get_if<Binary>(&nodes_.exprs[id].node)) id = binary->rhs;
     return level_of(id) == kSign;
@@ -76,7 +76,7 @@ void Printer::expr(ExprId id, int least) {
     if (parentheses) out_.text(")");
 }
 
-// Whether it has places of its own where a line may end.
+// Whether lines may break inside it.
 bool Printer::can_break(ExprId id) const {
     return match(
         nodes_.exprs[id].node,
@@ -139,7 +139,7 @@ void Printer::binary(const Binary& node) {
         out_.line();
         out_.text(spelling(node.op));
         out_.text(" ");
-        // A sign may stand behind any operator.
+        // A sign may follow any operator.
         const bool sign = level_of(node.rhs) == kSign;
         expr(node.rhs, sign ? kSign : level + 1);
     });
@@ -219,12 +219,12 @@ std::string_view Printer::source_text(Span span) const {
     return sources_.text(span);
 }
 
-// As written, if it was; else the shortest text that reads back as the same number.
+// As written, if it was parsed; else the shortest text that reads back as the same number.
 void Printer::scalar(ExprId id, double value) {
     if (std::signbit(value)) out_.text("-");
     const std::string_view written = source_text(nodes_.exprs[id].span);
     if (!written.empty() && std::isfinite(value)) {
-        // Between a sign and its number may stand spaces and comments.
+        // Spaces and comments may be between a sign and its number.
         std::string_view digits = written.substr(written.find_last_not_of("0123456789.eE+-") + 1);
         if (digits.starts_with('-')) digits.remove_prefix(1);
         return out_.text(digits);

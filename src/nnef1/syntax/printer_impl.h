@@ -1,6 +1,6 @@
-// nnef1/syntax/printer_impl.h — the printer behind printer.h: one class that walks the tree and
-// writes into a text::Layout. Expressions are groups: what does not fit the rest of a line is
-// broken at its own commas and operators.
+// nnef1/syntax/printer_impl.h — the implementation of printer.h: one class that walks the tree and
+// writes into a text::Layout. Expressions are groups: one that does not fit on the line breaks at
+// its own commas and operators.
 #pragma once
 
 #include <string>
@@ -23,8 +23,7 @@ public:
     std::string print_type(TypeId id);
 
 private:
-    // How tightly an expression holds together; what is written inside another one and is looser
-    // than wanted gets parentheses.
+    // Precedence of an expression. An operand looser than its position allows gets parentheses.
     enum Level : int { kAny, kIn, kLogical, kCompare, kSum, kProduct, kSign, kPower, kPostfix };
 
     // ---- Expressions: printer_expr.cpp ----
@@ -60,7 +59,7 @@ private:
             item(each);
         }
     }
-    // Items with commas: on this line, or side by side on as many lines as it takes.
+    // Items with commas: on this line, or side by side on several lines.
     template <class Items, class Item>
     void list(const Items& items, Item item) {
         out_.nest([&] {

@@ -13,7 +13,7 @@ using testing::parse;
 using testing::parse_body;
 using testing::Parsed;
 
-// The formatted text, which must read back as the same document and print as itself.
+// The formatted text. It must read back as the same document and print unchanged.
 std::string formatted(const std::string& text, const ParseOptions& options = {}) {
     const Parsed parsed = parse(text, options);
     EXPECT_FALSE(parsed.diag.has_errors()) << parsed.findings();

@@ -17,7 +17,7 @@ QuantFile parse_quant_file(const diag::SourceMap& sources,
 QuantFile Parser::parse_quant() {
     QuantFile result;
     result.file = file_;
-    operators_enabled_ = true;  // what is no literal has a message of its own
+    operators_enabled_ = true;  // arguments that are not literals have their own message
     while (!at(TokenKind::EndOfFile) && !diag_.full()) {
         read_statement();
         const size_t before = position();
@@ -25,7 +25,7 @@ QuantFile Parser::parse_quant() {
         parse_quant_entry(result);
         fatal_ = false;
         if (panic_) {
-            // To the next entry: behind a `;`, or at a string that begins a line.
+            // To the next entry: after a `;`, or at a string that begins a line.
             while (!at(TokenKind::EndOfFile) &&
                    !(at(TokenKind::String) && peek().line_start && position() > before)) {
                 if (advance().kind == TokenKind::Semicolon) break;
@@ -87,7 +87,7 @@ void Parser::parse_quant_entry(QuantFile& result) {
     result.entries.push_back(entry);
 }
 
-// All arguments are named and built from literals.
+// All arguments must be named and consist of literals.
 void Parser::check_quantizer(ExprId quantizer) {
     const Invocation& call = *nodes_.invocation(nodes_.exprs[quantizer]);
     for (const Argument& argument : nodes_.items(call.args)) {

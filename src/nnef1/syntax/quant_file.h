@@ -1,5 +1,4 @@
-// nnef1/syntax/quant_file.h — reads `graph.quant`: for each tensor the quantiser that it is stored
-// with.
+// nnef1/syntax/quant_file.h — reads `graph.quant`: the quantiser of each listed tensor.
 #pragma once
 
 #include "diag/diagnostic.h"
@@ -12,13 +11,13 @@ namespace lemma::nnef1 {
 
 struct QuantEntry {  // "tensor": quantizer(name = value, …);
     Span span;
-    Name tensor;       // the span holds the quotes
-    ExprId quantizer;  // an Invocation with named arguments, built from literals
+    Name tensor;       // the span includes the quotes
+    ExprId quantizer;  // an Invocation with named arguments of literals
 };
 
 struct QuantFile : Nodes {
     diag::FileId file;
-    std::vector<QuantEntry> entries;  // of different tensors, in the order of the file
+    std::vector<QuantEntry> entries;  // each for another tensor, in the order of the file
 };
 
 QuantFile parse_quant_file(const diag::SourceMap& sources,

@@ -72,7 +72,7 @@ using TokenList = text::TokenList<TokenKind>;
 using text::Comment;
 
 bool is_keyword(TokenKind kind);
-// "`->`", "an identifier", "the end of the file": the words for messages.
+// Words for messages: "`->`", "an identifier", "the end of the file".
 std::string_view describe(TokenKind kind);
 
 // The kind of a word: a keyword, or an identifier.
