@@ -1,5 +1,5 @@
-// The pages of docs/errors show an example and what `lemma check --brief` prints for it. Both are
-// true: each example is checked here.
+// The pages of docs/errors show an example and the output of `lemma check --brief` for it. This
+// test checks every example.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Pages whose example needs other files, data, or a file that is too long to print.
+// Pages whose example needs other files or data, or is too long to print.
 const std::set<std::string> kWithoutRun = {"bad-data",
                                            "bad-encoding",
                                            "graph-in-module",
@@ -56,13 +56,13 @@ std::vector<Block> blocks_of(const fs::path& page) {
 }
 
 struct Example {
-    std::string file;                   // its name, as the messages have it
+    std::string file;                   // the file name in the messages
     std::vector<std::string> text;      // a whole file, or blocks of an operator
-    std::vector<std::string> messages;  // with lines of the text
+    std::vector<std::string> messages;  // including lines of the source
     bool whole = true;
 };
 
-// Nothing for a page about a format that is not text.
+// Empty for a page about a binary format.
 std::optional<Example> example_of(const fs::path& page) {
     const std::vector<Block> blocks = blocks_of(page);
     if (blocks.size() < 2) return std::nullopt;
@@ -74,8 +74,7 @@ std::optional<Example> example_of(const fs::path& page) {
     return example;
 }
 
-// What `lemma check` says about a fragment is about one line further down: that of the operator
-// around it.
+// Messages about a fragment are one line too far down: the test puts an operator around it.
 std::string moved_up(const std::string& line, const std::string& prefix) {
     std::istringstream rest(line.substr(prefix.size()));
     size_t number = 0;

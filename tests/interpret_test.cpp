@@ -1,5 +1,5 @@
-// The interpreter on composed programs: every kind of formula, control flow, dynamic extents,
-// state. Expected numbers are worked out by hand in the comments.
+// The interpreter on composed programs: every kind of formula, control flow, runtime extents,
+// state. The comments derive the expected numbers by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 using interpret::Array;
 using interpret::NamedArrays;
 
-// The interpreter, with the state that it works on.
+// The interpreter with its state.
 class Interpreter {
 public:
     explicit Interpreter(ir::Program program)
@@ -297,7 +297,7 @@ graph G {
     EXPECT_EQ(run(true), (std::vector<double>{12, 23, 25, 28}));
 }
 
-// Two variables change places, with nothing but their names in between, and in a loop.
+// Two variables are swapped, directly and in a loop.
 TEST(Interpreter, UpdatesReadTheVariablesAsTheyWereBeforeTheStep) {
     Interpreter swap = load(R"(
 import math;
@@ -325,7 +325,7 @@ graph G {
     EXPECT_EQ(reals(third, "z"), (std::vector<double>{11, 21}));
 }
 
-// Fibonacci's numbers: each iteration of the loop is a step.
+// Fibonacci numbers: each iteration of the loop is a step.
 TEST(Interpreter, UpdatesInALoopReadTheVariablesAsTheyWereBeforeTheIteration) {
     Interpreter numbers = load(R"(
 import math;
@@ -354,7 +354,7 @@ graph G {
     EXPECT_EQ(run(), (std::vector<double>{8, 13, 21, 34, 55}));
 }
 
-// None of these makes a tensor.
+// None of these makes a new tensor.
 TEST(Interpreter, HandsTensorsOn) {
     Interpreter hand = load(R"(
 operator same {

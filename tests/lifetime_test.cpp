@@ -1,6 +1,6 @@
-// Models that come and go: nothing is left behind, and several run at the same time. The variable
-// LEMMA_LIFETIMES of the environment makes it more than the usual number; docs/performance.md has
-// the result for 10,000.
+// Models that are loaded and freed: no memory leaks, and several run at the same time. The
+// environment variable LEMMA_LIFETIMES raises the number of rounds; docs/performance.md has the
+// result for 10,000.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 #include "session/tensors.h"
 
 #ifdef __SANITIZE_ADDRESS__
-extern "C" size_t __sanitizer_get_current_allocated_bytes();  // g++ 12 comes without its header
+extern "C" size_t __sanitizer_get_current_allocated_bytes();  // g++ 12 lacks its header
 #endif
 
 namespace lemma {
@@ -54,7 +54,7 @@ protected:
         options.threads = threads;
         return options;
     }
-    // The output of one run in a session of its own; empty if something failed.
+    // The output of one run in its own session; empty if something failed.
     std::vector<double> run_session(const session::SessionOptions& options) const {
         model::Finding finding{.model = model_, .diag = Diagnostics()};
         const auto session = session::Session::open(model_, options, finding);
@@ -64,7 +64,7 @@ protected:
         const auto outputs = session->step(inputs, finding);
         return outputs ? outputs->at("y")[0].reals : std::vector<double>();
     }
-    // The same by the library.
+    // The same through the library.
     std::vector<float> run_model(int threads) const {
         LoadOptions options;
         options.random_weights = 1;
@@ -87,7 +87,7 @@ int times() {
     return wanted ? std::max(std::atoi(wanted), 10) : 60;
 }
 
-// Sanitizers keep freed memory to find its late users; they know what is in use.
+// Sanitizers keep freed memory to find later uses; they report the memory in use.
 int64_t used_bytes() {
 #ifdef __SANITIZE_ADDRESS__
     return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes());
@@ -99,7 +99,7 @@ int64_t used_bytes() {
 #endif
 }
 
-// The first rounds fill what is kept for good; behind them memory stays as it is.
+// The first rounds fill caches. After them, memory use must not grow.
 template <class Round>
 void expect_flat(Round&& round) {
     const int all = times();
@@ -127,7 +127,7 @@ TEST_F(Lifetimes, ModelsOfTheLibraryLeaveNothingBehind) {
     EXPECT_TRUE(same);
 }
 
-// Each thread has a model of its own, as the library demands; what they share is ours to guard.
+// Each thread has its own model, as the library requires. The library guards shared state.
 TEST_F(Lifetimes, EightThreadsRunAModelAtOnce) {
     const auto want = run_model(1);
     ASSERT_FALSE(want.empty());

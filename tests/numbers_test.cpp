@@ -1,5 +1,5 @@
-// numbers_test [FILTER…]: computes what tests/stdlib/*/*.numbers expect of the operators of the
-// standard library; of the files whose path has one of the filters in it, if there are any.
+// numbers_test [FILTER…]: runs the operators of the standard library and compares the results with
+// tests/stdlib/*/*.numbers. With filters, it runs only files whose path contains one of them.
 #include <fmt/format.h>
 
 #include "support/number_files.h"

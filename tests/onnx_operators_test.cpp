@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kLibrary = "onnx.";
 
-// Definitions by the name that a row would have: `com.microsoft.QGemm`, `Conv`, `mean_of_sum`.
+// Definitions by the name of their row: `com.microsoft.QGemm`, `Conv`, `mean_of_sum`.
 std::map<std::string, driver::OperatorText> library() {
     std::map<std::string, driver::OperatorText> found;
     for (const driver::ModuleText& module : driver::standard_library()) {
@@ -39,7 +39,7 @@ std::map<std::string, driver::OperatorText> library() {
     return found;
 }
 
-// The operator of ONNX that a definition is for: TopK of `TopK_int`; empty for helpers.
+// The ONNX operator of a definition: TopK for `TopK_int`; empty for helpers.
 std::string row_name(const std::string& definition) {
     const size_t name = definition.rfind('.') + 1;
     if (definition[name] < 'A' || definition[name] > 'Z') return "";
@@ -51,7 +51,7 @@ bool has_attribute(const driver::OperatorText& op, std::string_view name) {
                                [&](const driver::ParamText& each) { return each.name == name; });
 }
 
-// The attribute of the definition that a change is about.
+// The attribute of the definition that a change concerns.
 std::string_view changed_attribute(const Change& change) {
     return match(
         change,
@@ -104,7 +104,7 @@ TEST(OnnxOperators, OpsetsAreInTheirOrder) {
     }
 }
 
-// What C++ there is for an operator with a definition.
+// The C++ functions for an operator with a definition.
 std::string code_of(const Operator& op) {
     std::vector<std::string_view> code;
     if (op.domain == Domain::Preview) code.push_back("import");
@@ -114,7 +114,7 @@ std::string code_of(const Operator& op) {
     return fmt::format("{}", fmt::join(code, ", "));
 }
 
-// Every other operator is a definition and a row.
+// All other operators consist of a definition and a row.
 TEST(OnnxOperators, FewHaveCodeOfTheirOwn) {
     std::string list;
     int count = 0;
@@ -188,7 +188,7 @@ TEST(OnnxOperators, AnAliasCallsAnotherOperatorInEveryOpset) {
     }
 }
 
-// Otherwise, the places of those that are looked at later would have changed.
+// Otherwise the positions of inputs checked later would change.
 TEST(OnnxOperators, RefuseTheLastInputFirst) {
     for (const Operator& op : all_operators()) {
         size_t before = SIZE_MAX;
@@ -201,7 +201,7 @@ TEST(OnnxOperators, RefuseTheLastInputFirst) {
     }
 }
 
-// A wrong name here would show in models of one operator only.
+// Otherwise a wrong name would show only in models with that operator.
 TEST(OnnxOperators, NamesInRowsAreThoseOfDefinitions) {
     const auto definitions = library();
     for (const Operator& op : all_operators()) {

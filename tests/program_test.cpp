@@ -1,5 +1,5 @@
-// The program as a shell starts it: by name, through links, installed, beside files of strangers.
-// Golden tests run in the process of the test and see none of that.
+// The program as started by a shell: by name, through links, installed, beside foreign files.
+// Golden tests run inside the test process and cannot test that.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,7 +41,7 @@ protected:
         fs::remove_all(root_, ignored);
     }
 
-    // By the shell, in the folder of the model.
+    // Runs the command in a shell, in the folder of the model.
     Ended run(const std::string& command) const {
         const std::string line = "cd '" + folder_.string() + "' && unset LEMMA_JIT && export " +
                                  "LEMMA_CACHE='" + (root_ / "cache").string() + "' && { " +
@@ -65,7 +65,7 @@ protected:
         EXPECT_EQ(ended.status, 0) << ended.text;
         EXPECT_NE(ended.text.find("y: "), std::string::npos) << ended.text;
     }
-    // Copies of the program and its compiler, beside each other.
+    // Copies the program and its compiler into one folder.
     fs::path copy_program(bool with_compiler) const {
         const fs::path place = root_ / "copy";
         fs::create_directories(place);
@@ -112,7 +112,7 @@ TEST_F(Program, LoadsNothingFromTheFolderOfAModelOrAroundIt) {
     fs::create_directories(root_ / "a" / "lib");
     leave_foreign_library(root_ / "a" / "lib");
     expect_compiled(path_with(fs::path(LEMMA_PROGRAM).parent_path()) + "lemma");
-    // Its own is missing: it says so, and takes no other one.
+    // Without its own compiler it reports that, and uses no other.
     const fs::path alone = copy_program(/*with_compiler=*/false);
     for (const std::string& start :
          {path_with(alone) + "lemma", "LD_LIBRARY_PATH=.: '" + alone.string() + "/lemma'"}) {
@@ -158,7 +158,7 @@ TEST_F(Program, NeedsNoCompilerForKernelsOnDisk) {
     EXPECT_EQ(warm.text, whole.text);
 }
 
-// As many reals of one value.
+// Writes `count` reals of one value.
 void write_npy(const fs::path& path, float value, size_t count) {
     std::string header =
         "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
@@ -173,7 +173,7 @@ void write_npy(const fs::path& path, float value, size_t count) {
 }
 
 TEST_F(Program, SaysThatCasesAreInterpretedForWantOfACompiler) {
-    constexpr size_t kCount = 1'600'000;  // too many to interpret them anyway
+    constexpr size_t kCount = 1'600'000;  // large enough for the compiler
     for (const char* const name : {"1", "2"}) {
         const fs::path place = folder_ / "cases" / name;
         for (const char* const part : {"model", "inputs", "outputs"}) {
@@ -193,7 +193,7 @@ TEST_F(Program, SaysThatCasesAreInterpretedForWantOfACompiler) {
                               "kernels are not in the cache"),
               std::string::npos)
         << ended.text;
-    EXPECT_EQ(ended.text.find("cases/2: note:"), std::string::npos) << ended.text;  // said once
+    EXPECT_EQ(ended.text.find("cases/2: note:"), std::string::npos) << ended.text;  // reported once
     EXPECT_NE(ended.text.find("2 passed, 0 failed"), std::string::npos) << ended.text;
     const std::string said =
         R"("the interpreter runs it, which is slow: 1 of 1 kernels are not in)";

@@ -1,5 +1,5 @@
 // The programs of chapter 2 of the specification, in both spellings: tests/golden/spec2/X.sknd and
-// its twin tests/golden/spec2/khronos/X.sknd are one program.
+// its twin tests/golden/spec2/khronos/X.sknd are the same program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Parsed parse(const fs::path& path) {
     return parsed;
 }
 
-// Printed without comments: a twin may have comments of its own.
+// Printed without comments: a twin may have different comments.
 std::string printed(Parsed& parsed, sknd::Spelling spelling) {
     parsed.module.comments.clear();
     return sknd::print(parsed.module, parsed.sources, {.spelling = spelling});
@@ -39,7 +39,7 @@ std::string printed(Parsed& parsed, sknd::Spelling spelling) {
 std::vector<std::string> twins() {
     std::vector<std::string> names;
     const fs::path folder = fs::path(LEMMA_GOLDEN_DIR) / "spec2" / "khronos";
-    if (!fs::exists(folder)) return names;  // Spec2Folder.HasATwinForEachProgram tells
+    if (!fs::exists(folder)) return names;  // Spec2Folder.HasATwinForEachProgram reports it
     for (const auto& entry : fs::directory_iterator(folder)) {
         if (entry.path().extension() == ".sknd") names.push_back(entry.path().stem().string());
     }
@@ -71,7 +71,7 @@ TEST_P(Spec2, PrintsAlikeInEachSpelling) {
     }
 }
 
-// Test names are letters and digits.
+// Test names consist of letters and digits.
 std::string test_name(const ::testing::TestParamInfo<std::string>& twin) {
     std::string name = twin.param;
     std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -80,7 +80,7 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& twin) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Spec2, ::testing::ValuesIn(twins()), test_name);
 
-// Each program that the spec shows as good has its twin, so that a new one cannot be forgotten.
+// Each valid program of the specification has its twin, so that a new one cannot be forgotten.
 TEST(Spec2Folder, HasATwinForEachProgram) {
     const fs::path folder = fs::path(LEMMA_GOLDEN_DIR) / "spec2";
     ASSERT_TRUE(fs::exists(folder));

@@ -1,6 +1,6 @@
-// The standard modules are checked here, and only here: a check of a model takes them as good. Each
-// operator has a file in tests/stdlib that shows what it comes down to and one with numbers that it
-// computes, and each of its asserts is violated by a file there or excused in its README.md.
+// Checks the standard modules. Only this test does: `lemma check` takes them as valid. Each
+// operator has a file in tests/stdlib with its parts, and one with expected numbers. A file there
+// violates each of its asserts, or README.md excuses the assert.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ protected:
         package = load_package(sources, file, "main", no_reader(), {.library = true}, diag);
     }
 
-    // Those of stdlib/*.sknd: the operators of other formats, in folders below, are tested with
+    // The operators of stdlib/*.sknd. Operators of other formats, in folders below, are tested with
     // these formats.
     template <typename F>
     void for_each_operator(F visit) const {
@@ -86,7 +86,7 @@ TEST_F(StandardLibrary, HasAFileForEachPublicOperatorAndNoOthers) {
     }
 }
 
-// A case sets the attribute: `name=` stands in its call.
+// Whether a case sets the attribute: its call contains `name=`.
 bool sets_attribute(const std::string& text, std::string_view name) {
     for (const char before : {'{', ' '}) {
         if (text.find(fmt::format("{}{}=", before, name)) != std::string::npos) return true;
@@ -109,7 +109,7 @@ TEST_F(StandardLibrary, HasNumbersForEachPublicOperatorAndAttribute) {
     });
 }
 
-// Where an assert stands: the name of its file and the offset of its first byte.
+// The place of an assert: the name of its file and the offset of its first byte.
 using AssertPlace = std::pair<std::string, uint32_t>;
 
 std::string without_breaks(std::string_view text) {
@@ -123,7 +123,7 @@ std::string without_breaks(std::string_view text) {
     return words;
 }
 
-// The asserts that a table row "| `nn.conv` | `stride > 0` | why |" of README.md excuses, written
+// The asserts that README.md excuses in a table row "| `nn.conv` | `stride > 0` | why |", written
 // `nn.conv: stride > 0`.
 std::set<std::string> excused_asserts() {
     std::set<std::string> excused;
