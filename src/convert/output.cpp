@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder that nobody else uses, on the file system of the target: inside of it, beside it, or
+// A new folder for this program only, on the file system of the target: inside of it, beside it, or
 // above as far as folders exist.
 Result<std::string> make_staging(const fs::path& target) {
     std::error_code failed;

@@ -82,7 +82,7 @@ private:
     const Layout& layout_;
     std::vector<int64_t> reach_;      // columns before each item
     std::vector<size_t> end_;         // by group or break
-    std::vector<size_t> next_break_;  // at or behind each item
+    std::vector<size_t> next_break_;  // at or after each item
 };
 
 // ---- Taking in ----

@@ -91,7 +91,7 @@ protected:
     }
 
     // ---- Messages -----------------------------------------------------------------------------
-    // Reports, and goes on parsing.
+    // Reports, and continues parsing.
     diag::Report report(Span span, DiagKind kind, std::string message) {
         if (panic_) return diag::Report(nullptr);
         return diag_.error(span, kind, std::move(message));

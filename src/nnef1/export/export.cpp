@@ -160,7 +160,7 @@ void Exporter::finish_outputs() {
     }
 }
 
-// An `update` already written, instead of a copy of the new value, is not repeated here.
+// Writes the remaining updates. write_update has written those whose new value is copied.
 void Exporter::finish_updates() {
     for (size_t i = 0; i < program_.updates.size(); ++i) {
         if (updated_.contains(i)) continue;

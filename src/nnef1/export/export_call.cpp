@@ -95,7 +95,7 @@ void Exporter::operation(const ir::Operation& op) {
         fmt::format("{} = {}{}({});", results(op, signature), signature.name(), type, inside));
 }
 
-// The result of an update is a copy of the new value.
+// Writes a copy of a variable's new value as the update itself: its result is that copy.
 bool Exporter::write_update(const ir::Operation& op, const Signature& signature) {
     if (signature.name() != "copy" || op.inputs.size() != 1) return false;
     const ir::TensorId value = op.inputs[0].operand.items.at(0);

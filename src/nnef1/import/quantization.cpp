@@ -326,7 +326,7 @@ std::vector<TensorQuantizer> check_quantization(const QuantFile& file,
 
 namespace {
 
-// Zero points must be integers there.
+// Makes whole reals integers, as zero points of the operator are. False if one is not whole.
 bool to_integers(ir::Value& value) {
     const auto whole = [](ir::Scalar& item) {
         const auto* real = std::get_if<double>(&item);

@@ -1,5 +1,5 @@
 // Values that differ in documents of tract: symbols for runtime extents, one type for all tensors,
-// and arrays or tensors in place of other types.
+// and arrays or tensors instead of other types.
 #include "nnef1/check/tract.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// nnef1/syntax/parser_impl.h — the recursive-descent parser behind parser.h and quant_file.h. Its
+// nnef1/syntax/parser_impl.h — the recursive-descent parser of parser.h and quant_file.h. Its
 // parts:
 //   parser_core.cpp      tokens, messages, recovery, limits
 //   parser_document.cpp  version, extensions, graph, bodies

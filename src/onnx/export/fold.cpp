@@ -7,7 +7,7 @@ namespace lemma::onnx {
 
 namespace {
 
-// In a file, one number takes as many bytes as all its repetitions.
+// A file stores every repetition of a number, so only short ones are written.
 constexpr int64_t kMaxRepeated = 4096;
 
 bool is_view(const std::string& name) {

@@ -31,7 +31,7 @@ using Folded = std::optional<std::vector<ConstantValue>>;
 
 // Whether nodes of the operator can be folded at all.
 bool can_fold(const std::string& op);
-// Whether the operator has a function of its own here.
+// Whether the operator has its own fold function; reductions share one.
 bool has_fold_code(const std::string& op);
 // Empty if the node must run: the operator is not folded, elements are not constant but must be, or
 // there are too many.

@@ -58,7 +58,7 @@ struct Value {
     size_t maker_output = 0;
     std::shared_ptr<const std::vector<ValueId>> items;  // of a sequence, which is not a tensor
     bool graph_input = false;
-    bool broken = false;  // reported already, as are values that depend on it
+    bool broken = false;  // reported; values that depend on it are broken, too
     bool asked = false;   // `given` holds its value for the given inputs
     std::shared_ptr<const ConstantValue> given;
     bool undecided = false;  // known once the graph inputs have values

@@ -1,4 +1,4 @@
-// sknd/syntax/parser_impl.h — the recursive-descent parser behind parser.h. Its parts:
+// sknd/syntax/parser_impl.h — the recursive-descent parser of parser.h. Its parts:
 //   parser_core.cpp     tokens, messages, recovery, limits
 //   parser_module.cpp   imports, definitions, blocks
 //   parser_decl.cpp     declarations, types, left sides, @using, @assert
@@ -225,7 +225,7 @@ private:
     QuantizeStmt parse_quantize();
 
     // ---- Expressions --------------------------------------------------------------------------
-    enum class Guards : uint8_t { No, Allowed };  // may `|i|` stand here?
+    enum class Guards : uint8_t { No, Allowed };  // is `|i|` allowed here?
     ExprId parse_expr(Guards guards = Guards::No);
     bool at_lone_operand() const;
     ExprId parse_select();
@@ -263,7 +263,7 @@ private:
     void report_nested_call(const Invocation& call, Span span);
 
     // ---- Strings ------------------------------------------------------------------------------
-    // A text that is a view of the source until something is appended that does not stand there.
+    // A text. It is a view of the source until other text is appended.
     struct Run {
         std::string_view plain;
         std::string copy;
@@ -292,7 +292,7 @@ private:
     ExprId parse_format_expr(Span range);
 
     // ---- Nodes --------------------------------------------------------------------------------
-    // Not inlined: a node of variant size in each frame of the recursion would cost much stack.
+    // Not inlined: a node of variant size in each frame of the recursion would need much stack.
     template <class Node>
     [[gnu::noinline]] ExprId add(Span span, Node&& node) {
         const int depth = 1 + DepthBelow{expr_depths_}(node);
@@ -319,7 +319,7 @@ private:
     bool generics_broken_ = false;            // it has errors, so some may be missing
     std::optional<Token> suspect_brace_;  // opens a block closed by a brace that is indented less
     size_t zip_pos_ = -1;                 // a `(` here may open a zip
-    Guards guards_ = Guards::No;          // for the expression at hand
+    Guards guards_ = Guards::No;          // for the current expression
     bool in_lower_ = false;
     bool in_format_ = false;       // inside `{…}` of a string
     bool in_nested_call_ = false;  // reported once, at the outermost call
