@@ -399,7 +399,7 @@ bool Expander::adapt_to_tract(Call& call, const Frame& frame) {
     if (name == "unsqueeze") spread_axes(call);
     const auto border = call.signature.find_param("border");
     auto* mode = border ? std::get_if<std::string>(&call.arguments[*border].node) : nullptr;
-    // Padding never is the maximum.
+    // Padding is never the maximum, so the border is ignored.
     if (mode && name.starts_with("max_pool") && *mode == "constant") *mode = "ignore";
     if (mode && name == "pad" && *mode == "replicated") *mode = "replicate";
     if (name == "deconv" && !swap_filter(call, frame)) return false;
