@@ -216,8 +216,8 @@ private:
     bool operators_enabled_ = false;
     bool fragments_enabled_ = false;
     int call_depth_ = 0;              // open invocations
-    std::optional<Token> open_sign_;  // a unary operator whose operand Khronos' tools take to
-                                      // reach to the end of the expression
+    std::optional<Token> open_sign_;  // a unary operator whose operand, in Khronos' tools,
+                                      // is the rest of the expression
     // Items of unclosed lists.
     std::vector<ExprId> open_exprs_;
     std::vector<TypeId> open_types_;

@@ -16,7 +16,7 @@ enum class TokenKind : uint8_t {
     Integer,
     Scalar,
     String,    // with its quotes
-    FreeText,  // tract: what follows the name of an extension, up to the `;`
+    FreeText,  // tract: the text after the name of an extension, up to the `;`
     // keywords
     KwVersion,
     KwExtension,

@@ -94,7 +94,7 @@ Term implied_result(const std::vector<Term>& terms) {
 using Axes = std::vector<int64_t>;
 
 // The definition takes few operands. If there are more, the first two are contracted into one that
-// keeps the axes needed later. This is repeated.
+// keeps the axes needed later, again and again.
 void contract_first(Importer& importer,
                     NodeCall& call,
                     std::vector<Axes>& operands,

@@ -32,7 +32,7 @@ bool swallows_dots(std::string_view text) {
     return begin < text.size() && text[begin] >= '0' && text[begin] <= '9';
 }
 
-// The expression at the start of an expression, if there is one.
+// The first operand of an expression, if the expression begins with one.
 ExprId first_operand(const Module& module, ExprId id) {
     return match(
         node_at(module, id),
