@@ -11,18 +11,18 @@ ir::TensorId StageGraph::new_tensor(tensor::DType dtype, tensor::Shape shape) {
     return id;
 }
 
-void find_reads(StageGraph& graph, FusionGroup& unit) {
-    if (!unit.compiled()) return;
-    unit.reads.clear();
+void find_reads(StageGraph& graph, FusionGroup& group) {
+    if (!group.compiled()) return;
+    group.reads.clear();
     const auto add = [](std::vector<ir::TensorId>& to, ir::TensorId id) {
         if (std::ranges::find(to, id) == to.end()) to.push_back(id);
     };
     ExprId total;
     const auto visit = [&](ExprId id, const Expr& e) {
-        if (id == total || (unit.rows && unit.rows->numbers.contains(tensor_of(e)))) return;
-        add(unit.reads, tensor_of(e));
+        if (id == total || (group.rows && group.rows->numbers.contains(tensor_of(e)))) return;
+        add(group.reads, tensor_of(e));
     };
-    for (const Stage& stage : unit.stages) {
+    for (const Stage& stage : group.stages) {
         total = stage.total;
         for_each_value(stage, [&](ExprId value) { graph.pool.visit_reads(value, visit); });
     }
@@ -99,15 +99,15 @@ bool reads_constants(const StageGraph& graph, ExprId value) {
     return constant;
 }
 
-FusionGroup constants_unit(StageGraph& graph,
-                           const FusionGroup& of,
-                           const char* what,
-                           const std::vector<VarId>& vars,
-                           const std::vector<MadeConstant>& made) {
-    FusionGroup unit;
-    unit.op = of.op;
-    unit.label = of.label + what;
-    unit.once = true;
+FusionGroup constants_group(StageGraph& graph,
+                            const FusionGroup& of,
+                            const char* what,
+                            const std::vector<VarId>& vars,
+                            const std::vector<MadeConstant>& made) {
+    FusionGroup group;
+    group.op = of.op;
+    group.label = of.label + what;
+    group.once = true;
     Stage stage;
     stage.combine = ir::FormulaOp::Assign;
     std::vector<ExprId> index;
@@ -121,11 +121,11 @@ FusionGroup constants_unit(StageGraph& graph,
     }
     for (const MadeConstant& item : made) {
         stage.writes.push_back({item.tensor, index, graph.pool.substitute(item.value, with)});
-        unit.writes.push_back(item.tensor);
+        group.writes.push_back(item.tensor);
     }
-    unit.stages.push_back(std::move(stage));
-    find_reads(graph, unit);
-    return unit;
+    group.stages.push_back(std::move(stage));
+    find_reads(graph, group);
+    return group;
 }
 
 }  // namespace lemma::loop

@@ -58,7 +58,7 @@ struct StageGraph {
     // Kernels with narrower forms need the pool after the graph is gone.
     std::shared_ptr<StagePool> shared_pool = std::make_shared<StagePool>();
     StagePool& pool = *shared_pool;
-    std::vector<FusionGroup> units;
+    std::vector<FusionGroup> groups;
     Shapes shapes;
     std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes;
     TensorSet constants;                // values that no run changes
@@ -70,8 +70,8 @@ struct StageGraph {
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };
 
-// Finds the tensors that the stages read; `unit.writes` is given.
-void find_reads(StageGraph& graph, FusionGroup& unit);
+// Finds the tensors that the stages read; `group.writes` is given.
+void find_reads(StageGraph& graph, FusionGroup& group);
 
 // Whether every element of the tensor is written, once for each step of the loops that are not in
 // its index.
@@ -91,11 +91,11 @@ struct MadeConstant {
     ir::TensorId tensor;
 };
 ir::TensorId new_constant(StageGraph& graph, const std::vector<VarId>& vars);
-FusionGroup constants_unit(StageGraph& graph,
-                           const FusionGroup& of,
-                           const char* what,
-                           const std::vector<VarId>& vars,
-                           const std::vector<MadeConstant>& made);
+FusionGroup constants_group(StageGraph& graph,
+                            const FusionGroup& of,
+                            const char* what,
+                            const std::vector<VarId>& vars,
+                            const std::vector<MadeConstant>& made);
 // Whether the value reads only constants.
 bool reads_constants(const StageGraph& graph, ExprId value);
 

@@ -189,22 +189,22 @@ std::string rows_text(const RowGroup& rows) {
 
 std::string print(const StageGraph& graph, const ir::Program& program) {
     std::string text;
-    for (const FusionGroup& unit : graph.units) {
-        if (unit.dead) continue;
-        text += head(program, unit.op, unit.label);
-        if (unit.once) text += " once";
+    for (const FusionGroup& group : graph.groups) {
+        if (group.dead) continue;
+        text += head(program, group.op, group.label);
+        if (group.once) text += " once";
         text += match(
-            unit.kind,
+            group.kind,
             [](const CompiledGroup&) -> std::string { return ""; },
             [](const DynamicGroup&) -> std::string { return ": run-time extents"; },
             [](const InterpretedGroup& g) -> std::string { return ": interpreted, for " + g.why; },
             [](const CheckGroup&) -> std::string { return ": checks its results"; },
             [](const ControlGroup&) -> std::string { return ": control flow"; });
         text += "\n";
-        if (unit.contraction) text += contraction_text(*unit.contraction);
-        if (unit.rows) text += rows_text(*unit.rows);
-        const auto* const dynamic = std::get_if<DynamicGroup>(&unit.kind);
-        for (const Stage& stage : dynamic ? dynamic->shape.stages : unit.stages) {
+        if (group.contraction) text += contraction_text(*group.contraction);
+        if (group.rows) text += rows_text(*group.rows);
+        const auto* const dynamic = std::get_if<DynamicGroup>(&group.kind);
+        for (const Stage& stage : dynamic ? dynamic->shape.stages : group.stages) {
             text += StageText(graph.pool, program).print(stage);
         }
     }

@@ -7,7 +7,7 @@
 
 namespace lemma::loop {
 
-// Each unit with its stages: loops, guards and writes, in terms of the program's tensors.
+// Each group with its stages: loops, guards and writes, in terms of the program's tensors.
 std::string print(const StageGraph& graph, const ir::Program& program);
 // The same, with the layouts of tensors.
 std::string print(const RegionGraph& region);

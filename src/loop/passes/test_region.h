@@ -69,7 +69,7 @@ struct TestRegion {
         group.writes = {stage.writes[0].tensor};
         group.stages = {std::move(stage)};
         find_reads(graph, group);
-        return graph.units.emplace_back(std::move(group));
+        return graph.groups.emplace_back(std::move(group));
     }
     Stage stage_of(ir::TensorId to, const std::vector<int64_t>& more, const Value& value) {
         Stage stage;
@@ -88,7 +88,7 @@ struct TestRegion {
     }
     std::vector<std::string> labels() const {
         std::vector<std::string> result;
-        for (const FusionGroup& group : graph.units) result.push_back(group.label);
+        for (const FusionGroup& group : graph.groups) result.push_back(group.label);
         return result;
     }
 };

@@ -40,10 +40,10 @@ protected:
         group.stages = {std::move(stage)};
         group.reads = {from};
         group.writes = {to};
-        region_.graph.units.push_back(std::move(group));
+        region_.graph.groups.push_back(std::move(group));
     }
-    FusionGroup& first() { return region_.graph.units[0]; }
-    FusionGroup& second() { return region_.graph.units[1]; }
+    FusionGroup& first() { return region_.graph.groups[0]; }
+    FusionGroup& second() { return region_.graph.groups[1]; }
 
     const ir::TensorId x_ = make_id<ir::TensorId>(0), y_ = make_id<ir::TensorId>(1),
                        z_ = make_id<ir::TensorId>(2);
@@ -81,7 +81,7 @@ TEST_F(VerifyRegion, NoticesAReadBeforeTheWrite) {
 }
 
 TEST_F(VerifyRegion, NoticesATensorThatNobodyMakes) {
-    region_.graph.units.erase(region_.graph.units.begin());
+    region_.graph.groups.erase(region_.graph.groups.begin());
     EXPECT_EQ(verify(region_), "group `second` reads `y`, which nobody makes");
     region_.kind = RegionKind::Loop;  // there it may come from outside
     EXPECT_EQ(verify(region_), "");

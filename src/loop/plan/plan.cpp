@@ -65,15 +65,15 @@ void Planner::find_constants() {
 
 // A group that is opaque to passes.
 void Planner::add_opaque(Scope& scope, ir::OpId id, decltype(FusionGroup::kind) kind) {
-    FusionGroup unit;
-    unit.op = id;
-    unit.label = program_.operations[id].label;
-    unit.kind = std::move(kind);
-    unit.reads = used_tensors(program_, id);
+    FusionGroup group;
+    group.op = id;
+    group.label = program_.operations[id].label;
+    group.kind = std::move(kind);
+    group.reads = used_tensors(program_, id);
     for (const ir::Port& port : program_.operations[id].outputs) {
-        for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
+        for (const ir::TensorId output : port.operand.items) group.writes.push_back(output);
     }
-    scope.graph.units.push_back(std::move(unit));
+    scope.graph.groups.push_back(std::move(group));
 }
 
 void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
@@ -83,9 +83,9 @@ void Planner::add_interpreted(Scope& scope, ir::OpId id, std::string why) {
 void Planner::add_primitive(Scope& scope, ir::OpId id) {
     StageGraph& graph = scope.graph;
     const ir::Operation& op = program_.operations[id];
-    FusionGroup unit;
-    unit.op = id;
-    unit.label = op.label;
+    FusionGroup group;
+    group.op = id;
+    group.label = op.label;
     bool narrow = false;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
@@ -98,34 +98,34 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
         auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool);
         if (!stage) return add_dynamic(scope, id, std::move(stage.error().message));
         if (options_.fuse) invert_scatter(graph, *stage);
-        unit.stages.push_back(std::move(*stage));
+        group.stages.push_back(std::move(*stage));
     }
     for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId output : port.operand.items) unit.writes.push_back(output);
+        for (const ir::TensorId output : port.operand.items) group.writes.push_back(output);
     }
-    graph.units.push_back(std::move(unit));
-    merge_init(graph, graph.units.back());
+    graph.groups.push_back(std::move(group));
+    merge_init(graph, graph.groups.back());
     // Sums are rounded once, at the end.
-    if (narrow && graph.units.back().stages.size() > 1) {
-        graph.units.pop_back();
+    if (narrow && graph.groups.back().stages.size() > 1) {
+        graph.groups.pop_back();
         add_interpreted(scope, id, "16-bit reals in several formulas");
-    } else if (graph.pool.strict && rounds_between(graph, graph.units.back())) {
-        graph.units.pop_back();
+    } else if (graph.pool.strict && rounds_between(graph, graph.groups.back())) {
+        graph.groups.pop_back();
         add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
     }
 }
 
 // The interpreter and kernels with run-time extents check their assertions themselves.
 void Planner::add_check(Scope& scope, ir::OpId id) {
-    std::vector<FusionGroup>& units = scope.graph.units;
-    const bool itself = !units.empty() && units.back().op == id && !units.back().compiled() &&
-                        !units.back().control();
+    std::vector<FusionGroup>& groups = scope.graph.groups;
+    const bool itself = !groups.empty() && groups.back().op == id && !groups.back().compiled() &&
+                        !groups.back().control();
     if (itself) return;
-    FusionGroup unit;
-    unit.op = id;
-    unit.label = program_.operations[id].label;
-    unit.kind = CheckGroup{};
-    units.push_back(std::move(unit));
+    FusionGroup group;
+    group.op = id;
+    group.label = program_.operations[id].label;
+    group.kind = CheckGroup{};
+    groups.push_back(std::move(group));
 }
 
 void Planner::add_operation(Scope& scope, ir::OpId id) {
@@ -204,81 +204,81 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
 }
 
 // Tensors of compiled stages have memory; the others exist in the interpreter alone.
-void Planner::place_units(Scope& scope) {
-    for (const FusionGroup& unit : scope.graph.units) {
-        if (const auto* const dynamic = std::get_if<DynamicGroup>(&unit.kind)) {
-            place_dynamic(scope, unit, *dynamic);
+void Planner::place_groups(Scope& scope) {
+    for (const FusionGroup& group : scope.graph.groups) {
+        if (const auto* const dynamic = std::get_if<DynamicGroup>(&group.kind)) {
+            place_dynamic(scope, group, *dynamic);
         }
-        if (!unit.compiled()) continue;
-        for (const ir::TensorId id : unit.reads) place(scope, id);
-        for (const ir::TensorId id : unit.writes) place(scope, id);
+        if (!group.compiled()) continue;
+        for (const ir::TensorId id : group.reads) place(scope, id);
+        for (const ir::TensorId id : group.writes) place(scope, id);
     }
     for (const auto& [id, parent] : scope.parents) place(scope, id);
 }
 
 // ---- Steps --------------------------------------------------------------------------------------
 
-void Planner::add_step(Scope& scope, Region& region, const FusionGroup& unit, PlanStep step) {
-    step.op = unit.op;
-    step.label = unit.label;
-    step.reads = unit.reads;
-    step.writes = unit.writes;
-    const bool lifted = !unit.writes.empty() && scope.lifted.contains(unit.writes[0]);
-    const bool in_body = !unit.once && !lifted;
+void Planner::add_step(Scope& scope, Region& region, const FusionGroup& group, PlanStep step) {
+    step.op = group.op;
+    step.label = group.label;
+    step.reads = group.reads;
+    step.writes = group.writes;
+    const bool lifted = !group.writes.empty() && scope.lifted.contains(group.writes[0]);
+    const bool in_body = !group.once && !lifted;
     if (in_body) step.operations *= scope.repeated;
     if (options_.verify && step.kernel()) {
         check_pass("schedule", verify(step.kernel()->function));
     }
     plan_.steps.push_back(std::move(step));
-    if (unit.once) return;
+    if (group.once) return;
     (lifted ? *scope.before : region).push_back(plan_.steps.size() - 1);
 }
 
-void Planner::add_steps(Scope& scope, Region& region, const FusionGroup& unit) {
+void Planner::add_steps(Scope& scope, Region& region, const FusionGroup& group) {
     match(
-        unit.kind,
-        [&](const CompiledGroup&) { add_kernels(scope, region, unit); },
-        [&](const DynamicGroup& group) { add_dynamic_steps(scope, region, unit, group); },
-        [&](const InterpretedGroup& group) {
-            add_step(scope, region, unit, {.kind = InterpretedStep{group.why, group.within}});
+        group.kind,
+        [&](const CompiledGroup&) { add_kernels(scope, region, group); },
+        [&](const DynamicGroup& kind) { add_dynamic_steps(scope, region, group, kind); },
+        [&](const InterpretedGroup& kind) {
+            add_step(scope, region, group, {.kind = InterpretedStep{kind.why, kind.within}});
         },
-        [&](const CheckGroup&) { add_step(scope, region, unit, {.kind = CheckStep{}}); },
-        [&](const ControlGroup&) { add_control_step(scope, region, unit); });
+        [&](const CheckGroup&) { add_step(scope, region, group, {.kind = CheckStep{}}); },
+        [&](const ControlGroup&) { add_control_step(scope, region, group); });
 }
 
-void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& unit) {
+void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group) {
     const auto operations = [](const Stage& stage) {
         double steps = stage.combine == ir::FormulaOp::Sum ? 2 : 1;
         for (const StageLoop& loop : stage.loops) steps *= static_cast<double>(loop.extent);
         return steps;
     };
-    if (unit.rows) {
+    if (group.rows) {
         PlanStep step;
-        step.kind =
-            schedule_rows(unit.stages, *unit.rows, scope.graph.pool, plan_.places, options_.target);
-        for (const Stage& stage : unit.stages) step.operations += operations(stage);
-        return add_step(scope, region, unit, std::move(step));
+        step.kind = schedule_rows(
+            group.stages, *group.rows, scope.graph.pool, plan_.places, options_.target);
+        for (const Stage& stage : group.stages) step.operations += operations(stage);
+        return add_step(scope, region, group, std::move(step));
     }
-    for (const Stage& stage : unit.stages) {
+    for (const Stage& stage : group.stages) {
         PlanStep step;
-        step.once = unit.once;
+        step.once = group.once;
         step.kind =
-            unit.contraction
+            group.contraction
                 ? schedule_contraction(
-                      stage, *unit.contraction, scope.graph.pool, plan_.places, options_.target)
+                      stage, *group.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
         ScheduledKernel& kernel = *step.kernel();
-        kernel.function.anywhere = unit.once;  // it may read the bytes of a file
-        if (unit.contraction) {
+        kernel.function.anywhere = group.once;  // it may read the bytes of a file
+        if (group.contraction) {
             offer_narrower(kernel,
                            stage,
-                           *unit.contraction,
+                           *group.contraction,
                            scope.graph.shared_pool,
                            plan_.places,
                            options_.target);
         }
         step.operations = operations(stage);
-        if (kernel.function.items > 0) add_step(scope, region, unit, std::move(step));
+        if (kernel.function.items > 0) add_step(scope, region, group, std::move(step));
     }
 }
 
@@ -301,14 +301,14 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
         options_.target, options_.numerics, options_.least_gain, options_.verify};
     run_passes(PassPhase::Stages, scope, passes, log);
     if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);
-    place_units(scope);
+    place_groups(scope);
     if (options_.fuse) {
         run_passes(PassPhase::Placed, scope, passes, log);
-        place_units(scope);
+        place_groups(scope);
     }
     find_when(scope);
     Region region;
-    for (const FusionGroup& unit : graph.units) add_steps(scope, region, unit);
+    for (const FusionGroup& group : graph.groups) add_steps(scope, region, group);
     plan_.regions[number] = std::move(region);
     shapes_ = std::move(graph.shapes);
     dtypes_ = std::move(graph.dtypes);

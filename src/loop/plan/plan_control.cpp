@@ -158,11 +158,11 @@ void Planner::add_control(Scope& scope, ir::OpId id) {
     std::string why = why_not(scope, op);
     if (!why.empty()) return add_interpreted(scope, id, std::move(why));
     add_opaque(scope, id, ControlGroup{});
-    FusionGroup& unit = scope.graph.units.back();
+    FusionGroup& group = scope.graph.groups.back();
     const TensorSet inner = InnerTensors(program_).of(op);
-    std::erase_if(unit.reads, [&](ir::TensorId tensor) {
+    std::erase_if(group.reads, [&](ir::TensorId tensor) {
         return inner.contains(tensor) ||
-               std::ranges::find(unit.writes, tensor) != unit.writes.end();
+               std::ranges::find(group.writes, tensor) != group.writes.end();
     });
 }
 
@@ -195,15 +195,15 @@ Planner::Body Planner::plan_graph(Scope& parent,
     return body;
 }
 
-void Planner::add_control_step(Scope& scope, Region& region, const FusionGroup& unit) {
-    const ir::Operation& op = program_.operations[unit.op];
+void Planner::add_control_step(Scope& scope, Region& region, const FusionGroup& group) {
+    const ir::Operation& op = program_.operations[group.op];
     PlanStep step;
     if (std::holds_alternative<ir::Loop>(op.control)) {
         step.kind = plan_loop(scope, region, op);
     } else {
         step.kind = plan_branch(scope, op);
     }
-    add_step(scope, region, unit, std::move(step));
+    add_step(scope, region, group, std::move(step));
 }
 
 StorageId Planner::new_storage(tensor::DType dtype, int64_t elements) {

@@ -87,12 +87,12 @@ StorageId Planner::place_any(Scope& scope, ir::TensorId id) {
     return at;
 }
 
-void Planner::place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group) {
-    for (const ir::TensorId id : tensors_of(group.shape.stages, scope.graph.pool)) {
+void Planner::place_dynamic(Scope& scope, const FusionGroup& group, const DynamicGroup& kind) {
+    for (const ir::TensorId id : tensors_of(kind.shape.stages, scope.graph.pool)) {
         place_any(scope, id);
     }
-    place(scope, group.shape.told);
-    for (const ir::TensorId id : unit.writes) {
+    place(scope, kind.shape.told);
+    for (const ir::TensorId id : group.writes) {
         place_any(scope, id);
         const auto at = plan_.dynamic_places.find(id);
         if (at != plan_.dynamic_places.end()) at->second.computed = true;
@@ -101,12 +101,12 @@ void Planner::place_dynamic(Scope& scope, const FusionGroup& unit, const Dynamic
 
 void Planner::add_dynamic_steps(Scope& scope,
                                 Region& region,
-                                const FusionGroup& unit,
-                                const DynamicGroup& group) {
-    const DynamicShape& run_time = group.shape;
+                                const FusionGroup& group,
+                                const DynamicGroup& kind) {
+    const DynamicShape& run_time = kind.shape;
     BufferViews places;
     DynamicKernel dynamic;
-    dynamic.within = group.within;
+    dynamic.within = kind.within;
     dynamic.told = plan_.places.at(run_time.told).storage;
     dynamic.numbers = run_time.numbers;
     dynamic.inlined = run_time.inlined;
@@ -118,16 +118,16 @@ void Planner::add_dynamic_steps(Scope& scope,
             continue;
         }
         places[id] = {at->second.storage, at->second.dtype, {}, {}, run_time.extents.at(id)};
-        const bool made = std::ranges::find(unit.writes, id) != unit.writes.end();
+        const bool made = std::ranges::find(group.writes, id) != group.writes.end();
         if (!made) dynamic.read.push_back(id);
     }
-    for (const ir::TensorId id : unit.writes) {
+    for (const ir::TensorId id : group.writes) {
         const bool zeros = needs_zeros(run_time, scope.graph.pool, scope.graph.shapes, id);
         if (zeros) dynamic.cleared.push_back(id);
     }
     for (const Stage& stage : run_time.stages) {
         dynamic.kernel = schedule_nest(stage, scope.graph.pool, places, options_.target, &run_time);
-        add_step(scope, region, unit, {.kind = dynamic});
+        add_step(scope, region, group, {.kind = dynamic});
         dynamic.first = false;
     }
 }

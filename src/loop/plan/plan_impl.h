@@ -43,27 +43,27 @@ private:
     void add_opaque(Scope& scope, ir::OpId id, decltype(FusionGroup::kind) kind);
     void add_interpreted(Scope& scope, ir::OpId id, std::string why);
     void add_check(Scope& scope, ir::OpId id);
-    void place_units(Scope& scope);
+    void place_groups(Scope& scope);
     StorageId place(Scope& scope, ir::TensorId id);
     StorageRole role_of(const Scope& scope, ir::TensorId id) const;
-    void add_steps(Scope& scope, Region& region, const FusionGroup& unit);
-    void add_kernels(Scope& scope, Region& region, const FusionGroup& unit);
-    void add_step(Scope& scope, Region& region, const FusionGroup& unit, PlanStep step);
+    void add_steps(Scope& scope, Region& region, const FusionGroup& group);
+    void add_kernels(Scope& scope, Region& region, const FusionGroup& group);
+    void add_step(Scope& scope, Region& region, const FusionGroup& group, PlanStep step);
 
     // ---- plan_dynamic.cpp -----------------------------------------------------------------------
     void add_dynamic(Scope& scope, ir::OpId id, std::string why);  // `why`: reason if interpreted
-    void place_dynamic(Scope& scope, const FusionGroup& unit, const DynamicGroup& group);
+    void place_dynamic(Scope& scope, const FusionGroup& group, const DynamicGroup& kind);
     StorageId place_any(Scope& scope, ir::TensorId id);
     bool is_open(const std::vector<ir::Assertion>& assertions) const;
     void add_dynamic_steps(Scope& scope,
                            Region& region,
-                           const FusionGroup& unit,
-                           const DynamicGroup& group);
+                           const FusionGroup& group,
+                           const DynamicGroup& kind);
 
     // ---- plan_control.cpp -----------------------------------------------------------------------
     std::string why_not(const Scope& scope, const ir::Operation& op) const;
     void add_control(Scope& scope, ir::OpId id);
-    void add_control_step(Scope& scope, Region& region, const FusionGroup& unit);
+    void add_control_step(Scope& scope, Region& region, const FusionGroup& group);
     PlanLoop plan_loop(Scope& scope, Region& region, const ir::Operation& op);
     PlanBranch plan_branch(Scope& scope, const ir::Operation& op);
     Body plan_graph(Scope& parent,

@@ -128,7 +128,7 @@ bool always_inside(const ir::SymbolPool& symbols,
 
 namespace {
 
-// The writes and reads of a unit's stages.
+// The writes and reads of a group's stages.
 class Coverage {
 public:
     Coverage(const DynamicShape& run_time, StagePool& pool, const Shapes& shapes)

@@ -105,7 +105,7 @@ inline ir::TensorId tensor_of(const Expr& read) {
 }
 
 // Whether the operation takes many times as long as a sum or a product.
-inline bool is_dear(const Expr& e) {
+inline bool is_expensive(const Expr& e) {
     return e.op == Op::Library || e.op == Op::Sqrt || e.op == Op::Pow ||
            (e.op == Op::Div && e.type.real());
 }

@@ -244,18 +244,18 @@ bool is_affordable(const Halo& halo, const tensor::Shape& shape) {
 int find_contractions(StageGraph& graph) {
     int count = 0;
     std::unordered_map<ir::TensorId, Halo, IdHash> halos;  // over all readers of the tensor
-    for (FusionGroup& unit : graph.units) {
-        if (!unit.compiled() || unit.once || unit.stages.size() != 1) continue;
-        auto found = find_contraction(graph, unit.stages[0]);
+    for (FusionGroup& group : graph.groups) {
+        if (!group.compiled() || group.once || group.stages.size() != 1) continue;
+        auto found = find_contraction(graph, group.stages[0]);
         if (!found) continue;
         const Expr& a = graph.pool[found->a];
         Halo halo = halos[tensor_of(a)];
         widen_halo(graph.pool, a, halo);
         if (!is_affordable(halo, graph.shapes.at(tensor_of(a)))) continue;
         halos[tensor_of(a)] = std::move(halo);
-        unit.contraction = std::move(found);
+        group.contraction = std::move(found);
         // The halo holds zeros, so the guards are not needed.
-        unit.stages[0].guards.clear();
+        group.stages[0].guards.clear();
         ++count;
     }
     return count;

@@ -24,7 +24,7 @@ struct Product : TestRegion {
         });
         graph.results = {y};
     }
-    FusionGroup& group() { return graph.units.back(); }
+    FusionGroup& group() { return graph.groups.back(); }
 };
 
 TEST(FindContractions, LanesAreThoseOfTheWeights) {
@@ -79,8 +79,8 @@ TEST(PackWeights, AGroupBeforeTheContractionPacks) {
     }
     EXPECT_EQ(pack_weights(t.graph, t.places, {}), 1);
     EXPECT_EQ(t.labels(), (Labels{"y pack", "y"}));
-    EXPECT_TRUE(t.graph.units[0].once);
-    EXPECT_EQ(t.graph.units[0].writes[0], t.group().contraction->packed);
+    EXPECT_TRUE(t.graph.groups[0].once);
+    EXPECT_EQ(t.graph.groups[0].writes[0], t.group().contraction->packed);
     EXPECT_EQ(verify(t.region), "");
 }
 

@@ -13,9 +13,9 @@ struct Linear {
 
 class ScaleFolder {
 public:
-    ScaleFolder(StageGraph& graph, FusionGroup& unit)
-        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {
-        const Contraction& c = *unit.contraction;
+    ScaleFolder(StageGraph& graph, FusionGroup& group)
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), group_(group) {
+        const Contraction& c = *group.contraction;
         for (const VarId var : c.batch) {
             if (pool_.depends(c.b, var)) channel_.push_back(var);
         }
@@ -24,8 +24,8 @@ public:
 
     // The group that computes the initial values; it runs before this one.
     std::optional<FusionGroup> run() {
-        Stage& stage = unit_.stages[0];
-        const Contraction& c = *unit_.contraction;
+        Stage& stage = group_.stages[0];
+        const Contraction& c = *group_.contraction;
         if (!c.product || !reads_constants(graph_, c.b) || !by_channel(stage.initial)) {
             return std::nullopt;
         }
@@ -34,18 +34,18 @@ public:
             return std::nullopt;
         }
         const Linear linear = *linear_of(part_);
-        unit_.weight_factor = linear.factor;
+        group_.weight_factor = linear.factor;
         const ExprId start = build_.make(
             Op::Add,
             {build_.make(Op::Mul, {build_.cast(stage.initial, Kind::F32), linear.factor}),
              linear.shift});
         const MadeConstant constant{start, new_constant(graph_, channel_)};
-        FusionGroup made = constants_unit(graph_, unit_, " start", channel_, {constant});
+        FusionGroup made = constants_group(graph_, group_, " start", channel_, {constant});
         std::vector<ExprId> index;
         for (const VarId var : channel_) index.push_back(build_.index(var));
         stage.initial = build_.read(constant.tensor.value, Kind::F32, std::move(index));
         stage.finish = pool_.replace(stage.finish, part_, stage.total);
-        find_reads(graph_, unit_);
+        find_reads(graph_, group_);
         return made;
     }
 
@@ -57,13 +57,13 @@ private:
             constant &= graph_.constants.contains(tensor_of(e));
         });
         std::vector<VarId> others;
-        for (const StageLoop& loop : unit_.stages[0].loops) {
+        for (const StageLoop& loop : group_.stages[0].loops) {
             if (std::ranges::find(channel_, loop.var) == channel_.end()) others.push_back(loop.var);
         }
         return constant && !pool_.depends_on_any(id, others);
     }
     std::optional<Linear> linear_of(ExprId id) {
-        if (id == unit_.stages[0].total) {
+        if (id == group_.stages[0].total) {
             return Linear{build_.real(1, Kind::F32), build_.real(0, Kind::F32)};
         }
         const Expr e = pool_[id];
@@ -72,7 +72,7 @@ private:
         if (!known) return std::nullopt;
         for (const size_t side : {size_t{0}, size_t{1}}) {
             const ExprId other = e.args[1 - side];
-            if (!by_channel(other) || pool_.has_part(other, unit_.stages[0].total)) continue;
+            if (!by_channel(other) || pool_.has_part(other, group_.stages[0].total)) continue;
             const auto inner = linear_of(e.args[side]);
             if (!inner) continue;
             const auto [factor, shift] = *inner;
@@ -95,7 +95,7 @@ private:
     // Finds the largest linear part. several_: there is more than one; rounded_: a cast to int
     // follows.
     void find(ExprId id) {
-        if (!id.valid() || !pool_.has_part(id, unit_.stages[0].total)) return;
+        if (!id.valid() || !pool_.has_part(id, group_.stages[0].total)) return;
         if (linear_of(id)) {
             several_ |= part_.valid() && part_ != id;
             part_ = id;
@@ -116,7 +116,7 @@ private:
     StageGraph& graph_;
     StagePool& pool_;
     Builder& build_;
-    FusionGroup& unit_;
+    FusionGroup& group_;
     std::vector<VarId> channel_;  // variables of the weights that are not summed
     ExprId part_;
     bool several_ = false;
@@ -127,17 +127,17 @@ private:
 
 int fold_scales(StageGraph& graph) {
     int count = 0;
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
-        if (unit.contraction && unit.stages[0].finish.valid()) {
-            if (auto made = ScaleFolder(graph, unit).run()) {
-                units.push_back(std::move(*made));
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (group.contraction && group.stages[0].finish.valid()) {
+            if (auto made = ScaleFolder(graph, group).run()) {
+                groups.push_back(std::move(*made));
                 ++count;
             }
         }
-        units.push_back(std::move(unit));
+        groups.push_back(std::move(group));
     }
-    graph.units = std::move(units);
+    graph.groups = std::move(groups);
     return count;
 }
 

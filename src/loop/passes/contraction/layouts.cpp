@@ -20,18 +20,18 @@ public:
         copy_operands();
         copy_results();
         find_makers();
-        for (const FusionGroup& unit : graph_.units) {
-            if (unit.contraction) ask_operand(unit);
+        for (const FusionGroup& group : graph_.groups) {
+            if (group.contraction) ask_operand(group);
         }
-        for (const FusionGroup& unit : graph_.units) {
-            if (unit.contraction) {
-                put_lane_innermost(unit.stages[0].writes[0], unit.contraction->lane);
-            } else if (unit.compiled()) {
-                follow_inputs(unit);
+        for (const FusionGroup& group : graph_.groups) {
+            if (group.contraction) {
+                put_lane_innermost(group.stages[0].writes[0], group.contraction->lane);
+            } else if (group.compiled()) {
+                follow_inputs(group);
             }
         }
-        for (const FusionGroup& unit : graph_.units) {
-            if (unit.contraction) add_halo(unit);
+        for (const FusionGroup& group : graph_.groups) {
+            if (group.contraction) add_halo(group);
         }
         return std::move(result_);
     }
@@ -54,14 +54,14 @@ private:
         if (axis) result_.innermost[write.tensor] = *axis;
     }
     void find_makers() {
-        for (const FusionGroup& unit : graph_.units) {
-            for (const ir::TensorId id : unit.writes) makers_[id] = &unit;
+        for (const FusionGroup& group : graph_.groups) {
+            for (const ir::TensorId id : group.writes) makers_[id] = &group;
         }
     }
     // Chooses the layout of an operand that a copy makes: the lanes innermost, or the longest
     // summed axis.
-    void ask_operand(const FusionGroup& unit) {
-        const Contraction& c = *unit.contraction;
+    void ask_operand(const FusionGroup& group) {
+        const Contraction& c = *group.contraction;
         const Expr& a = pool_[c.a];
         const ir::TensorId id = tensor_of(a);
         const auto maker = makers_.find(id);
@@ -85,8 +85,8 @@ private:
         if (best) result_.innermost[id] = *best;
     }
     // Element-wise and pooling stages keep the layout of their inputs.
-    void follow_inputs(const FusionGroup& unit) {
-        for (const Stage& stage : unit.stages) {
+    void follow_inputs(const FusionGroup& group) {
+        for (const Stage& stage : group.stages) {
             for (const StageWrite& write : stage.writes) {
                 if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) continue;
                 const auto follow = [&](ExprId, const Expr& e) {
@@ -112,25 +112,25 @@ private:
     }
     // Operands with a fixed layout get a copy, which can have a halo.
     void copy_operands() {
-        std::vector<FusionGroup> units;
+        std::vector<FusionGroup> groups;
         std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
-        for (FusionGroup& unit : graph_.units) {
-            if (unit.contraction) {
-                const Expr a = pool_[unit.contraction->a];
+        for (FusionGroup& group : graph_.groups) {
+            if (group.contraction) {
+                const Expr a = pool_[group.contraction->a];
                 const ir::TensorId id = tensor_of(a);
-                const bool wanted = reaches_over(a) || unit.contraction->lane_in_a;
+                const bool wanted = reaches_over(a) || group.contraction->lane_in_a;
                 if (wanted && fixed_.contains(id)) {
                     if (!copies.contains(id)) {
                         copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
-                        units.push_back(copy_unit(unit, id, copies[id]));
-                        put_lane_innermost(*unit.contraction, copies[id]);
+                        groups.push_back(copy_group(group, id, copies[id]));
+                        put_lane_innermost(*group.contraction, copies[id]);
                     }
-                    replace_operand(unit, copies[id]);
+                    replace_operand(group, copies[id]);
                 }
             }
-            units.push_back(std::move(unit));
+            groups.push_back(std::move(group));
         }
-        graph_.units = std::move(units);
+        graph_.groups = std::move(groups);
     }
     void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
         const auto axis = c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
@@ -140,46 +140,46 @@ private:
     void copy_results() {
         std::unordered_map<ir::TensorId, size_t, IdHash> last;  // its last writer
         TensorSet good;
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            const FusionGroup& unit = graph_.units[i];
-            for (const ir::TensorId id : unit.writes) {
-                if (is_scattered(unit) && !last.contains(id)) good.insert(id);
-                if (!is_scattered(unit)) good.erase(id);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            const FusionGroup& group = graph_.groups[i];
+            for (const ir::TensorId id : group.writes) {
+                if (is_scattered(group) && !last.contains(id)) good.insert(id);
+                if (!is_scattered(group)) good.erase(id);
                 last[id] = i;
             }
         }
         if (good.empty()) return;
         std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
-        std::vector<FusionGroup> units;
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            FusionGroup& unit = graph_.units[i];
-            const ir::TensorId id = unit.writes.empty() ? ir::TensorId() : unit.writes[0];
+        std::vector<FusionGroup> groups;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            FusionGroup& group = graph_.groups[i];
+            const ir::TensorId id = group.writes.empty() ? ir::TensorId() : group.writes[0];
             if (!good.contains(id)) {
-                units.push_back(std::move(unit));
+                groups.push_back(std::move(group));
                 continue;
             }
             if (!copies.contains(id)) {
                 copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
             }
-            unit.stages[0].writes[0].tensor = copies[id];
-            unit.writes = {copies[id]};
-            units.push_back(std::move(unit));
-            if (last[id] == i) units.push_back(copy_unit(units.back(), copies[id], id));
+            group.stages[0].writes[0].tensor = copies[id];
+            group.writes = {copies[id]};
+            groups.push_back(std::move(group));
+            if (last[id] == i) groups.push_back(copy_group(groups.back(), copies[id], id));
         }
-        graph_.units = std::move(units);
+        graph_.groups = std::move(groups);
     }
-    bool is_scattered(const FusionGroup& unit) const {
-        if (!unit.contraction || unit.once || unit.writes.size() != 1) return false;
-        const ir::TensorId id = unit.writes[0];
+    bool is_scattered(const FusionGroup& group) const {
+        if (!group.contraction || group.once || group.writes.size() != 1) return false;
+        const ir::TensorId id = group.writes[0];
         const tensor::Shape& shape = graph_.shapes.at(id);
-        const auto axis = axis_of(unit.stages[0].writes[0].index, unit.contraction->lane);
+        const auto axis = axis_of(group.stages[0].writes[0].index, group.contraction->lane);
         return fixed_.contains(id) && graph_.dtypes.at(id) == tensor::DType::F32 && axis &&
                *axis + 1 < shape.size() && *tensor::volume(shape) >= kManyElements;
     }
-    FusionGroup copy_unit(const FusionGroup& unit, ir::TensorId from, ir::TensorId to) {
+    FusionGroup copy_group(const FusionGroup& group, ir::TensorId from, ir::TensorId to) {
         FusionGroup made;
-        made.op = unit.op;
-        made.label = unit.label + " copy";
+        made.op = group.op;
+        made.label = group.label + " copy";
         Stage stage;
         stage.combine = ir::FormulaOp::Assign;
         std::vector<ExprId> index;
@@ -201,17 +201,17 @@ private:
         find_reads(graph_, made);
         return made;
     }
-    void replace_operand(FusionGroup& unit, ir::TensorId with) {
-        Contraction& c = *unit.contraction;
-        Stage& stage = unit.stages[0];
+    void replace_operand(FusionGroup& group, ir::TensorId with) {
+        Contraction& c = *group.contraction;
+        Stage& stage = group.stages[0];
         const Expr a = pool_[c.a];
         const ExprId now = pool_.build.read(with.value, Kind::F32, a.args);
         stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
         c.a = now;
-        find_reads(graph_, unit);
+        find_reads(graph_, group);
     }
-    void add_halo(const FusionGroup& unit) {
-        const Expr a = pool_[unit.contraction->a];
+    void add_halo(const FusionGroup& group) {
+        const Expr a = pool_[group.contraction->a];
         if (!reaches_over(a)) return;
         const ir::TensorId id = tensor_of(a);
         widen_halo(pool_, a, result_.halos[id]);

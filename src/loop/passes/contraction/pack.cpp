@@ -4,8 +4,8 @@ namespace lemma::loop {
 
 namespace {
 
-FusionGroup pack_unit(StageGraph& graph, FusionGroup& unit, const Target& target) {
-    Contraction& c = *unit.contraction;
+FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& target) {
+    Contraction& c = *group.contraction;
     StagePool& pool = graph.pool;
     Builder& build = pool.build;
     Stage stage;
@@ -42,15 +42,15 @@ FusionGroup pack_unit(StageGraph& graph, FusionGroup& unit, const Target& target
     }
     with[c.lane] = channel;
     ExprId value = c.b;
-    if (unit.weight_factor.valid()) value = build.make(Op::Mul, {value, unit.weight_factor});
+    if (group.weight_factor.valid()) value = build.make(Op::Mul, {value, group.weight_factor});
     write.value = pool.substitute(value, with);
     c.packed = graph.new_tensor(tensor::DType::F32, shape);
     write.tensor = c.packed;
     if (c.blocks * width > extent) graph.padded.insert(c.packed);
     stage.writes.push_back(std::move(write));
     FusionGroup made;
-    made.op = unit.op;
-    made.label = unit.label + " pack";
+    made.op = group.op;
+    made.label = group.label + " pack";
     made.once = reads_constants(graph, c.b);
     if (made.once) graph.constants.insert(c.packed);
     made.stages.push_back(std::move(stage));
@@ -63,18 +63,18 @@ FusionGroup pack_unit(StageGraph& graph, FusionGroup& unit, const Target& target
 
 int pack_weights(StageGraph& graph, const BufferViews& places, const Target& target) {
     int count = 0;
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
-        if (unit.contraction) {
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (group.contraction) {
             ++count;
-            choose_tile(unit.stages[0], graph.pool, places, target, *unit.contraction);
-            FusionGroup made = pack_unit(graph, unit, target);
-            unit.reads.push_back(made.writes[0]);
-            units.push_back(std::move(made));
+            choose_tile(group.stages[0], graph.pool, places, target, *group.contraction);
+            FusionGroup made = pack_group(graph, group, target);
+            group.reads.push_back(made.writes[0]);
+            groups.push_back(std::move(made));
         }
-        units.push_back(std::move(unit));
+        groups.push_back(std::move(group));
     }
-    graph.units = std::move(units);
+    graph.groups = std::move(groups);
     return count;
 }
 

@@ -143,33 +143,33 @@ private:
 int split_inverses(StageGraph& graph) {
     int count = 0;
     Splitter splitter(graph);
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
         const bool inverted = std::ranges::any_of(
-            unit.stages, [](const Stage& stage) { return !stage.inverses.empty(); });
+            group.stages, [](const Stage& stage) { return !stage.inverses.empty(); });
         if (!inverted) {
-            units.push_back(std::move(unit));
+            groups.push_back(std::move(group));
             continue;
         }
         ++count;
         std::vector<Stage> stages;
-        for (const Stage& stage : unit.stages) {
+        for (const Stage& stage : group.stages) {
             for (Stage& part : splitter.run(stage)) stages.push_back(std::move(part));
         }
-        const bool apart = unit.stages.size() == 1;  // else their order stays
-        unit.stages.clear();
+        const bool apart = group.stages.size() == 1;  // else their order stays
+        group.stages.clear();
         if (!apart) {
-            unit.stages = std::move(stages);
-            units.push_back(std::move(unit));
+            group.stages = std::move(stages);
+            groups.push_back(std::move(group));
             continue;
         }
         for (Stage& stage : stages) {
-            units.push_back(unit);
-            units.back().stages = {std::move(stage)};
-            find_reads(graph, units.back());
+            groups.push_back(group);
+            groups.back().stages = {std::move(stage)};
+            find_reads(graph, groups.back());
         }
     }
-    graph.units = std::move(units);
+    graph.groups = std::move(groups);
     return count;
 }
 

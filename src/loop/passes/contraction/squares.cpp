@@ -14,24 +14,24 @@ constexpr int64_t kLeastSteps = 16;  // of a sum: the check costs a few
 
 class SquareFinder {
 public:
-    SquareFinder(StageGraph& graph, FusionGroup& unit)
+    SquareFinder(StageGraph& graph, FusionGroup& group)
         : graph_(graph),
           pool_(graph.pool),
           build_(graph.pool.build),
-          unit_(unit),
-          contraction_(*unit.contraction) {}
+          group_(group),
+          contraction_(*group.contraction) {}
 
     // The groups that sum the squares of each side; they run before this one.
     std::vector<FusionGroup> run() {
-        const Stage& stage = unit_.stages[0];
+        const Stage& stage = group_.stages[0];
         if (stage.combine != ir::FormulaOp::Sum) return {};
         if (!is_zero(stage.initial) || !is_difference(stage.writes[0].value) || !pays()) return {};
-        std::vector<FusionGroup> units;
-        const ExprId a = sum_of_squares(contraction_.a, units);
-        const ExprId b = sum_of_squares(contraction_.b, units);
+        std::vector<FusionGroup> groups;
+        const ExprId a = sum_of_squares(contraction_.a, groups);
+        const ExprId b = sum_of_squares(contraction_.b, groups);
         contraction_.squares = build_.make(Op::Add, {a, b});
-        for (const FusionGroup& unit : units) unit_.reads.push_back(unit.writes[0]);
-        return units;
+        for (const FusionGroup& group : groups) group_.reads.push_back(group.writes[0]);
+        return groups;
     }
 
 private:
@@ -62,14 +62,14 @@ private:
     }
 
     // Reads the sums of squares of one side, a tensor over the variables that are not summed.
-    ExprId sum_of_squares(ExprId side, std::vector<FusionGroup>& units) {
+    ExprId sum_of_squares(ExprId side, std::vector<FusionGroup>& groups) {
         Stage stage;
         stage.combine = ir::FormulaOp::Sum;
         stage.initial = build_.real(0, Kind::F32);
         std::vector<ExprId> index, own_index;
         tensor::Shape shape;
         std::unordered_map<VarId, ExprId, IdHash> with;
-        for (const StageLoop& loop : unit_.stages[0].loops) {
+        for (const StageLoop& loop : group_.stages[0].loops) {
             if (!pool_.depends(side, loop.var)) continue;
             const VarId own = pool_.new_var(loop.extent);
             stage.loops.push_back({own, loop.extent});
@@ -85,22 +85,22 @@ private:
         stage.writes.push_back(
             {tensor, std::move(own_index), build_.make(Op::Mul, {element, element})});
         FusionGroup made;
-        made.op = unit_.op;
-        made.label = unit_.label + " squares";
+        made.op = group_.op;
+        made.label = group_.label + " squares";
         made.stages.push_back(std::move(stage));
         made.writes = {tensor};
         find_reads(graph_, made);
         made.once = std::ranges::all_of(
             made.reads, [&](ir::TensorId id) { return graph_.constants.contains(id); });
         if (made.once) graph_.constants.insert(tensor);
-        units.push_back(std::move(made));
+        groups.push_back(std::move(made));
         return build_.read(tensor.value, Kind::F32, std::move(index));
     }
 
     StageGraph& graph_;
     StagePool& pool_;
     Builder& build_;
-    FusionGroup& unit_;
+    FusionGroup& group_;
     Contraction& contraction_;
 };
 
@@ -108,17 +108,17 @@ private:
 
 int find_squares(StageGraph& graph, Numerics numerics) {
     int count = 0;
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
-        if (unit.contraction && !unit.contraction->product) {
-            for (FusionGroup& made : SquareFinder(graph, unit).run())
-                units.push_back(std::move(made));
-            if (unit.contraction->squares.valid()) ++count;
-            unit.contraction->trusts_squares = numerics == Numerics::Fast;
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (group.contraction && !group.contraction->product) {
+            for (FusionGroup& made : SquareFinder(graph, group).run())
+                groups.push_back(std::move(made));
+            if (group.contraction->squares.valid()) ++count;
+            group.contraction->trusts_squares = numerics == Numerics::Fast;
         }
-        units.push_back(std::move(unit));
+        groups.push_back(std::move(group));
     }
-    graph.units = std::move(units);
+    graph.groups = std::move(groups);
     return count;
 }
 

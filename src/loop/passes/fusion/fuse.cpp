@@ -12,8 +12,8 @@ namespace {
 // several kernels: passes walk a value once per part, and it would not fit the registers anyway.
 constexpr int64_t kMostFused = 200;
 
-bool reads(const FusionGroup& unit, ir::TensorId id) {
-    return !unit.dead && std::ranges::find(unit.reads, id) != unit.reads.end();
+bool reads(const FusionGroup& group, ir::TensorId id) {
+    return !group.dead && std::ranges::find(group.reads, id) != group.reads.end();
 }
 
 class Fuser {
@@ -23,24 +23,24 @@ public:
     int run() {
         // Scales and shifts join the sums first, so that they can be folded into the weights.
         count_uses();
-        for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i);
         count_uses();
-        for (size_t i = 0; i < graph_.units.size(); ++i) take_in_producers(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) take_in_producers(i);
         count_uses();
-        for (size_t i = 0; i < graph_.units.size(); ++i) join_totals(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i);
         return static_cast<int>(
-            std::erase_if(graph_.units, [](const FusionGroup& unit) { return unit.dead; }));
+            std::erase_if(graph_.groups, [](const FusionGroup& group) { return group.dead; }));
     }
 
 private:
     void count_uses() {
         uses_.clear();
         producers_.clear();
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            const FusionGroup& unit = graph_.units[i];
-            if (unit.dead) continue;
-            for (const ir::TensorId id : unit.reads) ++uses_[id];
-            for (const ir::TensorId id : unit.writes) producers_[id] = i;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            const FusionGroup& group = graph_.groups[i];
+            if (group.dead) continue;
+            for (const ir::TensorId id : group.reads) ++uses_[id];
+            for (const ir::TensorId id : group.writes) producers_[id] = i;
         }
     }
     struct Cost {
@@ -49,7 +49,7 @@ private:
         bool gathers = false;
     };
     Cost cost(ExprId value) const;
-    bool is_free_map(const FusionGroup& unit) const;
+    bool is_free_map(const FusionGroup& group) const;
     bool pays(const FusionGroup& producer, const FusionGroup& consumer) const;
     void take_in_producers(size_t at);
     void take_in(FusionGroup& consumer, const FusionGroup& producer);
@@ -81,19 +81,19 @@ Fuser::Cost Fuser::cost(ExprId value) const {
             continue;
         }
         if (e.op == Op::Constant) continue;
-        result.expensive |= is_dear(e);
+        result.expensive |= is_expensive(e);
         result.operations += 1;
         work.insert(work.end(), e.args.begin(), e.args.end());
     }
     return result;
 }
 
-bool Fuser::is_free_map(const FusionGroup& unit) const {
-    if (!unit.compiled() || unit.dead || unit.stages.size() != 1 || unit.writes.size() != 1) {
+bool Fuser::is_free_map(const FusionGroup& group) const {
+    if (!group.compiled() || group.dead || group.stages.size() != 1 || group.writes.size() != 1) {
         return false;
     }
-    const Stage& stage = unit.stages[0];
-    const ir::TensorId id = unit.writes[0];
+    const Stage& stage = group.stages[0];
+    const ir::TensorId id = group.writes[0];
     return is_map(stage, graph_) && !graph_.results.contains(id) &&
            keeps_values(graph_.dtypes.at(id)) && in_range(graph_, stage.writes[0].value);
 }
@@ -174,21 +174,21 @@ bool Fuser::loses_tiles(const FusionGroup& consumer, const FusionGroup& producer
 }
 
 void Fuser::take_in_producers(size_t at) {
-    FusionGroup& consumer = graph_.units[at];
+    FusionGroup& consumer = graph_.groups[at];
     if (!consumer.compiled() || consumer.dead) return;
     std::unordered_set<ir::TensorId, IdHash> tried;
     for (size_t i = 0; i < consumer.reads.size();) {
         const ir::TensorId id = consumer.reads[i];
         const auto found = producers_.find(id);
         const bool other = found != producers_.end() && found->second != at;
-        if (!other || !tried.insert(id).second || !is_free_map(graph_.units[found->second]) ||
-            !pays(graph_.units[found->second], consumer) ||
-            loses_tiles(consumer, graph_.units[found->second])) {
+        if (!other || !tried.insert(id).second || !is_free_map(graph_.groups[found->second]) ||
+            !pays(graph_.groups[found->second], consumer) ||
+            loses_tiles(consumer, graph_.groups[found->second])) {
             ++i;
             continue;
         }
         const std::vector<ir::TensorId> before = consumer.reads;
-        take_in(consumer, graph_.units[found->second]);
+        take_in(consumer, graph_.groups[found->second]);
         find_reads(graph_, consumer);
         count_changes(before, consumer.reads);
         i = 0;
@@ -208,7 +208,7 @@ void Fuser::count_changes(const std::vector<ir::TensorId>& before,
         if (in(after, id) || --uses_[id] > 0) continue;
         const auto made = producers_.find(id);
         if (made == producers_.end() || graph_.results.contains(id)) continue;
-        FusionGroup& producer = graph_.units[made->second];
+        FusionGroup& producer = graph_.groups[made->second];
         if (!producer.compiled() || producer.writes.size() != 1) continue;
         producer.dead = true;
         count_changes(producer.reads, {});
@@ -293,7 +293,7 @@ bool Fuser::takes_readers(const Stage& stage) const {
 
 void Fuser::join_totals(size_t at) {
     for (;;) {
-        FusionGroup& first = graph_.units[at];
+        FusionGroup& first = graph_.groups[at];
         const bool one = first.compiled() && !first.dead && !first.once &&
                          first.stages.size() == 1 && first.writes.size() == 1;
         if (!one || !takes_readers(first.stages[0])) return;
@@ -302,9 +302,9 @@ void Fuser::join_totals(size_t at) {
             return;
         }
         size_t reader = at + 1;
-        while (reader < graph_.units.size() && !reads(graph_.units[reader], id)) ++reader;
-        if (reader == graph_.units.size()) return;
-        FusionGroup& then = graph_.units[reader];
+        while (reader < graph_.groups.size() && !reads(graph_.groups[reader], id)) ++reader;
+        if (reader == graph_.groups.size()) return;
+        FusionGroup& then = graph_.groups[reader];
         if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return;
         if (!join(first, then.stages[0])) return;
         // The joined group runs at the place of the second, whose inputs may not exist before.

@@ -68,7 +68,7 @@ private:
 class DynamicFuser {
 public:
     explicit DynamicFuser(StageGraph& graph) : graph_(graph), pool_(graph.pool) {
-        for (FusionGroup& group : graph.units) {
+        for (FusionGroup& group : graph.groups) {
             count(group, 1);
             if (!dynamic(group)) continue;
             for (const ir::TensorId id : group.writes) producers_[id] = &group;
@@ -76,10 +76,10 @@ public:
     }
 
     int run() {
-        for (FusionGroup& reader : graph_.units) take_in_producers(reader);
-        for (FusionGroup& reader : graph_.units) become_epilogue(reader);
+        for (FusionGroup& reader : graph_.groups) take_in_producers(reader);
+        for (FusionGroup& reader : graph_.groups) become_epilogue(reader);
         return static_cast<int>(
-            std::erase_if(graph_.units, [](const FusionGroup& group) { return group.dead; }));
+            std::erase_if(graph_.groups, [](const FusionGroup& group) { return group.dead; }));
     }
 
 private:

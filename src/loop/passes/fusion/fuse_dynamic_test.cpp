@@ -38,7 +38,7 @@ protected:
         group.kind = DynamicGroup{std::move(shape), {}};
         group.reads = {from};
         group.writes = {to};
-        graph_.units.push_back(std::move(group));
+        graph_.groups.push_back(std::move(group));
     }
 
     StageGraph graph_;
@@ -49,8 +49,8 @@ protected:
 
 TEST_F(FuseDynamic, AMapMovesIntoItsReader) {
     EXPECT_EQ(fuse_dynamic(graph_), 1);
-    ASSERT_EQ(graph_.units.size(), 1U);
-    const FusionGroup& group = graph_.units[0];
+    ASSERT_EQ(graph_.groups.size(), 1U);
+    const FusionGroup& group = graph_.groups[0];
     EXPECT_EQ(group.reads, std::vector{x_});
     EXPECT_EQ(group.writes, std::vector{z_});
     const auto& [shape, within] = std::get<DynamicGroup>(group.kind);
@@ -67,19 +67,19 @@ TEST_F(FuseDynamic, AMapMovesIntoItsReader) {
 TEST_F(FuseDynamic, AResultKeepsItsKernel) {
     graph_.results.insert(y_);
     EXPECT_EQ(fuse_dynamic(graph_), 0);
-    EXPECT_EQ(graph_.units.size(), 2U);
+    EXPECT_EQ(graph_.groups.size(), 2U);
 }
 
 TEST_F(FuseDynamic, WhatTheInterpreterReadsKeepsItsKernel) {
     FusionGroup other;
     other.kind = InterpretedGroup{"it has no formula", {}};
     other.reads = {y_};
-    graph_.units.push_back(std::move(other));
+    graph_.groups.push_back(std::move(other));
     EXPECT_EQ(fuse_dynamic(graph_), 0);
 }
 
 TEST_F(FuseDynamic, AnIndexThatMayBeOutsideIsNoReader) {
-    Stage& reader = std::get<DynamicGroup>(graph_.units[1].kind).shape.stages[0];
+    Stage& reader = std::get<DynamicGroup>(graph_.groups[1].kind).shape.stages[0];
     Builder& build = graph_.pool.build;
     const ExprId next = build.make(Op::Add, {reader.writes[0].index[0], build.integer(1)});
     reader.writes[0].value = build.read(y_.value, Kind::F32, {next});

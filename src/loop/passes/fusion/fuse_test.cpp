@@ -26,7 +26,7 @@ TEST(Fuse, AMapBecomesPartOfItsReader) {
     t.graph.results = {t.y};
     EXPECT_EQ(fuse(t.graph), 1);
     EXPECT_EQ(t.labels(), Labels{"y"});
-    EXPECT_EQ(t.graph.units[0].reads, std::vector<ir::TensorId>{t.x});
+    EXPECT_EQ(t.graph.groups[0].reads, std::vector<ir::TensorId>{t.x});
     EXPECT_EQ(verify(t.region), "");
 }
 
@@ -44,7 +44,7 @@ TEST(Fuse, AMapBehindASumIsItsEpilogue) {
     t.twice("z", t.s, t.z);
     t.graph.results = {t.z};
     EXPECT_EQ(fuse(t.graph), 1);
-    const Stage& stage = t.graph.units[0].stages[0];
+    const Stage& stage = t.graph.groups[0].stages[0];
     EXPECT_TRUE(stage.finish.valid() && stage.total.valid());
     EXPECT_EQ(stage.writes[0].tensor, t.z);
     EXPECT_EQ(verify(t.region), "");

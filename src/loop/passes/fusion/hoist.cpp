@@ -15,12 +15,12 @@ constexpr int64_t kLeastReuse = 8;
 
 class Hoister {
 public:
-    Hoister(StageGraph& graph, FusionGroup& unit)
-        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), unit_(unit) {}
+    Hoister(StageGraph& graph, FusionGroup& group)
+        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), group_(group) {}
 
     // The groups that compute the hoisted values; they run before this one.
     std::vector<FusionGroup> run() {
-        for (Stage& stage : unit_.stages) {
+        for (Stage& stage : group_.stages) {
             if (stage.empty || stage.writes.empty()) continue;
             // Products need elements of tensors as operands; fold moves their scales into the
             // weights.
@@ -32,12 +32,12 @@ public:
             }
             if (stage.finish.valid()) stage.finish = rewrite(stage.finish);
         }
-        std::vector<FusionGroup> units;
+        std::vector<FusionGroup> groups;
         for (const auto& [vars, made] : made_) {
-            units.push_back(constants_unit(graph_, unit_, " constants", vars, made));
+            groups.push_back(constants_group(graph_, group_, " constants", vars, made));
         }
-        if (!units.empty()) find_reads(graph_, unit_);
-        return units;
+        if (!groups.empty()) find_reads(graph_, group_);
+        return groups;
     }
 
 private:
@@ -62,7 +62,7 @@ private:
     StageGraph& graph_;
     StagePool& pool_;
     Builder& build_;
-    FusionGroup& unit_;
+    FusionGroup& group_;
     int64_t steps_ = 1;  // elements that the stage writes
     std::map<Vars, std::vector<MadeConstant>> made_;
 };
@@ -92,7 +92,7 @@ bool Hoister::is_constant(ExprId id) const {
 
 Hoister::Vars Hoister::vars_of(ExprId id) const {
     Vars vars;
-    for (const Stage& stage : unit_.stages) {
+    for (const Stage& stage : group_.stages) {
         for (const StageLoop& loop : stage.loops) {
             if (pool_.depends(id, loop.var)) vars.push_back(loop.var);
         }
@@ -178,7 +178,7 @@ bool Hoister::pays(ExprId id) const {
         if (!seen.insert(at).second) continue;
         const Expr& e = pool_[at];
         if (e.op == Op::Read) continue;
-        expensive = is_dear(e);
+        expensive = is_expensive(e);
         work.insert(work.end(), e.args.begin(), e.args.end());
     }
     return expensive;
@@ -227,16 +227,16 @@ ExprId Hoister::rewrite(ExprId value) {
 }  // namespace
 
 int hoist_constants(StageGraph& graph) {
-    const size_t before = graph.units.size();
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
-        if (unit.compiled() && !unit.once) {
-            for (FusionGroup& made : Hoister(graph, unit).run()) units.push_back(std::move(made));
+    const size_t before = graph.groups.size();
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (group.compiled() && !group.once) {
+            for (FusionGroup& made : Hoister(graph, group).run()) groups.push_back(std::move(made));
         }
-        units.push_back(std::move(unit));
+        groups.push_back(std::move(group));
     }
-    graph.units = std::move(units);
-    return static_cast<int>(graph.units.size() - before);
+    graph.groups = std::move(groups);
+    return static_cast<int>(graph.groups.size() - before);
 }
 
 }  // namespace lemma::loop

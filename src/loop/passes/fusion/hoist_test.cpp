@@ -22,7 +22,7 @@ TEST(HoistConstants, WhatIsTheSameForAllRowsIsMadeOnce) {
         });
         const bool pays = rows > 2;
         EXPECT_EQ(hoist_constants(t.graph), pays ? 1 : 0);
-        EXPECT_EQ(t.graph.units[0].once, pays);
+        EXPECT_EQ(t.graph.groups[0].once, pays);
         EXPECT_EQ(verify(t.region), "");
     }
 }

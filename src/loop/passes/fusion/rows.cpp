@@ -17,39 +17,39 @@ public:
           target_(target) {}
 
     int run() {
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            for (const ir::TensorId id : graph_.units[i].reads) last_read_[id] = i;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            for (const ir::TensorId id : graph_.groups[i].reads) last_read_[id] = i;
         }
-        for (size_t i = 0; i < graph_.units.size(); ++i) share_from(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) share_from(i);
         return static_cast<int>(
-            std::erase_if(graph_.units, [](const FusionGroup& unit) { return unit.dead; }));
+            std::erase_if(graph_.groups, [](const FusionGroup& group) { return group.dead; }));
     }
 
 private:
     // Stages of one kernel, and the row variables of each.
     struct Group {
-        std::vector<size_t> units;
+        std::vector<size_t> groups;
         std::vector<VarId> rows;
         bool side_by_side = false;             // elements of different rows
-        std::vector<std::vector<VarId>> vars;  // by unit
+        std::vector<std::vector<VarId>> vars;  // by group
         // The tensors that are written row by row: the row variable of each axis, if any.
         std::unordered_map<ir::TensorId, std::vector<std::optional<size_t>>, IdHash> axes;
     };
 
-    bool is_before(const FusionGroup& unit) const { return before_.contains(unit.writes[0]); }
+    bool is_before(const FusionGroup& group) const { return before_.contains(group.writes[0]); }
     size_t last_reader(ir::TensorId id) const {
         const auto found = last_read_.find(id);
         return found == last_read_.end() ? 0 : found->second;
     }
     void share_from(size_t first);
     bool extend(Group& group, size_t at) const;
-    bool fits(const Group& group, const FusionGroup& unit) const;
+    bool fits(const Group& group, const FusionGroup& group) const;
     bool are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const;
-    void add_writes(Group& group, const FusionGroup& unit, const std::vector<VarId>& vars) const;
+    void add_writes(Group& group, const FusionGroup& group, const std::vector<VarId>& vars) const;
     void make(const Group& group);
     bool needs_memory(const Group& group, ir::TensorId id) const;
-    void place_in_results(const Group& group, FusionGroup& unit);
-    bool place_in_result(FusionGroup& unit, size_t at, ir::TensorId id);
+    void place_in_results(const Group& group, FusionGroup& group);
+    bool place_in_result(FusionGroup& group, size_t at, ir::TensorId id);
 
     StageGraph& graph_;
     StagePool& pool_;
@@ -61,7 +61,7 @@ private:
 };
 
 void RowSharer::add_writes(Group& group,
-                           const FusionGroup& unit,
+                           const FusionGroup& group,
                            const std::vector<VarId>& vars) const {
     const auto add = [&](const StageWrite& write) {
         std::vector<std::optional<size_t>> axes(write.index.size());
@@ -76,19 +76,19 @@ void RowSharer::add_writes(Group& group,
         // Otherwise the row of an element is unknown.
         if (found == vars.size()) group.axes[write.tensor] = std::move(axes);
     };
-    for (const StageWrite& write : unit.stages[0].writes) add(write);
-    if (unit.stages[0].kept) add(*unit.stages[0].kept);
+    for (const StageWrite& write : group.stages[0].writes) add(write);
+    if (group.stages[0].kept) add(*group.stages[0].kept);
 }
 
 // Whether the data of a row stays in the cache from one stage to the next.
-bool RowSharer::fits(const Group& group, const FusionGroup& unit) const {
-    const Stage& stage = unit.stages[0];
+bool RowSharer::fits(const Group& group, const FusionGroup& group) const {
+    const Stage& stage = group.stages[0];
     int64_t rows = 1;
     for (const VarId var : group.rows) rows *= pool_.extent(var);
     const int64_t steps = steps_of(stage.loops);
     if (rows < kEnoughRows && steps > kFewSteps) return false;
     int64_t bytes = 0;
-    for (const auto* tensors : {&unit.reads, &unit.writes}) {
+    for (const auto* tensors : {&group.reads, &group.writes}) {
         for (const ir::TensorId id : *tensors) {
             const auto elements = tensor::volume(graph_.shapes.at(id)).value_or(INT64_MAX);
             bytes += std::min(elements, steps / rows) * tensor::dtype_size(graph_.dtypes.at(id));
@@ -121,21 +121,21 @@ bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& r
     return axis > 0 && pool_.depends_on_any(index[axis - 1], rows);
 }
 
-// Adds the unit to the group if it reads only its own row of the group's results.
+// Adds the group to the group if it reads only its own row of the group's results.
 bool RowSharer::extend(Group& group, size_t at) const {
-    const FusionGroup& unit = graph_.units[at];
-    // The group runs in the place of its last unit. A reader that knows the result by the name of
+    const FusionGroup& group = graph_.groups[at];
+    // The group runs in the place of its last group. A reader that knows the result by the name of
     // another tensor in the same memory would not wait for it.
-    for (const size_t member : group.units) {
-        for (const ir::TensorId id : graph_.units[member].writes) {
+    for (const size_t member : group.groups) {
+        for (const ir::TensorId id : graph_.groups[member].writes) {
             if (shared_.contains(id)) return false;
         }
     }
-    if (!is_one_stage(unit) || is_before(unit) != is_before(graph_.units[group.units[0]]) ||
-        !fits(group, unit)) {
+    if (!is_one_stage(group) || is_before(group) != is_before(graph_.groups[group.groups[0]]) ||
+        !fits(group, group)) {
         return false;
     }
-    const Stage& stage = unit.stages[0];
+    const Stage& stage = group.stages[0];
     const bool reduction = stage.initial.valid();
     if (reduction ? !is_reduction(stage, graph_) : !is_assignment(stage, graph_)) return false;
     std::vector<VarId> vars(group.rows.size());
@@ -152,9 +152,9 @@ bool RowSharer::extend(Group& group, size_t at) const {
         }
     });
     // It may read only those results of the group that are written row by row.
-    for (const size_t member : group.units) {
-        for (const ir::TensorId id : graph_.units[member].writes) {
-            good &= group.axes.contains(id) || !contains(unit.reads, id);
+    for (const size_t member : group.groups) {
+        for (const ir::TensorId id : graph_.groups[member].writes) {
+            good &= group.axes.contains(id) || !contains(group.reads, id);
         }
     }
     for (size_t i = 0; i < vars.size(); ++i) {
@@ -169,60 +169,60 @@ bool RowSharer::extend(Group& group, size_t at) const {
         std::ranges::sort(sorted);
         if (write_shape(stage, stage.writes[0], pool_).vars != sorted) return false;
     }
-    group.units.push_back(at);
+    group.groups.push_back(at);
     group.vars.push_back(vars);
-    add_writes(group, unit, vars);
+    add_writes(group, group, vars);
     return true;
 }
 
 void RowSharer::share_from(size_t first) {
-    const FusionGroup& unit = graph_.units[first];
-    if (!is_one_stage(unit) || !is_reduction(unit.stages[0], graph_)) return;
+    const FusionGroup& group = graph_.groups[first];
+    if (!is_one_stage(group) || !is_reduction(group.stages[0], graph_)) return;
     Group group;
-    group.rows = write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
-    if (!fits(group, unit)) return;
-    group.units = {first};
+    group.rows = write_shape(group.stages[0], group.stages[0].writes[0], pool_).vars;
+    if (!fits(group, group)) return;
+    group.groups = {first};
     group.vars = {group.rows};
-    group.side_by_side = are_side_by_side(unit.stages[0], group.rows);
-    add_writes(group, unit, group.rows);
-    if (group.axes.size() != unit.writes.size()) return;
+    group.side_by_side = are_side_by_side(group.stages[0], group.rows);
+    add_writes(group, group, group.rows);
+    if (group.axes.size() != group.writes.size()) return;
     const auto end_of = [&](const FusionGroup& member) {
         size_t last = 0;
         for (const ir::TensorId id : member.writes) last = std::max(last, last_reader(id));
         return last + 1;
     };
-    size_t end = end_of(unit);
+    size_t end = end_of(group);
     for (size_t at = first + 1; at < end; ++at) {
-        const FusionGroup& next = graph_.units[at];
+        const FusionGroup& next = graph_.groups[at];
         if (next.dead) continue;
-        const bool reads = std::ranges::any_of(group.units, [&](size_t member) {
-            return std::ranges::any_of(graph_.units[member].writes,
+        const bool reads = std::ranges::any_of(group.groups, [&](size_t member) {
+            return std::ranges::any_of(graph_.groups[member].writes,
                                        [&](ir::TensorId id) { return contains(next.reads, id); });
         });
         if (reads && !extend(group, at)) break;
         if (reads) end = std::max(end, end_of(next));
     }
-    if (group.units.size() > 1) make(group);
+    if (group.groups.size() > 1) make(group);
 }
 
 bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
     if (graph_.results.contains(id) || shared_.contains(id)) return true;
-    for (size_t i = group.units[0]; i <= last_reader(id); ++i) {
-        const bool member = std::ranges::find(group.units, i) != group.units.end();
-        const FusionGroup& unit = graph_.units[i];
-        if (!member && !unit.dead && contains(unit.reads, id)) return true;
+    for (size_t i = group.groups[0]; i <= last_reader(id); ++i) {
+        const bool member = std::ranges::find(group.groups, i) != group.groups.end();
+        const FusionGroup& group = graph_.groups[i];
+        if (!member && !group.dead && contains(group.reads, id)) return true;
     }
     return false;
 }
 
-// The group runs in the place of its last unit, whose inputs may not exist before.
+// The group runs in the place of its last group, whose inputs may not exist before.
 void RowSharer::make(const Group& group) {
     FusionGroup made;
     RowGroup rows;
     for (const VarId var : group.rows) rows.loops.push_back({var, pool_.extent(var)});
-    for (size_t i = 0; i < group.units.size(); ++i) {
-        FusionGroup& unit = graph_.units[group.units[i]];
-        Stage& stage = unit.stages[0];
+    for (size_t i = 0; i < group.groups.size(); ++i) {
+        FusionGroup& group = graph_.groups[group.groups[i]];
+        Stage& stage = group.stages[0];
         std::unordered_map<VarId, ExprId, IdHash> with;
         for (size_t k = 0; k < group.rows.size(); ++k) {
             with[group.vars[i][k]] = pool_.build.index(group.rows[k]);
@@ -230,7 +230,7 @@ void RowSharer::make(const Group& group) {
             if (loop != stage.loops.end()) loop->var = group.rows[k];
         }
         for_each_expr(stage, [&](ExprId& id) { id = pool_.substitute(id, with); });
-        for (const ir::TensorId id : unit.writes) {
+        for (const ir::TensorId id : group.writes) {
             const bool number = makes_number(stage, rows) && id == stage.writes[0].tensor;
             if (number && !needs_memory(group, id)) {
                 const tensor::Shape& shape = graph_.shapes.at(id);
@@ -242,46 +242,46 @@ void RowSharer::make(const Group& group) {
             }
         }
         made.stages.push_back(std::move(stage));
-        unit.dead = true;
+        group.dead = true;
     }
     made.rows = std::move(rows);
     place_in_results(group, made);
-    FusionGroup& last = graph_.units[group.units.back()];
+    FusionGroup& last = graph_.groups[group.groups.back()];
     made.op = last.op;
     made.label = last.label;
     find_reads(graph_, made);
     for (const ir::TensorId id : made.reads) {
-        last_read_[id] = std::max(last_reader(id), group.units.back());
+        last_read_[id] = std::max(last_reader(id), group.groups.back());
     }
     last = std::move(made);
 }
 
 // Rows that only the group needs are stored in the memory of its result.
-void RowSharer::place_in_results(const Group& group, FusionGroup& unit) {
-    const std::vector<ir::TensorId> writes = unit.writes;
+void RowSharer::place_in_results(const Group& group, FusionGroup& group) {
+    const std::vector<ir::TensorId> writes = group.writes;
     for (const ir::TensorId id : writes) {
         if (needs_memory(group, id)) continue;
-        size_t last = unit.stages.size();  // its last reader
-        for (size_t i = 0; i < unit.stages.size(); ++i) {
-            visit_elements(unit.stages[i], pool_, [&](const Expr& e) {
+        size_t last = group.stages.size();  // its last reader
+        for (size_t i = 0; i < group.stages.size(); ++i) {
+            visit_elements(group.stages[i], pool_, [&](const Expr& e) {
                 if (tensor_of(e) == id) last = i;
             });
         }
-        if (last == unit.stages.size() || !place_in_result(unit, last, id)) continue;
-        std::erase(unit.writes, id);
+        if (last == group.stages.size() || !place_in_result(group, last, id)) continue;
+        std::erase(group.writes, id);
     }
 }
 
 // The stage is the tensor's last reader, and must read it at the index that it writes.
-bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
-    const StageWrite& write = unit.stages[at].writes[0];
+bool RowSharer::place_in_result(FusionGroup& group, size_t at, ir::TensorId id) {
+    const StageWrite& write = group.stages[at].writes[0];
     const ir::TensorId to = write.tensor;
-    const bool alike = !unit.stages[at].initial.valid() &&
+    const bool alike = !group.stages[at].initial.valid() &&
                        graph_.shapes.at(to) == graph_.shapes.at(id) &&
                        graph_.dtypes.at(to) == graph_.dtypes.at(id);
     if (!alike) return false;
     bool good = true;
-    visit_elements(unit.stages[at], pool_, [&](const Expr& e) {
+    visit_elements(group.stages[at], pool_, [&](const Expr& e) {
         good &= tensor_of(e) != id || e.args == write.index;
         good &= tensor_of(e) != to;  // the memory is in use
     });
@@ -295,7 +295,7 @@ bool RowSharer::place_in_result(FusionGroup& unit, size_t at, ir::TensorId id) {
             value = pool_.replace(value, read, pool_.build.read(to.value, e.type.kind, e.args));
         }
     };
-    for (Stage& stage : unit.stages) {
+    for (Stage& stage : group.stages) {
         for_each_expr(stage, move);
         for (StageWrite& made : stage.writes) {
             if (made.tensor == id) made.tensor = to;

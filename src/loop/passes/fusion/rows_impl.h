@@ -39,10 +39,10 @@ void visit_elements(const Stage& stage, const StagePool& pool, Visit&& visit) {
     });
 }
 
-// Whether the unit has one stage, which is compiled as plain loops and runs in each run.
-inline bool is_one_stage(const FusionGroup& unit) {
-    return unit.compiled() && !unit.dead && !unit.once && !unit.contraction && !unit.rows &&
-           unit.stages.size() == 1;
+// Whether the group has one stage, which is compiled as plain loops and runs in each run.
+inline bool is_one_stage(const FusionGroup& group) {
+    return group.compiled() && !group.dead && !group.once && !group.contraction && !group.rows &&
+           group.stages.size() == 1;
 }
 // Whether each step assigns one element, none of them twice; no step is skipped, and no index
 // leaves its tensor.

@@ -28,8 +28,8 @@ TEST(StoreAlong, TheMapIsStoredWhileItIsSummed) {
     Softmax t;
     EXPECT_EQ(store_along(t.region), 1);
     EXPECT_EQ(t.labels(), (Labels{"s", "y"}));
-    ASSERT_TRUE(t.graph.units[0].stages[0].kept.has_value());
-    EXPECT_EQ(t.graph.units[0].stages[0].kept->tensor, t.e);
+    ASSERT_TRUE(t.graph.groups[0].stages[0].kept.has_value());
+    EXPECT_EQ(t.graph.groups[0].stages[0].kept->tensor, t.e);
     EXPECT_EQ(verify(t.region), "");
 }
 
@@ -44,8 +44,8 @@ TEST(ShareRows, StagesOfOneRowAreOneKernel) {
     store_along(t.region);
     EXPECT_EQ(share_rows(t.region, {}), 1);
     EXPECT_EQ(t.labels(), Labels{"y"});
-    ASSERT_TRUE(t.graph.units[0].rows.has_value());
-    EXPECT_TRUE(t.graph.units[0].rows->numbers.contains(t.s));
+    ASSERT_TRUE(t.graph.groups[0].rows.has_value());
+    EXPECT_TRUE(t.graph.groups[0].rows->numbers.contains(t.s));
     EXPECT_EQ(verify(t.region), "");
 }
 

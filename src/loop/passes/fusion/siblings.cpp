@@ -21,13 +21,13 @@ public:
 
 private:
     std::vector<VarId> weight_axes(const Family& family) const;
-    FusionGroup constants_unit(const Family& family,
-                               const char* what,
-                               ir::TensorId to,
-                               const std::vector<VarId>& axes);
+    FusionGroup constants_group(const Family& family,
+                                const char* what,
+                                ir::TensorId to,
+                                const std::vector<VarId>& axes);
     bool reads(const Stage& stage, ir::TensorId id) const;
     Stage joined_stage(const Family& family, std::vector<FusionGroup>& constants);
-    void add_makers(const FusionGroup& unit, size_t behind, std::vector<FusionGroup>& to);
+    void add_makers(const FusionGroup& group, size_t behind, std::vector<FusionGroup>& to);
     void merge(const Family& family);
 
     StageGraph& graph_;
@@ -35,7 +35,7 @@ private:
     Builder& build_;
     FamilyFinder finder_;
     std::unordered_map<ir::TensorId, size_t, IdHash> makers_;  // of constants
-    // The replacement of the first sibling's unit.
+    // The replacement of the first sibling's group.
     std::unordered_map<size_t, std::vector<FusionGroup>> in_place_of_;
 };
 
@@ -61,16 +61,16 @@ std::vector<VarId> Merger::weight_axes(const Family& family) const {
 }
 
 // Stores `b` of all siblings in one tensor, with a stage for each sibling.
-FusionGroup Merger::constants_unit(const Family& family,
-                                   const char* what,
-                                   ir::TensorId to,
-                                   const std::vector<VarId>& axes) {
+FusionGroup Merger::constants_group(const Family& family,
+                                    const char* what,
+                                    ir::TensorId to,
+                                    const std::vector<VarId>& axes) {
     const Sibling& first = family[0];
-    FusionGroup unit;
-    unit.op = graph_.units[first.unit].op;
-    unit.label = graph_.units[first.unit].label + what;
-    unit.once = true;
-    unit.writes = {to};
+    FusionGroup group;
+    group.op = graph_.groups[first.group].op;
+    group.label = graph_.groups[first.group].label + what;
+    group.once = true;
+    group.writes = {to};
     for (const Sibling& sibling : family) {
         Stage stage;
         stage.combine = ir::FormulaOp::Assign;
@@ -87,11 +87,11 @@ FusionGroup Merger::constants_unit(const Family& family,
         }
         write.value = pool_.substitute(sibling.b, with);
         stage.writes.push_back(std::move(write));
-        unit.stages.push_back(std::move(stage));
+        group.stages.push_back(std::move(stage));
     }
-    find_reads(graph_, unit);
+    find_reads(graph_, group);
     graph_.constants.insert(to);
-    return unit;
+    return group;
 }
 
 bool Merger::reads(const Stage& stage, ir::TensorId id) const {
@@ -117,7 +117,7 @@ Stage Merger::joined_stage(const Family& family, std::vector<FusionGroup>& const
         index.push_back(build_.index(var));
     }
     const ir::TensorId weights = graph_.new_tensor(tensor::DType::F32, std::move(extents));
-    constants.push_back(constants_unit(family, " weights", weights, axes));
+    constants.push_back(constants_group(family, " weights", weights, axes));
 
     Stage stage = first.stage;
     for (StageLoop& loop : stage.loops) {
@@ -140,20 +140,20 @@ Stage Merger::joined_stage(const Family& family, std::vector<FusionGroup>& const
         if (!reads(stage, id)) continue;  // tried, not used
         Family values = family;
         for (size_t i = 0; i < values.size(); ++i) values[i].b = part.values[i];
-        constants.push_back(constants_unit(values, " constants", id, {first.lane}));
+        constants.push_back(constants_group(values, " constants", id, {first.lane}));
     }
     return stage;
 }
 
-// Adds the makers of the unit's constants that come later than unit `behind`, in their order.
-void Merger::add_makers(const FusionGroup& unit, size_t behind, std::vector<FusionGroup>& to) {
+// Adds the makers of the group's constants that come later than group `behind`, in their order.
+void Merger::add_makers(const FusionGroup& group, size_t behind, std::vector<FusionGroup>& to) {
     std::vector<size_t> needed;
-    std::vector<ir::TensorId> work = unit.reads;
+    std::vector<ir::TensorId> work = group.reads;
     while (!work.empty()) {
         const auto found = makers_.find(work.back());
         work.pop_back();
         if (found == makers_.end() || found->second <= behind) continue;
-        FusionGroup& maker = graph_.units[found->second];
+        FusionGroup& maker = graph_.groups[found->second];
         if (maker.dead) continue;
         maker.dead = true;
         needed.push_back(found->second);
@@ -161,14 +161,14 @@ void Merger::add_makers(const FusionGroup& unit, size_t behind, std::vector<Fusi
     }
     std::ranges::sort(needed);
     for (const size_t number : needed) {
-        to.push_back(std::move(graph_.units[number]));
+        to.push_back(std::move(graph_.groups[number]));
         to.back().dead = false;
-        graph_.units[number].dead = true;
+        graph_.groups[number].dead = true;
     }
 }
 
 void Merger::merge(const Family& family) {
-    const FusionGroup& first = graph_.units[family[0].unit];
+    const FusionGroup& first = graph_.groups[family[0].group];
     FusionGroup joined;
     joined.op = first.op;
     joined.label = first.label;
@@ -178,38 +178,38 @@ void Merger::merge(const Family& family) {
     joined.writes = {whole};
     find_reads(graph_, joined);
     for (const Sibling& sibling : family) {
-        graph_.units[sibling.unit].dead = true;
+        graph_.groups[sibling.group].dead = true;
         for (const size_t reader : finder_.readers(sibling.result)) {
-            read_slices(graph_, graph_.units[reader], sibling, whole);
+            read_slices(graph_, graph_.groups[reader], sibling, whole);
         }
     }
-    std::vector<FusionGroup>& units = in_place_of_[family[0].unit];
-    for (FusionGroup& unit : constants) {
-        add_makers(unit, family[0].unit, units);
-        units.push_back(std::move(unit));
+    std::vector<FusionGroup>& groups = in_place_of_[family[0].group];
+    for (FusionGroup& group : constants) {
+        add_makers(group, family[0].group, groups);
+        groups.push_back(std::move(group));
     }
-    units.push_back(std::move(joined));
+    groups.push_back(std::move(joined));
 }
 
 int Merger::run() {
     std::vector<Family> families = finder_.run();
     if (families.empty()) return 0;
-    for (size_t i = 0; i < graph_.units.size(); ++i) {
-        const FusionGroup& unit = graph_.units[i];
-        if (!unit.once || !unit.compiled()) continue;
-        for (const ir::TensorId id : unit.writes) makers_[id] = i;
+    for (size_t i = 0; i < graph_.groups.size(); ++i) {
+        const FusionGroup& group = graph_.groups[i];
+        if (!group.once || !group.compiled()) continue;
+        for (const ir::TensorId id : group.writes) makers_[id] = i;
     }
     // Makers of constants move forward to the first family that needs them.
-    std::ranges::sort(families, {}, [](const Family& family) { return family[0].unit; });
+    std::ranges::sort(families, {}, [](const Family& family) { return family[0].group; });
     for (const Family& family : families) merge(finder_.refreshed(family));
-    std::vector<FusionGroup> units;
-    for (size_t i = 0; i < graph_.units.size(); ++i) {
+    std::vector<FusionGroup> groups;
+    for (size_t i = 0; i < graph_.groups.size(); ++i) {
         if (const auto found = in_place_of_.find(i); found != in_place_of_.end()) {
-            for (FusionGroup& unit : found->second) units.push_back(std::move(unit));
+            for (FusionGroup& group : found->second) groups.push_back(std::move(group));
         }
-        if (!graph_.units[i].dead) units.push_back(std::move(graph_.units[i]));
+        if (!graph_.groups[i].dead) groups.push_back(std::move(graph_.groups[i]));
     }
-    graph_.units = std::move(units);
+    graph_.groups = std::move(groups);
     return static_cast<int>(families.size());
 }
 

@@ -10,28 +10,28 @@ namespace lemma::loop {
 // ---- Similar products ---------------------------------------------------------------------------
 
 std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
-    const FusionGroup& unit = graph_.units[number];
-    if (!unit.compiled() || unit.once || unit.stages.size() != 1 || unit.writes.size() != 1) {
+    const FusionGroup& group = graph_.groups[number];
+    if (!group.compiled() || group.once || group.stages.size() != 1 || group.writes.size() != 1) {
         return std::nullopt;
     }
-    const auto found = find_contraction(graph_, unit.stages[0]);
+    const auto found = find_contraction(graph_, group.stages[0]);
     const bool plain = found && found->product && !found->lane_in_a && found->batch.empty();
     if (!plain || !is_made_of_constants(graph_, found->b)) return std::nullopt;
     Sibling result;
-    result.unit = number;
-    result.result = unit.writes[0];
+    result.group = number;
+    result.result = group.writes[0];
     const bool own = !graph_.results.contains(result.result) &&
                      graph_.dtypes.at(result.result) == tensor::DType::F32;
     if (!own) return std::nullopt;
     // Another group may write the remaining elements.
-    if (!covers(unit.stages[0], graph_)) return std::nullopt;
+    if (!covers(group.stages[0], graph_)) return std::nullopt;
     result.lane = found->lane;
     result.lanes = pool_.extent(found->lane);
     result.a = found->a;
     result.b = found->b;
     result.points = found->points;
     result.reduced = found->reduced;
-    result.stage = unit.stages[0];
+    result.stage = group.stages[0];
     const StageWrite& write = result.stage.writes[0];
     const auto at = std::ranges::find(write.index, build_.index(result.lane));
     if (at == write.index.end()) return std::nullopt;
@@ -143,7 +143,7 @@ bool FamilyFinder::joins(Family& family, const Sibling& other) {
 std::vector<Family> FamilyFinder::find_families() {
     std::vector<Family> families;
     std::unordered_map<ir::TensorId, std::vector<size_t>, IdHash> of_operand;
-    for (size_t i = 0; i < graph_.units.size(); ++i) {
+    for (size_t i = 0; i < graph_.groups.size(); ++i) {
         auto found = sibling_of(i);
         if (!found) continue;
         std::vector<size_t>& known = of_operand[tensor_of(pool_[found->a])];
@@ -158,7 +158,10 @@ std::vector<Family> FamilyFinder::find_families() {
 
 // ---- Slices -------------------------------------------------------------------------------------
 
-void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, ir::TensorId whole) {
+void read_slices(StageGraph& graph,
+                 FusionGroup& group,
+                 const Sibling& sibling,
+                 ir::TensorId whole) {
     StagePool& pool = graph.pool;
     Builder& build = pool.build;
     const auto rewrite = [&](ExprId& value) {
@@ -174,18 +177,18 @@ void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, i
             value = pool.replace(value, at, slice);
         }
     };
-    for (Stage& stage : unit.stages) for_each_value(stage, rewrite);
-    find_reads(graph, unit);
+    for (Stage& stage : group.stages) for_each_value(stage, rewrite);
+    find_reads(graph, group);
 }
 
 // A read with a computed index cannot be a slice.
-bool FamilyFinder::reads_evenly(const FusionGroup& unit, ir::TensorId id) const {
+bool FamilyFinder::reads_evenly(const FusionGroup& group, ir::TensorId id) const {
     bool even = true;
     const auto visit = [&](ExprId, const Expr& e) {
         if (tensor_of(e) != id) return;
         even &= std::ranges::all_of(e.args, [&](ExprId i) { return pool_.affine(i).has_value(); });
     };
-    for (const Stage& stage : unit.stages) {
+    for (const Stage& stage : group.stages) {
         for_each_value(stage, [&](ExprId value) { pool_.visit_reads(value, visit); });
     }
     return even;
@@ -196,9 +199,9 @@ bool FamilyFinder::reads_evenly(const FusionGroup& unit, ir::TensorId id) const 
 bool FamilyFinder::can_be_slice(const Sibling& sibling, ir::TensorId whole) {
     const bool innermost = sibling.axis + 1 == graph_.shapes.at(sibling.result).size();
     for (const size_t number : readers(sibling.result)) {
-        const FusionGroup& unit = graph_.units[number];
-        if (!unit.compiled() || !reads_evenly(unit, sibling.result)) return false;
-        for (const Stage& stage : unit.stages) {
+        const FusionGroup& group = graph_.groups[number];
+        if (!group.compiled() || !reads_evenly(group, sibling.result)) return false;
+        for (const Stage& stage : group.stages) {
             // A copy is removed: a concatenation gets the result in place, and a reshape shares its
             // memory.
             for (const StageWrite& write : stage.writes) {
@@ -207,9 +210,9 @@ bool FamilyFinder::can_be_slice(const Sibling& sibling, ir::TensorId whole) {
                 if (copy && tensor_of(e) == sibling.result) return false;
             }
         }
-        FusionGroup sliced = unit;
+        FusionGroup sliced = group;
         read_slices(graph_, sliced, sibling, whole);
-        const bool tiled = unit.stages.size() == 1 && find_contraction(graph_, unit.stages[0]);
+        const bool tiled = group.stages.size() == 1 && find_contraction(graph_, group.stages[0]);
         const bool tiled_still = tiled && find_contraction(graph_, sliced.stages[0]);
         if (tiled ? !tiled_still : !innermost) return false;
     }
@@ -278,7 +281,7 @@ bool FamilyFinder::choose(Family& family) {
 Family FamilyFinder::refreshed(const Family& family) {
     Family result;
     for (const Sibling& sibling : family) {
-        auto now = sibling_of(sibling.unit);
+        auto now = sibling_of(sibling.group);
         LEMMA_CHECK(now.has_value());
         result.push_back(result.empty() ? std::move(*now)
                                         : over_vars_of(result[0], std::move(*now)));
@@ -294,8 +297,8 @@ const std::vector<size_t>& FamilyFinder::readers(ir::TensorId id) const {
 }
 
 std::vector<Family> FamilyFinder::run() {
-    for (size_t i = 0; i < graph_.units.size(); ++i) {
-        for (const ir::TensorId id : graph_.units[i].reads) readers_[id].push_back(i);
+    for (size_t i = 0; i < graph_.groups.size(); ++i) {
+        for (const ir::TensorId id : graph_.groups[i].reads) readers_[id].push_back(i);
     }
     std::vector<Family> families = find_families();
     std::erase_if(families, [&](Family& family) { return !choose(family) || !unifies(family); });

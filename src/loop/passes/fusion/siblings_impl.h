@@ -81,7 +81,7 @@ bool is_made_of_constants(const StageGraph& graph, ExprId value);
 
 // A product that may be merged with others.
 struct Sibling {
-    size_t unit = 0;
+    size_t group = 0;
     ir::TensorId result;
     size_t axis = 0;  // of the result, along the lanes
     VarId lane;
@@ -99,7 +99,7 @@ int64_t lanes_of(const Family& family);
 Unifier unifier_of(StageGraph& graph, const Family& family, UnifiedStage as);
 Values values_of(const Family& family, ExprId Stage::* value);
 // Replaces reads of the sibling's result by reads of its slice.
-void read_slices(StageGraph& graph, FusionGroup& unit, const Sibling& sibling, ir::TensorId whole);
+void read_slices(StageGraph& graph, FusionGroup& group, const Sibling& sibling, ir::TensorId whole);
 
 class FamilyFinder {
 public:
@@ -118,13 +118,13 @@ public:
     const std::vector<size_t>& readers(ir::TensorId id) const;
 
 private:
-    std::optional<Sibling> sibling_of(size_t unit);
+    std::optional<Sibling> sibling_of(size_t group);
     Sibling over_vars_of(const Sibling& first, Sibling other);
     bool matches(const Sibling& first, const Sibling& other) const;
     bool unifies(const Family& family);
     bool joins(Family& family, const Sibling& other);
     std::vector<Family> find_families();
-    bool reads_evenly(const FusionGroup& unit, ir::TensorId id) const;
+    bool reads_evenly(const FusionGroup& group, ir::TensorId id) const;
     bool can_be_slice(const Sibling& sibling, ir::TensorId whole);
     void keep_slices(Family& family);
     bool pays(const Family& family) const;

@@ -36,7 +36,7 @@ TEST(MergeSiblings, NarrowProductsOfOneOperand) {
 TEST(MergeSiblings, WideOnesStayApart) {
     Products t(32);
     EXPECT_EQ(merge_siblings(t.graph, {.vector_bytes = 16}, kLeastGain), 0);
-    EXPECT_EQ(t.graph.units.size(), 4U);
+    EXPECT_EQ(t.graph.groups.size(), 4U);
 }
 
 }  // namespace

@@ -46,17 +46,17 @@ public:
           before_(region.lifted) {}
 
     int run() {
-        for (size_t i = graph_.units.size(); i-- > 0;) {
-            for (const ir::TensorId id : graph_.units[i].reads) first_read_[id] = i;
-            for (const ir::TensorId id : graph_.units[i].writes) makers_[id] = i;
+        for (size_t i = graph_.groups.size(); i-- > 0;) {
+            for (const ir::TensorId id : graph_.groups[i].reads) first_read_[id] = i;
+            for (const ir::TensorId id : graph_.groups[i].writes) makers_[id] = i;
         }
-        for (size_t i = 0; i < graph_.units.size(); ++i) keep_map(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) keep_map(i);
         return static_cast<int>(
-            std::erase_if(graph_.units, [](const FusionGroup& unit) { return unit.dead; }));
+            std::erase_if(graph_.groups, [](const FusionGroup& group) { return group.dead; }));
     }
 
 private:
-    bool is_before(const FusionGroup& unit) const { return before_.contains(unit.writes[0]); }
+    bool is_before(const FusionGroup& group) const { return before_.contains(group.writes[0]); }
     void keep_map(size_t at);
     bool keep(size_t from, size_t at, ir::TensorId id);
     std::optional<std::vector<ExprId>> read_at(const Stage& stage, ir::TensorId id) const;
@@ -69,14 +69,14 @@ private:
 };
 
 void MapKeeper::keep_map(size_t at) {
-    const FusionGroup& unit = graph_.units[at];
-    if (!is_one_stage(unit) || !is_reduction(unit.stages[0], graph_)) return;
+    const FusionGroup& group = graph_.groups[at];
+    if (!is_one_stage(group) || !is_reduction(group.stages[0], graph_)) return;
     const std::vector<VarId> rows =
-        write_shape(unit.stages[0], unit.stages[0].writes[0], pool_).vars;
+        write_shape(group.stages[0], group.stages[0].writes[0], pool_).vars;
     int64_t count = 1;
     for (const VarId var : rows) count *= pool_.extent(var);
-    if (count < kEnoughRows && steps_of(unit.stages[0].loops) > kFewSteps) return;
-    const std::vector<ir::TensorId> reads = unit.reads;
+    if (count < kEnoughRows && steps_of(group.stages[0].loops) > kFewSteps) return;
+    const std::vector<ir::TensorId> reads = group.reads;
     for (const ir::TensorId id : reads) {
         const auto from = makers_.find(id);
         const bool first = from != makers_.end() && first_read_.at(id) == at;
@@ -112,14 +112,14 @@ std::optional<std::vector<ExprId>> MapKeeper::read_at(const Stage& stage, ir::Te
 }
 
 bool MapKeeper::keep(size_t from, size_t at, ir::TensorId id) {
-    FusionGroup& map = graph_.units[from];
-    FusionGroup& unit = graph_.units[at];
+    FusionGroup& map = graph_.groups[from];
+    FusionGroup& group = graph_.groups[at];
     const bool good = is_one_stage(map) && map.writes.size() == 1 &&
                       is_map(map.stages[0], graph_) && is_assignment(map.stages[0], graph_) &&
                       keeps_values(graph_.dtypes.at(id)) && !shared_.contains(id) &&
-                      is_before(map) == is_before(unit);
+                      is_before(map) == is_before(group);
     if (!good) return false;
-    Stage& stage = unit.stages[0];
+    Stage& stage = group.stages[0];
     const auto index = read_at(stage, id);
     if (!index) return false;
     const StageWrite& write = map.stages[0].writes[0];
@@ -132,9 +132,9 @@ bool MapKeeper::keep(size_t from, size_t at, ir::TensorId id) {
     const ExprId value = pool_.build.cast(pool_.substitute(write.value, with), kind);
     stage.writes[0].value = pool_.replace(stage.writes[0].value, read, value);
     stage.kept = StageWrite{id, *index, value};
-    unit.writes.push_back(id);
+    group.writes.push_back(id);
     map.dead = true;
-    find_reads(graph_, unit);
+    find_reads(graph_, group);
     return true;
 }
 

@@ -4,12 +4,12 @@ namespace lemma::loop {
 
 void find_outer(RegionGraph& region) {
     TensorSet made;
-    for (const FusionGroup& unit : region.graph.units) {
-        made.insert(unit.writes.begin(), unit.writes.end());
+    for (const FusionGroup& group : region.graph.groups) {
+        made.insert(group.writes.begin(), group.writes.end());
     }
     region.outer.clear();
-    for (const FusionGroup& unit : region.graph.units) {
-        for (const ir::TensorId id : unit.reads) {
+    for (const FusionGroup& group : region.graph.groups) {
+        for (const ir::TensorId id : group.reads) {
             if (!made.contains(id)) region.outer.insert(id);
         }
     }
@@ -19,10 +19,10 @@ int find_boundary(RegionGraph& region) {
     find_outer(region);
     region.fixed.insert(region.graph.results.begin(), region.graph.results.end());
     region.fixed.insert(region.outer.begin(), region.outer.end());
-    for (const FusionGroup& unit : region.graph.units) {
-        if (unit.compiled()) continue;
-        region.fixed.insert(unit.reads.begin(), unit.reads.end());
-        region.fixed.insert(unit.writes.begin(), unit.writes.end());
+    for (const FusionGroup& group : region.graph.groups) {
+        if (group.compiled()) continue;
+        region.fixed.insert(group.reads.begin(), group.reads.end());
+        region.fixed.insert(group.writes.begin(), group.writes.end());
     }
     return static_cast<int>(region.fixed.size());
 }

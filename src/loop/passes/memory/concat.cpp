@@ -42,23 +42,25 @@ int find_insertions(RegionGraph& region) {
     StageGraph& graph = region.graph;
     const size_t before = region.inside.size();
     TensorSet made;  // by one kernel each, internal to the region
-    for (const FusionGroup& unit : graph.units) {
-        if (unit.compiled() && !unit.once && unit.writes.size() == 1) made.insert(unit.writes[0]);
+    for (const FusionGroup& group : graph.groups) {
+        if (group.compiled() && !group.once && group.writes.size() == 1)
+            made.insert(group.writes[0]);
     }
     const auto free = [&](ir::TensorId id) {
         return made.contains(id) && !region.fixed.contains(id) && !graph.results.contains(id) &&
                !graph.constants.contains(id) && !graph.padded.contains(id) &&
                !region.places.contains(id);
     };
-    for (FusionGroup& unit : graph.units) {
-        if (!unit.compiled() || unit.once || unit.contraction || unit.writes.size() != 1) continue;
-        const ir::TensorId whole = unit.writes[0];
-        if (unit.stages.size() < 2 || !free(whole)) continue;
-        const bool parts = std::ranges::all_of(unit.stages, [&](const Stage& stage) {
+    for (FusionGroup& group : graph.groups) {
+        if (!group.compiled() || group.once || group.contraction || group.writes.size() != 1)
+            continue;
+        const ir::TensorId whole = group.writes[0];
+        if (group.stages.size() < 2 || !free(whole)) continue;
+        const bool parts = std::ranges::all_of(group.stages, [&](const Stage& stage) {
             return stage.empty || insertion_of(stage, graph);
         });
         if (!parts) continue;
-        std::erase_if(unit.stages, [&](const Stage& stage) {
+        std::erase_if(group.stages, [&](const Stage& stage) {
             const auto insertion = insertion_of(stage, graph);
             if (!insertion || !free(insertion->from)) return false;
             if (region.inside.contains(insertion->from)) return false;
@@ -66,10 +68,11 @@ int find_insertions(RegionGraph& region) {
             region.inside[insertion->from] = {whole, insertion->begin};
             return true;
         });
-        find_reads(graph, unit);
+        find_reads(graph, group);
     }
-    std::erase_if(graph.units,
-                  [](const FusionGroup& unit) { return unit.compiled() && unit.stages.empty(); });
+    std::erase_if(graph.groups, [](const FusionGroup& group) {
+        return group.compiled() && group.stages.empty();
+    });
     return static_cast<int>(region.inside.size() - before);
 }
 

@@ -13,22 +13,22 @@ class InPlaceFinder {
 public:
     explicit InPlaceFinder(const RegionGraph& region)
         : graph_(region.graph), layouts_(region.layouts), fixed_(region.fixed) {
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            for (const ir::TensorId id : graph_.units[i].reads) last_read_[id] = i;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            for (const ir::TensorId id : graph_.groups[i].reads) last_read_[id] = i;
         }
     }
 
     InPlace run() {
         InPlace result;
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            const FusionGroup& unit = graph_.units[i];
-            const bool one = unit.compiled() && !unit.once && unit.stages.size() == 1 &&
-                             unit.writes.size() == 1 && is_free(unit.writes[0]);
-            if (!one || !writes_once(unit.stages[0])) continue;
-            for (const ir::TensorId id : unit.reads) {
-                if (last_read_.at(id) != i || !is_free(id) || !alike(id, unit.writes[0])) continue;
-                if (!reads_where_it_writes(unit.stages[0], id)) continue;
-                result[unit.writes[0]] = id;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            const FusionGroup& group = graph_.groups[i];
+            const bool one = group.compiled() && !group.once && group.stages.size() == 1 &&
+                             group.writes.size() == 1 && is_free(group.writes[0]);
+            if (!one || !writes_once(group.stages[0])) continue;
+            for (const ir::TensorId id : group.reads) {
+                if (last_read_.at(id) != i || !is_free(id) || !alike(id, group.writes[0])) continue;
+                if (!reads_where_it_writes(group.stages[0], id)) continue;
+                result[group.writes[0]] = id;
                 break;
             }
         }

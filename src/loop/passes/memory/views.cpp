@@ -113,8 +113,9 @@ bool is_free(const RegionGraph& region, ir::TensorId id) {
 }
 
 void drop_empty(StageGraph& graph) {
-    std::erase_if(graph.units,
-                  [](const FusionGroup& unit) { return unit.compiled() && unit.stages.empty(); });
+    std::erase_if(graph.groups, [](const FusionGroup& group) {
+        return group.compiled() && group.stages.empty();
+    });
 }
 
 }  // namespace
@@ -125,27 +126,28 @@ int find_parts(RegionGraph& region) {
     StageGraph& graph = region.graph;
     const size_t before = region.parents.size();
     TensorSet made;  // by steps of this region, not moved by control flow
-    for (const FusionGroup& unit : graph.units) {
-        const bool control = unit.control();
-        const ir::Operation& op = region.program.operations[unit.op];
+    for (const FusionGroup& group : graph.groups) {
+        const bool control = group.control();
+        const ir::Operation& op = region.program.operations[group.op];
         const auto* loop = control ? std::get_if<ir::Loop>(&op.control) : nullptr;
-        if (unit.once || (control && !loop)) continue;
-        if (!control) made.insert(unit.writes.begin(), unit.writes.end());
+        if (group.once || (control && !loop)) continue;
+        if (!control) made.insert(group.writes.begin(), group.writes.end());
         if (!loop) continue;
         for (size_t i = loop->carried.size(); i < op.outputs.size(); ++i) {
             const auto& items = op.outputs[i].operand.items;
             made.insert(items.begin(), items.end());
         }
     }
-    for (FusionGroup& unit : graph.units) {
-        if (!unit.compiled() || unit.once || unit.writes.size() != 1 || unit.contraction) continue;
-        const ir::TensorId whole = unit.writes[0];
+    for (FusionGroup& group : graph.groups) {
+        if (!group.compiled() || group.once || group.writes.size() != 1 || group.contraction)
+            continue;
+        const ir::TensorId whole = group.writes[0];
         const bool plain = std::ranges::all_of(
-            unit.stages, [](const Stage& stage) { return stage.empty || is_plain(stage); });
+            group.stages, [](const Stage& stage) { return stage.empty || is_plain(stage); });
         int64_t elements = 0;
-        for (const Stage& stage : unit.stages) elements += steps_of(stage);
+        for (const Stage& stage : group.stages) elements += steps_of(stage);
         if (!is_row_major(region, whole) || !plain || elements != volume(graph, whole)) continue;
-        std::erase_if(unit.stages, [&](const Stage& stage) {
+        std::erase_if(group.stages, [&](const Stage& stage) {
             const auto copy = plain_copy(stage, graph);
             if (!copy || copy->elements != volume(graph, copy->from)) return false;
             if (!made.contains(copy->from) || !is_free(region, copy->from)) return false;
@@ -164,14 +166,14 @@ int find_views(RegionGraph& region) {
     StageGraph& graph = region.graph;
     const size_t before = region.parents.size();
     std::unordered_map<ir::TensorId, int, IdHash> writers;
-    for (const FusionGroup& unit : graph.units) {
-        for (const Stage& stage : unit.stages) {
+    for (const FusionGroup& group : graph.groups) {
+        for (const Stage& stage : group.stages) {
             for (const StageWrite& write : stage.writes) ++writers[write.tensor];
         }
     }
-    for (FusionGroup& unit : graph.units) {
-        if (!unit.compiled() || unit.contraction) continue;
-        std::erase_if(unit.stages, [&](const Stage& stage) {
+    for (FusionGroup& group : graph.groups) {
+        if (!group.compiled() || group.contraction) continue;
+        std::erase_if(group.stages, [&](const Stage& stage) {
             const auto copy = plain_copy(stage, graph);
             if (!copy || copy->elements != volume(graph, copy->to)) return false;
             if (!is_row_major(region, copy->from) || writers[copy->to] != 1 ||

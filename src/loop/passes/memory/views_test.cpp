@@ -29,13 +29,13 @@ struct Concat : TestRegion {
         index = make(Op::Add, index, build.integer(shape[axis] / 2));
         group.stages.push_back(std::move(second));
         find_reads(graph, group);
-        graph.units.push_back(std::move(group));
+        graph.groups.push_back(std::move(group));
     }
     FusionGroup copy(ir::TensorId from) {
         Stage stage = stage_of(from, {}, [&](const auto& i) { return read(from, i); });
         stage.writes[0].tensor = z;
         FusionGroup group = add("z", std::move(stage));
-        graph.units.pop_back();
+        graph.groups.pop_back();
         return group;
     }
 };
@@ -75,7 +75,7 @@ TEST(FindViews, ACopyInOrderHasNoKernel) {
     t.graph.results = {y};
     EXPECT_EQ(find_views(t.region), 1);
     EXPECT_EQ(t.region.parents.at(y), std::pair(x, int64_t{12}));
-    EXPECT_TRUE(t.graph.units.empty());
+    EXPECT_TRUE(t.graph.groups.empty());
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace {
 // Whether the predicate holds for each tensor that the group reads, or for the tensor that contains
 // it.
 template <class Good>
-bool all_reads(const RegionGraph& region, const FusionGroup& unit, const Good& good) {
-    return std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
-        const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
+bool all_reads(const RegionGraph& region, const FusionGroup& group, const Good& good) {
+    return std::ranges::all_of(group.reads, [&](ir::TensorId id) {
+        const bool own = std::ranges::find(group.writes, id) != group.writes.end();
         if (own || good(id)) return true;
         auto parent = region.parents.find(id);
         for (; parent != region.parents.end(); parent = region.parents.find(id)) {
@@ -31,23 +31,23 @@ int find_when(RegionGraph& region) {
         return same || region.lifted.contains(id) || is_constant(id);
     };
     region.written.clear();
-    for (FusionGroup& unit : region.graph.units) {
-        if (unit.compiled()) {
-            unit.once = unit.once && all_reads(region, unit, is_constant);
-            if (unit.once) {
-                region.constants.insert(unit.writes.begin(), unit.writes.end());
+    for (FusionGroup& group : region.graph.groups) {
+        if (group.compiled()) {
+            group.once = group.once && all_reads(region, group, is_constant);
+            if (group.once) {
+                region.constants.insert(group.writes.begin(), group.writes.end());
                 ++count;
                 continue;
             }
-            const bool lifted = region.kind == RegionKind::Loop && all_reads(region, unit, stays);
+            const bool lifted = region.kind == RegionKind::Loop && all_reads(region, group, stays);
             if (lifted) {
-                region.lifted.insert(unit.writes.begin(), unit.writes.end());
+                region.lifted.insert(group.writes.begin(), group.writes.end());
                 ++count;
                 continue;
             }
         }
-        const bool control = unit.control();
-        if (!control) region.written.insert(unit.writes.begin(), unit.writes.end());
+        const bool control = group.control();
+        if (!control) region.written.insert(group.writes.begin(), group.writes.end());
     }
     return count;
 }

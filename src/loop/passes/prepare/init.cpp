@@ -26,17 +26,17 @@ bool merge(const Stage& first, Stage& second, StageGraph& graph) {
 
 }  // namespace
 
-int merge_init(StageGraph& graph, FusionGroup& unit) {
-    const size_t before = unit.stages.size();
-    for (size_t i = 1; i < unit.stages.size();) {
-        if (merge(unit.stages[i - 1], unit.stages[i], graph)) {
-            unit.stages.erase(unit.stages.begin() + static_cast<ptrdiff_t>(i) - 1);
+int merge_init(StageGraph& graph, FusionGroup& group) {
+    const size_t before = group.stages.size();
+    for (size_t i = 1; i < group.stages.size();) {
+        if (merge(group.stages[i - 1], group.stages[i], graph)) {
+            group.stages.erase(group.stages.begin() + static_cast<ptrdiff_t>(i) - 1);
         } else {
             ++i;
         }
     }
-    find_reads(graph, unit);
-    return static_cast<int>(before - unit.stages.size());
+    find_reads(graph, group);
+    return static_cast<int>(before - group.stages.size());
 }
 
 }  // namespace lemma::loop

@@ -8,6 +8,6 @@
 namespace lemma::loop {
 
 // Returns the number of stages removed.
-int merge_init(StageGraph& graph, FusionGroup& unit);
+int merge_init(StageGraph& graph, FusionGroup& group);
 
 }  // namespace lemma::loop

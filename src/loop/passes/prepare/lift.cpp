@@ -26,13 +26,13 @@ ir::TensorId whole_of(RegionGraph& region, ir::TensorId item, int64_t count) {
 }
 
 // The number of iterations that one sum can compute together; 0: the sum cannot be lifted.
-int64_t liftable_steps(const RegionGraph& region, const FusionGroup& unit) {
+int64_t liftable_steps(const RegionGraph& region, const FusionGroup& group) {
     const StageGraph& graph = region.graph;
-    const bool one = unit.compiled() && !unit.once && unit.stages.size() == 1 &&
-                     unit.writes.size() == 1 && !graph.results.contains(unit.writes[0]);
-    if (!one || unit.stages[0].combine != ir::FormulaOp::Sum) return 0;
+    const bool one = group.compiled() && !group.once && group.stages.size() == 1 &&
+                     group.writes.size() == 1 && !graph.results.contains(group.writes[0]);
+    if (!one || group.stages[0].combine != ir::FormulaOp::Sum) return 0;
     bool items = false;
-    for (const ir::TensorId id : unit.reads) {
+    for (const ir::TensorId id : group.reads) {
         if (region.packs.contains(id)) {
             items = true;
             continue;
@@ -41,14 +41,14 @@ int64_t liftable_steps(const RegionGraph& region, const FusionGroup& unit) {
         if (!outside && !region.constants.contains(id)) return 0;
     }
     if (!items) return 0;
-    const int64_t elements = tensor::volume(graph.shapes.at(unit.writes[0])).value_or(0);
+    const int64_t elements = tensor::volume(graph.shapes.at(group.writes[0])).value_or(0);
     const int64_t count = region.steps;
     return count > 1 && elements > 0 && elements <= kMostElements / count ? count : 0;
 }
 
-Stage lifted_stage(RegionGraph& region, const FusionGroup& unit, int64_t count) {
+Stage lifted_stage(RegionGraph& region, const FusionGroup& group, int64_t count) {
     StagePool& pool = region.graph.pool;
-    Stage stage = unit.stages[0];
+    Stage stage = group.stages[0];
     const VarId var = pool.new_var(count);
     const ExprId step = pool.build.index(var);
     const auto rewrite = [&](ExprId& value) {
@@ -77,20 +77,20 @@ int lift_sums(RegionGraph& region) {
     find_outer(region);
     StageGraph& graph = region.graph;
     const size_t before = region.made_items.size();
-    for (FusionGroup& unit : graph.units) {
-        const int64_t count = liftable_steps(region, unit);
+    for (FusionGroup& group : graph.groups) {
+        const int64_t count = liftable_steps(region, group);
         if (count == 0) continue;
-        Stage stage = lifted_stage(region, unit, count);
+        Stage stage = lifted_stage(region, group, count);
         // Only tiled sums: none of their indices needs a check.
         if (!find_contraction(graph, stage)) continue;
-        const ir::TensorId item = unit.writes[0];
+        const ir::TensorId item = group.writes[0];
         tensor::Shape shape = graph.shapes.at(item);
         shape.insert(shape.begin(), count);
         const ir::TensorId all = graph.new_tensor(graph.dtypes.at(item), std::move(shape));
         stage.writes[0].tensor = all;
-        unit.stages[0] = std::move(stage);
-        unit.writes = {all};
-        find_reads(graph, unit);
+        group.stages[0] = std::move(stage);
+        group.writes = {all};
+        find_reads(graph, group);
         graph.results.insert(all);
         region.fixed.insert({all, item});
         region.changing.insert(item);

@@ -33,7 +33,7 @@ TEST(LiftSums, ProductsOfItemsAreOneBeforeTheLoop) {
     const auto [item, all] = t.region.made_items[0];
     EXPECT_EQ(item, t.k);
     EXPECT_EQ(t.graph.shapes.at(all), (tensor::Shape{6, 8, 24}));
-    EXPECT_EQ(t.graph.units[0].writes, std::vector<ir::TensorId>{all});
+    EXPECT_EQ(t.graph.groups[0].writes, std::vector<ir::TensorId>{all});
     EXPECT_EQ(verify(t.region), "");
 }
 

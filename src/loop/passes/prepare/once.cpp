@@ -6,20 +6,20 @@ namespace lemma::loop {
 
 int mark_once(RegionGraph& region) {
     StageGraph& graph = region.graph;
-    for (const FusionGroup& unit : graph.units) {
-        for (const ir::TensorId id : unit.reads) {
+    for (const FusionGroup& group : graph.groups) {
+        for (const ir::TensorId id : group.reads) {
             if (region.constants.contains(id)) graph.constants.insert(id);
         }
     }
     int count = 0;
-    for (FusionGroup& unit : graph.units) {
-        if (!unit.compiled()) continue;
-        unit.once = std::ranges::all_of(unit.reads, [&](ir::TensorId id) {
-            const bool own = std::ranges::find(unit.writes, id) != unit.writes.end();
+    for (FusionGroup& group : graph.groups) {
+        if (!group.compiled()) continue;
+        group.once = std::ranges::all_of(group.reads, [&](ir::TensorId id) {
+            const bool own = std::ranges::find(group.writes, id) != group.writes.end();
             return own || graph.constants.contains(id);
         });
-        if (!unit.once) continue;
-        graph.constants.insert(unit.writes.begin(), unit.writes.end());
+        if (!group.once) continue;
+        graph.constants.insert(group.writes.begin(), group.writes.end());
         ++count;
     }
     region.constants.insert(graph.constants.begin(), graph.constants.end());

@@ -19,8 +19,8 @@ TEST(MarkOnce, ConstantsMadeFromConstants) {
     t.map("b", b, [&](const auto& i) { return t.read(a, i); });
     t.map("y", y, [&](const auto& i) { return t.make(Op::Add, t.read(b, i), t.read(x, i)); });
     EXPECT_EQ(mark_once(t.region), 2);
-    EXPECT_TRUE(t.graph.units[0].once && t.graph.units[1].once);
-    EXPECT_FALSE(t.graph.units[2].once);
+    EXPECT_TRUE(t.graph.groups[0].once && t.graph.groups[1].once);
+    EXPECT_FALSE(t.graph.groups[2].once);
     EXPECT_TRUE(t.constants.contains(b));
     EXPECT_FALSE(t.constants.contains(y));
 }

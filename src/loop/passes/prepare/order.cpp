@@ -8,22 +8,22 @@ namespace {
 
 class Orderer {
 public:
-    explicit Orderer(StageGraph& graph) : graph_(graph), state_(graph.units.size()) {
-        for (size_t i = 0; i < graph.units.size(); ++i) {
-            for (const ir::TensorId id : graph.units[i].writes) makers_[id] = i;
+    explicit Orderer(StageGraph& graph) : graph_(graph), state_(graph.groups.size()) {
+        for (size_t i = 0; i < graph.groups.size(); ++i) {
+            for (const ir::TensorId id : graph.groups[i].writes) makers_[id] = i;
         }
     }
 
     int run(const std::vector<ir::TensorId>& results) {
         for (const ir::TensorId id : results) visit(id);
-        for (size_t i = 0; i < graph_.units.size(); ++i) visit(i);  // groups that nobody reads
-        std::vector<FusionGroup> units;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) visit(i);  // groups that nobody reads
+        std::vector<FusionGroup> groups;
         int moved = 0;
         for (const size_t i : order_) {
-            moved += i != units.size() ? 1 : 0;
-            units.push_back(std::move(graph_.units[i]));
+            moved += i != groups.size() ? 1 : 0;
+            groups.push_back(std::move(graph_.groups[i]));
         }
-        graph_.units = std::move(units);
+        graph_.groups = std::move(groups);
         return moved;
     }
 
@@ -45,7 +45,7 @@ private:
                 continue;
             }
             state_[at] = State::Open;
-            const std::vector<ir::TensorId>& reads = graph_.units[at].reads;
+            const std::vector<ir::TensorId>& reads = graph_.groups[at].reads;
             for (size_t i = reads.size(); i-- > 0;) {
                 const auto maker = makers_.find(reads[i]);
                 const bool waits = maker != makers_.end() && state_[maker->second] == State::New;
@@ -64,8 +64,8 @@ private:
 
 int order_groups(RegionGraph& region) {
     StageGraph& graph = region.graph;
-    const bool plain =
-        std::ranges::none_of(graph.units, [](const FusionGroup& unit) { return !unit.compiled(); });
+    const bool plain = std::ranges::none_of(
+        graph.groups, [](const FusionGroup& group) { return !group.compiled(); });
     if (!plain) return 0;
     std::vector<ir::TensorId> results(graph.results.begin(), graph.results.end());
     std::ranges::sort(

@@ -28,7 +28,7 @@ TEST(OrderGroups, ByTheNamesOfTheResults) {
 
 TEST(OrderGroups, NotWhereTheInterpreterIsBetween) {
     TwoResults t;
-    t.graph.units[0].kind = InterpretedGroup{};
+    t.graph.groups[0].kind = InterpretedGroup{};
     EXPECT_EQ(order_groups(t.region), 0);
     EXPECT_EQ(t.labels(), (Labels{"second", "first"}));
 }

@@ -7,16 +7,16 @@ namespace lemma::loop {
 namespace {
 
 // Whether the stages are independent of each other and each has its own tensor.
-bool falls_apart(const FusionGroup& unit) {
+bool falls_apart(const FusionGroup& group) {
     constexpr size_t kMostParts = 16;  // larger splits are packs for loops
-    const size_t parts = unit.stages.size();
-    if (!unit.compiled() || parts < 2 || parts > kMostParts || unit.writes.size() != parts) {
+    const size_t parts = group.stages.size();
+    if (!group.compiled() || parts < 2 || parts > kMostParts || group.writes.size() != parts) {
         return false;
     }
     for (size_t i = 0; i < parts; ++i) {
-        const Stage& stage = unit.stages[i];
-        if (stage.writes.size() != 1 || stage.writes[0].tensor != unit.writes[i]) return false;
-        if (std::ranges::find(unit.reads, unit.writes[i]) != unit.reads.end()) return false;
+        const Stage& stage = group.stages[i];
+        if (stage.writes.size() != 1 || stage.writes[0].tensor != group.writes[i]) return false;
+        if (std::ranges::find(group.reads, group.writes[i]) != group.reads.end()) return false;
     }
     return true;
 }
@@ -25,25 +25,25 @@ bool falls_apart(const FusionGroup& unit) {
 
 int separate_parts(StageGraph& graph) {
     int count = 0;
-    std::vector<FusionGroup> units;
-    for (FusionGroup& unit : graph.units) {
-        if (!falls_apart(unit)) {
-            units.push_back(std::move(unit));
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (!falls_apart(group)) {
+            groups.push_back(std::move(group));
             continue;
         }
         ++count;
-        for (size_t i = 0; i < unit.stages.size(); ++i) {
+        for (size_t i = 0; i < group.stages.size(); ++i) {
             FusionGroup part;
-            part.op = unit.op;
-            part.label = unit.label;
-            part.once = unit.once;
-            part.stages.push_back(std::move(unit.stages[i]));
-            part.writes = {unit.writes[i]};
+            part.op = group.op;
+            part.label = group.label;
+            part.once = group.once;
+            part.stages.push_back(std::move(group.stages[i]));
+            part.writes = {group.writes[i]};
             find_reads(graph, part);
-            units.push_back(std::move(part));
+            groups.push_back(std::move(part));
         }
     }
-    graph.units = std::move(units);
+    graph.groups = std::move(groups);
     return count;
 }
 

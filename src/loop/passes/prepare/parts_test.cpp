@@ -33,7 +33,7 @@ TEST(SeparateParts, NotWhereOnePartReadsAnother) {
     Split t;
     t.add_part(t.a);
     EXPECT_EQ(separate_parts(t.graph), 0);
-    EXPECT_EQ(t.graph.units.size(), 1U);
+    EXPECT_EQ(t.graph.groups.size(), 1U);
 }
 
 }  // namespace

@@ -11,12 +11,12 @@ public:
     explicit ReshapeComposer(StageGraph& graph) : graph_(graph), pool_(graph.pool) {}
 
     int run() {
-        for (size_t i = 0; i < graph_.units.size(); ++i) {
-            const FusionGroup& unit = graph_.units[i];
-            if (unit.compiled() && unit.writes.size() == 1) producers_[unit.writes[0]] = i;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            const FusionGroup& group = graph_.groups[i];
+            if (group.compiled() && group.writes.size() == 1) producers_[group.writes[0]] = i;
         }
         int count = 0;
-        for (FusionGroup& unit : graph_.units) count += compose(unit) ? 1 : 0;
+        for (FusionGroup& group : graph_.groups) count += compose(group) ? 1 : 0;
         return count;
     }
 
@@ -27,13 +27,13 @@ private:
         int64_t stride, extent;
     };
 
-    static bool is_one_assignment(const FusionGroup& unit) {
-        return unit.compiled() && unit.stages.size() == 1 && is_plain(unit.stages[0]);
+    static bool is_one_assignment(const FusionGroup& group) {
+        return group.compiled() && group.stages.size() == 1 && is_plain(group.stages[0]);
     }
     // Whether the tensor is a flat copy of another one; `axes` gets the axes, outermost first.
-    bool is_flat_copy(const FusionGroup& unit, std::vector<Axis>& axes) const {
-        if (!is_one_assignment(unit) || unit.writes.size() != 1) return false;
-        const Stage& stage = unit.stages[0];
+    bool is_flat_copy(const FusionGroup& group, std::vector<Axis>& axes) const {
+        if (!is_one_assignment(group) || group.writes.size() != 1) return false;
+        const Stage& stage = group.stages[0];
         const StageWrite& write = stage.writes[0];
         if (write.index.size() != 1 || pool_[write.value].op != Op::Read ||
             !covers(stage, graph_)) {
@@ -47,16 +47,16 @@ private:
         std::ranges::sort(axes, std::greater(), &Axis::stride);
         return true;
     }
-    bool compose(FusionGroup& unit) {
-        if (!is_one_assignment(unit)) return false;
-        const Expr value = pool_[unit.stages[0].writes[0].value];
+    bool compose(FusionGroup& group) {
+        if (!is_one_assignment(group)) return false;
+        const Expr value = pool_[group.stages[0].writes[0].value];
         if (value.op != Op::Read || value.args.size() != 1) return false;
         const auto found = producers_.find(tensor_of(value));
         if (found == producers_.end()) return false;
-        const FusionGroup& producer = graph_.units[found->second];
+        const FusionGroup& producer = graph_.groups[found->second];
         std::vector<Axis> axes;
-        if (producer.once != unit.once || !is_flat_copy(producer, axes)) return false;
-        Stage stage = unit.stages[0];
+        if (producer.once != group.once || !is_flat_copy(producer, axes)) return false;
+        Stage stage = group.stages[0];
         if (!split_loops(stage, axes)) return false;
         const ExprId flat = pool_[stage.writes[0].value].args[0];
         std::unordered_map<VarId, ExprId, IdHash> with;
@@ -66,8 +66,8 @@ private:
             with[axis.var] = *index;
         }
         stage.writes[0].value = pool_.substitute(producer.stages[0].writes[0].value, with);
-        unit.stages[0] = std::move(stage);
-        find_reads(graph_, unit);
+        group.stages[0] = std::move(stage);
+        find_reads(graph_, group);
         return true;
     }
     // Splits loops that cross the border of an axis into two.

@@ -23,7 +23,7 @@ TEST(ComposeReshapes, TheReaderTakesWhatWasMadeFlat) {
     t.add("flatten", std::move(stage));
     t.map("y", y, [&](const auto& i) { return t.read(flat, {at(i[0], 3, i[1])}); });
     EXPECT_EQ(compose_reshapes(t.graph), 1);
-    EXPECT_EQ(t.graph.units[1].reads, std::vector<ir::TensorId>{x});
+    EXPECT_EQ(t.graph.groups[1].reads, std::vector<ir::TensorId>{x});
     EXPECT_EQ(verify(t.region), "");
 }
 

@@ -42,8 +42,8 @@ TEST(SplitInverses, OneSumForEachRemainder) {
     ASSERT_TRUE(invert_scatter(t.graph, t.group.stages[0]));
     t.group.stages[0].initial = t.zero();
     EXPECT_EQ(split_inverses(t.graph), 1);
-    ASSERT_EQ(t.graph.units.size(), 2U);
-    for (const FusionGroup& group : t.graph.units) {
+    ASSERT_EQ(t.graph.groups.size(), 2U);
+    for (const FusionGroup& group : t.graph.groups) {
         EXPECT_TRUE(group.stages[0].inverses.empty());
     }
     EXPECT_EQ(verify(t.region), "");

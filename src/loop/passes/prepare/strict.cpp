@@ -2,9 +2,9 @@
 
 namespace lemma::loop {
 
-bool rounds_between(const StageGraph& graph, const FusionGroup& unit) {
+bool rounds_between(const StageGraph& graph, const FusionGroup& group) {
     std::unordered_set<ir::TensorId, IdHash> written;
-    for (const Stage& stage : unit.stages) {
+    for (const Stage& stage : group.stages) {
         bool again = false;
         const auto use = [&](ir::TensorId id) { again |= written.contains(id); };
         for (const StageWrite& write : stage.writes) use(write.tensor);

@@ -8,6 +8,6 @@ namespace lemma::loop {
 
 // Whether a stage of the group stores a float that a later stage reads or updates. The interpreter
 // keeps a double there.
-bool rounds_between(const StageGraph& graph, const FusionGroup& unit);
+bool rounds_between(const StageGraph& graph, const FusionGroup& group);
 
 }  // namespace lemma::loop

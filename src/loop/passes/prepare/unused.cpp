@@ -6,15 +6,15 @@ namespace lemma::loop {
 
 int drop_unused(StageGraph& graph) {
     TensorSet wanted = graph.results;
-    for (size_t i = graph.units.size(); i-- > 0;) {
-        FusionGroup& unit = graph.units[i];
+    for (size_t i = graph.groups.size(); i-- > 0;) {
+        FusionGroup& group = graph.groups[i];
         const bool used =
-            std::ranges::any_of(unit.writes, [&](ir::TensorId id) { return wanted.contains(id); });
-        unit.dead = !used && unit.compiled();
-        if (!unit.dead) wanted.insert(unit.reads.begin(), unit.reads.end());
+            std::ranges::any_of(group.writes, [&](ir::TensorId id) { return wanted.contains(id); });
+        group.dead = !used && group.compiled();
+        if (!group.dead) wanted.insert(group.reads.begin(), group.reads.end());
     }
     const auto dropped =
-        std::erase_if(graph.units, [](const FusionGroup& unit) { return unit.dead; });
+        std::erase_if(graph.groups, [](const FusionGroup& group) { return group.dead; });
     return static_cast<int>(dropped);
 }
 

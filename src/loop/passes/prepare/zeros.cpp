@@ -61,9 +61,9 @@ bool covers_in_parts(const std::vector<const Stage*>& stages, ir::TensorId id, S
     return written == tensor::volume(graph.shapes.at(id)) && all_apart(std::move(boxes));
 }
 
-bool starts_itself(const FusionGroup& unit, ir::TensorId id, StageGraph& graph) {
+bool starts_itself(const FusionGroup& group, ir::TensorId id, StageGraph& graph) {
     std::vector<const Stage*> stages;
-    for (const Stage& stage : unit.stages) {
+    for (const Stage& stage : group.stages) {
         for (const StageWrite& write : stage.writes) {
             if (write.tensor == id) stages.push_back(&stage);
         }
@@ -103,10 +103,10 @@ Stage zero_stage(ir::TensorId id, StageGraph& graph) {
 
 int add_zeros(StageGraph& graph) {
     int count = 0;
-    for (FusionGroup& unit : graph.units) {
-        for (const ir::TensorId id : unit.writes) {
-            if (!unit.compiled() || starts_itself(unit, id, graph)) continue;
-            unit.stages.insert(unit.stages.begin(), zero_stage(id, graph));
+    for (FusionGroup& group : graph.groups) {
+        for (const ir::TensorId id : group.writes) {
+            if (!group.compiled() || starts_itself(group, id, graph)) continue;
+            group.stages.insert(group.stages.begin(), zero_stage(id, graph));
             ++count;
         }
     }

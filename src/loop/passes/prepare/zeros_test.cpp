@@ -19,9 +19,9 @@ TEST(AddZeros, WhereSomeElementsAreNotWritten) {
     t.add("spread", std::move(stage));
     t.map("copy", z, [&](const auto& i) { return t.read(x, i); });
     EXPECT_EQ(add_zeros(t.graph), 1);
-    ASSERT_EQ(t.graph.units[0].stages.size(), 2U);
-    EXPECT_EQ(t.graph.units[0].stages[0].writes[0].value, t.zero());
-    EXPECT_EQ(t.graph.units[1].stages.size(), 1U);
+    ASSERT_EQ(t.graph.groups[0].stages.size(), 2U);
+    EXPECT_EQ(t.graph.groups[0].stages[0].writes[0].value, t.zero());
+    EXPECT_EQ(t.graph.groups[1].stages.size(), 1U);
     EXPECT_EQ(verify(t.region), "");
 }
 
