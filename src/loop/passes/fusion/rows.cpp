@@ -27,8 +27,8 @@ public:
 
 private:
     // Stages of one kernel, and the row variables of each.
-    struct Group {
-        std::vector<size_t> groups;
+    struct Bundle {
+        std::vector<size_t> members;
         std::vector<VarId> rows;
         bool side_by_side = false;             // elements of different rows
         std::vector<std::vector<VarId>> vars;  // by group
@@ -42,13 +42,13 @@ private:
         return found == last_read_.end() ? 0 : found->second;
     }
     void share_from(size_t first);
-    bool extend(Group& group, size_t at) const;
-    bool fits(const Group& group, const FusionGroup& group) const;
+    bool extend(Bundle& bundle, size_t at) const;
+    bool fits(const Bundle& bundle, const FusionGroup& group) const;
     bool are_side_by_side(const Stage& stage, const std::vector<VarId>& rows) const;
-    void add_writes(Group& group, const FusionGroup& group, const std::vector<VarId>& vars) const;
-    void make(const Group& group);
-    bool needs_memory(const Group& group, ir::TensorId id) const;
-    void place_in_results(const Group& group, FusionGroup& group);
+    void add_writes(Bundle& bundle, const FusionGroup& group, const std::vector<VarId>& vars) const;
+    void make(const Bundle& bundle);
+    bool needs_memory(const Bundle& bundle, ir::TensorId id) const;
+    void place_in_results(const Bundle& bundle, FusionGroup& group);
     bool place_in_result(FusionGroup& group, size_t at, ir::TensorId id);
 
     StageGraph& graph_;
@@ -60,7 +60,7 @@ private:
     std::unordered_map<ir::TensorId, size_t, IdHash> last_read_;  // last reader
 };
 
-void RowSharer::add_writes(Group& group,
+void RowSharer::add_writes(Bundle& bundle,
                            const FusionGroup& group,
                            const std::vector<VarId>& vars) const {
     const auto add = [&](const StageWrite& write) {
@@ -74,17 +74,17 @@ void RowSharer::add_writes(Group& group,
             ++found;
         }
         // Otherwise the row of an element is unknown.
-        if (found == vars.size()) group.axes[write.tensor] = std::move(axes);
+        if (found == vars.size()) bundle.axes[write.tensor] = std::move(axes);
     };
     for (const StageWrite& write : group.stages[0].writes) add(write);
     if (group.stages[0].kept) add(*group.stages[0].kept);
 }
 
 // Whether the data of a row stays in the cache from one stage to the next.
-bool RowSharer::fits(const Group& group, const FusionGroup& group) const {
+bool RowSharer::fits(const Bundle& bundle, const FusionGroup& group) const {
     const Stage& stage = group.stages[0];
     int64_t rows = 1;
-    for (const VarId var : group.rows) rows *= pool_.extent(var);
+    for (const VarId var : bundle.rows) rows *= pool_.extent(var);
     const int64_t steps = steps_of(stage.loops);
     if (rows < kEnoughRows && steps > kFewSteps) return false;
     int64_t bytes = 0;
@@ -121,28 +121,28 @@ bool RowSharer::are_side_by_side(const Stage& stage, const std::vector<VarId>& r
     return axis > 0 && pool_.depends_on_any(index[axis - 1], rows);
 }
 
-// Adds the group to the group if it reads only its own row of the group's results.
-bool RowSharer::extend(Group& group, size_t at) const {
+// Adds the group to the bundle if it reads only its own row of the bundle's results.
+bool RowSharer::extend(Bundle& bundle, size_t at) const {
     const FusionGroup& group = graph_.groups[at];
-    // The group runs in the place of its last group. A reader that knows the result by the name of
+    // The bundle runs in the place of its last group. A reader that knows the result by the name of
     // another tensor in the same memory would not wait for it.
-    for (const size_t member : group.groups) {
+    for (const size_t member : bundle.members) {
         for (const ir::TensorId id : graph_.groups[member].writes) {
             if (shared_.contains(id)) return false;
         }
     }
-    if (!is_one_stage(group) || is_before(group) != is_before(graph_.groups[group.groups[0]]) ||
-        !fits(group, group)) {
+    if (!is_one_stage(group) || is_before(group) != is_before(graph_.groups[bundle.members[0]]) ||
+        !fits(bundle, group)) {
         return false;
     }
     const Stage& stage = group.stages[0];
     const bool reduction = stage.initial.valid();
     if (reduction ? !is_reduction(stage, graph_) : !is_assignment(stage, graph_)) return false;
-    std::vector<VarId> vars(group.rows.size());
+    std::vector<VarId> vars(bundle.rows.size());
     bool good = true;
     visit_elements(stage, pool_, [&](const Expr& e) {
-        const auto axes = group.axes.find(tensor_of(e));
-        if (axes == group.axes.end()) return;
+        const auto axes = bundle.axes.find(tensor_of(e));
+        if (axes == bundle.axes.end()) return;
         for (size_t axis = 0; axis < e.args.size(); ++axis) {
             const auto row = axes->second[axis];
             if (!row) continue;
@@ -151,41 +151,41 @@ bool RowSharer::extend(Group& group, size_t at) const {
             if (var) vars[*row] = *var;
         }
     });
-    // It may read only those results of the group that are written row by row.
-    for (const size_t member : group.groups) {
+    // It may read only those results of the bundle that are written row by row.
+    for (const size_t member : bundle.members) {
         for (const ir::TensorId id : graph_.groups[member].writes) {
-            good &= group.axes.contains(id) || !contains(group.reads, id);
+            good &= bundle.axes.contains(id) || !contains(group.reads, id);
         }
     }
     for (size_t i = 0; i < vars.size(); ++i) {
-        good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(group.rows[i]) &&
+        good = good && vars[i].valid() && pool_.extent(vars[i]) == pool_.extent(bundle.rows[i]) &&
                std::ranges::count(vars, vars[i]) == 1;
     }
     const bool number = stage.loops.size() == vars.size();
     if (number && !keeps_values(graph_.dtypes.at(stage.writes[0].tensor))) return false;
-    if (!good || (!number && are_side_by_side(stage, vars) != group.side_by_side)) return false;
+    if (!good || (!number && are_side_by_side(stage, vars) != bundle.side_by_side)) return false;
     if (reduction) {
         std::vector<VarId> sorted = vars;
         std::ranges::sort(sorted);
         if (write_shape(stage, stage.writes[0], pool_).vars != sorted) return false;
     }
-    group.groups.push_back(at);
-    group.vars.push_back(vars);
-    add_writes(group, group, vars);
+    bundle.members.push_back(at);
+    bundle.vars.push_back(vars);
+    add_writes(bundle, group, vars);
     return true;
 }
 
 void RowSharer::share_from(size_t first) {
     const FusionGroup& group = graph_.groups[first];
     if (!is_one_stage(group) || !is_reduction(group.stages[0], graph_)) return;
-    Group group;
-    group.rows = write_shape(group.stages[0], group.stages[0].writes[0], pool_).vars;
-    if (!fits(group, group)) return;
-    group.groups = {first};
-    group.vars = {group.rows};
-    group.side_by_side = are_side_by_side(group.stages[0], group.rows);
-    add_writes(group, group, group.rows);
-    if (group.axes.size() != group.writes.size()) return;
+    Bundle bundle;
+    bundle.rows = write_shape(group.stages[0], group.stages[0].writes[0], pool_).vars;
+    if (!fits(bundle, group)) return;
+    bundle.members = {first};
+    bundle.vars = {bundle.rows};
+    bundle.side_by_side = are_side_by_side(group.stages[0], bundle.rows);
+    add_writes(bundle, group, bundle.rows);
+    if (bundle.axes.size() != group.writes.size()) return;
     const auto end_of = [&](const FusionGroup& member) {
         size_t last = 0;
         for (const ir::TensorId id : member.writes) last = std::max(last, last_reader(id));
@@ -195,44 +195,44 @@ void RowSharer::share_from(size_t first) {
     for (size_t at = first + 1; at < end; ++at) {
         const FusionGroup& next = graph_.groups[at];
         if (next.dead) continue;
-        const bool reads = std::ranges::any_of(group.groups, [&](size_t member) {
+        const bool reads = std::ranges::any_of(bundle.members, [&](size_t member) {
             return std::ranges::any_of(graph_.groups[member].writes,
                                        [&](ir::TensorId id) { return contains(next.reads, id); });
         });
-        if (reads && !extend(group, at)) break;
+        if (reads && !extend(bundle, at)) break;
         if (reads) end = std::max(end, end_of(next));
     }
-    if (group.groups.size() > 1) make(group);
+    if (bundle.members.size() > 1) make(bundle);
 }
 
-bool RowSharer::needs_memory(const Group& group, ir::TensorId id) const {
+bool RowSharer::needs_memory(const Bundle& bundle, ir::TensorId id) const {
     if (graph_.results.contains(id) || shared_.contains(id)) return true;
-    for (size_t i = group.groups[0]; i <= last_reader(id); ++i) {
-        const bool member = std::ranges::find(group.groups, i) != group.groups.end();
+    for (size_t i = bundle.members[0]; i <= last_reader(id); ++i) {
+        const bool member = std::ranges::find(bundle.members, i) != bundle.members.end();
         const FusionGroup& group = graph_.groups[i];
         if (!member && !group.dead && contains(group.reads, id)) return true;
     }
     return false;
 }
 
-// The group runs in the place of its last group, whose inputs may not exist before.
-void RowSharer::make(const Group& group) {
+// The bundle runs in the place of its last group, whose inputs may not exist before.
+void RowSharer::make(const Bundle& bundle) {
     FusionGroup made;
     RowGroup rows;
-    for (const VarId var : group.rows) rows.loops.push_back({var, pool_.extent(var)});
-    for (size_t i = 0; i < group.groups.size(); ++i) {
-        FusionGroup& group = graph_.groups[group.groups[i]];
+    for (const VarId var : bundle.rows) rows.loops.push_back({var, pool_.extent(var)});
+    for (size_t i = 0; i < bundle.members.size(); ++i) {
+        FusionGroup& group = graph_.groups[bundle.members[i]];
         Stage& stage = group.stages[0];
         std::unordered_map<VarId, ExprId, IdHash> with;
-        for (size_t k = 0; k < group.rows.size(); ++k) {
-            with[group.vars[i][k]] = pool_.build.index(group.rows[k]);
-            const auto loop = std::ranges::find(stage.loops, group.vars[i][k], &StageLoop::var);
-            if (loop != stage.loops.end()) loop->var = group.rows[k];
+        for (size_t k = 0; k < bundle.rows.size(); ++k) {
+            with[bundle.vars[i][k]] = pool_.build.index(bundle.rows[k]);
+            const auto loop = std::ranges::find(stage.loops, bundle.vars[i][k], &StageLoop::var);
+            if (loop != stage.loops.end()) loop->var = bundle.rows[k];
         }
         for_each_expr(stage, [&](ExprId& id) { id = pool_.substitute(id, with); });
         for (const ir::TensorId id : group.writes) {
             const bool number = makes_number(stage, rows) && id == stage.writes[0].tensor;
-            if (number && !needs_memory(group, id)) {
+            if (number && !needs_memory(bundle, id)) {
                 const tensor::Shape& shape = graph_.shapes.at(id);
                 Layout layout;  // one for all rows
                 layout.strides.resize(shape.size());
@@ -245,22 +245,22 @@ void RowSharer::make(const Group& group) {
         group.dead = true;
     }
     made.rows = std::move(rows);
-    place_in_results(group, made);
-    FusionGroup& last = graph_.groups[group.groups.back()];
+    place_in_results(bundle, made);
+    FusionGroup& last = graph_.groups[bundle.members.back()];
     made.op = last.op;
     made.label = last.label;
     find_reads(graph_, made);
     for (const ir::TensorId id : made.reads) {
-        last_read_[id] = std::max(last_reader(id), group.groups.back());
+        last_read_[id] = std::max(last_reader(id), bundle.members.back());
     }
     last = std::move(made);
 }
 
-// Rows that only the group needs are stored in the memory of its result.
-void RowSharer::place_in_results(const Group& group, FusionGroup& group) {
+// Rows that only the bundle needs are stored in the memory of its result.
+void RowSharer::place_in_results(const Bundle& bundle, FusionGroup& group) {
     const std::vector<ir::TensorId> writes = group.writes;
     for (const ir::TensorId id : writes) {
-        if (needs_memory(group, id)) continue;
+        if (needs_memory(bundle, id)) continue;
         size_t last = group.stages.size();  // its last reader
         for (size_t i = 0; i < group.stages.size(); ++i) {
             visit_elements(group.stages[i], pool_, [&](const Expr& e) {
