@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diag/utf8.h"
+#include "diag/wrap.h"
 #include "sonnx/report.h"
 
 namespace lemma::sonnx {
@@ -32,7 +33,9 @@ public:
     void heading(int level, const std::string& text) override {
         out_ += fmt::format("{} {}\n\n", std::string(static_cast<size_t>(level), '#'), safe(text));
     }
-    void paragraph(const std::string& text) override { out_ += safe(text) + "\n\n"; }
+    void paragraph(const std::string& text) override {
+        out_ += diag::wrapped(safe(text), {.markdown = true}) + "\n\n";
+    }
     void table(const Row& header, const std::vector<Row>& rows) override {
         row(header);
         out_ += '|';
@@ -42,7 +45,8 @@ public:
         out_ += '\n';
     }
     void list(const std::vector<std::string>& items) override {
-        for (const std::string& item : items) out_ += "- " + safe(item) + "\n";
+        for (const std::string& item : items)
+            out_ += diag::wrapped("- " + safe(item), {.indent = 2, .markdown = true}) + "\n";
         out_ += '\n';
     }
     std::string take() override { return std::move(out_); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "diag/wrap.h"
+
 namespace lemma::driver {
 
 namespace {
@@ -54,8 +56,9 @@ std::string conditions(const std::vector<AssertText>& asserts) {
     if (asserts.empty()) return "";
     std::string text = "\n## Conditions\n\n";
     for (const AssertText& one : asserts) {
-        text += fmt::format("- `{}`", one.condition);
-        text += one.message.empty() ? "\n" : fmt::format(" — {}\n", escaped(one.message));
+        std::string item = fmt::format("- `{}`", one.condition);
+        if (!one.message.empty()) item += " — " + escaped(one.message);
+        text += diag::wrapped(item, {.columns = kColumns, .indent = 2, .markdown = true}) + "\n";
     }
     return text;
 }
@@ -75,7 +78,10 @@ std::string folder_of(const std::string& module) {
 
 std::string operator_page(const OperatorText& op) {
     std::string text = kGenerated;
-    text += fmt::format("# {}\n\n{}.\n", escaped(op.qualified()), escaped(op.summary));
+    text += fmt::format(
+        "# {}\n\n{}\n",
+        escaped(op.qualified()),
+        diag::wrapped(escaped(op.summary) + ".", {.columns = kColumns, .markdown = true}));
     text += fmt::format("\n```\n{}\n```\n", call_text(op, kColumns));
     text += table("generic type", "default", op.types);
     text += table("attribute", "default", op.attributes);
@@ -99,7 +105,10 @@ std::string index_page(const std::vector<ModuleText>& modules) {
         "# Standard operators\n\n"
         "In calls, `?` marks what may be left out and `..` a pack.\n";
     for (const ModuleText& module : modules) {
-        text += fmt::format("\n## {}\n\n{}.\n\n", escaped(module.name), escaped(module.summary));
+        text += fmt::format(
+            "\n## {}\n\n{}\n\n",
+            escaped(module.name),
+            diag::wrapped(escaped(module.summary) + ".", {.columns = kColumns, .markdown = true}));
         text += "| operator | what it does |\n|---|---|\n";
         for (const OperatorText& op : module.operators) {
             text += fmt::format("| [{}]({}/{}.md) | {} |\n",

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "diag/utf8.h"
+#include "diag/wrap.h"
 #include "driver/show/columns.h"
 
 namespace lemma::driver {
@@ -21,27 +21,6 @@ std::string indented(const std::string& text, size_t columns) {
         begin = end + 1;
     }
     return result;
-}
-
-// Breaks lines at spaces and indents all but the first.
-std::string wrapped(const std::string& text, size_t columns, size_t indent) {
-    std::string result;
-    size_t column = 0;
-    for (size_t begin = 0; begin < text.size();) {
-        const size_t end = std::min(text.find(' ', begin), text.size());
-        const size_t width = diag::printable_columns(text.substr(begin, end - begin));
-        if (column > 0 && column + 1 + width > columns) {
-            result += "\n" + std::string(indent, ' ');
-            column = indent;
-        } else if (column > 0) {
-            result += ' ';
-            ++column;
-        }
-        result += text.substr(begin, end - begin);
-        column += width;
-        begin = end + 1;
-    }
-    return result + "\n";
 }
 
 // A heading and indented lines; empty without lines.
@@ -77,10 +56,13 @@ std::string list_text(const std::vector<ModuleText>& modules) {
     std::string text;
     for (const ModuleText& module : modules) {
         if (!text.empty()) text += "\n";
-        text += wrapped(fmt::format("{} — {}", module.name, module.summary), kColumns, 4);
+        text += diag::wrapped(fmt::format("{} — {}", module.name, module.summary),
+                              {.columns = kColumns, .indent = 4}) +
+                "\n";
         for (const OperatorText& op : module.operators) {
             const std::string head = fmt::format("{} — {}", op.qualified(), op.summary);
-            text += "\n" + indented(wrapped(head, kColumns - 2, 2), 2);
+            text += "\n" +
+                    indented(diag::wrapped(head, {.columns = kColumns - 2, .indent = 2}) + "\n", 2);
             text += indented(call_text(op, kColumns - 8), 8);
         }
     }
@@ -88,8 +70,9 @@ std::string list_text(const std::vector<ModuleText>& modules) {
 }
 
 std::string operator_text(const OperatorText& op) {
-    std::string text =
-        wrapped(fmt::format("{} — {}", op.qualified(), op.summary), kColumns, 4) + "\n";
+    std::string text = diag::wrapped(fmt::format("{} — {}", op.qualified(), op.summary),
+                                     {.columns = kColumns, .indent = 4}) +
+                       "\n" + "\n";
     text += indented(call_text(op, kColumns - 4), 4);
     text += section("Types", params_text(op.types));
     text += section("Attributes", params_text(op.attributes));
