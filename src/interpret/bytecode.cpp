@@ -236,9 +236,10 @@ bool Bytecode::out_of_bounds(const BytecodeWrite& write, int64_t offset) {
     return false;
 }
 
-template <class Combine>
-bool Bytecode::store_reals(const BytecodeWrite& write, size_t from, size_t to, Combine combine) {
-    const Slot& slot = slots_[write.array];
+template <auto kMember, class Element, class Combine>
+bool Bytecode::store_elements(
+    const BytecodeWrite& write, size_t from, size_t to, Element* elements, Combine combine) {
+    const int64_t size = slots_[write.array].size;
     const Register* const offset = at(write.offset);
     const Register* const value = at(write.value);
     const size_t offset_step = step_of(write.offset);
@@ -246,64 +247,53 @@ bool Bytecode::store_reals(const BytecodeWrite& write, size_t from, size_t to, C
     for (size_t i = from; i < to; ++i) {
         if (!active(i)) continue;
         const int64_t at = offset[i * offset_step].integer + counter_ * write.counter_stride;
-        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(slot.size)) {
+        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) {
             return out_of_bounds(write, at);
         }
-        slot.reals[at] = combine(slot.reals[at], value[i * value_step].real);
-    }
-    return true;
-}
-
-template <class Combine>
-bool Bytecode::store_integers(const BytecodeWrite& write, size_t from, size_t to, Combine combine) {
-    const Slot& slot = slots_[write.array];
-    const Register* const offset = at(write.offset);
-    const Register* const value = at(write.value);
-    const size_t offset_step = step_of(write.offset);
-    const size_t value_step = step_of(write.value);
-    for (size_t i = from; i < to; ++i) {
-        if (!active(i)) continue;
-        const int64_t at = offset[i * offset_step].integer + counter_ * write.counter_stride;
-        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(slot.size)) {
-            return out_of_bounds(write, at);
-        }
-        slot.integers[at] = combine(slot.integers[at], value[i * value_step].integer);
+        elements[at] = combine(elements[at], value[i * value_step].*kMember);
     }
     return true;
 }
 
 bool Bytecode::store_lanes(const BytecodeWrite& write, size_t from, size_t to) {
     using Op = ir::FormulaOp;
+    const Slot& slot = slots_[write.array];
     if (write.real) {
+        const auto with = [&](auto combine) {
+            return store_elements<&Register::real>(write, from, to, slot.reals, combine);
+        };
         switch (op_) {
             case Op::Sum:
-                return store_reals(write, from, to, [](double a, double b) { return a + b; });
+                return with([](double a, double b) { return a + b; });
             case Op::Product:
-                return store_reals(write, from, to, [](double a, double b) { return a * b; });
+                return with([](double a, double b) { return a * b; });
             case Op::Min:
-                return store_reals(write, from, to, ir::real_min);
+                return with(ir::real_min);
             case Op::Max:
-                return store_reals(write, from, to, ir::real_max);
+                return with(ir::real_max);
             default:
-                return store_reals(write, from, to, [](double, double b) { return b; });
+                return with([](double, double b) { return b; });
         }
     }
     using Int = int64_t;
+    const auto with = [&](auto combine) {
+        return store_elements<&Register::integer>(write, from, to, slot.integers, combine);
+    };
     switch (op_) {
         case Op::Sum:
-            return store_integers(write, from, to, ir::wrapping_add);
+            return with(ir::wrapping_add);
         case Op::Product:
-            return store_integers(write, from, to, ir::wrapping_mul);
+            return with(ir::wrapping_mul);
         case Op::All:
-            return store_integers(write, from, to, [](Int a, Int b) { return Int{a && b}; });
+            return with([](Int a, Int b) { return Int{a && b}; });
         case Op::Any:
-            return store_integers(write, from, to, [](Int a, Int b) { return Int{a || b}; });
+            return with([](Int a, Int b) { return Int{a || b}; });
         case Op::Min:
-            return store_integers(write, from, to, [](Int a, Int b) { return std::min(a, b); });
+            return with([](Int a, Int b) { return std::min(a, b); });
         case Op::Max:
-            return store_integers(write, from, to, [](Int a, Int b) { return std::max(a, b); });
+            return with([](Int a, Int b) { return std::max(a, b); });
         default:
-            return store_integers(write, from, to, [](Int, Int b) { return b; });
+            return with([](Int, Int b) { return b; });
     }
 }
 

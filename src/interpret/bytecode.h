@@ -117,10 +117,10 @@ private:
     bool guard_index(const Instruction& instruction, size_t lanes);
     bool load(const Instruction& instruction, size_t lanes);
     bool store(size_t lanes);
-    template <class Combine>
-    bool store_reals(const BytecodeWrite& write, size_t from, size_t to, Combine combine);
-    template <class Combine>
-    bool store_integers(const BytecodeWrite& write, size_t from, size_t to, Combine combine);
+    // `kMember` of a register holds the value.
+    template <auto kMember, class Element, class Combine>
+    bool store_elements(
+        const BytecodeWrite& write, size_t from, size_t to, Element* elements, Combine combine);
     bool store_lanes(const BytecodeWrite& write, size_t from, size_t to);
     bool out_of_bounds(const BytecodeWrite& write, int64_t offset);
     template <class F>

@@ -5,23 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/symbols/infix.h"
 #include "ir/symbols/symbolic_impl.h"
 
 namespace lemma::ir {
 
-namespace {
-
-constexpr size_t kMaxText = 4000;
-
-enum Level { kSelect, kLogic, kCompare, kAdd, kMul, kUnary, kPower, kPrimary };
-
-struct SignedTerm {
-    MonoId mono;
-    uint64_t size;
-    bool negative;
-};
-
-std::string_view infix(SymOp op) {
+std::string_view infix_text(SymOp op) {
     switch (op) {
         case SymOp::Add:
             return " + ";
@@ -43,6 +32,8 @@ std::string_view infix(SymOp op) {
             return " <= ";
         case SymOp::Equal:
             return " == ";
+        case SymOp::NotEqual:
+            return " != ";
         case SymOp::And:
             return " && ";
         case SymOp::Or:
@@ -51,6 +42,18 @@ std::string_view infix(SymOp op) {
             return " ^ ";
     }
 }
+
+namespace {
+
+constexpr size_t kMaxText = 4000;
+
+enum Level { kSelect, kLogic, kCompare, kAdd, kMul, kUnary, kPower, kPrimary };
+
+struct SignedTerm {
+    MonoId mono;
+    uint64_t size;
+    bool negative;
+};
 
 Level level_of(SymOp op) {
     switch (op) {
@@ -224,7 +227,7 @@ struct SymbolPool::Impl::Printer {
         }
         const Level level = level_of(n.op);
         if (level == kPrimary) return print_call(n, x);
-        wrapped(level < least, [&] { print_infix(x, infix(n.op), level); });
+        wrapped(level < least, [&] { print_infix(x, infix_text(n.op), level); });
     }
 
     // Operands of the same level get parentheses, except for a polynomial on the left of a division

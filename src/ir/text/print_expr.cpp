@@ -6,44 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/symbols/infix.h"
 #include "ir/text/text_words.h"
 
 namespace lemma::ir {
 
 namespace {
-
-std::string_view infix_text(SymOp op) {
-    switch (op) {
-        case SymOp::Add:
-            return " + ";
-        case SymOp::Sub:
-            return " - ";
-        case SymOp::Mul:
-            return "*";
-        case SymOp::Div:
-            return "/";
-        case SymOp::CeilDiv:
-            return " \\ ";
-        case SymOp::Mod:
-            return " % ";
-        case SymOp::Pow:
-            return "**";
-        case SymOp::Less:
-            return " < ";
-        case SymOp::LessEqual:
-            return " <= ";
-        case SymOp::Equal:
-            return " == ";
-        case SymOp::NotEqual:
-            return " != ";
-        case SymOp::And:
-            return " && ";
-        case SymOp::Or:
-            return " || ";
-        default:
-            return " ^ ";
-    }
-}
 
 std::string_view call_text(const SymNode& node) {
     switch (node.op) {

@@ -174,9 +174,7 @@ public:
     bool reads(const Stage& stage, ir::TensorId tensor) const {
         bool found = false;
         const auto visit = [&](ExprId, const Expr& e) { found |= tensor_of(e) == tensor; };
-        for (const StageWrite& write : stage.writes) pool_.visit_reads(write.value, visit);
-        pool_.visit_reads(stage.condition, visit);
-        for (const StageGuard& guard : stage.guards) pool_.visit_reads(guard.index, visit);
+        for_each_value(stage, [&](ExprId value) { pool_.visit_reads(value, visit); });
         return found;
     }
     // Merges the first stage into the second; false if that is not possible.

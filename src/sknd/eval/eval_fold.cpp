@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sknd/eval/evaluator.h"
+#include "sknd/syntax/fold_op.h"
 
 namespace lemma::sknd {
 
@@ -13,35 +14,6 @@ namespace {
 
 // Limit of symbolic pairs that one `!= ..` compares.
 constexpr size_t kMaxSymbolicPairs = size_t{1} << 16;
-
-BinaryOp binary_op(FoldOp op) {
-    switch (op) {
-        case FoldOp::Sum:
-            return BinaryOp::Add;
-        case FoldOp::Product:
-            return BinaryOp::Mul;
-        case FoldOp::All:
-            return BinaryOp::And;
-        case FoldOp::Any:
-            return BinaryOp::Or;
-        case FoldOp::Min:
-            return BinaryOp::Min;
-        case FoldOp::Max:
-            return BinaryOp::Max;
-        case FoldOp::Less:
-            return BinaryOp::Less;
-        case FoldOp::LessEqual:
-            return BinaryOp::LessEqual;
-        case FoldOp::Greater:
-            return BinaryOp::Greater;
-        case FoldOp::GreaterEqual:
-            return BinaryOp::GreaterEqual;
-        case FoldOp::NotEqual:
-            return BinaryOp::NotEqual;
-        default:
-            return BinaryOp::Equal;
-    }
-}
 
 bool is_arithmetic(FoldOp op) {
     return op == FoldOp::Sum || op == FoldOp::Product || op == FoldOp::Min || op == FoldOp::Max;

@@ -1,6 +1,7 @@
 #include "sknd/print/printer_ops.h"
 
 #include "base/check.h"
+#include "sknd/syntax/fold_op.h"
 
 namespace lemma::sknd {
 
@@ -9,38 +10,6 @@ namespace {
 [[noreturn]] void no_such_op() { check_failed("a known operator", __FILE__, __LINE__); }
 
 bool khronos(Spelling spelling) { return spelling == Spelling::Khronos; }
-
-BinaryOp binary_of(FoldOp op) {
-    switch (op) {
-        case FoldOp::Sum:
-            return BinaryOp::Add;
-        case FoldOp::Product:
-            return BinaryOp::Mul;
-        case FoldOp::All:
-            return BinaryOp::And;
-        case FoldOp::Any:
-            return BinaryOp::Or;
-        case FoldOp::Min:
-            return BinaryOp::Min;
-        case FoldOp::Max:
-            return BinaryOp::Max;
-        case FoldOp::Less:
-            return BinaryOp::Less;
-        case FoldOp::LessEqual:
-            return BinaryOp::LessEqual;
-        case FoldOp::Greater:
-            return BinaryOp::Greater;
-        case FoldOp::GreaterEqual:
-            return BinaryOp::GreaterEqual;
-        case FoldOp::Equal:
-            return BinaryOp::Equal;
-        case FoldOp::NotEqual:
-            return BinaryOp::NotEqual;
-        case FoldOp::Uniform:
-            break;
-    }
-    no_such_op();
-}
 
 }  // namespace
 
@@ -78,7 +47,7 @@ Level level(BinaryOp op) {
     no_such_op();
 }
 
-Level level(FoldOp op) { return op == FoldOp::Uniform ? Level::Compare : level(binary_of(op)); }
+Level level(FoldOp op) { return op == FoldOp::Uniform ? Level::Compare : level(binary_op(op)); }
 
 std::string_view symbol(UnaryOp op) {
     switch (op) {
@@ -141,7 +110,7 @@ std::string_view symbol(BinaryOp op, Spelling spelling) {
 }
 
 std::string_view symbol(FoldOp op, Spelling spelling) {
-    return op == FoldOp::Uniform ? ":=" : symbol(binary_of(op), spelling);
+    return op == FoldOp::Uniform ? ":=" : symbol(binary_op(op), spelling);
 }
 
 std::string_view symbol(LowerOp op, Spelling spelling) {

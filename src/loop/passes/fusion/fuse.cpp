@@ -8,10 +8,6 @@ namespace lemma::loop {
 
 namespace {
 
-// Upper bound on the operations of a value that moves into its readers. A longer chain becomes
-// several kernels: passes walk a value once per part, and it would not fit the registers anyway.
-constexpr int64_t kMostFused = 200;
-
 bool reads(const FusionGroup& group, ir::TensorId id) {
     return !group.dead && std::ranges::find(group.reads, id) != group.reads.end();
 }

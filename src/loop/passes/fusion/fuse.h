@@ -7,6 +7,10 @@
 
 namespace lemma::loop {
 
+// Upper bound on the operations of a value that moves into its readers. Longer chains become
+// several kernels: passes walk a value once for each part, and registers do not hold it anyway.
+inline constexpr int64_t kMostFused = 200;
+
 // Returns the number of groups that were fused into others.
 int fuse(StageGraph& graph);
 

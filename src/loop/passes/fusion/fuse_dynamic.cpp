@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "loop/passes/fusion/fuse.h"
+
 namespace lemma::loop {
 
 namespace {
-
-constexpr size_t kMostOperations = 200;  // of a fused value; longer chains are several kernels
 
 DynamicGroup* dynamic(FusionGroup& group) { return std::get_if<DynamicGroup>(&group.kind); }
 DynamicShape& shape_of(FusionGroup& group) { return std::get<DynamicGroup>(group.kind).shape; }
@@ -118,29 +118,16 @@ private:
     std::unordered_map<ir::TensorId, int, IdHash> readers_;
 };
 
-// Calls `visit` with each expression of the stage that may read a tensor.
-template <class S, class Visit>
-void each_value(S& stage, const Visit& visit) {
-    for (auto& write : stage.writes) {
-        visit(write.value);
-        for (auto& index : write.index) visit(index);
-    }
-    for (auto& guard : stage.guards) visit(guard.index);
-    for (auto* value : {&stage.condition, &stage.initial, &stage.finish}) {
-        if (value->valid()) visit(*value);
-    }
-}
-
 bool is_short(const StagePool& pool, ExprId value) {
     std::vector<ExprId> work = {value};
     std::unordered_set<ExprId, IdHash> seen;
-    while (!work.empty() && seen.size() <= kMostOperations) {
+    while (!work.empty() && std::ssize(seen) <= kMostFused) {
         const ExprId at = work.back();
         work.pop_back();
         if (!seen.insert(at).second) continue;
         work.insert(work.end(), pool[at].args.begin(), pool[at].args.end());
     }
-    return seen.size() <= kMostOperations;
+    return std::ssize(seen) <= kMostFused;
 }
 
 // The group that makes this tensor only, in one stage.
@@ -179,7 +166,7 @@ bool DynamicFuser::reads_well(const Stage& stage,
                         e.args, [&](ExprId index) { return pool_.depends(index, loop.var); });
                 });
     };
-    each_value(stage, [&](ExprId value) { pool_.visit_reads(value, read); });
+    for_each_value(stage, [&](ExprId value) { pool_.visit_reads(value, read); });
     return good;
 }
 
@@ -225,7 +212,7 @@ void DynamicFuser::take_in(FusionGroup& reader, FusionGroup& producer) {
     const std::vector<ir::TensorId>& inlined = shape_of(producer).inlined;
     shape.inlined.insert(shape.inlined.end(), inlined.begin(), inlined.end());
     for (Stage& stage : shape.stages) {
-        each_value(stage, rewrite);
+        for_each_value(stage, rewrite);
         for (const ExprId size : from.sizes) stage.sizes.push_back(renumber(size));
     }
     merge_lists(reader, producer);
