@@ -24,11 +24,12 @@ MAY_INCLUDE = {
     "runtime": "base tensor",
     "codegen": "base diag tensor loop runtime",
     "engine": "base tensor ir interpret loop runtime codegen",
+    "emit": "base diag tensor ir interpret loop",
     "model": f"base diag tensor ir {FRONT_ENDS}",
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
     "api": "base diag tensor ir interpret engine model session",
-    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop runtime codegen engine model convert session",
+    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop runtime codegen engine emit model convert session",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
@@ -39,6 +40,7 @@ ROOMS = {
     "nnef1": ["syntax", "check", "import", "export"],
     "interpret": [".", "intrinsics"],
     "loop": ["ir", "stage", "schedule", "passes", "plan"],
+    "emit": [".", "certified", "fast"],
 }
 
 MAX_FILES = 40  # files directly in one folder

@@ -93,7 +93,7 @@ void declare_compile_options(Arguments& arguments, session::CompileOptions& opti
     arguments.exclude("--cache", "--no-cache");
 }
 
-void declare_session(Arguments& arguments, session::SessionOptions& options) {
+void declare_loading(Arguments& arguments, session::SessionOptions& options) {
     declare_graph_options(arguments, options.check.graph);
     declare_real(arguments, options.check.graph);
     arguments.text("--weights",
@@ -104,6 +104,13 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
         "--random-weights", options.random_weights, "use random values for variables without data");
     arguments.flag(
         "--quantize", options.quantize, "apply the quantisation of `@quantize` or graph.quant");
+    declare_dialect(arguments, options.check);
+    declare_limits(arguments, options.check);
+    declare_source_limits(arguments, options.source);
+}
+
+void declare_session(Arguments& arguments, session::SessionOptions& options) {
+    declare_loading(arguments, options);
     using session::EngineKind;
     const Choices<EngineKind> engines = {
         {"auto", EngineKind::Auto}, {"interpret", EngineKind::Interpret}, {"jit", EngineKind::Jit}};
@@ -116,9 +123,6 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
         "--threads", options.threads, {1, 1024}, "number of threads of compiled code (1)");
     declare_compile_options(arguments, options.compile);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");
-    declare_dialect(arguments, options.check);
-    declare_limits(arguments, options.check);
-    declare_source_limits(arguments, options.source);
 }
 
 }  // namespace lemma::driver

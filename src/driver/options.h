@@ -18,6 +18,8 @@ void declare_dialect(Arguments& arguments, model::CheckOptions& options);
 void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits);
 // --numerics, --target and the cache of compiled code.
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options);
+// What decides the program and the data of its variables.
+void declare_loading(Arguments& arguments, session::SessionOptions& options);
 // All of these, for commands that run models.
 void declare_session(Arguments& arguments, session::SessionOptions& options);
 

@@ -44,6 +44,7 @@ std::unique_ptr<Command> show_command();
 std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> convert_command();
+std::unique_ptr<Command> compile_command();
 std::unique_ptr<Command> reference_command();
 std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();

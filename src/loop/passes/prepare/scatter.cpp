@@ -12,8 +12,12 @@ constexpr int64_t kMostParts = 64;  // of a split sum
 
 class Inverter {
 public:
-    Inverter(StageGraph& graph, Stage& stage)
-        : graph_(graph), pool_(graph.pool), build_(graph.pool.build), stage_(stage) {}
+    Inverter(StageGraph& graph, Stage& stage, bool in_order)
+        : graph_(graph),
+          pool_(graph.pool),
+          build_(graph.pool.build),
+          stage_(stage),
+          in_order_(in_order) {}
 
     bool run() {
         if (!accumulates(stage_) || stage_.writes.size() != 1 || stage_.empty) return false;
@@ -22,7 +26,15 @@ public:
         if (found == graph_.shapes.end()) return false;
         shape_ = found->second;
         if (covers(stage_, graph_) || !find_axes()) return false;  // each element has its own steps
-        for (const Axis& axis : axes_) invert(axis);
+        if (in_order_ && !std::ranges::all_of(axes_, [](const Axis& axis) {
+                return !axis.tap.valid() || axis.tap_factor > 0;
+            })) {
+            return false;
+        }
+        for (const Axis& axis : axes_) {
+            const VarId output = invert(axis);
+            if (in_order_ && axis.tap.valid()) keep_order(axis, output);
+        }
         return true;
     }
 
@@ -87,7 +99,8 @@ private:
         return scattered;
     }
 
-    void invert(const Axis& axis) {
+    // The variable that counts the elements of the axis.
+    VarId invert(const Axis& axis) {
         const int64_t extent = shape_[axis.number];
         const VarId output = pool_.new_var(extent);
         Address moved;
@@ -116,6 +129,28 @@ private:
         for (StageLoop& loop : stage_.loops) {
             if (loop.var == axis.position) loop = {output, extent};
         }
+        return output;
+    }
+    // For one element, the position grows in the order of the formula, so the tap falls. The loop
+    // of the tap runs where the position ran, from the last tap on.
+    void keep_order(const Axis& axis, VarId output) {
+        const int64_t taps = pool_.extent(axis.tap);
+        const VarId back = pool_.new_var(taps);
+        Address last;
+        last.offset = taps - 1;
+        last.add(back, -1);
+        const std::unordered_map<VarId, ExprId, IdHash> with = {{axis.tap, build_.sum(last)}};
+        for_each_expr(stage_, [&](ExprId& value) { value = pool_.substitute(value, with); });
+        for (StageInverse& inverse : stage_.inverses) {
+            if (inverse.output == output) inverse.tap = {};
+        }
+        for (StageLoop& loop : stage_.loops) {
+            if (loop.var == output) {
+                loop = {back, taps};
+            } else if (loop.var == axis.tap) {
+                loop = {output, shape_[axis.number]};
+            }
+        }
     }
     ExprId inner(ExprId index) const {
         return pool_[index].op == Op::Assume ? pool_[index].args[0] : index;
@@ -126,11 +161,14 @@ private:
     Builder& build_;
     Stage& stage_;
     tensor::Shape shape_;
+    bool in_order_;
     std::vector<Axis> axes_;
 };
 
 }  // namespace
 
-bool invert_scatter(StageGraph& graph, Stage& stage) { return Inverter(graph, stage).run(); }
+bool invert_scatter(StageGraph& graph, Stage& stage, bool in_order) {
+    return Inverter(graph, stage, in_order).run();
+}
 
 }  // namespace lemma::loop

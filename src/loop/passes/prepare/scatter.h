@@ -7,6 +7,7 @@
 
 namespace lemma::loop {
 
-bool invert_scatter(StageGraph& graph, Stage& stage);
+// `in_order`: each element adds its steps in the order of the formula.
+bool invert_scatter(StageGraph& graph, Stage& stage, bool in_order = false);
 
 }  // namespace lemma::loop

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/version.h"
+#include "driver/commands/command.h"
+#include "driver/options.h"
+#include "emit/certified/certified.h"
+#include "model/files.h"
+#include "session/session.h"
+#include "sonnx/sha256.h"
+#include "tensor/files/file_io.h"
+
+namespace lemma::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Form { Certified, Fast };
+
+class Compile final : public Command {
+public:
+    std::string name() const override { return "compile"; }
+    std::string summary() const override { return "writes a model as C code"; }
+    void declare(Arguments& arguments) override;
+    Outcome run(Terminal terminal, std::istream& input) const override;
+
+private:
+    Result<void> write(model::Finding& finding) const;
+    Result<std::vector<emit::CFile>> certified(session::Session& session,
+                                               model::Finding& finding) const;
+    std::string origin() const;
+
+    std::string model_;
+    std::string out_;
+    std::string prefix_ = "model";
+    Form form_ = Form::Certified;
+    session::SessionOptions options_;
+    ProblemStyle style_;
+};
+
+void Compile::declare(Arguments& arguments) {
+    arguments.word("MODEL", model_, kModelHelp);
+    arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
+    const Choices<Form> forms = {{"certified", Form::Certified}, {"fast", Form::Fast}};
+    arguments.choice("--form",
+                     form_,
+                     forms,
+                     "certified: C99 with contracts, for proofs; fast: C with vectors (certified)");
+    arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
+    arguments.texts("-i,--input",
+                    options_.inputs,
+                    "[NAME=]FILE",
+                    "the value of an input that decides shapes");
+    declare_loading(arguments, options_);
+    declare_problem_style(arguments, style_);
+    arguments.remark(
+        "Writes NAME.c and NAME.h, the constants in weights*.c, the arithmetic in sx.c, an example "
+        "in main.c,\n"
+        "a Makefile, and NAME.json with the names of inputs and outputs. The same model gives the "
+        "same bytes.");
+}
+
+std::string Compile::origin() const {
+    std::string name = fs::path(model_).filename().string();
+    return emit::comment_text(fmt::format("lemma {}, from {}", kVersion, name));
+}
+
+Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
+                                                    model::Finding& finding) const {
+    const emit::CertifiedInput input{
+        .program = session.program(),
+        .variable = [&](const ir::Tensor& tensor) { return session.variable(tensor.name); },
+        .name = prefix_,
+        .origin = origin()};
+    std::vector<emit::Obstacle> obstacles;
+    auto model = emit::write_certified(input, obstacles);
+    emit::report_obstacles(session.program(), obstacles, finding.diag);
+    if (!model) return std::vector<emit::CFile>();
+    return std::move(model->files);
+}
+
+Result<void> Compile::write(model::Finding& finding) const {
+    if (!emit::is_identifier(prefix_)) {
+        return std::unexpected(
+            Error{fmt::format("`{}` is no name for C: give letters, digits and `_`", prefix_)});
+    }
+    session::SessionOptions options = options_;
+    options.engine = session::EngineKind::Interpret;
+    const auto session = session::Session::open(model_, options, finding);
+    if (!session) return {};
+    LEMMA_TRY(const auto files, certified(*session, finding));
+    if (finding.diag.has_errors()) return {};
+    const fs::path folder = out_.empty() ? fs::path(".") : fs::path(out_);
+    LEMMA_TRY(tensor::make_folder(folder.string()));
+    for (const emit::CFile& file : files) {
+        LEMMA_TRY(tensor::write_file((folder / file.name).string(), file.text));
+    }
+    return {};
+}
+
+Outcome Compile::run(Terminal terminal, std::istream&) const {
+    model::Finding finding{.model = model_, .diag = Diagnostics()};
+    if (const auto done = write(finding); !done) {
+        finding.fail(done.error());
+    } else if (finding.diag.has_errors()) {
+        finding.status = model::kWrong;
+    }
+    return problems_of(std::move(finding), style_, terminal);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> compile_command() { return std::make_unique<Compile>(); }
+
+}  // namespace lemma::driver

@@ -1,0 +1,424 @@
+#include "emit/certified/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loop/passes/prepare/init.h"
+#include "loop/passes/prepare/scatter.h"
+#include "loop/passes/prepare/zeros.h"
+#include "loop/schedule/nest.h"
+#include "tensor/room.h"
+
+namespace lemma::emit {
+
+using loop::Expr;
+using loop::ExprId;
+using loop::FusionGroup;
+using loop::Kind;
+using loop::Op;
+using loop::Stage;
+using loop::StageGraph;
+using loop::StageWrite;
+using tensor::DType;
+
+namespace {
+
+// A tensor of this many bytes or more is refused: C arrays of that size do not link everywhere.
+constexpr int64_t kMostBytes = int64_t{1} << 31;
+
+class Lowerer {
+public:
+    Lowerer(const ir::Program& program, LoweredProgram& result, std::vector<Obstacle>& obstacles)
+        : program_(program), result_(result), graph_(result.graph), obstacles_(obstacles) {
+        graph_.pool.strict = true;
+    }
+
+    void run() {
+        find_shapes();
+        const ir::Graph& main = program_.graphs[program_.main];
+        operations(main.operations, result_.steps);
+        for (const ir::Port& port : main.outputs) check_port(port);
+        for (const ir::Port& port : main.inputs) check_port(port);
+        updates();
+        loop::add_zeros(graph_);
+        for (FusionGroup& group : graph_.groups) loop::merge_init(graph_, group);
+    }
+
+private:
+    void obstacle(ir::OpId op, std::string why) { obstacles_.push_back({op, std::move(why)}); }
+    void find_shapes();
+    void check_port(const ir::Port& port);
+    bool check_outputs(ir::OpId id);
+    void operations(const std::vector<ir::OpId>& ids, Steps& out);
+    void operation(ir::OpId id, Steps& out);
+    void primitive(ir::OpId id, Steps& out);
+    void control(ir::OpId id, Steps& out);
+    void branch(ir::OpId id, const ir::Branch& branch, Steps& out);
+    void loop(ir::OpId id, const ir::Loop& loop, Steps& out);
+    void copy(ir::TensorId from, ir::TensorId to, std::vector<CopyStep>& out);
+    void copy_at_once(const std::vector<CopyStep>& wanted, std::vector<CopyStep>& out);
+    void updates();
+    void split_writes(FusionGroup& group);
+    void widen(FusionGroup& group);
+    DType wide_type(DType dtype) const;
+    bool needs_width(const FusionGroup& group, ir::TensorId id) const;
+    Stage copy_stage(ir::TensorId from, ir::TensorId to);
+    ExprId with_tensor(ExprId id, ir::TensorId from, ir::TensorId to);
+
+    const ir::Program& program_;
+    LoweredProgram& result_;
+    StageGraph& graph_;
+    std::vector<Obstacle>& obstacles_;
+    int depth_ = 0;
+};
+
+// ---- Tensors ------------------------------------------------------------------------------------
+
+void Lowerer::find_shapes() {
+    graph_.next_tensor = static_cast<uint32_t>(program_.tensors.size());
+    for (uint32_t i = 0; i < program_.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        const ir::Tensor& tensor = program_.tensors[id];
+        graph_.dtypes[id] = tensor.dtype;
+        tensor::Shape shape;
+        for (const ir::SymId part : tensor.shape) {
+            const auto extent = loop::evaluate(program_.symbols, part, {});
+            if (!extent || *extent < 0) break;
+            shape.push_back(*extent);
+        }
+        if (shape.size() != tensor.shape.size()) continue;
+        const auto volume = tensor::bounded_volume(shape);
+        if (!volume || *volume > kMostBytes / tensor::dtype_size(tensor.dtype)) continue;
+        graph_.shapes[id] = std::move(shape);
+    }
+}
+
+void Lowerer::check_port(const ir::Port& port) {
+    for (const ir::TensorId id : port.operand.items) {
+        const ir::Tensor& tensor = program_.tensors[id];
+        if (tensor.dtype == DType::Str) {
+            obstacle({}, fmt::format("`{}` has elements of type str", tensor.name));
+        } else if (!graph_.shapes.contains(id)) {
+            obstacle({},
+                     fmt::format("the shape of `{}` is not known, or its size exceeds 2 GiB: give "
+                                 "inputs with `-i` or attributes with `-a` that decide it",
+                                 tensor.name));
+        }
+    }
+}
+
+bool Lowerer::check_outputs(ir::OpId id) {
+    for (const ir::Port& port : program_.operations[id].outputs) {
+        for (const ir::TensorId output : port.operand.items) {
+            if (program_.tensors[output].dtype == DType::Str) {
+                obstacle(id, "its elements are texts");
+                return false;
+            }
+            if (!graph_.shapes.contains(output)) {
+                obstacle(id, "the shape of its result is known only when it runs");
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// ---- Stages -------------------------------------------------------------------------------------
+
+void Lowerer::operations(const std::vector<ir::OpId>& ids, Steps& out) {
+    for (const ir::OpId id : ids) operation(id, out);
+}
+
+void Lowerer::operation(ir::OpId id, Steps& out) {
+    const ir::Operation& op = program_.operations[id];
+    switch (op.kind) {
+        case ir::OperationKind::Compound:
+            return operations(op.parts, out);
+        case ir::OperationKind::Primitive:
+            return primitive(id, out);
+        case ir::OperationKind::Intrinsic:
+            if (check_outputs(id)) out.push_back({IntrinsicStep{id}});
+            return;
+        case ir::OperationKind::Control:
+            return control(id, out);
+    }
+}
+
+void Lowerer::primitive(ir::OpId id, Steps& out) {
+    const ir::Operation& op = program_.operations[id];
+    if (!check_outputs(id)) return;
+    FusionGroup group;
+    group.op = id;
+    group.label = op.label;
+    for (const ir::Formula& formula : op.formulas) {
+        auto stage = loop::make_stage(program_, formula, {}, graph_.shapes, graph_.pool);
+        if (!stage) return obstacle(id, std::move(stage.error().message));
+        loop::invert_scatter(graph_, *stage, true);
+        group.stages.push_back(std::move(*stage));
+    }
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId output : port.operand.items) group.writes.push_back(output);
+    }
+    loop::merge_init(graph_, group);
+    widen(group);
+    split_writes(group);
+    graph_.groups.push_back(std::move(group));
+    out.push_back({GroupStep{graph_.groups.size() - 1}});
+}
+
+// A step with several writes becomes one stage for each, if none reads what another writes.
+void Lowerer::split_writes(FusionGroup& group) {
+    std::vector<Stage> stages;
+    for (Stage& stage : group.stages) {
+        bool apart = stage.writes.size() > 1;
+        loop::for_each_value(stage, [&](ExprId value) {
+            graph_.pool.visit_reads(value, [&](ExprId, const Expr& e) {
+                for (const StageWrite& write : stage.writes) {
+                    apart &= loop::tensor_of(e) != write.tensor;
+                }
+            });
+        });
+        if (!apart) {
+            stages.push_back(std::move(stage));
+            continue;
+        }
+        for (const StageWrite& write : stage.writes) {
+            Stage one = stage;
+            one.writes = {write};
+            stages.push_back(std::move(one));
+        }
+    }
+    group.stages = std::move(stages);
+}
+
+// ---- Results that are rounded once --------------------------------------------------------------
+
+// The type in which an operation computes the elements before it rounds them.
+DType Lowerer::wide_type(DType dtype) const {
+    switch (dtype) {
+        case DType::F16:
+        case DType::BF16:
+        case DType::F32:
+            return DType::F64;
+        case DType::F64:
+        case DType::Bool:
+        case DType::Str:
+            return dtype;
+        default:
+            return DType::I64;
+    }
+}
+
+// Whether a stage reads what an earlier one wrote, or adds to it step by step.
+bool Lowerer::needs_width(const FusionGroup& group, ir::TensorId id) const {
+    bool reads = false, adds = false;
+    for (const Stage& stage : group.stages) {
+        loop::for_each_value(stage, [&](ExprId value) {
+            graph_.pool.visit_reads(
+                value, [&](ExprId, const Expr& e) { reads |= loop::tensor_of(e) == id; });
+        });
+        for (const StageWrite& write : stage.writes) {
+            adds |= write.tensor == id && loop::accumulates(stage) && !stage.initial.valid();
+        }
+    }
+    return reads || adds;
+}
+
+ExprId Lowerer::with_tensor(ExprId id, ir::TensorId from, ir::TensorId to) {
+    if (!id.valid()) return id;
+    loop::StagePool& pool = graph_.pool;
+    const Kind kind = loop::kind_of(graph_.dtypes.at(to));
+    std::vector<ExprId> reads;
+    pool.visit_reads(id, [&](ExprId read, const Expr& e) {
+        if (loop::tensor_of(e) == from) reads.push_back(read);
+    });
+    for (const ExprId read : reads) {
+        const Expr e = pool[read];
+        const ExprId wide = pool.build.read(to.value, kind, e.args);
+        // The stage converts elements to double; the new ones are doubles already.
+        id = pool.replace(id, pool.build.cast(read, kind), wide);
+        id = pool.replace(id, read, pool.build.cast(wide, e.type.kind));
+    }
+    return id;
+}
+
+Stage Lowerer::copy_stage(ir::TensorId from, ir::TensorId to) {
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    loop::Builder& build = graph_.pool.build;
+    std::vector<ExprId> index;
+    for (const int64_t extent : graph_.shapes.at(to)) {
+        stage.empty |= extent == 0;
+        if (extent <= 1) {
+            index.push_back(build.integer(0));
+            continue;
+        }
+        const loop::VarId var = graph_.pool.new_var(extent);
+        stage.loops.push_back({var, extent});
+        index.push_back(build.index(var));
+    }
+    const ExprId value = build.read(from.value, loop::kind_of(graph_.dtypes.at(from)), index);
+    stage.writes.push_back({to, std::move(index), value});
+    return stage;
+}
+
+void Lowerer::widen(FusionGroup& group) {
+    const std::vector<ir::TensorId> results = group.writes;
+    for (const ir::TensorId id : results) {
+        const DType dtype = graph_.dtypes.at(id);
+        const DType wide = wide_type(dtype);
+        if (wide == dtype || !needs_width(group, id)) continue;
+        const ir::TensorId inner = graph_.new_tensor(wide, graph_.shapes.at(id));
+        for (Stage& stage : group.stages) {
+            loop::for_each_expr(stage,
+                                [&](ExprId& value) { value = with_tensor(value, id, inner); });
+            for (StageWrite& write : stage.writes) {
+                if (write.tensor == id) write.tensor = inner;
+            }
+        }
+        group.stages.push_back(copy_stage(inner, id));
+        group.writes.insert(group.writes.begin(), inner);
+    }
+}
+
+// ---- Control flow -------------------------------------------------------------------------------
+
+void Lowerer::copy(ir::TensorId from, ir::TensorId to, std::vector<CopyStep>& out) {
+    if (from == to) return;
+    if (!graph_.shapes.contains(from) || !graph_.shapes.contains(to)) {
+        return obstacle({}, "a value whose shape is known only when it runs");
+    }
+    if (graph_.shapes.at(from) != graph_.shapes.at(to)) {
+        return obstacle({}, "a value that changes its shape in a loop");
+    }
+    out.push_back({from, to});
+}
+
+// Copies that all read before any of them writes.
+void Lowerer::copy_at_once(const std::vector<CopyStep>& wanted, std::vector<CopyStep>& out) {
+    std::vector<CopyStep> last;
+    for (const CopyStep& step : wanted) {
+        const bool overwritten = std::ranges::any_of(
+            wanted, [&](const CopyStep& other) { return other.to == step.from; });
+        if (!overwritten) {
+            last.push_back(step);
+            continue;
+        }
+        const ir::TensorId held =
+            graph_.new_tensor(graph_.dtypes.at(step.from), graph_.shapes.at(step.from));
+        out.push_back({step.from, held});
+        last.push_back({held, step.to});
+    }
+    out.insert(out.end(), last.begin(), last.end());
+}
+
+void Lowerer::control(ir::OpId id, Steps& out) {
+    if (!check_outputs(id)) return;
+    const ir::Operation& op = program_.operations[id];
+    if (const auto* const arms = std::get_if<ir::Branch>(&op.control))
+        return branch(id, *arms, out);
+    if (const auto* const body = std::get_if<ir::Loop>(&op.control)) return loop(id, *body, out);
+}
+
+void Lowerer::branch(ir::OpId id, const ir::Branch& branch, Steps& out) {
+    const ir::Operation& op = program_.operations[id];
+    BranchStep step{.op = id, .arms = {}};
+    const auto add = [&](ir::GraphId condition, ir::GraphId consequent) {
+        BranchStep::Arm& arm = step.arms.emplace_back();
+        if (condition.valid()) {
+            const ir::Graph& graph = program_.graphs[condition];
+            operations(graph.operations, arm.condition);
+            arm.value = graph.outputs[0].operand.items[0];
+        }
+        const ir::Graph& graph = program_.graphs[consequent];
+        operations(graph.operations, arm.body);
+        for (size_t i = 0; i < op.outputs.size(); ++i) {
+            const auto& from = graph.outputs[i].operand.items;
+            const auto& to = op.outputs[i].operand.items;
+            if (from.size() != to.size()) {
+                return obstacle(id, "the length of a result is known only when it runs");
+            }
+            for (size_t k = 0; k < to.size(); ++k) copy(from[k], to[k], arm.results);
+        }
+    };
+    for (const ir::Branch::Arm& arm : branch.arms) add(arm.condition, arm.consequent);
+    add({}, branch.alternative);
+    out.push_back({std::move(step)});
+}
+
+void Lowerer::loop(ir::OpId id, const ir::Loop& loop, Steps& out) {
+    const ir::Operation& op = program_.operations[id];
+    LoopStep step{.op = id};
+    const auto count = loop.static_count.valid()
+                           ? loop::evaluate(program_.symbols, loop.static_count, {})
+                           : std::nullopt;
+    if (!count) return obstacle(id, "the number of its iterations has no bound");
+    if (*count > INT32_MAX) return obstacle(id, "it has more than 2^31 - 1 iterations");
+    step.count = *count;
+    step.dynamic_count = loop.dynamic_count;
+    step.index = loop.index;
+    const bool ends_early =
+        loop.dynamic_count.valid() || loop.pre_condition.valid() || loop.post_condition.valid();
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+        copy(op.inputs[loop.initial_input(i)].operand.items[0], loop.carried[i], step.before);
+    }
+    for (size_t i = 0; i < loop.items.size(); ++i) {
+        step.taken.push_back({op.inputs[loop.pack_input(i)].operand.items, loop.items[i]});
+    }
+    const ir::Graph& body = program_.graphs[loop.body];
+    operations(body.operations, step.body);
+    std::vector<CopyStep> carried;
+    for (size_t i = 0; i < body.outputs.size(); ++i) {
+        const ir::TensorId result = body.outputs[i].operand.items[0];
+        if (i < loop.carried.size()) {
+            copy(result, loop.carried[i], carried);
+            copy(loop.carried[i], op.outputs[i].operand.items[0], step.after);
+            continue;
+        }
+        if (ends_early) return obstacle(id, "the length of a result is known only when it runs");
+        step.collected.push_back({op.outputs[i].operand.items, result});
+    }
+    copy_at_once(carried, step.after_body);
+    const auto condition = [&](ir::GraphId graph, Steps& steps, ir::TensorId& value) {
+        if (!graph.valid()) return;
+        operations(program_.graphs[graph].operations, steps);
+        value = program_.graphs[graph].outputs[0].operand.items[0];
+    };
+    condition(loop.pre_condition, step.pre, step.pre_value);
+    condition(loop.post_condition, step.post, step.post_value);
+    for (const auto* const items : {&step.taken, &step.collected}) {
+        for (const LoopStep::Item& item : *items) {
+            if (std::ssize(item.pack) < step.count) {
+                return obstacle(id, "it has more iterations than items");
+            }
+            for (const ir::TensorId each : item.pack) {
+                const auto shape = graph_.shapes.find(each);
+                const auto own = graph_.shapes.find(item.item);
+                if (shape == graph_.shapes.end() || own == graph_.shapes.end() ||
+                    shape->second != own->second) {
+                    return obstacle(id, "its items have different shapes");
+                }
+            }
+        }
+    }
+    out.push_back({std::move(step)});
+}
+
+void Lowerer::updates() {
+    std::vector<CopyStep> wanted, steps;
+    for (const ir::Update& update : program_.updates) copy(update.value, update.variable, wanted);
+    copy_at_once(wanted, steps);
+    for (const CopyStep& step : steps) result_.updates.push_back({step});
+}
+
+}  // namespace
+
+std::unique_ptr<LoweredProgram> lower(const ir::Program& program,
+                                      std::vector<Obstacle>& obstacles) {
+    auto result = std::make_unique<LoweredProgram>();
+    Lowerer(program, *result, obstacles).run();
+    return result;
+}
+
+}  // namespace lemma::emit

@@ -1,0 +1,48 @@
+// emit/certified/stage_code.h — a stage as C functions with contracts. A map fills a tensor element
+// by element; a reduction has a function for one element, and a logic function for each axis that
+// it sums over. Any other stage is a loop nest without a statement about its result.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/certified/expression.h"
+
+namespace lemma::emit {
+
+// A C function and what a proof of it needs.
+struct CFunction {
+    std::string name;
+    std::string logic;                       // definitions and predicates, in ACSL
+    std::string contract;                    // without the end of the comment
+    std::string signature;                   // `static void n3_relu(void)`
+    std::string body;                        // with its braces
+    std::vector<ir::TensorId> tensors = {};  // that it reads and writes
+    std::vector<std::string> calls = {};     // names of functions
+    // What holds after a call; empty if the contract says nothing of the result.
+    std::string holds = {};
+    std::string assigns = {};
+    std::vector<ir::TensorId> written = {};
+    bool faults = false;  // it may set the fault flag
+
+    std::string prototype() const { return contract + "  @*/\n" + signature + ";\n"; }
+    std::string definition() const { return contract + "  @*/\n" + signature + "\n" + body; }
+};
+
+struct StageNames {
+    std::string id;        // the prefix of predicates: `n3`, `n3_2`
+    std::string function;  // `n3_relu`
+    std::string fault;     // the flag that is set if an index leaves its tensor
+};
+
+// In the order of their definition; the last one does the whole stage. Empty if the text would be
+// absurdly long.
+std::vector<CFunction> write_stage(const loop::StageGraph& graph,
+                                   const loop::Stage& stage,
+                                   const TensorNames& tensors,
+                                   const StageNames& names);
+
+// All elements, in the notation of contracts: `t_x[0 .. 2][0 .. 3]`.
+std::string all_elements(const std::string& name, const tensor::Shape& shape);
+
+}  // namespace lemma::emit
