@@ -234,19 +234,17 @@ def yolo_head():
 
 
 def lstm():
-    """An LSTM of 16 cells over two steps. The caller keeps its state between calls."""
+    """An LSTM of 16 cells over two steps, which starts from zeros."""
     g = Graph("lstm")
     x = g.input("signals", [2, 1, 8], "two samples of eight sensors, scaled to -1 to 1")
-    state = [g.input("hidden", [1, 1, 16], "outputs of the cells after the last call, -1 to 1"),
-             g.input("cells", [1, 1, 16], "states of the cells after the last call")]
     weights = [g.weights("w", [1, 64, 8], 8, 1.0), g.weights("r", [1, 64, 16], 16, 1.0),
                g.random("b", [1, 128], -0.1, 0.1)]
-    g.add("LSTM", [x, *weights, "", *state], ["steps", "next_hidden", "next_cells"], hidden_size=16)
+    g.add("LSTM", [x, *weights], ["steps", "hidden", "cells"], hidden_size=16)
     x = g.add("Reshape", ["steps", g.integers("rows", [-1, 16])], "rows_of_steps")
     g.add("Sigmoid", [g.dense(x, "score", (16, 2), 1.0)], "alarms")
     g.output("alarms", [2, 2], "probability of two faults after each sample")
-    g.output("next_hidden", [1, 1, 16], "`hidden` for the next call")
-    g.output("next_cells", [1, 1, 16], "`cells` for the next call")
+    g.output("hidden", [1, 1, 16], "outputs of the cells after the last sample, -1 to 1")
+    g.output("cells", [1, 1, 16], "states of the cells after the last sample")
     return g
 
 
