@@ -1,0 +1,86 @@
+"""Compiles a model to C with `lemma compile`, builds the C and runs it on raw files."""
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+
+# The flags of each form, with which its C must build without a warning.
+WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+FLAGS = {"certified": ["-std=c99", "-O1", "-ffp-contract=off", *WARNINGS],
+         "fast": ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]}
+TIMEOUT = 600
+
+
+class Refused(Exception):
+    """Lemma says that it cannot compile the model."""
+
+
+class Failed(Exception):
+    """What is wrong, and at which step."""
+
+
+@dataclasses.dataclass
+class Port:
+    """An input or output of the compiled model, as model.json lists it."""
+    name: str
+    c_name: str
+    dtype: str
+    shape: list[int]
+
+
+def run(command: list, what: str, timeout: int = TIMEOUT) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              errors="replace", timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{what} took more than {timeout} s") from None
+
+
+def refusal(errors: str) -> str:
+    """The first error of a refusal, without its place."""
+    line = next((e for e in errors.splitlines() if re.search(r"(^|: )error: ", e)),
+                (errors.strip().splitlines() or ["no message"])[-1])
+    return re.sub(r"^(.*?: )?error: ", "", line)[:200]
+
+
+class CModel:
+    """The C of a model in a folder."""
+
+    def __init__(self, folder: pathlib.Path, form: str):
+        self.folder, self.form = folder, form
+        self.program = folder / "model"
+        described = json.loads((folder / "model.json").read_text())
+        self.inputs = [self.port(p) for p in described["inputs"]]
+        self.outputs = [self.port(p) for p in described["outputs"]]
+
+    @staticmethod
+    def port(described: dict) -> Port:
+        return Port(*(described[key] for key in ("name", "c_name", "dtype", "shape")))
+
+    def build(self, compiler: str = "gcc", flags: list[str] | None = None) -> None:
+        sources = sorted(self.folder.glob("*.c"))
+        done = run([compiler, *(FLAGS[self.form] if flags is None else flags), *sources, "-lm",
+                    "-o", self.program], "building")
+        if done.returncode != 0:
+            lines = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr[-300:]]
+            raise Failed(f"does not build: {lines[0]}")
+
+    def run(self, inputs: pathlib.Path, outputs: pathlib.Path, timeout: int = TIMEOUT) -> None:
+        outputs.mkdir(parents=True, exist_ok=True)
+        words = ["-i", inputs] if self.inputs else []
+        done = run([self.program, *words, "-o", outputs], "running", timeout)
+        if done.returncode != 0:
+            raise Failed(f"the program ended with {done.returncode}: {done.stderr.strip()[:200]}")
+
+
+def compile_model(lemma: str, model: pathlib.Path, folder: pathlib.Path, form: str,
+                  options: list[str]) -> CModel:
+    """The C of the model. Raises Refused if Lemma has an error to report, Failed if it crashes."""
+    done = run([lemma, "compile", model, "-o", folder, f"--form={form}", "--brief", *options],
+               "lemma compile")
+    if done.returncode in (1, 2):
+        raise Refused(refusal(done.stderr))
+    if done.returncode != 0:
+        raise Failed(f"lemma compile ended with {done.returncode}: {done.stderr.strip()[:200]}")
+    return CModel(folder, form)
