@@ -279,10 +279,12 @@ void put_declaration(const Row& row, std::string& logic, std::string& text) {
     }
     logic += fmt::format("  @ logic {} {}_of({});\n", logic_type(row.result), row.name, parameters);
     if (!row.remark.empty()) text += fmt::format("/* {} */\n", row.remark);
-    text += fmt::format("/*@ assigns \\nothing;\n  @ ensures \\result == {}_of({});\n  @*/\n{};\n",
-                        row.name,
-                        arguments,
-                        prototype(row));
+    text += fmt::format(
+        "/*@ assigns \\nothing;\n  @ ensures \\result == {}_of({});\n  @ exits \\false;\n  "
+        "@*/\n{};\n",
+        row.name,
+        arguments,
+        prototype(row));
 }
 
 std::string make_header() {
@@ -298,8 +300,10 @@ std::string make_header() {
         "#ifndef SX_H\n#define SX_H\n\n#include <stdint.h>\n\n"
         "/*@ axiomatic sx {{\n  @ logic real sx_inf_of;\n  @ logic real sx_nan_of;\n{}  @ }}\n"
         "  @*/\n"
-        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_inf_of;\n  @*/\nfloat sx_inf(void);\n"
-        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_nan_of;\n  @*/\nfloat sx_nan(void);\n"
+        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_inf_of;\n  @ exits \\false;\n  "
+        "@*/\nfloat sx_inf(void);\n"
+        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_nan_of;\n  @ exits \\false;\n  "
+        "@*/\nfloat sx_nan(void);\n"
         "{}\n#endif\n",
         logic,
         text);

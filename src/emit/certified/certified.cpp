@@ -79,6 +79,7 @@ private:
                          Calls& all);
     static void put_calls(const Calls& calls, CLines& lines);
     Call finish_function(CFunction function, const Calls& inner, ir::OpId op);
+    Calls in_blocks(Calls calls);
     void run_function(const Calls& calls);
     std::vector<CFile> files();
 
@@ -447,9 +448,7 @@ ModelWriter::Call ModelWriter::sequence_function(const std::string& name,
         }
         if (kept) holding.push_back(calls[i].holds);
     }
-    for (const std::string& each : holding) {
-        function.contract += fmt::format("  @ ensures {};\n", each);
-    }
+    function.composition = true;
     if (!holding.empty()) {
         function.holds = name + "_holds";
         function.logic = fmt::format("/*@ predicate {}{{L}} =\n  @     {};\n  @*/\n",
@@ -653,19 +652,37 @@ ModelWriter::Call ModelWriter::branch_function(const BranchStep& step) {
 
 // ---- The model ----------------------------------------------------------------------------------
 
+// Calls in blocks of a few, and blocks of blocks: a proof about many calls takes long.
+ModelWriter::Calls ModelWriter::in_blocks(Calls calls) {
+    constexpr size_t kMostCalls = 8;
+    for (int level = 0; calls.size() > kMostCalls; ++level) {
+        Calls blocks;
+        for (size_t begin = 0; begin < calls.size(); begin += kMostCalls) {
+            const size_t end = std::min(begin + kMostCalls, calls.size());
+            const Calls part(calls.begin() + static_cast<ptrdiff_t>(begin),
+                             calls.begin() + static_cast<ptrdiff_t>(end));
+            blocks.push_back(sequence_function(
+                fmt::format("{}_block{}_{}", input_.name, level, blocks.size()), {}, part, {}));
+        }
+        calls = std::move(blocks);
+    }
+    return calls;
+}
+
 void ModelWriter::run_function(const Calls& calls) {
     const std::string& name = input_.name;
     const Call step =
-        sequence_function(name + "_step",
+        sequence_function(name + "_compute",
                           "/* Every operation holds of the tensors as they are at the end. */\n",
-                          calls,
+                          in_blocks(calls),
                           {});
     const Calls updates = calls_of(lowered_.updates);
     CFunction run{.name = name + "_run",
                   .logic = {},
                   .contract = {},
                   .signature = fmt::format("int32_t {}_run(void)", name),
-                  .body = {}};
+                  .body = {},
+                  .composition = true};
     CLines lines;
     lines.open("{");
     const bool faults = step.faults;

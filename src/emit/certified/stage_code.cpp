@@ -215,7 +215,8 @@ std::string StageWriter::box(const StageWrite& write) const {
             std::clamp<int64_t>(range.low, 0, std::max<int64_t>(shape[axis] - 1, 0));
         const int64_t high =
             std::clamp<int64_t>(range.high, low, std::max<int64_t>(shape[axis] - 1, 0));
-        text += fmt::format("[{} .. {}]", low, high);
+        const bool whole = low == 0 && high == std::max<int64_t>(shape[axis] - 1, 0);
+        text += whole ? "[..]" : fmt::format("[{} .. {}]", low, high);
     }
     return text;
 }
@@ -622,14 +623,6 @@ std::vector<CFunction> StageWriter::run() {
 }
 
 }  // namespace
-
-std::string all_elements(const std::string& name, const tensor::Shape& shape) {
-    std::string text = name;
-    for (const int64_t extent : shape) {
-        text += fmt::format("[0 .. {}]", std::max<int64_t>(extent, 1) - 1);
-    }
-    return text;
-}
 
 std::vector<CFunction> write_stage(const loop::StageGraph& graph,
                                    const Stage& stage,

@@ -23,10 +23,15 @@ struct CFunction {
     std::string holds = {};
     std::string assigns = {};
     std::vector<ir::TensorId> written = {};
-    bool faults = false;  // it may set the fault flag
+    bool faults = false;       // it may set the fault flag
+    bool composition = false;  // it only calls other functions
 
-    std::string prototype() const { return contract + "  @*/\n" + signature + ";\n"; }
-    std::string definition() const { return contract + "  @*/\n" + signature + "\n" + body; }
+    std::string prototype() const {
+        return contract + "  @ exits \\false;\n  @*/\n" + signature + ";\n";
+    }
+    std::string definition() const {
+        return contract + "  @ exits \\false;\n  @*/\n" + signature + "\n" + body;
+    }
 };
 
 struct StageNames {
@@ -41,8 +46,5 @@ std::vector<CFunction> write_stage(const loop::StageGraph& graph,
                                    const loop::Stage& stage,
                                    const TensorNames& tensors,
                                    const StageNames& names);
-
-// All elements, in the notation of contracts: `t_x[0 .. 2][0 .. 3]`.
-std::string all_elements(const std::string& name, const tensor::Shape& shape);
 
 }  // namespace lemma::emit
