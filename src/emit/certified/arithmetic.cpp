@@ -173,8 +173,21 @@ const std::vector<Row>& rows() {
     return all;
 }
 
-// The 16-bit reals need more than one expression.
-constexpr std::string_view kHalves = R"(float sx_from_f16(uint16_t a)
+// These need more than one expression.
+constexpr std::string_view kHalves = R"(int64_t sx_powi(int64_t a, int64_t b)
+{
+    uint64_t base = (uint64_t)a;
+    uint64_t result = (b < 0) ? 0U : 1U;
+    for (uint64_t left = (b < 0) ? 0U : (uint64_t)b; left > 0U; left /= 2U) {
+        if ((left % 2U) != 0U) {
+            result *= base;
+        }
+        base *= base;
+    }
+    return sx_wrap(result);
+}
+
+float sx_from_f16(uint16_t a)
 {
     const uint32_t exponent = ((uint32_t)a >> 10) & 31U;
     const uint32_t fraction = (uint32_t)a & 1023U;
@@ -251,8 +264,10 @@ float sx_from_bf16(uint16_t a)
 
 struct Declared {
     std::string_view name, result, parameter;
+    int parameters = 1;
 };
-constexpr Declared kHalfFunctions[] = {{"sx_from_f16", "float", "uint16_t"},
+constexpr Declared kHalfFunctions[] = {{"sx_powi", "int64_t", "int64_t", 2},
+                                       {"sx_from_f16", "float", "uint16_t"},
                                        {"sx_f16", "uint16_t", "double"},
                                        {"sx_from_bf16", "float", "uint16_t"},
                                        {"sx_bf16", "uint16_t", "double"}};
@@ -290,9 +305,9 @@ void put_declaration(const Row& row, std::string& logic, std::string& text) {
 std::string make_header() {
     std::string logic, text;
     for (const Row& row : rows()) put_declaration(row, logic, text);
-    for (const auto& [name, result, parameter] : kHalfFunctions) {
-        put_declaration(
-            {std::string(name), std::string(result), {std::string(parameter)}, {}}, logic, text);
+    for (const auto& [name, result, parameter, count] : kHalfFunctions) {
+        const std::vector<std::string> types(static_cast<size_t>(count), std::string(parameter));
+        put_declaration({std::string(name), std::string(result), types, {}}, logic, text);
     }
     return fmt::format(
         "/* Arithmetic by name. A contract says which operations are done on what, and in which\n"

@@ -25,6 +25,14 @@ void add_once(TensorList& list, ir::TensorId id) {
     if (!has(list, id)) list.push_back(id);
 }
 
+// Whether two functions write different elements of one tensor.
+bool apart(const CBox& a, const CBox& b) {
+    for (size_t axis = 0; axis < std::min(a.size(), b.size()); ++axis) {
+        if (a[axis].second < b[axis].first || b[axis].second < a[axis].first) return true;
+    }
+    return false;
+}
+
 class ModelWriter {
 public:
     ModelWriter(const CertifiedInput& input,
@@ -44,6 +52,7 @@ private:
         std::string function;
         std::string holds;         // may be empty
         TensorList used, written;  // used: read or written
+        CBox box;                  // as in CFunction
         std::vector<std::string> assigns;
         bool faults = false;
         ir::OpId op;
@@ -212,7 +221,10 @@ void ModelWriter::find_arrays() {
     const auto ports = [&](const std::vector<ir::Port>& from, std::vector<CPort>& to) {
         for (const ir::Port& port : from) {
             for (size_t i = 0; i < port.operand.items.size(); ++i) {
-                const ir::TensorId id = port.operand.items[i];
+                ir::TensorId id = port.operand.items[i];
+                if (&to == &c_program_.outputs && lowered_.outputs.contains(id)) {
+                    id = lowered_.outputs.at(id);
+                }
                 used_.insert(id);
                 ports_.insert(id);
                 to.push_back({port.operand.packed ? fmt::format("{}.{}", port.name, i) : port.name,
@@ -226,7 +238,12 @@ void ModelWriter::find_arrays() {
     std::ranges::sort(arrays_, {}, [](ir::TensorId id) { return id.value; });
     for (const ir::TensorId id : arrays_) {
         const bool own = id.value >= program_.tensors.size();
-        names_[id] = c_names_.make("t_", own ? "inner" : program_.tensors[id].name);
+        const bool copy = std::ranges::any_of(
+            lowered_.outputs, [&](const auto& output) { return output.second == id; });
+        names_[id] = c_names_.make("t_",
+                                   copy  ? "output"
+                                   : own ? "inner"
+                                         : program_.tensors[id].name);
     }
     for (auto* const list : {&c_program_.inputs, &c_program_.outputs}) {
         for (CPort& port : *list) {
@@ -253,7 +270,7 @@ void ModelWriter::find_arrays() {
                 continue;
             }
             CArray array = array_of(id);
-            if (changed_.contains(id) || ports_.contains(id)) {
+            if (changed_.contains(id)) {
                 c_program_.variables.push_back(array);
                 array.name += "_start";
             } else {
@@ -292,6 +309,7 @@ ModelWriter::Call ModelWriter::call_of(const CFunction& function, ir::OpId op) c
               .holds = function.holds,
               .used = function.tensors,
               .written = function.written,
+              .box = function.box,
               .assigns = {},
               .faults = function.faults,
               .op = op};
@@ -358,6 +376,7 @@ ModelWriter::Call ModelWriter::group_function(const loop::FusionGroup& group) {
         std::ranges::all_of(calls, [](const Call& call) { return !call.holds.empty(); });
     if (!specified) unspecified_.push_back(group.op);
     if (calls.size() == 1) return calls[0];
+    if (calls.empty()) return {};
     return sequence_function(name, {}, calls, group.op);
 }
 
@@ -442,6 +461,7 @@ ModelWriter::Call ModelWriter::sequence_function(const std::string& name,
         if (calls[i].holds.empty()) continue;
         bool kept = true;
         for (size_t k = i + 1; k < calls.size(); ++k) {
+            if (calls[i].written == calls[k].written && apart(calls[i].box, calls[k].box)) continue;
             for (const ir::TensorId id : calls[k].written) {
                 kept &= !has(calls[i].used, id);
             }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "base/match.h"
 #include "loop/passes/prepare/init.h"
 #include "loop/passes/prepare/scatter.h"
 #include "loop/passes/prepare/zeros.h"
@@ -32,6 +34,7 @@ public:
     Lowerer(const ir::Program& program, LoweredProgram& result, std::vector<Obstacle>& obstacles)
         : program_(program), result_(result), graph_(result.graph), obstacles_(obstacles) {
         graph_.pool.strict = true;
+        graph_.pool.integer_powers = true;
     }
 
     void run() {
@@ -40,9 +43,11 @@ public:
         operations(main.operations, result_.steps);
         for (const ir::Port& port : main.outputs) check_port(port);
         for (const ir::Port& port : main.inputs) check_port(port);
+        copy_outputs();
         updates();
         loop::add_zeros(graph_);
         for (FusionGroup& group : graph_.groups) loop::merge_init(graph_, group);
+        drop_unread();
     }
 
 private:
@@ -56,8 +61,17 @@ private:
     void control(ir::OpId id, Steps& out);
     void branch(ir::OpId id, const ir::Branch& branch, Steps& out);
     void loop(ir::OpId id, const ir::Loop& loop, Steps& out);
+    bool can_unroll(const std::vector<ir::OpId>& operations) const;
+    void unroll(ir::OpId id, const ir::Loop& loop, int64_t count, Steps& out);
+    void set_index(ir::OpId op, ir::TensorId index, int64_t value, Steps& out);
+    void rename(Stage& stage);
+    ir::TensorId current(ir::TensorId id) const;
     void copy(ir::TensorId from, ir::TensorId to, std::vector<CopyStep>& out);
     void copy_at_once(const std::vector<CopyStep>& wanted, std::vector<CopyStep>& out);
+    void copy_outputs();
+    void drop_unread();
+    void count_reads(const Steps& steps,
+                     std::unordered_map<ir::TensorId, int, IdHash>& reads) const;
     void updates();
     void split_writes(FusionGroup& group);
     void widen(FusionGroup& group);
@@ -70,7 +84,9 @@ private:
     LoweredProgram& result_;
     StageGraph& graph_;
     std::vector<Obstacle>& obstacles_;
-    int depth_ = 0;
+    // In an iteration of an unrolled loop: the tensors that stand for those of the body.
+    std::unordered_map<ir::TensorId, ir::TensorId, IdHash> renamed_;
+    bool unrolling_ = false;
 };
 
 // ---- Tensors ------------------------------------------------------------------------------------
@@ -158,8 +174,15 @@ void Lowerer::primitive(ir::OpId id, Steps& out) {
         group.stages.push_back(std::move(*stage));
     }
     for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId output : port.operand.items) group.writes.push_back(output);
+        for (const ir::TensorId output : port.operand.items) {
+            if (unrolling_) {
+                renamed_[output] =
+                    graph_.new_tensor(graph_.dtypes.at(output), graph_.shapes.at(output));
+            }
+            group.writes.push_back(current(output));
+        }
     }
+    for (Stage& stage : group.stages) rename(stage);
     loop::merge_init(graph_, group);
     widen(group);
     split_writes(group);
@@ -347,6 +370,97 @@ void Lowerer::branch(ir::OpId id, const ir::Branch& branch, Steps& out) {
     out.push_back({std::move(step)});
 }
 
+ir::TensorId Lowerer::current(ir::TensorId id) const {
+    const auto found = renamed_.find(id);
+    return found == renamed_.end() ? id : found->second;
+}
+
+void Lowerer::rename(Stage& stage) {
+    if (!unrolling_) return;
+    loop::StagePool& pool = graph_.pool;
+    loop::for_each_expr(stage, [&](ExprId& value) {
+        std::vector<ExprId> reads;
+        pool.visit_reads(value, [&](ExprId read, const Expr& e) {
+            if (renamed_.contains(loop::tensor_of(e))) reads.push_back(read);
+        });
+        for (const ExprId read : reads) {
+            const Expr e = pool[read];
+            const ir::TensorId now = current(loop::tensor_of(e));
+            value = pool.replace(value, read, pool.build.read(now.value, e.type.kind, e.args));
+        }
+    });
+    for (StageWrite& write : stage.writes) write.tensor = current(write.tensor);
+}
+
+bool Lowerer::can_unroll(const std::vector<ir::OpId>& operations) const {
+    return std::ranges::all_of(operations, [&](ir::OpId id) {
+        const ir::Operation& op = program_.operations[id];
+        if (op.kind == ir::OperationKind::Compound) return can_unroll(op.parts);
+        return op.kind == ir::OperationKind::Primitive;
+    });
+}
+
+// The index of an iteration, as a tensor.
+void Lowerer::set_index(ir::OpId op, ir::TensorId index, int64_t value, Steps& out) {
+    FusionGroup group;
+    group.op = op;
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    stage.writes.push_back({index, {}, graph_.pool.build.integer(value)});
+    group.stages.push_back(std::move(stage));
+    group.writes = {index};
+    graph_.groups.push_back(std::move(group));
+    out.push_back({GroupStep{graph_.groups.size() - 1}});
+}
+
+// Each iteration has tensors of its own, so that contracts can speak of all of them.
+void Lowerer::unroll(ir::OpId id, const ir::Loop& loop, int64_t count, Steps& out) {
+    const ir::Operation& op = program_.operations[id];
+    const ir::Graph& body = program_.graphs[loop.body];
+    std::vector<ir::TensorId> carried;
+    std::vector<CopyStep> copies;
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+        carried.push_back(op.inputs[loop.initial_input(i)].operand.items[0]);
+    }
+    unrolling_ = true;
+    for (int64_t step = 0; step < count; ++step) {
+        renamed_.clear();
+        for (size_t i = 0; i < carried.size(); ++i) renamed_[loop.carried[i]] = carried[i];
+        for (size_t i = 0; i < loop.items.size(); ++i) {
+            const auto& pack = op.inputs[loop.pack_input(i)].operand.items;
+            if (static_cast<size_t>(step) >= pack.size()) {
+                return obstacle(id, "it has more iterations than items");
+            }
+            renamed_[loop.items[i]] = pack[static_cast<size_t>(step)];
+        }
+        if (loop.index.valid() && graph_.shapes.contains(loop.index)) {
+            const ir::TensorId index = graph_.new_tensor(graph_.dtypes.at(loop.index), {});
+            set_index(id, index, step, out);
+            renamed_[loop.index] = index;
+        }
+        operations(body.operations, out);
+        for (size_t i = 0; i < body.outputs.size(); ++i) {
+            const ir::TensorId result = current(body.outputs[i].operand.items[0]);
+            if (i < carried.size()) {
+                carried[i] = result;
+                continue;
+            }
+            const auto& pack = op.outputs[i].operand.items;
+            if (static_cast<size_t>(step) < pack.size()) {
+                copy(result, pack[static_cast<size_t>(step)], copies);
+            }
+        }
+        for (const CopyStep& each : copies) out.push_back({each});
+        copies.clear();
+    }
+    unrolling_ = false;
+    renamed_.clear();
+    for (size_t i = 0; i < carried.size(); ++i) {
+        copy(carried[i], op.outputs[i].operand.items[0], copies);
+    }
+    for (const CopyStep& each : copies) out.push_back({each});
+}
+
 void Lowerer::loop(ir::OpId id, const ir::Loop& loop, Steps& out) {
     const ir::Operation& op = program_.operations[id];
     LoopStep step{.op = id};
@@ -360,6 +474,11 @@ void Lowerer::loop(ir::OpId id, const ir::Loop& loop, Steps& out) {
     step.index = loop.index;
     const bool ends_early =
         loop.dynamic_count.valid() || loop.pre_condition.valid() || loop.post_condition.valid();
+    constexpr int64_t kMostUnrolled = 16;
+    if (!ends_early && !unrolling_ && *count <= kMostUnrolled &&
+        can_unroll(program_.graphs[loop.body].operations)) {
+        return unroll(id, loop, *count, out);
+    }
     for (size_t i = 0; i < loop.carried.size(); ++i) {
         copy(op.inputs[loop.initial_input(i)].operand.items[0], loop.carried[i], step.before);
     }
@@ -403,6 +522,95 @@ void Lowerer::loop(ir::OpId id, const ir::Loop& loop, Steps& out) {
         }
     }
     out.push_back({std::move(step)});
+}
+
+// An output that is a constant or a variable is copied into an array of its own.
+void Lowerer::copy_outputs() {
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const ir::TensorRole role = program_.tensors[id].role;
+            const bool fixed = role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
+            if (!fixed || !graph_.shapes.contains(id) || result_.outputs.contains(id)) continue;
+            const ir::TensorId own = graph_.new_tensor(graph_.dtypes.at(id), graph_.shapes.at(id));
+            result_.outputs[id] = own;
+            result_.steps.push_back({CopyStep{id, own}});
+        }
+    }
+}
+
+void Lowerer::count_reads(const Steps& steps,
+                          std::unordered_map<ir::TensorId, int, IdHash>& reads) const {
+    const auto use = [&](ir::TensorId id) {
+        if (id.valid()) ++reads[id];
+    };
+    const auto copies = [&](const std::vector<CopyStep>& list) {
+        for (const CopyStep& step : list) use(step.from);
+    };
+    for (const Step& step : steps) {
+        match(
+            step.kind,
+            [&](const GroupStep&) {},
+            [&](const CopyStep& s) { use(s.from); },
+            [&](const IntrinsicStep& s) {
+                for (const ir::Port& port : program_.operations[s.op].inputs) {
+                    for (const ir::TensorId id : port.operand.items) use(id);
+                }
+            },
+            [&](const LoopStep& s) {
+                for (const ir::TensorId id : {s.dynamic_count, s.pre_value, s.post_value}) use(id);
+                for (const auto* const list : {&s.before, &s.after_body, &s.after}) copies(*list);
+                for (const LoopStep::Item& item : s.taken) {
+                    for (const ir::TensorId id : item.pack) use(id);
+                }
+                for (const LoopStep::Item& item : s.collected) use(item.item);
+                for (const Steps* const inner : {&s.pre, &s.body, &s.post}) {
+                    count_reads(*inner, reads);
+                }
+            },
+            [&](const BranchStep& s) {
+                for (const BranchStep::Arm& arm : s.arms) {
+                    use(arm.value);
+                    copies(arm.results);
+                    count_reads(arm.condition, reads);
+                    count_reads(arm.body, reads);
+                }
+            });
+    }
+}
+
+// Drops stages whose results nobody reads, such as the indices of a max-pooling.
+void Lowerer::drop_unread() {
+    std::unordered_map<ir::TensorId, int, IdHash> reads;
+    count_reads(result_.steps, reads);
+    count_reads(result_.updates, reads);
+    for (const ir::Port& port : program_.graphs[program_.main].outputs) {
+        for (const ir::TensorId id : port.operand.items) ++reads[id];
+    }
+    const auto change = [&](const Stage& stage, int by) {
+        std::unordered_set<ir::TensorId, IdHash> seen;
+        loop::for_each_value(stage, [&](ExprId value) {
+            graph_.pool.visit_reads(
+                value, [&](ExprId, const Expr& e) { seen.insert(loop::tensor_of(e)); });
+        });
+        for (const StageWrite& write : stage.writes) seen.erase(write.tensor);
+        for (const ir::TensorId id : seen) reads[id] += by;
+    };
+    for (const FusionGroup& group : graph_.groups) {
+        for (const Stage& stage : group.stages) change(stage, 1);
+    }
+    for (bool again = true; again;) {
+        again = false;
+        for (FusionGroup& group : graph_.groups) {
+            std::erase_if(group.stages, [&](const Stage& stage) {
+                const bool read = std::ranges::any_of(
+                    stage.writes, [&](const StageWrite& write) { return reads[write.tensor] > 0; });
+                if (read) return false;
+                change(stage, -1);
+                again = true;
+                return true;
+            });
+        }
+    }
 }
 
 void Lowerer::updates() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct LoweredProgram {
     loop::StageGraph graph;  // its groups are in no particular order
     Steps steps;
     Steps updates;  // of the variables, after a run
+    // Outputs that are constants or variables: the tensor with their copy.
+    std::unordered_map<ir::TensorId, ir::TensorId, IdHash> outputs;
 };
 
 // Each operation that the certified form cannot express becomes an obstacle.

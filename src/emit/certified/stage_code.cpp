@@ -82,7 +82,8 @@ private:
     void share();
     std::vector<std::string> guards(ExprPrinter& printer) const;
     std::string guards_text(ExprPrinter& printer) const;
-    std::string box(const StageWrite& write) const;
+    CBox box(const StageWrite& write) const;
+    std::string written_text(const StageWrite& write) const;
     std::vector<ir::TensorId> used() const;
     void find_faults(ExprId id, const std::string& when, std::vector<std::string>& faults);
     void put_faults(CLines& lines);
@@ -205,16 +206,25 @@ std::string StageWriter::guards_text(ExprPrinter& printer) const {
     return fmt::format("{}", fmt::join(guards(printer), " && "));
 }
 
-// The elements that the stage writes, in the notation of contracts.
-std::string StageWriter::box(const StageWrite& write) const {
-    std::string text = tensors_.at(write.tensor);
+CBox StageWriter::box(const StageWrite& write) const {
+    CBox box;
     const tensor::Shape& shape = graph_.shapes.at(write.tensor);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const int64_t last = std::max<int64_t>(shape[axis] - 1, 0);
         const loop::StagePool::Range range = pool_.range(write.index[axis]);
-        const int64_t low =
-            std::clamp<int64_t>(range.low, 0, std::max<int64_t>(shape[axis] - 1, 0));
-        const int64_t high =
-            std::clamp<int64_t>(range.high, low, std::max<int64_t>(shape[axis] - 1, 0));
+        const int64_t low = std::clamp<int64_t>(range.low, 0, last);
+        box.emplace_back(low, std::clamp<int64_t>(range.high, low, last));
+    }
+    return box;
+}
+
+// The elements that the stage writes, in the notation of contracts.
+std::string StageWriter::written_text(const StageWrite& write) const {
+    std::string text = tensors_.at(write.tensor);
+    const tensor::Shape& shape = graph_.shapes.at(write.tensor);
+    const CBox box = this->box(write);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const auto [low, high] = box[axis];
         const bool whole = low == 0 && high == std::max<int64_t>(shape[axis] - 1, 0);
         text += whole ? "[..]" : fmt::format("[{} .. {}]", low, high);
     }
@@ -318,7 +328,8 @@ CFunction StageWriter::filled(std::vector<CAxis> axes,
                                  element);
     function.logic += fmt::format(
         "  @ predicate {}{{L}} =\n  @     {};\n  @*/\n", function.holds, for_all(axes, at));
-    function.assigns = box(write());
+    function.assigns = written_text(write());
+    function.box = box(write());
     if (!faults_.empty()) function.assigns += ", " + names_.fault;
     function.faults = !faults_.empty();
     function.contract =
@@ -542,7 +553,7 @@ CFunction StageWriter::sequence() {
                        .body = {}};
     std::vector<std::string> boxes;
     for (const StageWrite& write : stage_.writes) {
-        boxes.push_back(box(write));
+        boxes.push_back(written_text(write));
         if (!c_.is_inside(write.tensor, write.index)) function.faults = true;
         if (!has(function.written, write.tensor)) {
             function.written.push_back(write.tensor);

@@ -4,11 +4,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emit/certified/expression.h"
 
 namespace lemma::emit {
+
+// The first and the last index, by axis.
+using CBox = std::vector<std::pair<int64_t, int64_t>>;
 
 // A C function and what a proof of it needs.
 struct CFunction {
@@ -23,6 +27,7 @@ struct CFunction {
     std::string holds = {};
     std::string assigns = {};
     std::vector<ir::TensorId> written = {};
+    CBox box = {};  // of a function that writes one tensor and does not read it: what it writes
     bool faults = false;       // it may set the fault flag
     bool composition = false;  // it only calls other functions
 

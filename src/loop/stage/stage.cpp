@@ -388,7 +388,10 @@ ExprId StageMaker::operation(const ir::SymNode& node) {
 ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
     if (build_.type(base).kind == Kind::Int) {
         const auto constant = symbols_.as_int(exponent_id);
-        if (!constant || *constant < 0 || *constant > 8) return fail("a power of integers");
+        if (!constant || *constant < 0 || *constant > 8) {
+            if (pool_.integer_powers) return build_.make(Op::Pow, {base, exponent});
+            return fail("a power of integers");
+        }
         ExprId result = build_.integer(1);
         for (int64_t i = 0; i < *constant; ++i) result = build_.make(Op::Mul, {result, base});
         return result;

@@ -121,6 +121,8 @@ public:
 
     // Values and sums equal those of the interpreter bit by bit (numerics.h).
     bool strict = false;
+    // Powers of integers are Op::Pow; kernels do not have it.
+    bool integer_powers = false;
 
     // A variable of a loop. `end` is its run-time extent, if it has one; the variable stays below
     // both.
