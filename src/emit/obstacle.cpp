@@ -28,7 +28,11 @@ void report_obstacles(const ir::Program& program,
             found->second.push_back(std::move(name));
         }
     }
-    auto report = diag.error(place, DiagKind::NotSupported, "the model cannot be compiled to C");
+    const auto& [first, culprits] = reasons[0];
+    const std::string subject = culprits.empty() ? "the model" : culprits[0];
+    auto report = diag.error(place,
+                             DiagKind::NotSupported,
+                             fmt::format("{} cannot be compiled to C: {}", subject, first));
     for (auto& [why, names] : reasons) {
         const size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
         if (more > 0) names.resize(kMostNamed);

@@ -1,5 +1,5 @@
 // tests/sonnx/cases.h — the models whose references are compiled and compared with the interpreter
-// (reference_test.cpp) and proved (`./dev prove`). Small, with extents that differ where they can.
+// (certified_test.cpp) and proved (`./dev prove`). Small, with extents that differ where they can.
 #pragma once
 
 #include <string>

@@ -21,8 +21,13 @@ enum class Form { Certified, Fast };
 
 class Compile final : public Command {
 public:
-    std::string name() const override { return "compile"; }
-    std::string summary() const override { return "writes a model as C code"; }
+    explicit Compile(bool reference) : reference_(reference) {}
+
+    std::string name() const override { return reference_ ? "reference" : "compile"; }
+    std::string summary() const override {
+        return reference_ ? "the same as `lemma compile --form=certified`"
+                          : "writes a model as C code";
+    }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -32,6 +37,7 @@ private:
                                                model::Finding& finding) const;
     std::string origin() const;
 
+    bool reference_;  // the older name of the certified form
     std::string model_;
     std::string out_;
     std::string prefix_ = "model";
@@ -43,16 +49,17 @@ private:
 void Compile::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
-    const Choices<Form> forms = {{"certified", Form::Certified}, {"fast", Form::Fast}};
-    arguments.choice("--form",
-                     form_,
-                     forms,
-                     "certified: C99 with contracts, for proofs; fast: C with vectors (certified)");
+    if (!reference_) {
+        const Choices<Form> forms = {{"certified", Form::Certified}, {"fast", Form::Fast}};
+        arguments.choice(
+            "--form",
+            form_,
+            forms,
+            "certified: C99 with contracts, for proofs; fast: C with vectors (certified)");
+    }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
-    arguments.texts("-i,--input",
-                    options_.inputs,
-                    "[NAME=]FILE",
-                    "the value of an input that decides shapes");
+    arguments.texts(
+        "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
     declare_loading(arguments, options_);
     declare_problem_style(arguments, style_);
     arguments.remark(
@@ -112,6 +119,7 @@ Outcome Compile::run(Terminal terminal, std::istream&) const {
 
 }  // namespace
 
-std::unique_ptr<Command> compile_command() { return std::make_unique<Compile>(); }
+std::unique_ptr<Command> compile_command() { return std::make_unique<Compile>(false); }
+std::unique_ptr<Command> reference_command() { return std::make_unique<Compile>(true); }
 
 }  // namespace lemma::driver

@@ -183,7 +183,7 @@ std::optional<interpret::Array> ModelWriter::constant_values(const ir::Tensor& t
         shape.push_back(program_.symbols.as_int(part).value_or(0));
     }
     auto array = interpret::Array::zeros(tensor.dtype, shape);
-    if (!array || tensor.items.empty()) return std::nullopt;
+    if (!array || (tensor.items.empty() && array->size > 0)) return std::nullopt;
     for (int64_t i = 0; i < array->size; ++i) {
         const size_t at = tensor.items.size() == 1 ? 0 : static_cast<size_t>(i);
         if (at >= tensor.items.size()) return std::nullopt;

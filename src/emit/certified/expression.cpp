@@ -389,6 +389,15 @@ std::string ExprPrinter::stored(const std::string& value, Kind kind, DType dtype
 }
 
 std::string ExprPrinter::stored(ExprId id, DType dtype) {
+    // An element that is widened and narrowed again is the element.
+    const Expr& whole = pool_[id];
+    const bool widened = whole.op == Op::Cast && whole.type.kind == Kind::F64;
+    const Expr& inner = widened ? pool_[whole.args[0]] : whole;
+    const bool element = inner.op == Op::Read && !names_.contains(id) &&
+                         graph_.dtypes.at(loop::tensor_of(inner)) == dtype;
+    if (element && is_inside(loop::tensor_of(inner), inner.args)) {
+        return this->element(loop::tensor_of(inner), inner.args);
+    }
     const Kind kind = pool_[id].type.kind;
     const Kind wanted = loop::kind_of(dtype);
     std::string text = value(id);

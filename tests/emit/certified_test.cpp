@@ -1,4 +1,4 @@
-// References as C, compiled and run, against the interpreter: every bit is the same.
+// Certified C, compiled and run, against the interpreter: every bit is the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 #include "driver/driver.h"
 #include "onnx/import.h"
 #include "sonnx/cases.h"
-#include "sonnx/reference/reference.h"
 #include "tensor/files/file_io.h"
 #include "tensor/files/npy_file.h"
 
@@ -44,11 +43,11 @@ void write(const fs::path& path, const std::string& text) {
     ASSERT_TRUE(tensor::write_file(path.string(), text).has_value()) << path;
 }
 
-class Reference : public testing::TestWithParam<ReferenceCase> {
+class Certified : public testing::TestWithParam<ReferenceCase> {
 protected:
     void SetUp() override {
         folder_ = fs::temp_directory_path() /
-                  fmt::format("lemma_reference_{}_{}", GetParam().name, std::random_device()());
+                  fmt::format("lemma_certified_{}_{}", GetParam().name, std::random_device()());
         fs::create_directories(folder_);
         write(folder_ / "m.onnx", model_bytes(GetParam().graph));
     }
@@ -101,34 +100,11 @@ std::string bytes_of(const tensor::Tensor& tensor) {
     return {reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size()};
 }
 
-// Reads x.bin into t_x, runs the model, writes t_y to y.bin.
-std::string driver_source(const TestGraph& graph) {
-    std::string text =
-        "#include <stdio.h>\n#include \"model.h\"\n\n"
-        "static int move_bytes(const char *path, const char *mode, void *data, size_t size)\n{\n"
-        "    FILE *file = fopen(path, mode);\n    size_t moved;\n"
-        "    if (file == NULL) {\n        return 1;\n    }\n"
-        "    moved = (mode[0] == 'r') ? fread(data, 1, size, file) : fwrite(data, 1, size, file);\n"
-        "    return ((fclose(file) != 0) || (moved != size)) ? 1 : 0;\n}\n\n"
-        "int main(void)\n{\n    int failed = 0;\n";
-    const auto move = [&](const TestValue& value, char mode) {
-        text +=
-            fmt::format("    failed |= move_bytes(\"{0}.bin\", \"{1}b\", &t_{0}, sizeof t_{0});\n",
-                        value.name,
-                        mode);
-    };
-    for (const TestValue& input : graph.inputs) move(input, 'r');
-    text += "    model_run();\n";
-    for (const TestValue& output : graph.outputs) move(output, 'w');
-    return text + "    return failed;\n}\n";
-}
-
-TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
-    const Outcome written = lemma_command({"reference", path("m.onnx"), "-o", path("c")});
+TEST_P(Certified, AgreesWithTheInterpreterBitForBit) {
+    const Outcome written = lemma_command({"compile", path("m.onnx"), "-o", path("c")});
     ASSERT_EQ(written.status, model::kGood) << written.err;
-    write(folder_ / "c/main.c", driver_source(graph()));
-    const std::string compile = fmt::format(
-        "cd {} && {} {} main.c model.c weights.c sx.c -o run", path("c"), LEMMA_C_COMPILER, kFlags);
+    const std::string compile =
+        fmt::format("cd {} && {} {} *.c -o run -lm", path("c"), LEMMA_C_COMPILER, kFlags);
     ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
 
     for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -137,7 +113,7 @@ TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
             "run", "--engine=interpret", path("m.onnx"), "-o", path("out")};
         for (const TestValue& input : graph().inputs) {
             const tensor::Tensor values = input_values(input, random);
-            write(folder_ / "c" / (input.name + ".bin"), bytes_of(values));
+            write(folder_ / "c" / ("t_" + input.name + ".bin"), bytes_of(values));
             ASSERT_TRUE(tensor::write_npy(path(input.name + ".npy"), values).has_value());
             run.insert(run.end(),
                        {"-i", fmt::format("{0}={1}", input.name, path(input.name + ".npy"))});
@@ -148,22 +124,23 @@ TEST_P(Reference, AgreesWithTheInterpreterBitForBit) {
         for (const TestValue& output : graph().outputs) {
             const auto expected = tensor::read_npy(path("out/" + output.name + ".npy"));
             ASSERT_TRUE(expected.has_value());
-            EXPECT_EQ(bytes_of(*expected), read(folder_ / "c" / (output.name + ".bin")))
+            EXPECT_EQ(bytes_of(*expected), read(folder_ / "c" / ("t_" + output.name + ".bin")))
                 << "seed " << seed;
         }
     }
 }
 
-TEST_P(Reference, IsTheSameEveryTime) {
+TEST_P(Certified, IsTheSameEveryTime) {
     for (const char* folder : {"a", "b"})
-        ASSERT_EQ(lemma_command({"reference", path("m.onnx"), "-o", path(folder)}).status,
+        ASSERT_EQ(lemma_command({"compile", path("m.onnx"), "-o", path(folder)}).status,
                   model::kGood);
-    for (const char* file : {"sx.h", "sx.c", "model.h", "model.c", "weights.h", "weights.c"})
+    for (const char* file :
+         {"sx.h", "sx.c", "model.h", "model.c", "weights.h", "weights.c", "main.c"})
         EXPECT_EQ(read(folder_ / "a" / file), read(folder_ / "b" / file)) << file;
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases,
-                         Reference,
+                         Certified,
                          testing::ValuesIn(sonnx::test::reference_cases()),
                          [](const auto& each) { return each.param.name; });
 
