@@ -52,6 +52,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 PRINT = re.compile(r"std::(cout|cerr|clog)\b|\b(?:f|v|vf)?printf\s*\(|\b(?:f?puts|putchar)\s*\("
                    r"|\bfmt::print(ln)?\s*\(")
 THROW = re.compile(r"\bthrow\b")
+RAW_TEXT = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'')
 
 
@@ -120,7 +121,8 @@ def main() -> int:
     files = sorted(p for p in src.rglob("*") if p.suffix in {".h", ".cpp", ".def", ".sknd"})
     for path in files:
         file = path.relative_to(src).as_posix()
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
+        lines = RAW_TEXT.sub(lambda raw: '""' + "\n" * raw[0].count("\n"), text).splitlines()
         if len(lines) > MAX_LINES:
             report(file, MAX_LINES + 1, f"{len(lines)} lines; split the file at {MAX_LINES}")
         if path.suffix != ".sknd":

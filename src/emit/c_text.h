@@ -1,8 +1,8 @@
 // emit/c_text.h — pieces of C text: identifiers, types, literals, comments.
 #pragma once
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,12 +51,16 @@ std::string integer_literal(tensor::DType dtype, int64_t value);
 // Appends lines with indentation.
 class CLines {
 public:
+    explicit CLines(size_t depth = 0) : depth_(depth) {}
+
     void put(std::string_view line);
     // A line that begins a block, and the one that ends it.
     void open(std::string_view line);
     void close(std::string_view line = "}");
     // A line between two blocks: `} else {`
     void between(std::string_view line);
+    // Lines that are indented already.
+    void append(std::string_view lines) { text_ += lines; }
     // ACSL: `/*@ first;`, `  @ second;`, … `  @*/`
     void annotate(const std::vector<std::string>& clauses);
     size_t depth() const { return depth_; }
@@ -64,7 +68,7 @@ public:
 
 private:
     std::string text_;
-    size_t depth_ = 0;
+    size_t depth_;
 };
 
 }  // namespace lemma::emit
