@@ -45,9 +45,9 @@ def node(op, inputs, outputs, **attributes):
     return body + b"".join(text(5, attribute(*item)) for item in attributes.items())
 
 
-def value(name, shape, doc):
+def value(name, shape, doc, kind=FLOAT):
     dims = b"".join(text(1, number(1, extent)) for extent in shape)
-    tensor = number(1, FLOAT) + text(2, dims)
+    tensor = number(1, kind) + text(2, dims)
     return text(1, name) + text(2, text(1, tensor)) + text(3, doc)
 
 

@@ -85,10 +85,8 @@ class DescribedCase:
 
     @staticmethod
     def by_port(ports: list, folder: pathlib.Path) -> dict:
-        def file(name: str) -> pathlib.Path:
-            plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
-            return folder / f"{plain}.npy"
-        return {p.name: tensors.read_npy(file(p.name)) for p in ports if file(p.name).exists()}
+        files = {port.name: folder / tensors.file_name(port.name) for port in ports}
+        return {name: tensors.read_npy(file) for name, file in files.items() if file.exists()}
 
     def steps(self, model: c_build.CModel) -> list[tuple[dict, dict]]:
         found = []

@@ -132,7 +132,7 @@ class Tensors(unittest.TestCase):
 
     def test_bits_are_compared_and_nan_is_a_class(self):
         def different(left: int, right: int) -> list[int]:
-            return networks.different_floats(struct.pack("<I", left), struct.pack("<I", right))
+            return networks.different("f32", struct.pack("<I", left), struct.pack("<I", right))
         self.assertEqual(different(0x7FC00000, 0xFFC00001), [])
         self.assertEqual(different(0x00000000, 0x80000000), [0])
         self.assertEqual(different(0x7F800000, 0x7FC00000), [0])

@@ -47,6 +47,12 @@ class Tensor:
         return self.data if dtype == self.dtype else packed(dtype, self.values())
 
 
+def file_name(tensor: str) -> str:
+    """The name of the file that `lemma run` reads or writes for a tensor."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" * len(c.encode())
+                   for c in tensor) + ".npy"
+
+
 def read_npy(path: pathlib.Path) -> Tensor:
     data = path.read_bytes()
     size, = struct.unpack("<H", data[8:10])
