@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -13,13 +14,15 @@ using tensor::DType;
 
 namespace {
 
-// A function: its types and its C expression.
+// A function: its types, the statements before its value, and its value as a C expression. A row
+// may use rows before it.
 struct Row {
     std::string name;
     std::string result;
     std::vector<std::string> parameters;  // types; the names are a, b
     std::string value;
     std::string remark = {};
+    std::string before = {};
 };
 
 struct Named {
@@ -71,8 +74,8 @@ void add_reals(std::vector<Row>& rows, bool single) {
     two("sub", "a - b");
     two("mul", "a * b");
     two("div", "a / b");
-    two("min", "((b < a) || (b != b)) ? b : a");
-    two("max", "((a < b) || (b != b)) ? b : a");
+    two("min", "(b < a) ? b : ((isnan(b) != 0) ? b : a)");
+    two("max", "(a < b) ? b : ((isnan(b) != 0) ? b : a)");
     two("copysign", fmt::format("copysign{}(a, b)", f));
     one("neg", "-a");
     one("abs", fmt::format("fabs{}(a)", f));
@@ -99,8 +102,8 @@ void add_reals(std::vector<Row>& rows, bool single) {
                     "int64_t",
                     {t},
                     single ? "sx_to_int((double)a)"
-                           : "(a != a) ? 0 : ((a >= 0x1p+63) ? INT64_MAX : ((a < -0x1p+63) ? "
-                             "INT64_MIN : (int64_t)a))",
+                           : "(isnan(a) != 0) ? 0 : ((a >= 0x1p+63) ? INT64_MAX : ((a < "
+                             "-0x1p+63) ? (-INT64_MAX - 1) : (int64_t)a))",
                     "Towards zero; numbers beyond 64 bits become the nearest, NaN becomes 0."});
 }
 
@@ -115,8 +118,10 @@ void add_integers(std::vector<Row>& rows) {
     rows.push_back({"sx_wrap",
                     "int64_t",
                     {"uint64_t"},
-                    "(a <= (uint64_t)INT64_MAX) ? (int64_t)a : (-(int64_t)(UINT64_MAX - a) - 1)",
-                    "The number with these 64 bits in two's complement."});
+                    "(a <= (uint64_t)INT64_MAX) ? (int64_t)a : (-(int64_t)below - 1)",
+                    "The number with these 64 bits in two's complement.",
+                    "    const uint64_t below = UINT64_MAX - a;\n"});
+    rows.push_back({"sx_negi", "int64_t", {"int64_t"}, "sx_wrap(0U - (uint64_t)a)"});
     two("add", "sx_wrap((uint64_t)a + (uint64_t)b)", "Integers wrap around.");
     two("sub", "sx_wrap((uint64_t)a - (uint64_t)b)");
     two("mul", "sx_wrap((uint64_t)a * (uint64_t)b)");
@@ -130,27 +135,38 @@ void add_integers(std::vector<Row>& rows) {
         "Has the sign of b.");
     two("min", "(b < a) ? b : a");
     two("max", "(a < b) ? b : a");
-    rows.push_back({"sx_negi", "int64_t", {"int64_t"}, "sx_wrap(0U - (uint64_t)a)"});
+    two("pow", "sx_wrap(result)", "A negative power is 0.");
+    rows.back().before =
+        "    uint64_t base = (uint64_t)a;\n"
+        "    uint64_t result = (b < 0) ? 0U : 1U;\n"
+        "    for (uint64_t left = (b < 0) ? 0U : (uint64_t)b; left > 0U; left /= 2U) {\n"
+        "        if ((left % 2U) != 0U) {\n"
+        "            result = result * base;\n"
+        "        }\n"
+        "        base = base * base;\n"
+        "    }\n";
     rows.push_back({"sx_absi", "int64_t", {"int64_t"}, "(a < 0) ? sx_negi(a) : a"});
 }
 
 void add_elements(std::vector<Row>& rows) {
     rows.push_back({"sx_float", "float", {"double"}, "(float)a", "To nearest, ties to even."});
     struct Narrow {
-        std::string_view name, type, bits;
-        std::string_view most, span;
+        std::string_view name, most, span;
     };
-    for (const auto& [name, type, bits, most, span] :
-         {Narrow{"i8", "int8_t", "uint8_t", "INT8_MAX", "0x100"},
-          Narrow{"i16", "int16_t", "uint16_t", "INT16_MAX", "0x10000"},
-          Narrow{"i32", "int32_t", "uint32_t", "INT32_MAX", "0x100000000LL"}}) {
-        rows.push_back({fmt::format("sx_{}", name),
-                        std::string(type),
+    for (const auto& [name, most, span] : {Narrow{"8", "0x7F", "0x100"},
+                                           Narrow{"16", "0x7FFF", "0x10000"},
+                                           Narrow{"32", "0x7FFFFFFF", "0x100000000LL"}}) {
+        rows.push_back({fmt::format("sx_i{}", name),
+                        fmt::format("int{}_t", name),
                         {"int64_t"},
-                        fmt::format("({0})(((int64_t)({1})a > {2}) ? ((int64_t)({1})a - {3}) : "
-                                    "(int64_t)({1})a)",
-                                    type,
-                                    bits,
+                        fmt::format("(int{}_t)value", name),
+                        {},
+                        fmt::format("    const uint{0}_t bits = (uint{0}_t)a;\n"
+                                    "    int64_t value = (int64_t)bits;\n"
+                                    "    if (value > {1}) {{\n"
+                                    "        value = value - {2};\n"
+                                    "    }}\n",
+                                    name,
                                     most,
                                     span)});
     }
@@ -161,123 +177,106 @@ void add_elements(std::vector<Row>& rows) {
     rows.push_back({"sx_from_u64", "int64_t", {"uint64_t"}, "sx_wrap(a)"});
 }
 
+// Rounds to a real of 16 bits. `bits` is the length of its fraction and `unit` 2 to this power;
+// `least` is the exponent of its smallest normal number.
+constexpr std::string_view kRound16 =
+    R"(static uint16_t sx_round16(double a, int bits, int least, uint32_t unit, uint32_t infinity)
+{
+    double size = fabs(a);
+    int exponent = 0;
+    uint32_t code = infinity;
+    if (isnan(a) != 0) {
+        code = infinity + (unit / 2U);
+    } else if (size <= 0x1p+1000) {
+        (void)frexp(size, &exponent);
+        exponent = exponent - 1;
+        if (exponent < least) {
+            exponent = least;
+        }
+        size = rint(ldexp(size, bits - exponent));
+        if (size >= (2.0 * (double)unit)) {
+            size = size / 2.0;
+            exponent = exponent + 1;
+        }
+        code = (uint32_t)size;
+        if (code >= unit) {
+            const int above = exponent - least;
+            code = code + ((uint32_t)above * unit);
+        }
+        if (code > infinity) {
+            code = infinity;
+        }
+    } else {
+        /* too large: infinity */
+    }
+    if (signbit(a) != 0) {
+        code = code + 0x8000U;
+    }
+    return (uint16_t)code;
+}
+)";
+
+// The 16-bit reals.
+void add_halves(std::vector<Row>& rows) {
+    struct Half {
+        std::string_view name, bits, least, unit, exponents, infinity;
+        int scale;
+    };
+    for (const Half& half : {Half{"f16", "10", "-14", "0x400U", "31U", "0x7C00U", 24},
+                             Half{"bf16", "7", "-126", "0x80U", "255U", "0x7F80U", 133}}) {
+        rows.push_back({fmt::format("sx_from_{}", half.name),
+                        "float",
+                        {"uint16_t"},
+                        "((a & 0x8000U) != 0U) ? -size : size",
+                        {},
+                        fmt::format("    const uint32_t exponent = ((uint32_t)a >> {0}U) & {1};\n"
+                                    "    const uint32_t fraction = (uint32_t)a & ({2} - 1U);\n"
+                                    "    const uint32_t whole = fraction + {2};\n"
+                                    "    float size = (fraction != 0U) ? NAN : INFINITY;\n"
+                                    "    if (exponent == 0U) {{\n"
+                                    "        size = ldexpf((float)fraction, -{3});\n"
+                                    "    }} else if (exponent < {1}) {{\n"
+                                    "        size = ldexpf((float)whole, (int)exponent - {4});\n"
+                                    "    }} else {{\n"
+                                    "        /* infinity or NaN */\n"
+                                    "    }}\n",
+                                    half.bits,
+                                    half.exponents,
+                                    half.unit,
+                                    half.scale,
+                                    half.scale + 1)});
+        rows.push_back({fmt::format("sx_{}", half.name),
+                        "uint16_t",
+                        {"double"},
+                        fmt::format("sx_round16(a, {}, {}, {}, {})",
+                                    half.bits,
+                                    half.least,
+                                    half.unit,
+                                    half.infinity)});
+    }
+}
+
 const std::vector<Row>& rows() {
     static const std::vector<Row> all = [] {
         std::vector<Row> rows;
+        rows.push_back({"sx_inf", "float", {}, "INFINITY"});
+        rows.push_back({"sx_nan", "float", {}, "NAN"});
         add_integers(rows);
         add_reals(rows, false);
         add_reals(rows, true);
         add_elements(rows);
+        add_halves(rows);
         return rows;
     }();
     return all;
 }
-
-// These need more than one expression.
-constexpr std::string_view kHalves = R"(int64_t sx_powi(int64_t a, int64_t b)
-{
-    uint64_t base = (uint64_t)a;
-    uint64_t result = (b < 0) ? 0U : 1U;
-    for (uint64_t left = (b < 0) ? 0U : (uint64_t)b; left > 0U; left /= 2U) {
-        if ((left % 2U) != 0U) {
-            result *= base;
-        }
-        base *= base;
-    }
-    return sx_wrap(result);
-}
-
-float sx_from_f16(uint16_t a)
-{
-    const uint32_t exponent = ((uint32_t)a >> 10) & 31U;
-    const uint32_t fraction = (uint32_t)a & 1023U;
-    const float sign = ((a & 0x8000U) != 0U) ? -1.0F : 1.0F;
-    if (exponent == 31U) {
-        return (fraction != 0U) ? NAN : (sign * INFINITY);
-    }
-    if (exponent == 0U) {
-        return sign * ldexpf((float)fraction, -24);
-    }
-    return sign * ldexpf((float)(fraction + 1024U), (int)exponent - 25);
-}
-
-/* A real of 16 bits with so many bits of fraction, and the exponent of its smallest normal number.
-   The bits are rounded once, ties to even. */
-static uint16_t sx_round16(double a, int bits, int least, uint32_t infinity)
-{
-    const uint32_t sign = (signbit(a) != 0) ? 0x8000U : 0U;
-    double size = fabs(a);
-    int exponent = 0;
-    if (a != a) {
-        return (uint16_t)(sign | infinity | (1UL << (bits - 1)));
-    }
-    if (size > 0x1p+1000) {
-        return (uint16_t)(sign | infinity);
-    }
-    if (size != 0.0) {
-        (void)frexp(size, &exponent);
-        exponent -= 1;
-    }
-    if (exponent < least) {
-        exponent = least;
-    }
-    size = rint(ldexp(size, bits - exponent));
-    if (size >= ldexp(1.0, bits + 1)) {
-        size = size / 2.0;
-        exponent += 1;
-    }
-    const uint32_t whole = (uint32_t)size;
-    uint32_t code = whole;
-    if (whole >= (1UL << bits)) {
-        code = ((uint32_t)(exponent - least) << bits) + whole;
-    }
-    if (code > infinity) {
-        code = infinity;
-    }
-    return (uint16_t)(sign | code);
-}
-
-uint16_t sx_f16(double a)
-{
-    return sx_round16(a, 10, -14, 0x7C00U);
-}
-
-uint16_t sx_bf16(double a)
-{
-    return sx_round16(a, 7, -126, 0x7F80U);
-}
-
-float sx_from_bf16(uint16_t a)
-{
-    const uint32_t exponent = ((uint32_t)a >> 7) & 255U;
-    const uint32_t fraction = (uint32_t)a & 127U;
-    const float sign = ((a & 0x8000U) != 0U) ? -1.0F : 1.0F;
-    if (exponent == 255U) {
-        return (fraction != 0U) ? NAN : (sign * INFINITY);
-    }
-    if (exponent == 0U) {
-        return sign * ldexpf((float)fraction, -133);
-    }
-    return sign * ldexpf((float)(fraction + 128U), (int)exponent - 134);
-}
-)";
-
-struct Declared {
-    std::string_view name, result, parameter;
-    int parameters = 1;
-};
-constexpr Declared kHalfFunctions[] = {{"sx_powi", "int64_t", "int64_t", 2},
-                                       {"sx_from_f16", "float", "uint16_t"},
-                                       {"sx_f16", "uint16_t", "double"},
-                                       {"sx_from_bf16", "float", "uint16_t"},
-                                       {"sx_bf16", "uint16_t", "double"}};
 
 std::string_view logic_type(std::string_view type) {
     return type == "double" || type == "float" ? "real" : "integer";
 }
 
 std::string prototype(const Row& row) {
-    std::string parameters;
+    std::string parameters = row.parameters.empty() ? "void" : "";
     for (size_t i = 0; i < row.parameters.size(); ++i) {
         parameters += fmt::format("{}{} {}", i ? ", " : "", row.parameters[i], i ? "b" : "a");
     }
@@ -288,52 +287,48 @@ void put_declaration(const Row& row, std::string& logic, std::string& text) {
     std::string parameters, arguments;
     for (size_t i = 0; i < row.parameters.size(); ++i) {
         const char* const name = i ? "b" : "a";
-        const char* const comma = i ? ", " : "";
+        const char* const comma = i ? ", " : "(";
         parameters += fmt::format("{}{} {}", comma, logic_type(row.parameters[i]), name);
         arguments += fmt::format("{}{}", comma, name);
     }
-    logic += fmt::format("  @ logic {} {}_of({});\n", logic_type(row.result), row.name, parameters);
+    const char* const close = row.parameters.empty() ? "" : ")";
+    logic += fmt::format(
+        "  @ logic {} {}_of{}{};\n", logic_type(row.result), row.name, parameters, close);
     if (!row.remark.empty()) text += fmt::format("/* {} */\n", row.remark);
     text += fmt::format(
-        "/*@ assigns \\nothing;\n  @ ensures \\result == {}_of({});\n  @ exits \\false;\n  "
+        "/*@ assigns \\nothing;\n  @ ensures \\result == {}_of{}{};\n  @ exits \\false;\n  "
         "@*/\n{};\n",
         row.name,
         arguments,
+        close,
         prototype(row));
 }
 
-std::string make_header() {
-    std::string logic, text;
-    for (const Row& row : rows()) put_declaration(row, logic, text);
-    for (const auto& [name, result, parameter, count] : kHalfFunctions) {
-        const std::vector<std::string> types(static_cast<size_t>(count), std::string(parameter));
-        put_declaration({std::string(name), std::string(result), types, {}}, logic, text);
+// The names of the text that begin with `sx_`, without the ending of logic functions.
+std::set<std::string> names_in(std::string_view text) {
+    const auto is_letter = [](char c) {
+        return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+               (c >= 'A' && c <= 'Z');
+    };
+    std::set<std::string> names;
+    for (size_t at = text.find("sx_"); at != text.npos; at = text.find("sx_", at + 1)) {
+        if (at > 0 && is_letter(text[at - 1])) continue;
+        const auto end =
+            std::find_if_not(text.begin() + static_cast<ptrdiff_t>(at), text.end(), is_letter);
+        std::string name(text.begin() + static_cast<ptrdiff_t>(at), end);
+        if (name.ends_with("_of")) name.resize(name.size() - 3);
+        names.insert(std::move(name));
     }
-    return fmt::format(
-        "/* Arithmetic by name. A contract says which operations are done on what, and in which\n"
-        "   order; it holds for every meaning that they may have, that of IEEE 754 among them. */\n"
-        "#ifndef SX_H\n#define SX_H\n\n#include <stdint.h>\n\n"
-        "/*@ axiomatic sx {{\n  @ logic real sx_inf_of;\n  @ logic real sx_nan_of;\n{}  @ }}\n"
-        "  @*/\n"
-        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_inf_of;\n  @ exits \\false;\n  "
-        "@*/\nfloat sx_inf(void);\n"
-        "/*@ assigns \\nothing;\n  @ ensures \\result == sx_nan_of;\n  @ exits \\false;\n  "
-        "@*/\nfloat sx_nan(void);\n"
-        "{}\n#endif\n",
-        logic,
-        text);
+    return names;
 }
 
-std::string make_source() {
-    std::string text =
-        "/* Compile with -std=c99 -ffp-contract=off. */\n#include \"sx.h\"\n\n"
-        "#include <math.h>\n\n"
-        "float sx_inf(void)\n{\n    return INFINITY;\n}\n\n"
-        "float sx_nan(void)\n{\n    return NAN;\n}\n\n";
-    for (const Row& row : rows()) {
-        text += fmt::format("{}\n{{\n    return {};\n}}\n\n", prototype(row), row.value);
+// Those that the bodies of the functions call, and so on.
+std::set<std::string> with_callees(std::set<std::string> used) {
+    for (auto row = rows().rbegin(); row != rows().rend(); ++row) {
+        if (!used.contains(row->name)) continue;
+        used.merge(names_in(row->before + row->value));
     }
-    return text + std::string(kHalves);
+    return used;
 }
 
 }  // namespace
@@ -380,13 +375,42 @@ std::string loading_function(DType dtype) {
     }
 }
 
-const std::string& arithmetic_header() {
-    static const std::string text = make_header();
-    return text;
+std::set<std::string> used_arithmetic(std::string_view text) {
+    std::set<std::string> used;
+    for (const std::string& name : names_in(text)) {
+        if (std::ranges::find(rows(), name, &Row::name) != rows().end()) used.insert(name);
+    }
+    return used;
 }
 
-const std::string& arithmetic_source() {
-    static const std::string text = make_source();
+std::string arithmetic_header(const std::set<std::string>& used) {
+    std::string logic, text;
+    for (const Row& row : rows()) {
+        if (used.contains(row.name)) put_declaration(row, logic, text);
+    }
+    if (!logic.empty()) logic = fmt::format("/*@ axiomatic sx {{\n{}  @ }}\n  @*/\n", logic);
+    return fmt::format(
+        "/* Arithmetic by name. A contract says which operations are done on what, and in which\n"
+        "   order; it holds for every meaning that they may have, that of IEEE 754 among them. */\n"
+        "#ifndef SX_H\n#define SX_H\n\n#include <stdint.h>\n\n{}{}\n#endif\n",
+        logic,
+        text);
+}
+
+std::string arithmetic_source(const std::set<std::string>& used) {
+    std::string text =
+        "/* Compile with -std=c99 -ffp-contract=off. */\n#include \"sx.h\"\n\n"
+        "#include <math.h>\n";
+    const std::set<std::string> needed = with_callees(used);
+    if (needed.contains("sx_round16")) text += fmt::format("\n{}", kRound16);
+    for (const Row& row : rows()) {
+        if (!needed.contains(row.name)) continue;
+        text += fmt::format("\n{}{}\n{{\n{}    return {};\n}}\n",
+                            used.contains(row.name) ? "" : "static ",
+                            prototype(row),
+                            row.before,
+                            row.value);
+    }
     return text;
 }
 

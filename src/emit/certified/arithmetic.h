@@ -2,7 +2,9 @@
 // operation of the loop IR. Contracts use the same names and state no axioms about them.
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "loop/ir/node.h"
 
@@ -17,8 +19,10 @@ std::string library_function(const char* name, loop::Kind kind);
 std::string storing_function(tensor::DType dtype, loop::Kind kind);
 std::string loading_function(tensor::DType dtype);
 
-// `sx.h` and `sx.c`; they are the same for all models.
-const std::string& arithmetic_header();
-const std::string& arithmetic_source();
+// The functions that occur in C or ACSL text: `sx_add` for `sx_add(…)` and `sx_add_of(…)`.
+std::set<std::string> used_arithmetic(std::string_view text);
+// `sx.h` and `sx.c` with these functions. What only they call is static in `sx.c`.
+std::string arithmetic_header(const std::set<std::string>& used);
+std::string arithmetic_source(const std::set<std::string>& used);
 
 }  // namespace lemma::emit

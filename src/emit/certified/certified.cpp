@@ -60,8 +60,6 @@ void ModelWriter::run_function(const Calls& calls) {
 std::vector<CFile> ModelWriter::files() {
     const std::string& name = input_.name;
     std::vector<CFile> files = weight_files(input_.origin, constants_);
-    files.push_back({"sx.h", arithmetic_header()});
-    files.push_back({"sx.c", arithmetic_source()});
     std::string text = fmt::format(
         "/* The model: one function for each operation, in the order of the run.\n   {}\n"
         "   Do not edit: write it again. */\n#include \"{}.h\"\n\n#include \"sx.h\"\n"
@@ -97,6 +95,9 @@ std::vector<CFile> ModelWriter::files() {
         copies += all.substr(2);
     }
     text += copies + "}\n";
+    const std::set<std::string> used = used_arithmetic(text);
+    files.push_back({"sx.h", arithmetic_header(used)});
+    files.push_back({"sx.c", arithmetic_source(used)});
     files.push_back({name + ".c", std::move(text)});
     std::vector<std::string> sources;
     for (const CFile& file : files) {

@@ -41,6 +41,7 @@ public:
     std::string value(loop::ExprId id);
     // The element of a tensor, without conversion.
     std::string element(ir::TensorId tensor, const std::vector<loop::ExprId>& index);
+    std::string element_index(loop::ExprId index) { return indices({index}); }
     // The value as it is stored in an element of the type.
     std::string stored(loop::ExprId id, tensor::DType dtype);
     std::string stored(const std::string& value, loop::Kind kind, tensor::DType dtype) const;

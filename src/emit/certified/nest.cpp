@@ -69,11 +69,11 @@ void open_loops(const Filling& filling, CLines& lines) {
         const CAxis& axis = filling.axes[depth];
         std::vector<std::string> clauses = {
             fmt::format("loop invariant 0 <= {} <= {};", axis.index, axis.extent)};
-        for (size_t level = 0; level <= depth && !filling.predicate.empty(); ++level) {
+        const size_t first = filling.nested ? depth : 0;
+        for (size_t level = first; level <= depth && !filling.predicate.empty(); ++level) {
             clauses.push_back(done_before(filling, level));
         }
-        // Inner loops assign the inner variables, but those do not live here.
-        clauses.push_back(fmt::format("loop assigns {}, {};", axis.index, filling.assigns));
+        clauses.push_back(fmt::format("loop assigns {}, {};", axis.index, filling.assigns[depth]));
         clauses.push_back(fmt::format("loop variant {} - {};", axis.extent, axis.index));
         lines.annotate(clauses);
         lines.open(

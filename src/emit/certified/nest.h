@@ -26,7 +26,11 @@ std::string arguments(std::span<const CAxis> axes);
 struct Filling {
     std::vector<CAxis> axes;
     std::string predicate;  // of one element, with the indices as arguments; may be empty
-    std::string assigns;
+    // What each loop assigns, from the outermost on.
+    std::vector<std::string> assigns;
+    // Each loop assigns only elements of its own iteration of the loops around it. Their invariants
+    // then need not be repeated.
+    bool nested = false;
 };
 // Opens the loops.
 void open_loops(const Filling& filling, CLines& lines);

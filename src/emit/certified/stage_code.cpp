@@ -55,6 +55,13 @@ std::string_view logic_type(Kind kind) {
     return kind == Kind::F32 || kind == Kind::F64 ? "real" : "integer";
 }
 
+// Some indices of an axis, in the notation of contracts.
+std::string range_text(const std::pair<int64_t, int64_t>& range, int64_t extent) {
+    const auto [low, high] = range;
+    const bool whole = low == 0 && high == std::max<int64_t>(extent - 1, 0);
+    return whole ? "[..]" : fmt::format("[{} .. {}]", low, high);
+}
+
 class StageWriter {
 public:
     StageWriter(const loop::StageGraph& graph,
@@ -83,6 +90,8 @@ private:
     std::vector<std::string> guards(ExprPrinter& printer) const;
     std::string guards_text(ExprPrinter& printer) const;
     CBox box(const StageWrite& write) const;
+    Filling loops_of(const std::vector<CAxis>& axes, const std::string& predicate);
+    bool depends_on(ExprId index, std::span<const CAxis> axes) const;
     std::string written_text(const StageWrite& write) const;
     std::vector<ir::TensorId> used() const;
     void find_faults(ExprId id, const std::string& when, std::vector<std::string>& faults);
@@ -159,6 +168,7 @@ void StageWriter::name_loops() {
         const bool element = !is_reduction() || has(of_elements, loop.var);
         std::vector<CAxis>& axes = element ? outer_ : inner_;
         CAxis axis{fmt::format("{}{}", element ? "i" : "k", axes.size()), loop.extent};
+        var_names_[loop.var] = axis.index;
         for (ExprPrinter* const printer : {&c_, &acsl_, &whole_c_, &whole_acsl_}) {
             printer->name_var(loop.var, axis.index);
         }
@@ -224,9 +234,7 @@ std::string StageWriter::written_text(const StageWrite& write) const {
     const tensor::Shape& shape = graph_.shapes.at(write.tensor);
     const CBox box = this->box(write);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-        const auto [low, high] = box[axis];
-        const bool whole = low == 0 && high == std::max<int64_t>(shape[axis] - 1, 0);
-        text += whole ? "[..]" : fmt::format("[{} .. {}]", low, high);
+        text += range_text(box[axis], shape[axis]);
     }
     return text;
 }
@@ -306,6 +314,41 @@ void StageWriter::close_guards(CLines& lines) {
 
 // ---- Filling a tensor ---------------------------------------------------------------------------
 
+// A loop assigns the elements whose indices the loops around it decide.
+Filling StageWriter::loops_of(const std::vector<CAxis>& axes, const std::string& predicate) {
+    Filling filling{.axes = axes, .predicate = predicate, .assigns = {}, .nested = true};
+    const std::string also = faults_.empty() ? "" : ", " + names_.fault;
+    const CBox box = this->box(write());
+    const tensor::Shape& shape = graph_.shapes.at(write().tensor);
+    size_t decided_before = 0;
+    for (size_t depth = 0; depth < axes.size(); ++depth) {
+        std::string text = tensors_.at(write().tensor);
+        size_t decided = 0;
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const ExprId index = write().index[axis];
+            if (!depends_on(index, std::span(axes).subspan(depth)) && shape[axis] > 1) {
+                text += whole_acsl_.element_index(index);
+                ++decided;
+            } else {
+                text += range_text(box[axis], shape[axis]);
+            }
+        }
+        filling.nested &= depth == 0 || decided > decided_before;
+        decided_before = decided;
+        filling.assigns.push_back(text + also);
+    }
+    return filling;
+}
+
+bool StageWriter::depends_on(ExprId index, std::span<const CAxis> axes) const {
+    return std::ranges::any_of(stage_.loops, [&](const loop::StageLoop& loop) {
+        const auto found = var_names_.find(loop.var);
+        return found != var_names_.end() && pool_.depends(index, loop.var) &&
+               std::ranges::any_of(axes,
+                                   [&](const CAxis& axis) { return axis.index == found->second; });
+    });
+}
+
 // The predicates of one element and of all, and the function with the loops. The value and the
 // condition are ACSL.
 CFunction StageWriter::filled(std::vector<CAxis> axes,
@@ -336,7 +379,7 @@ CFunction StageWriter::filled(std::vector<CAxis> axes,
         fmt::format("/*@ assigns {};\n  @ ensures {};\n", function.assigns, function.holds);
     CLines lines;
     lines.open("{");
-    open_loops({axes, at, function.assigns}, lines);
+    open_loops(loops_of(axes, at), lines);
     body(lines);
     for (size_t i = 0; i < axes.size(); ++i) lines.close();
     lines.close();
@@ -565,7 +608,8 @@ CFunction StageWriter::sequence() {
     function.contract = fmt::format("/*@ assigns {};\n", function.assigns);
     CLines lines;
     lines.open("{");
-    open_loops({loops_, {}, function.assigns}, lines);
+    const std::vector<std::string> assigns(loops_.size(), function.assigns);
+    open_loops({.axes = loops_, .predicate = {}, .assigns = assigns}, lines);
     open_guards(lines);
     // All values are computed before the first one is stored.
     std::vector<std::string> values;
