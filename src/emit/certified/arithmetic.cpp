@@ -121,6 +121,21 @@ void add_integers(std::vector<Row>& rows) {
                     "(a <= (uint64_t)INT64_MAX) ? (int64_t)a : (-(int64_t)below - 1)",
                     "The number with these 64 bits in two's complement.",
                     "    const uint64_t below = UINT64_MAX - a;\n"});
+    rows.push_back({"sx_powi",
+                    "int64_t",
+                    {"int64_t", "int64_t"},
+                    "sx_wrap(result)",
+                    "A negative power is 0.",
+                    "    uint64_t base = (uint64_t)a;\n"
+                    "    uint64_t left = (b < 0) ? 0U : (uint64_t)b;\n"
+                    "    uint64_t result = (b < 0) ? 0U : 1U;\n"
+                    "    while (left > 0U) {\n"
+                    "        if ((left % 2U) != 0U) {\n"
+                    "            result = result * base;\n"
+                    "        }\n"
+                    "        base = base * base;\n"
+                    "        left = left / 2U;\n"
+                    "    }\n"});
     rows.push_back({"sx_negi", "int64_t", {"int64_t"}, "sx_wrap(0U - (uint64_t)a)"});
     two("add", "sx_wrap((uint64_t)a + (uint64_t)b)", "Integers wrap around.");
     two("sub", "sx_wrap((uint64_t)a - (uint64_t)b)");
