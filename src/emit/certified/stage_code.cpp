@@ -121,9 +121,10 @@ private:
     const TensorNames& tensors_;
     const StageNames& names_;
     ExprPrinter c_, acsl_;
-    ExprPrinter whole_c_, whole_acsl_;       // without shared parts, for texts outside of the steps
-    std::vector<CAxis> outer_, inner_;       // of elements, and of the sum
-    std::vector<CAxis> loops_;               // in the order of the formula
+    ExprPrinter whole_c_, whole_acsl_;  // without shared parts, for texts outside of the steps
+    std::vector<CAxis> outer_, inner_;  // of elements, and of the sum
+    std::vector<CAxis> loops_;          // in the order of the formula
+    std::unordered_map<loop::VarId, std::string, IdHash> var_names_;
     size_t c_guards_ = 0, acsl_guards_ = 0;  // shared parts of the guards
     Kind kind_ = Kind::F64;                  // of the accumulator
     std::vector<std::string> faults_;
