@@ -2,6 +2,7 @@
 // (certified_test.cpp) and proved (`./dev prove`). Small, with extents that differ where they can.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,10 @@ inline std::vector<ReferenceCase> reference_cases() {
     also("conv_double", conv_double());
     for (const std::string op : {"Sub", "Mul", "Div"})
         also("broadcast_" + op, binary(op, {"a", {4, 1, 3}}, {"b", {2, 1}}, {"y", {4, 2, 3}}));
+    TestGraph special = binary("Mul", {"a", {3}}, {"w", {3}}, {"y", {3}});
+    special.inputs.pop_back();
+    special.initializers = {floats_tensor("w", {3}, {NAN, INFINITY, -0.0F})};
+    also("nan_weights", special);
     also("scalars", binary("Add", {"a", {}}, {"b", {}}, {"y", {}}));
     also("concat_one", concat({{"a", {3, 2}}}, {"y", {3, 2}}, 0));
     for (const int64_t type : {2, 3, 4, 5, 6, 7, 9, 11, 12, 13}) {
