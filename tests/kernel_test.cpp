@@ -1,7 +1,7 @@
 // kernel_test [FILTER…]: runs every kernel of the standard library's operators on random memory,
-// with the evaluator of the loop IR and as machine code. Both must leave the same bits, and no
-// access may leave its buffer. With filters, only files of tests/stdlib whose path contains one of
-// them.
+// with the evaluator of the loop IR, as machine code, and with run_function. All must leave the
+// same bits, and no access may leave its buffer. With filters, only files of tests/stdlib whose
+// path contains one of them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,6 +9,7 @@
 
 #include "codegen/compiler.h"
 #include "interpret/random.h"
+#include "loop/ir/run.h"
 #include "loop/plan/plan.h"
 #include "support/loop_evaluator.h"
 #include "support/number_files.h"
@@ -136,8 +137,10 @@ private:
             }
         }
         std::vector<Tensor> compiled = loops;
-        std::vector<void*> pointers;
+        std::vector<Tensor> walked = loops;
+        std::vector<void*> pointers, others;
         for (Tensor& buffer : compiled) pointers.push_back(buffer.bytes().data());
+        for (Tensor& buffer : walked) others.push_back(buffer.bytes().data());
         const int64_t items = run_time ? extents.items() : kernel.function.items;
         const int64_t first = std::min(items, kFewItems);
         const int64_t last = std::max(first, items - kFewItems);
@@ -146,10 +149,14 @@ private:
                 return done.error().message;
             }
             code(pointers.data(), begin, end);
+            loop::run_function(
+                kernel.function, others.data(), begin, end, {.has_fma = fma == Fma::Fused});
         }
         for (size_t i = 0; i < loops.size(); ++i) {
             const std::string text = compare(compiled[i], loops[i]);
             if (!text.empty()) return fmt::format("buffer {} has {}", i, text);
+            const std::string other = compare(walked[i], loops[i]);
+            if (!other.empty()) return fmt::format("buffer {} of run_function has {}", i, other);
         }
         return {};
     }

@@ -162,4 +162,16 @@ Result<MachineTarget> find_target(const std::string& name) {
         "there is no target `{}`: they are `avx512`, `avx2`, `sse2` and `aarch64`", name)});
 }
 
+Result<MachineTarget> any_target(const std::string& name) {
+    if (name.empty()) return find_target(name);
+    if (name == "generic") return target_of({"generic", 16, 16, false});
+    for (const Level& level : kLevels) {
+        if (name == level.name || (name == "neon" && level.name == std::string_view("aarch64"))) {
+            return target_of(level);
+        }
+    }
+    return std::unexpected(Error{fmt::format(
+        "there is no target `{}`: they are `generic`, `avx512`, `avx2`, `sse2` and `neon`", name)});
+}
+
 }  // namespace lemma::codegen

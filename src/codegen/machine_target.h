@@ -9,7 +9,7 @@
 namespace lemma::codegen {
 
 struct MachineTarget {
-    std::string name;         // `avx512`, `avx2`, `sse2` or `aarch64`
+    std::string name;         // `avx512`, `avx2`, `sse2`, `aarch64` or `generic`
     bool whole_host = false;  // all features of this processor, not only those of the name
     bool runs_here = true;    // runs in this process
     bool has_fma = true;
@@ -20,5 +20,9 @@ struct MachineTarget {
 // An empty name means all features of this processor. An error if there is no such target, or if
 // this processor is of that kind but lacks features.
 Result<MachineTarget> find_target(const std::string& name);
+
+// The same for code that may run elsewhere: a processor without features of this one is no error.
+// `generic` means C for any processor, with vectors of 16 bytes; `neon` means `aarch64`.
+Result<MachineTarget> any_target(const std::string& name);
 
 }  // namespace lemma::codegen

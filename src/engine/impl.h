@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/stored.h"
 
 namespace lemma::engine {
 
@@ -47,14 +48,5 @@ struct Engine::Loaded {
         return executable.memory(pieces[place.storage.value]);
     }
 };
-
-// Whether the program or its files fill the storage.
-inline bool is_stored(const loop::Storage& storage, const ir::Program& program) {
-    const bool given =
-        storage.role == loop::StorageRole::Constant || storage.role == loop::StorageRole::Kept;
-    if (!given || !storage.tensor.valid()) return false;
-    const ir::TensorRole role = program.tensors[storage.tensor].role;
-    return role == ir::TensorRole::Constant || role == ir::TensorRole::Variable;
-}
 
 }  // namespace lemma::engine

@@ -148,6 +148,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->model_ = std::move(*loaded);
     session->weights_ = std::move(weights);
     session->run_ = options.run;
+    session->numerics_ = options.compile.numerics;
     session->random_weights_ = options.random_weights;
     if (!session->prepare_program(options, finding)) return nullptr;
     session->state_ = std::make_unique<interpret::State>(std::move(session->model_.program));

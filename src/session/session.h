@@ -1,6 +1,7 @@
 // session/session.h — a model that can run: composed, with the data of its variables, step by step.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,10 @@
 
 namespace lemma::engine {
 class Engine;
+struct Frozen;
+}  // namespace lemma::engine
+namespace lemma::codegen {
+struct MachineTarget;
 }
 namespace lemma::model {
 class Weights;
@@ -66,6 +71,10 @@ public:
     engine::Engine* engine() { return engine_; }
     // The engine for runs without the session: only if no input decides shapes by its values.
     engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
+    // The model for code generators, with kernels for the target. An input with run-time extents
+    // has its shape in `shapes`, by the name of the input. For sessions with a compiled engine.
+    Result<engine::Frozen> freeze(const codegen::MachineTarget& target,
+                                  const std::map<std::string, tensor::Shape>& shapes) const;
     // Writes a .dat file for each variable into a folder, with the model's file names; or one
     // .safetensors file.
     Result<void> save_variables(const std::string& path) const;
@@ -92,6 +101,7 @@ private:
     model::LoadedModel model_;                 // without its program, which the state has
     interpret::NamedArrays decided_;  // from the first step: the inputs that decided shapes
     interpret::RunOptions run_;
+    loop::Numerics numerics_ = loop::Numerics::Default;
     std::unique_ptr<interpret::State> state_;
     std::unique_ptr<interpret::Executor> executor_;
     engine::Engine* engine_ = nullptr;  // the executor, if it is an engine

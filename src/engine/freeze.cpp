@@ -1,0 +1,127 @@
+#include "engine/freeze.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/match.h"
+#include "engine/freeze_impl.h"
+#include "tensor/room.h"
+
+namespace lemma::engine {
+
+// Each operation is named once, even if it has several steps.
+void Freezer::find_obstacles(Frozen& frozen) const {
+    const auto add = [&](const loop::PlanStep& step, std::string why) {
+        const bool known = std::ranges::any_of(
+            frozen.obstacles, [&](const Obstacle& other) { return other.op == step.op; });
+        if (!known) frozen.obstacles.push_back({step.op, std::move(why)});
+    };
+    for (const loop::PlanStep& step : plan_.steps) {
+        match(
+            step.kind,
+            [&](const loop::InterpretedStep& interpreted) { add(step, interpreted.why); },
+            [&](const loop::DynamicKernel&) {
+                add(step, "its extents are known at run time only");
+            },
+            [&](const loop::CheckStep&) { add(step, "it checks extents at run time"); },
+            [](const auto&) {});
+    }
+    for (const auto* const ids : {&inputs_, &outputs_}) {
+        for (const ir::TensorId id : *ids) {
+            if (program_.tensors[id].dtype != tensor::DType::Str) continue;
+            frozen.obstacles.push_back(
+                {{}, fmt::format("`{}` has strings", program_.tensors[id].name)});
+        }
+    }
+}
+
+Result<loop::FrozenTensor> Freezer::interface_tensor(std::string name, ir::TensorId id) const {
+    loop::FrozenTensor result;
+    result.name = std::move(name);
+    result.dtype = program_.tensors[id].dtype;
+    LEMMA_TRY(result.shape, state_.shape_of(id, false));
+    const auto elements = tensor::bounded_volume(result.shape);
+    if (!elements) {
+        return std::unexpected(Error{fmt::format("the tensor `{}` is too large", result.name)});
+    }
+    result.bytes = *elements * tensor::dtype_size(result.dtype);
+    return result;
+}
+
+// The items of a pack `xs` are `xs.0`, `xs.1`, …
+Result<void> Freezer::list_interface() {
+    const auto list = [&](const std::vector<ir::Port>& ports,
+                          std::vector<ir::TensorId>& ids,
+                          std::vector<loop::FrozenTensor>& tensors) -> Result<void> {
+        for (const ir::Port& port : ports) {
+            for (size_t i = 0; i < port.operand.items.size(); ++i) {
+                const ir::TensorId id = port.operand.items[i];
+                std::string name =
+                    port.operand.packed ? fmt::format("{}.{}", port.name, i) : port.name;
+                LEMMA_TRY(loop::FrozenTensor tensor, interface_tensor(std::move(name), id));
+                ids.push_back(id);
+                tensors.push_back(std::move(tensor));
+            }
+        }
+        return {};
+    };
+    const ir::Graph& graph = program_.graphs[program_.main];
+    LEMMA_TRY(list(graph.inputs, inputs_, out_.inputs));
+    return list(graph.outputs, outputs_, out_.outputs);
+}
+
+Result<Frozen> Freezer::run() {
+    for (uint32_t i = 0; i < program_.operations.size(); ++i) {
+        LEMMA_TRY(state_.check_assertions(make_id<ir::OpId>(i), false));
+    }
+    plan_ = loop::make_plan(program_,
+                            state_.known_extents(),
+                            {.target = options_.target.schedule, .numerics = options_.numerics});
+    Frozen frozen;
+    find_obstacles(frozen);
+    if (!frozen.obstacles.empty()) return frozen;
+    LEMMA_TRY(list_interface());
+    find_obstacles(frozen);
+    if (!frozen.obstacles.empty()) return frozen;
+    out_.name = program_.name;
+    out_.target = options_.target.name;
+    out_.has_fma = options_.target.has_fma;
+    LEMMA_TRY(place_storages());
+    LEMMA_TRY(fill_blocks());
+    LEMMA_TRY(run_once());
+    for (loop::FrozenCopy& copy : input_copies_) {
+        out_.steps.push_back({.label = "", .kind = std::move(copy)});
+    }
+    for (loop::FrozenStep& step : make_steps(plan_.regions[0])) {
+        out_.steps.push_back(std::move(step));
+    }
+    LEMMA_TRY(add_outputs());
+    LEMMA_TRY(add_updates());
+    out_.arena_bytes = arena_bytes_;
+    struct Owner {
+        runtime::Memory constants, state;
+    };
+    const auto owner = std::make_shared<Owner>(std::move(constants_), std::move(state_block_));
+    const auto bytes = [](const runtime::Memory& memory) {
+        return std::string_view(static_cast<const char*>(memory.data()),
+                                static_cast<size_t>(memory.bytes()));
+    };
+    out_.constants = bytes(owner->constants);
+    out_.initial_state = bytes(owner->state);
+    out_.owner = owner;
+    frozen.plan = std::move(out_);
+    return frozen;
+}
+
+Result<Frozen> freeze(interpret::State& state,
+                      const interpret::NamedArrays& inputs,
+                      const FreezeOptions& options) {
+    LEMMA_TRY(state.begin_run(inputs));
+    auto frozen = Freezer(state, options).run();
+    state.end_run(false);
+    return frozen;
+}
+
+}  // namespace lemma::engine
