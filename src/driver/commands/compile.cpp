@@ -6,6 +6,8 @@
 #include "driver/commands/command.h"
 #include "driver/options.h"
 #include "emit/certified/certified.h"
+#include "emit/fast/fast.h"
+#include "engine/freeze.h"
 #include "model/files.h"
 #include "session/session.h"
 #include "sonnx/sha256.h"
@@ -35,6 +37,8 @@ private:
     Result<void> write(model::Finding& finding) const;
     Result<std::vector<emit::CFile>> certified(session::Session& session,
                                                model::Finding& finding) const;
+    Result<std::vector<emit::CFile>> fast(const session::Session& session,
+                                          model::Finding& finding) const;
     std::string origin() const;
 
     bool reference_;  // the older name of the certified form
@@ -56,6 +60,17 @@ void Compile::declare(Arguments& arguments) {
             form_,
             forms,
             "certified: C99 with contracts, for proofs; fast: C with vectors (certified)");
+        arguments.text("--target",
+                       options_.compile.target,
+                       "NAME",
+                       "processor of the fast form: generic, avx2, avx512 or neon (this one)");
+        const Choices<loop::Numerics> numerics = {{"strict", loop::Numerics::Strict},
+                                                  {"default", loop::Numerics::Default},
+                                                  {"fast", loop::Numerics::Fast}};
+        arguments.choice("--numerics",
+                         options_.compile.numerics,
+                         numerics,
+                         "precision of the fast form (default)");
     }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(
@@ -88,16 +103,31 @@ Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
     return std::move(model->files);
 }
 
+Result<std::vector<emit::CFile>> Compile::fast(const session::Session& session,
+                                               model::Finding& finding) const {
+    LEMMA_TRY(const codegen::MachineTarget target, codegen::any_target(options_.compile.target));
+    LEMMA_TRY(const engine::Frozen frozen, session.freeze(target, {}));
+    std::vector<emit::Obstacle> obstacles;
+    for (const engine::Obstacle& obstacle : frozen.obstacles) {
+        obstacles.push_back({obstacle.op, obstacle.why});
+    }
+    emit::report_obstacles(session.program(), obstacles, finding.diag);
+    if (!obstacles.empty()) return std::vector<emit::CFile>();
+    return emit::write_fast(frozen.plan, {.name = prefix_, .origin = origin()});
+}
+
 Result<void> Compile::write(model::Finding& finding) const {
     if (!emit::is_identifier(prefix_)) {
         return std::unexpected(
             Error{fmt::format("`{}` is no name for C: give letters, digits and `_`", prefix_)});
     }
     session::SessionOptions options = options_;
-    options.engine = session::EngineKind::Interpret;
+    const bool fast_form = form_ == Form::Fast;
+    options.engine = fast_form ? session::EngineKind::Jit : session::EngineKind::Interpret;
+    if (fast_form) options.compile.target.clear();  // the session runs nothing
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return {};
-    LEMMA_TRY(const auto files, certified(*session, finding));
+    LEMMA_TRY(const auto files, fast_form ? fast(*session, finding) : certified(*session, finding));
     if (finding.diag.has_errors()) return {};
     const fs::path folder = out_.empty() ? fs::path(".") : fs::path(out_);
     LEMMA_TRY(tensor::make_folder(folder.string()));

@@ -1,0 +1,30 @@
+// emit/fast/fast.h — a frozen plan as C code with vector types.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/c_text.h"
+#include "emit/fast/vector_support.h"
+#include "loop/plan/frozen.h"
+
+namespace lemma::emit {
+
+struct FastOptions {
+    std::string name = "model";  // prefix of files and functions: an identifier
+    std::string origin;          // for comments
+};
+
+// C names of the inputs and outputs: `t_x`.
+struct FastNames {
+    std::vector<std::string> inputs, outputs;
+};
+FastNames fast_names(const loop::FrozenPlan& plan);
+
+// NAME.h: the interface of the generated code, the same for C and for object files.
+std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options);
+
+// NAME.c, NAME.h, weights.c, main.c, Makefile and NAME.json. The same plan gives the same bytes.
+std::vector<CFile> write_fast(const loop::FrozenPlan& plan, const FastOptions& options);
+
+}  // namespace lemma::emit
