@@ -30,6 +30,11 @@ Result<std::unique_ptr<Compiler>> Compiler::create(CompilerOptions options) {
     return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
 }
 
+std::unique_ptr<Compiler> Compiler::create_for(MachineTarget target,
+                                               const CompilerOptions& options) {
+    return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
+}
+
 ObjectKey Compiler::key_of(const loop::Function& function) const {
     return object_key(loop::print(function), version_);
 }
@@ -106,7 +111,17 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
     return true;
 }
 
-void Compiler::work(std::vector<Job>& jobs, std::atomic<size_t>& next) {
+// The objects of the jobs, in parallel.
+void Compiler::work(std::vector<Job>& jobs, int threads) {
+    std::atomic<size_t> next = 0;
+    std::vector<std::thread> helpers;
+    const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
+    for (size_t i = 1; i < count; ++i) helpers.emplace_back([&] { take_jobs(jobs, next); });
+    take_jobs(jobs, next);
+    for (std::thread& helper : helpers) helper.join();
+}
+
+void Compiler::take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next) {
     std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // loaded on a cache miss
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
@@ -133,14 +148,19 @@ Error Compiler::error_of(const Job& failed, const std::vector<Job>& jobs) const 
                              failed.error)};
 }
 
-Result<void> Compiler::link(const std::vector<Job>& jobs) {
-    std::vector<std::string_view> objects;
+Result<void> Compiler::count_jobs(const std::vector<Job>& jobs) {
     for (const Job& job : jobs) {
         if (!job.error.empty()) return std::unexpected(error_of(job, jobs));
-        objects.emplace_back(job.object);
         ++(job.cached ? stats_.cached : stats_.kernels);
         if (job.spills) ++stats_.spilling;
     }
+    return {};
+}
+
+Result<void> Compiler::link(const std::vector<Job>& jobs) {
+    LEMMA_TRY(count_jobs(jobs));
+    std::vector<std::string_view> objects;
+    for (const Job& job : jobs) objects.emplace_back(job.object);
     return code_.add(objects);
 }
 
@@ -153,12 +173,7 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     std::vector<std::string> names;
     std::vector<Job> jobs = find_jobs(kernels, names);
     const size_t wanted = jobs.size();
-    std::atomic<size_t> next = 0;
-    std::vector<std::thread> helpers;
-    const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
-    for (size_t i = 1; i < count; ++i) helpers.emplace_back([&] { work(jobs, next); });
-    work(jobs, next);
-    for (std::thread& helper : helpers) helper.join();
+    work(jobs, threads);
     const size_t before = stats_.kernels;
     LEMMA_TRY(link(jobs));
     for (Job& job : jobs) forms_[name_of(job.key)] = std::move(job.form);
@@ -184,6 +199,31 @@ Result<std::string> Compiler::object(const loop::Function& function,
     LEMMA_TRY(const std::unique_ptr<ObjectMaker> maker, load_object_maker(target_, fast_));
     LEMMA_TRY(MadeObject made, maker->make(function, name));
     return std::move(made.bytes);
+}
+
+// Each kernel is compiled by itself first, which shows whether it spills.
+Result<std::string> Compiler::object(loop::FrozenPlan& plan, const std::string& name, int threads) {
+    std::vector<loop::ScheduledKernel*> kernels;
+    for (loop::FrozenKernel& kernel : plan.kernels) kernels.push_back(&kernel.kernel);
+    std::vector<std::string> names;
+    std::vector<Job> jobs = find_jobs(kernels, names);
+    std::erase_if(jobs, [](const Job& job) { return !job.kernel->narrower; });
+    work(jobs, threads);
+    LEMMA_TRY(count_jobs(jobs));
+    std::unordered_map<std::string, Form> forms;
+    for (Job& job : jobs) forms[name_of(job.key)] = std::move(job.form);
+    for (size_t i = 0; i < names.size(); ++i) {
+        const auto fresh = forms.find(names[i]);
+        const auto known = forms_.find(names[i]);
+        const Form form = fresh != forms.end()    ? fresh->second
+                          : known != forms_.end() ? known->second
+                                                  : Form();
+        if (!take_form(*kernels[i], form)) {
+            return std::unexpected(Error{"a compiled object has no kernel"});
+        }
+    }
+    LEMMA_TRY(const std::unique_ptr<ObjectMaker> maker, load_object_maker(target_, fast_));
+    return maker->make_model(plan, name);
 }
 
 }  // namespace lemma::codegen

@@ -50,6 +50,10 @@ public:
     // environment variable LEMMA_TARGET may name one. The compiler owns the code of its kernels.
     static Result<std::unique_ptr<Compiler>> create(CompilerOptions options = {});
 
+    // The same for a target of any_target; without the cache if its code does not run here.
+    static std::unique_ptr<Compiler> create_for(MachineTarget target,
+                                                const CompilerOptions& options);
+
     // The features of the target processor.
     const loop::Target& target() const { return target_.schedule; }
     // The code of each kernel, in order. Equal kernels share code. A kernel that needs too many
@@ -59,6 +63,9 @@ public:
         std::span<loop::ScheduledKernel* const> kernels, int threads);
     // The function as an object file of the target, with the given name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
+    // The whole model as one object file of the target (object_maker.h). A kernel that needs too
+    // many registers becomes a narrower form.
+    Result<std::string> object(loop::FrozenPlan& plan, const std::string& name, int threads);
     const CompilerStats& stats() const { return stats_; }
 
 private:
@@ -84,12 +91,14 @@ private:
     ObjectKey key_of(const loop::Function& function) const;
     std::vector<Job> find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                std::vector<std::string>& names) const;
-    void work(std::vector<Job>& jobs, std::atomic<size_t>& next);
+    void work(std::vector<Job>& jobs, int threads);
+    void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next);
     std::optional<loop::ScheduledKernel> narrower(const Job& job, Form& form);
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);
     bool take_form(loop::ScheduledKernel& kernel, const Form& form);
     Error error_of(const Job& failed, const std::vector<Job>& jobs) const;
+    Result<void> count_jobs(const std::vector<Job>& jobs);
     Result<void> link(const std::vector<Job>& jobs);
 
     MachineTarget target_;

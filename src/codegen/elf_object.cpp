@@ -12,6 +12,7 @@ namespace lemma::codegen {
 namespace {
 
 constexpr uint64_t kMostAlign = 4096;
+constexpr uint64_t kMostSize = uint64_t{1} << 31;  // code reaches no further
 constexpr size_t kMostName = 4096;
 
 std::unexpected<Error> bad(std::string_view what) {
@@ -43,7 +44,7 @@ std::optional<std::string_view> text_at(std::string_view table, uint64_t offset)
 
 class ElfReader {
 public:
-    explicit ElfReader(std::string_view file) : file_(file) {}
+    ElfReader(std::string_view file, bool model) : file_(file), model_(model) {}
 
     Result<ElfObject> read();
 
@@ -63,6 +64,7 @@ private:
     }
 
     std::string_view file_;
+    bool model_;
     std::vector<Elf64_Shdr> headers_;
     std::string_view section_names_;
     uint64_t taken_ = 0;
@@ -79,7 +81,11 @@ Result<void> ElfReader::read_headers() {
         header.e_type != ET_REL || header.e_shentsize != sizeof(Elf64_Shdr)) {
         return bad("it is no object file");
     }
-    if (header.e_machine != elf_machine()) return bad("it is for another processor");
+    object_.machine = header.e_machine;
+    const bool ours = object_.machine == EM_X86_64 || object_.machine == EM_AARCH64;
+    if (model_ ? !ours : object_.machine != elf_machine()) {
+        return bad("it is for another processor");
+    }
     auto sections = records<Elf64_Shdr>(
         part(file_, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)));
     if (!sections || header.e_shstrndx >= sections->size()) return bad("its sections");
@@ -97,14 +103,18 @@ Result<void> ElfReader::read_section(const Elf64_Shdr& header) {
     // Kernels throw nothing, so unwind tables are not needed.
     section.loaded = (header.sh_flags & SHF_ALLOC) != 0 && *name != ".eh_frame";
     if (section.loaded) {
-        if (header.sh_type != SHT_PROGBITS || (header.sh_flags & (SHF_WRITE | SHF_TLS)) != 0) {
+        section.zeros = model_ && header.sh_type == SHT_NOBITS;
+        const bool writable = (header.sh_flags & (SHF_WRITE | SHF_TLS)) != 0;
+        if (!section.zeros && (header.sh_type != SHT_PROGBITS || writable)) {
             return bad(fmt::format("`{}` is neither code nor constants", *name));
         }
-        section.code = (header.sh_flags & SHF_EXECINSTR) != 0;
+        section.code = !section.zeros && (header.sh_flags & SHF_EXECINSTR) != 0;
         section.align = std::max<uint64_t>(header.sh_addralign, 1);
-        const auto bytes = bytes_of(header);
+        section.size = header.sh_size;
+        const auto bytes = section.zeros ? std::optional(std::string_view()) : bytes_of(header);
         const bool power = (section.align & (section.align - 1)) == 0;
-        if (!bytes || !power || section.align > kMostAlign || !take(bytes->size())) {
+        if (!bytes || !power || section.align > kMostAlign || section.size > kMostSize ||
+            !take(bytes->size())) {
             return bad(fmt::format("section `{}`", *name));
         }
         section.bytes = *bytes;
@@ -126,7 +136,7 @@ Result<void> ElfReader::read_symbols(const Elf64_Shdr& header) {
         const uint32_t section = symbol.st_shndx;
         if (section < SHN_LORESERVE) {
             if (section >= object_.sections.size()) return bad("the section of a symbol");
-            if (symbol.st_value > object_.sections[section].bytes.size()) {
+            if (symbol.st_value > object_.sections[section].size) {
                 return bad(fmt::format("the place of `{}`", *name));
             }
         } else if (section != SHN_ABS) {
@@ -141,7 +151,7 @@ Result<void> ElfReader::read_symbols(const Elf64_Shdr& header) {
 Result<void> ElfReader::check_relocation(const Elf64_Rela& item, const ElfSection& section) const {
     if (ELF64_R_SYM(item.r_info) >= object_.symbols.size()) return bad("a relocation's symbol");
     const uint64_t bytes =
-        relocated_bytes(elf_machine(), static_cast<uint32_t>(ELF64_R_TYPE(item.r_info)));
+        relocated_bytes(object_.machine, static_cast<uint32_t>(ELF64_R_TYPE(item.r_info)));
     if (item.r_offset > section.bytes.size() || bytes > section.bytes.size() - item.r_offset) {
         return bad("a relocation's place");
     }
@@ -191,6 +201,8 @@ uint16_t elf_machine() {
 #endif
 }
 
-Result<ElfObject> read_elf(std::string_view file) { return ElfReader(file).read(); }
+Result<ElfObject> read_elf(std::string_view file) { return ElfReader(file, false).read(); }
+
+Result<ElfObject> read_model_elf(std::string_view file) { return ElfReader(file, true).read(); }
 
 }  // namespace lemma::codegen

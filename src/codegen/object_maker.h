@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "codegen/machine_target.h"
 #include "loop/ir/node.h"
+#include "loop/plan/frozen.h"
 
 namespace lemma::codegen {
 
@@ -24,6 +25,14 @@ public:
 
     // The function as an object file of the target, with the given name.
     virtual Result<MadeObject> make(const loop::Function& function, const std::string& name) = 0;
+
+    // The whole model as an object file, with the functions of a header in C:
+    //     int NAME_run(const NAME_inputs*, const NAME_outputs*);  // a loop::FrozenError
+    //     void NAME_reset(void);
+    //     void NAME_parallel(NAME_loop loop, void* context);
+    // The code is position-independent and needs functions of libc and libm only.
+    virtual Result<std::string> make_model(const loop::FrozenPlan& plan,
+                                           const std::string& name) = 0;
 };
 
 // `fast` allows estimates of quotients and roots. The library `lemma_jit.so` lies beside the real

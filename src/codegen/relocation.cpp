@@ -149,6 +149,12 @@ size_t relocated_bytes(uint16_t machine, uint32_t type) {
     return word == Word::Absolute64 || word == Word::Distance64 ? 8 : 4;
 }
 
+bool is_absolute(uint16_t machine, uint32_t type) {
+    const bool moves =
+        machine == EM_AARCH64 && type >= R_AARCH64_MOVW_UABS_G0 && type <= R_AARCH64_MOVW_UABS_G3;
+    return moves || word_of(machine, type) == Word::Absolute64;
+}
+
 bool is_near_call(uint16_t machine, uint32_t type) {
     if (machine == EM_X86_64) return type == R_X86_64_PLT32;
     return type == R_AARCH64_CALL26 || type == R_AARCH64_JUMP26;

@@ -18,6 +18,9 @@ struct Relocation {
 // The number of changed bytes: 4 or 8.
 size_t relocated_bytes(uint16_t machine, uint32_t type);
 
+// Whether the changed bytes are an address, not a distance.
+bool is_absolute(uint16_t machine, uint32_t type);
+
 // Whether it is a near call. A long jump beside the code then reaches far code.
 bool is_near_call(uint16_t machine, uint32_t type);
 

@@ -6,9 +6,14 @@
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 
+#include <algorithm>
+
 #include "codegen/llvm/emit.h"
+#include "codegen/llvm/emit_model.h"
+#include "codegen/llvm/half.h"
 #include "codegen/llvm/spills.h"
 #include "codegen/llvm/targets.h"
 
@@ -45,18 +50,19 @@ constexpr const char* kTunedFor = "sapphirerapids";
 class LlvmMaker final : public ObjectMaker {
 public:
     LlvmMaker(const MachineTarget& target, bool fast, std::unique_ptr<llvm::TargetMachine> machine)
-        : options_{.has_fma = target.has_fma, .fast = fast},
+        : target_(target),
+          options_{.has_fma = target.has_fma, .fast = fast},
           vector_bits_(target.schedule.vector_bytes * 8),
           tuned_for_(target.name == "avx512" ? kTunedFor : ""),
           machine_(std::move(machine)) {}
 
     Result<MadeObject> make(const loop::Function& function, const std::string& name) override;
+    Result<std::string> make_model(const loop::FrozenPlan& plan, const std::string& name) override;
 
 private:
-    bool add_passes(llvm::legacy::PassManager& passes,
-                    llvm::raw_pwrite_stream& out,
-                    int64_t& spills);
+    Result<MadeObject> compile(llvm::Module& module, llvm::TargetMachine& machine) const;
 
+    MachineTarget target_;
     EmitOptions options_;
     int64_t vector_bits_;
     std::string tuned_for_;
@@ -64,10 +70,10 @@ private:
 };
 
 // The passes of `addPassesToEmitFile`, and one that inspects the machine code before it is written.
-bool LlvmMaker::add_passes(llvm::legacy::PassManager& passes,
-                           llvm::raw_pwrite_stream& out,
-                           int64_t& spills) {
-    auto& machine = static_cast<llvm::LLVMTargetMachine&>(*machine_);
+bool add_passes(llvm::LLVMTargetMachine& machine,
+                llvm::legacy::PassManager& passes,
+                llvm::raw_pwrite_stream& out,
+                int64_t& spills) {
     auto* const module_info = new llvm::MachineModuleInfoWrapperPass(&machine);
     llvm::TargetPassConfig* const config = machine.createPassConfig(passes);
     passes.add(config);
@@ -87,16 +93,16 @@ bool LlvmMaker::add_passes(llvm::legacy::PassManager& passes,
     return true;
 }
 
-Result<MadeObject> LlvmMaker::make(const loop::Function& function, const std::string& name) {
-    llvm::LLVMContext context;
-    llvm::Module module(name, context);
-    module.setDataLayout(machine_->createDataLayout());
-    module.setTargetTriple(machine_->getTargetTriple().str());
-    emit(function, name, options_, module);
+void describe(llvm::Module& module, llvm::TargetMachine& machine) {
+    module.setDataLayout(machine.createDataLayout());
+    module.setTargetTriple(machine.getTargetTriple().str());
+}
+
+Result<MadeObject> LlvmMaker::compile(llvm::Module& module, llvm::TargetMachine& machine) const {
     for (llvm::Function& made : module) {
         if (made.isDeclaration()) continue;
-        made.addFnAttr("target-cpu", machine_->getTargetCPU());
-        made.addFnAttr("target-features", machine_->getTargetFeatureString());
+        made.addFnAttr("target-cpu", machine.getTargetCPU());
+        made.addFnAttr("target-features", machine.getTargetFeatureString());
         made.addFnAttr("prefer-vector-width", fmt::format("{}", vector_bits_));
         if (!tuned_for_.empty()) made.addFnAttr("tune-cpu", tuned_for_);
         made.addFnAttr("no-trapping-math", "true");
@@ -107,17 +113,84 @@ Result<MadeObject> LlvmMaker::make(const loop::Function& function, const std::st
     if (llvm::verifyModule(module, &stream)) {
         return std::unexpected(Error{"a kernel that is not valid: " + problem});
     }
-    optimise(module, *machine_);
+    optimise(module, machine);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream out(bytes);
     llvm::legacy::PassManager emitter;
     MadeObject made;
-    if (!add_passes(emitter, out, made.spills)) {
+    auto& own = static_cast<llvm::LLVMTargetMachine&>(machine);
+    if (!add_passes(own, emitter, out, made.spills)) {
         return std::unexpected(Error{"there is no object format for this machine"});
     }
     emitter.run(module);
     made.bytes.assign(bytes.data(), bytes.size());
     return made;
+}
+
+Result<MadeObject> LlvmMaker::make(const loop::Function& function, const std::string& name) {
+    llvm::LLVMContext context;
+    llvm::Module module(name, context);
+    describe(module, *machine_);
+    emit(function, name, options_, module);
+    return compile(module, *machine_);
+}
+
+// ---- Models -------------------------------------------------------------------------------------
+
+// Addresses of code and data within one object are 32-bit distances.
+constexpr int64_t kMostBytes = int64_t{2000} << 20;
+
+// Writes the constants to their section, which has zeros.
+Result<void> fill_constants(const loop::FrozenPlan& plan, std::string& object) {
+    const auto bad = [] { return std::unexpected(Error{"an object file without its constants"}); };
+    auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "model"));
+    if (!file) {
+        llvm::consumeError(file.takeError());
+        return bad();
+    }
+    for (const llvm::object::SectionRef& section : (*file)->sections()) {
+        auto name = section.getName();
+        auto contents = section.getContents();
+        const bool wanted = name && contents && *name == kConstantSection;
+        if (!name) llvm::consumeError(name.takeError());
+        if (!contents) llvm::consumeError(contents.takeError());
+        if (!wanted) continue;
+        if (contents->size() < plan.constants.size() + plan.initial_state.size()) return bad();
+        const auto at = static_cast<size_t>(contents->data() - object.data());
+        std::ranges::copy(plan.constants, object.begin() + static_cast<std::ptrdiff_t>(at));
+        std::ranges::copy(plan.initial_state,
+                          object.begin() + static_cast<std::ptrdiff_t>(at + plan.constants.size()));
+        return {};
+    }
+    return bad();
+}
+
+bool has_halves(const loop::FrozenPlan& plan) {
+    return std::ranges::any_of(plan.kernels, [](const loop::FrozenKernel& kernel) {
+        return std::ranges::any_of(kernel.kernel.function.buffers, [](const loop::Buffer& buffer) {
+            return buffer.dtype == tensor::DType::F16;
+        });
+    });
+}
+
+Result<std::string> LlvmMaker::make_model(const loop::FrozenPlan& plan, const std::string& name) {
+    const int64_t data = std::ssize(plan.constants) + 2 * std::ssize(plan.initial_state);
+    if (data > kMostBytes || plan.arena_bytes > kMostBytes - data) {
+        return std::unexpected(Error{fmt::format(
+            "constants and memory of the model have {} MiB, but an object file has room for {}",
+            (data >> 20) + (plan.arena_bytes >> 20),
+            kMostBytes >> 20)});
+    }
+    LEMMA_TRY(const std::unique_ptr<llvm::TargetMachine> machine, create_machine(target_, true));
+    llvm::LLVMContext context;
+    llvm::Module module(name, context);
+    describe(module, *machine);
+    module.setPICLevel(llvm::PICLevel::BigPIC);
+    emit_model(plan, name, options_, module);
+    if (has_halves(plan) && machine->getTargetTriple().isX86()) emit_half_conversions(module);
+    LEMMA_TRY(MadeObject made, compile(module, *machine));
+    LEMMA_TRY(fill_constants(plan, made.bytes));
+    return std::move(made.bytes);
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ Result<Builder> host() {
     return std::move(*builder);
 }
 
-Result<Builder> foreign() {
-#ifdef LEMMA_LLVM_AARCH64
+// A processor of the other kind.
+Result<Builder> foreign([[maybe_unused]] const std::string& name) {
+#if defined(LEMMA_LLVM_AARCH64) && !defined(__aarch64__)
     static std::once_flag once;
     std::call_once(once, [] {
         LLVMInitializeAArch64TargetInfo();
@@ -50,7 +51,7 @@ Result<Builder> foreign() {
     builder.setRelocationModel(llvm::Reloc::PIC_);
     return builder;
 #else
-    return std::unexpected(Error{"this build of LLVM makes no code for `aarch64`"});
+    return std::unexpected(Error{fmt::format("this build of LLVM makes no code for `{}`", name)});
 #endif
 }
 
@@ -58,18 +59,32 @@ Result<Builder> foreign() {
 const char* cpu_of(const std::string& level) {
     if (level == "avx512") return "skylake-avx512";
     if (level == "avx2") return "haswell";
-    return level == "sse2" ? "x86-64" : "generic";
+    return level == "aarch64" ? "generic" : "x86-64";
+}
+
+// Whether the processor is of the same kind as this one; it may have other features.
+bool is_related(const MachineTarget& target) {
+#ifdef __aarch64__
+    return target.name == "aarch64";
+#else
+    return target.name != "aarch64";
+#endif
 }
 
 }  // namespace
 
-Result<std::unique_ptr<llvm::TargetMachine>> create_machine(const MachineTarget& target) {
-    LEMMA_TRY(Builder builder, target.runs_here ? host() : foreign());
+Result<std::unique_ptr<llvm::TargetMachine>> create_machine(const MachineTarget& target,
+                                                            bool shared) {
+    LEMMA_TRY(Builder builder, is_related(target) ? host() : foreign(target.name));
     if (!target.whole_host) {
         builder.setCPU(cpu_of(target.name));
         builder.setFeatures("");
     }
     builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+    if (shared) {
+        builder.setRelocationModel(llvm::Reloc::PIC_);
+        builder.setCodeModel(llvm::CodeModel::Small);
+    }
     auto machine = builder.createTargetMachine();
     if (!machine) {
         return std::unexpected(Error{"there is no code generator for this machine: " +

@@ -10,6 +10,8 @@
 
 namespace lemma::codegen {
 
-Result<std::unique_ptr<llvm::TargetMachine>> create_machine(const MachineTarget& target);
+// `shared`: the code may be part of a shared library.
+Result<std::unique_ptr<llvm::TargetMachine>> create_machine(const MachineTarget& target,
+                                                            bool shared = false);
 
 }  // namespace lemma::codegen

@@ -1,0 +1,521 @@
+#include "codegen/llvm/emit_model.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/match.h"
+
+namespace lemma::codegen {
+
+const char* const kConstantSection = ".rodata.lemma";
+
+namespace {
+
+using llvm::Value;
+using loop::FrozenMemory;
+using loop::FrozenPlace;
+
+// Above this number, items are short and read little (runtime/executable.cpp).
+constexpr int64_t kMostBackwards = 256;
+// Kernels may read so many bytes after a tensor (runtime/memory.h).
+constexpr int64_t kSlack = 2 * loop::kFrozenAlign;
+
+class ModelEmitter {
+public:
+    ModelEmitter(const loop::FrozenPlan& plan, const std::string& name, llvm::Module& module)
+        : plan_(plan),
+          name_(name),
+          module_(module),
+          context_(module.getContext()),
+          b_(context_),
+          i8_(b_.getInt8Ty()),
+          i64_(b_.getInt64Ty()),
+          pointer_(llvm::PointerType::getUnqual(context_)),
+          piece_type_(llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, i64_}, false)) {}
+
+    void emit(const EmitOptions& options);
+
+private:
+    void emit_kernels(const EmitOptions& options);
+    void emit_memory();
+    void emit_backwards();
+    void emit_reset();
+    void emit_parallel();
+    void emit_run();
+
+    void emit(const loop::FrozenSteps& steps);
+    void emit(const loop::FrozenCall& call);
+    void emit(const loop::FrozenCopy& copy);
+    void emit(const loop::FrozenLoop& loop);
+    void emit(const loop::FrozenBranch& branch);
+    void emit_items(Value* entry, int64_t items);
+    Value* emit_count(const loop::FrozenLoop& loop);
+    void begin_iteration(const loop::FrozenLoop& loop, Value* step);
+    void write_results(const loop::FrozenLoop& loop, Value* step);
+    void end_iteration(const loop::FrozenLoop& loop, Value* step);
+    Value* next_carried(const loop::FrozenLoop::Carried& carried);
+    Value* holds(const loop::FrozenCondition& condition);
+
+    llvm::GlobalVariable* global(const std::string& what, int64_t bytes, bool constant);
+    llvm::Function* function(const std::string& what, llvm::FunctionType* type, bool exported);
+    llvm::BasicBlock* block(const char* what) {
+        return llvm::BasicBlock::Create(context_, what, run_);
+    }
+    // Goes on if the condition is false; else the run ends with the error.
+    void fail_if(Value* condition, loop::FrozenError error);
+    Value* number(int64_t n) { return llvm::ConstantInt::getSigned(i64_, n); }
+    Value* shifted(Value* at, Value* bytes) { return b_.CreateGEP(i8_, at, bytes); }
+    Value* address(const FrozenPlace& place);
+    Value* part(const loop::FrozenPack& pack, Value* index) {
+        return shifted(address(pack.first), b_.CreateMul(index, number(pack.stride)));
+    }
+    Value* argument(unsigned argument, uint32_t number);
+    void point(uint32_t pointer, Value* to) { b_.CreateStore(to, pointers_[pointer]); }
+    Value* load(const loop::FrozenNumber& number);
+    void store(const loop::FrozenNumber& number, Value* value);
+    void copy_bytes(Value* to, Value* from, int64_t bytes) {
+        if (bytes > 0) b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), number(bytes));
+    }
+
+    const loop::FrozenPlan& plan_;
+    const std::string& name_;
+    llvm::Module& module_;
+    llvm::LLVMContext& context_;
+    llvm::IRBuilder<> b_;
+    llvm::Type* i8_;
+    llvm::Type* i64_;
+    llvm::PointerType* pointer_;
+    llvm::FunctionType* piece_type_;  // of kernels, and of what a parallel loop calls
+    std::vector<llvm::Function*> kernels_;
+    llvm::GlobalVariable* constants_ = nullptr;
+    llvm::GlobalVariable* arena_ = nullptr;
+    llvm::GlobalVariable* state_ = nullptr;
+    llvm::GlobalVariable* ready_ = nullptr;     // the state has its initial bytes
+    llvm::GlobalVariable* parallel_ = nullptr;  // the caller's parallel loop and its context
+    llvm::Function* reset_ = nullptr;
+    llvm::Function* backwards_ = nullptr;
+    // Of the function that runs the model.
+    llvm::Function* run_ = nullptr;
+    std::vector<llvm::AllocaInst*> pointers_;
+    llvm::AllocaInst* buffers_ = nullptr;
+    llvm::AllocaInst* flag_ = nullptr;
+    Value* loop_function_ = nullptr;  // the parallel loop; may be null when the model runs
+    Value* odd_ = nullptr;            // whether the iteration of the innermost loop is
+};
+
+// ---- Kernels and memory -------------------------------------------------------------------------
+
+llvm::Function* ModelEmitter::function(const std::string& what,
+                                       llvm::FunctionType* type,
+                                       bool exported) {
+    auto* const made = llvm::Function::Create(
+        type,
+        exported ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+        name_ + what,
+        module_);
+    made->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", made));
+    return made;
+}
+
+// Kernels with the same text are one function.
+void ModelEmitter::emit_kernels(const EmitOptions& options) {
+    std::map<std::string, llvm::Function*> known;
+    for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+        const loop::Function& kernel = plan_.kernels[i].kernel.function;
+        const auto [found, fresh] = known.try_emplace(loop::print(kernel));
+        if (fresh) {
+            const std::string name = fmt::format("{}_kernel{}", name_, i);
+            codegen::emit(kernel, name, options, module_);
+            found->second = module_.getFunction(name);
+            found->second->setLinkage(llvm::Function::InternalLinkage);
+        }
+        kernels_.push_back(found->second);
+    }
+}
+
+llvm::GlobalVariable* ModelEmitter::global(const std::string& what, int64_t bytes, bool constant) {
+    auto* const type = llvm::ArrayType::get(i8_, static_cast<uint64_t>(bytes));
+    auto* const made = new llvm::GlobalVariable(module_,
+                                                type,
+                                                constant,
+                                                llvm::GlobalVariable::InternalLinkage,
+                                                llvm::Constant::getNullValue(type),
+                                                name_ + what);
+    made->setAlignment(llvm::Align(static_cast<uint64_t>(loop::kFrozenAlign)));
+    return made;
+}
+
+void ModelEmitter::emit_memory() {
+    const auto bytes = std::ssize(plan_.constants) + std::ssize(plan_.initial_state);
+    constants_ = global("_constants", bytes + kSlack, true);
+    constants_->setSection(kConstantSection);
+    constants_->setExternallyInitialized(true);  // LLVM must not count on the zeros
+    arena_ = global("_arena", plan_.arena_bytes + kSlack, false);
+    state_ = global("_state", std::ssize(plan_.initial_state) + kSlack, false);
+    ready_ = global("_ready", 1, false);
+    parallel_ = global("_loop", 2 * 8, false);
+}
+
+// Walks the items of a kernel from the last to the first, one at a time.
+void ModelEmitter::emit_backwards() {
+    auto* const type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_, i64_}, false);
+    backwards_ = function("_backwards", type, false);
+    auto* const entry = b_.GetInsertBlock();
+    auto* const body = llvm::BasicBlock::Create(context_, "item", backwards_);
+    auto* const exit = llvm::BasicBlock::Create(context_, "exit", backwards_);
+    b_.CreateBr(body);
+    b_.SetInsertPoint(body);
+    auto* const end = b_.CreatePHI(i64_, 2);
+    end->addIncoming(backwards_->getArg(2), entry);
+    Value* const item = b_.CreateSub(end, number(1));
+    b_.CreateCall(piece_type_, backwards_->getArg(0), {backwards_->getArg(1), item, end});
+    end->addIncoming(item, body);
+    b_.CreateCondBr(b_.CreateICmpSGT(item, number(0)), body, exit);
+    b_.SetInsertPoint(exit);
+    b_.CreateRetVoid();
+}
+
+// `void NAME_reset(void)`: the variables get their initial values.
+void ModelEmitter::emit_reset() {
+    reset_ = function("_reset", llvm::FunctionType::get(b_.getVoidTy(), false), true);
+    Value* const initial = shifted(constants_, number(std::ssize(plan_.constants)));
+    copy_bytes(state_, initial, std::ssize(plan_.initial_state));
+    b_.CreateStore(b_.getInt8(1), ready_);
+    b_.CreateRetVoid();
+}
+
+// `void NAME_parallel(loop, context)`: the function that later runs call for kernels of many items.
+void ModelEmitter::emit_parallel() {
+    auto* const type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_}, false);
+    llvm::Function* const made = function("_parallel", type, true);
+    b_.CreateStore(made->getArg(0), parallel_);
+    b_.CreateStore(made->getArg(1), shifted(parallel_, number(8)));
+    b_.CreateRetVoid();
+}
+
+// ---- The run ------------------------------------------------------------------------------------
+
+// `int NAME_run(const inputs*, const outputs*)`: both are arrays of pointers.
+void ModelEmitter::emit_run() {
+    run_ = function(
+        "_run", llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_}, false), true);
+    size_t most = 1;
+    for (const loop::FrozenKernel& kernel : plan_.kernels) {
+        most = std::max(most, kernel.kernel.function.buffers.size());
+    }
+    buffers_ = b_.CreateAlloca(llvm::ArrayType::get(pointer_, most));
+    flag_ = b_.CreateAlloca(i64_);
+    for (uint32_t i = 0; i < plan_.pointers; ++i) pointers_.push_back(b_.CreateAlloca(pointer_));
+    for (llvm::AllocaInst* const pointer : pointers_) {
+        b_.CreateStore(llvm::ConstantPointerNull::get(pointer_), pointer);
+    }
+    loop_function_ = b_.CreateLoad(pointer_, parallel_);
+    if (!plan_.initial_state.empty()) {
+        auto* const fresh = block("fresh");
+        auto* const steps = block("steps");
+        b_.CreateCondBr(b_.CreateIsNull(b_.CreateLoad(i8_, ready_)), fresh, steps);
+        b_.SetInsertPoint(fresh);
+        b_.CreateCall(reset_);
+        b_.CreateBr(steps);
+        b_.SetInsertPoint(steps);
+    }
+    emit(plan_.steps);
+    b_.CreateRet(b_.getInt32(0));
+}
+
+Value* ModelEmitter::argument(unsigned argument, uint32_t number) {
+    Value* const at = b_.CreateConstGEP1_64(pointer_, run_->getArg(argument), number);
+    return b_.CreateLoad(pointer_, at);
+}
+
+Value* ModelEmitter::address(const FrozenPlace& place) {
+    const auto base = [&]() -> Value* {
+        switch (place.memory) {
+            case FrozenMemory::Constant:
+                return constants_;
+            case FrozenMemory::Arena:
+                return arena_;
+            case FrozenMemory::State:
+                return state_;
+            case FrozenMemory::Input:
+                return argument(0, place.number);
+            case FrozenMemory::Output:
+                return argument(1, place.number);
+            case FrozenMemory::Moving:
+                return b_.CreateLoad(pointer_, pointers_[place.number]);
+            case FrozenMemory::Flag:
+                return flag_;
+        }
+        LEMMA_CHECK(false);
+        return nullptr;
+    }();
+    return place.offset == 0 ? base : shifted(base, number(place.offset));
+}
+
+void ModelEmitter::fail_if(Value* condition, loop::FrozenError error) {
+    auto* const failed = block("failed");
+    auto* const good = block("good");
+    b_.CreateCondBr(condition, failed, good);
+    b_.SetInsertPoint(failed);
+    b_.CreateRet(b_.getInt32(static_cast<uint32_t>(error)));
+    b_.SetInsertPoint(good);
+}
+
+// An integer of any type or a bool, as tensor::integer_at reads it.
+Value* ModelEmitter::load(const loop::FrozenNumber& from) {
+    const auto bits = static_cast<unsigned>(tensor::dtype_size(from.dtype)) * 8;
+    Value* const value =
+        b_.CreateAlignedLoad(b_.getIntNTy(bits), address(from.place), llvm::Align(bits / 8));
+    if (from.dtype == tensor::DType::Bool) return b_.CreateZExt(b_.CreateIsNotNull(value), i64_);
+    return tensor::is_signed(from.dtype) ? b_.CreateSExt(value, i64_) : b_.CreateZExt(value, i64_);
+}
+
+void ModelEmitter::store(const loop::FrozenNumber& to, Value* value) {
+    const auto bits = static_cast<unsigned>(tensor::dtype_size(to.dtype)) * 8;
+    b_.CreateAlignedStore(
+        b_.CreateTrunc(value, b_.getIntNTy(bits)), address(to.place), llvm::Align(bits / 8));
+}
+
+// ---- Steps --------------------------------------------------------------------------------------
+
+void ModelEmitter::emit(const loop::FrozenSteps& steps) {
+    for (const loop::FrozenStep& step : steps) {
+        match(step.kind, [&](const auto& kind) { emit(kind); });
+    }
+}
+
+void ModelEmitter::emit(const loop::FrozenCall& call) {
+    const loop::Function& kernel = plan_.kernels[call.kernel].kernel.function;
+    LEMMA_CHECK(call.places.size() == kernel.buffers.size());
+    bool flagged = false;
+    for (size_t i = 0; i < call.places.size(); ++i) {
+        if (call.places[i].memory == FrozenMemory::Flag && !flagged) {
+            flagged = true;
+            b_.CreateStore(number(0), flag_);
+        }
+        b_.CreateStore(address(call.places[i]), b_.CreateConstGEP1_64(pointer_, buffers_, i));
+    }
+    if (kernel.items > 0) emit_items(kernels_[call.kernel], kernel.items);
+    if (!flagged) return;
+    fail_if(b_.CreateIsNotNull(b_.CreateLoad(i64_, flag_)), loop::FrozenError::Index);
+}
+
+// All items: in the caller's parallel loop if there is one; else here. Every other iteration of a
+// loop walks them backwards, because the weights read last are still in the cache.
+void ModelEmitter::emit_items(Value* entry, int64_t items) {
+    const auto forwards = [&] {
+        b_.CreateCall(piece_type_, entry, {buffers_, number(0), number(items)});
+    };
+    if (items == 1) return forwards();
+    auto* const parallel = block("parallel");
+    auto* const serial = block("serial");
+    auto* const done = block("done");
+    b_.CreateCondBr(b_.CreateIsNotNull(loop_function_), parallel, serial);
+    b_.SetInsertPoint(parallel);
+    auto* const type =
+        llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, pointer_, pointer_}, false);
+    Value* const context = b_.CreateLoad(pointer_, shifted(parallel_, number(8)));
+    b_.CreateCall(type, loop_function_, {context, number(items), entry, buffers_});
+    b_.CreateBr(done);
+    b_.SetInsertPoint(serial);
+    if (odd_ && items <= kMostBackwards) {
+        auto* const back = block("backwards");
+        auto* const forth = block("forwards");
+        b_.CreateCondBr(odd_, back, forth);
+        b_.SetInsertPoint(back);
+        b_.CreateCall(backwards_, {entry, buffers_, number(items)});
+        b_.CreateBr(done);
+        b_.SetInsertPoint(forth);
+    }
+    forwards();
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+}
+
+// A loop for each axis.
+void ModelEmitter::emit(const loop::FrozenCopy& copy) {
+    const std::function<void(size_t, Value*, Value*)> along =
+        [&](size_t axis, Value* to, Value* from) {
+            if (axis == copy.axes.size()) return copy_bytes(to, from, copy.bytes);
+            const loop::FrozenCopy::Axis& a = copy.axes[axis];
+            if (a.extent <= 0) return;
+            auto* const before = b_.GetInsertBlock();
+            auto* const body = block("copy");
+            auto* const exit = block("copied");
+            b_.CreateBr(body);
+            b_.SetInsertPoint(body);
+            auto* const i = b_.CreatePHI(i64_, 2);
+            i->addIncoming(number(0), before);
+            along(axis + 1,
+                  shifted(to, b_.CreateMul(i, number(a.to_stride))),
+                  shifted(from, b_.CreateMul(i, number(a.from_stride))));
+            Value* const next = b_.CreateAdd(i, number(1));
+            i->addIncoming(next, b_.GetInsertBlock());
+            b_.CreateCondBr(b_.CreateICmpSLT(next, number(a.extent)), body, exit);
+            b_.SetInsertPoint(exit);
+        };
+    along(0, address(copy.to), address(copy.from));
+}
+
+Value* ModelEmitter::holds(const loop::FrozenCondition& condition) {
+    emit(condition.steps);
+    return b_.CreateIsNotNull(load({condition.value, tensor::DType::Bool}));
+}
+
+void ModelEmitter::emit(const loop::FrozenBranch& branch) {
+    auto* const exit = block("fi");
+    for (const loop::FrozenBranch::Arm& arm : branch.arms) {
+        llvm::BasicBlock* otherwise = nullptr;
+        if (arm.condition) {
+            Value* const taken = holds(*arm.condition);
+            auto* const then = block("then");
+            otherwise = block("else");
+            b_.CreateCondBr(taken, then, otherwise);
+            b_.SetInsertPoint(then);
+        }
+        emit(arm.body);
+        for (size_t i = 0; i < arm.results.size(); ++i) {
+            point(branch.outputs[i], address(arm.results[i]));
+        }
+        b_.CreateBr(exit);
+        if (!otherwise) break;
+        b_.SetInsertPoint(otherwise);
+    }
+    if (branch.arms.empty() || branch.arms.back().condition) b_.CreateBr(exit);
+    b_.SetInsertPoint(exit);
+}
+
+// ---- Loops (runtime/control.cpp) ----------------------------------------------------------------
+
+// The upper bound of the iterations.
+Value* ModelEmitter::emit_count(const loop::FrozenLoop& loop) {
+    Value* const count = number(loop.count);
+    if (!loop.dynamic_count) return count;
+    Value* const wanted = load(*loop.dynamic_count);
+    Value* const more = b_.CreateICmpSGT(wanted, count);
+    if (!loop.items.empty()) fail_if(more, loop::FrozenError::Items);
+    return b_.CreateSelect(more, count, wanted);
+}
+
+void ModelEmitter::begin_iteration(const loop::FrozenLoop& loop, Value* step) {
+    if (loop.index) store(*loop.index, step);
+    for (const loop::FrozenLoop::Item& item : loop.items) {
+        if (item.pack.count < loop.count) {
+            fail_if(b_.CreateICmpSGE(step, number(item.pack.count)), loop::FrozenError::Items);
+        }
+        point(item.seen, part(item.pack, step));
+    }
+}
+
+void ModelEmitter::write_results(const loop::FrozenLoop& loop, Value* step) {
+    if (loop.most_results < loop.count) {
+        fail_if(b_.CreateICmpSGE(step, number(loop.most_results)), loop::FrozenError::Results);
+    }
+    Value* const odd = b_.CreateTrunc(step, b_.getInt1Ty());
+    for (const loop::FrozenLoop::Written& written : loop.written) {
+        Value* const to =
+            written.pack
+                ? part(*written.pack, step)
+                : b_.CreateSelect(odd, address(written.slots[1]), address(written.slots[0]));
+        point(written.result, to);
+    }
+}
+
+Value* ModelEmitter::next_carried(const loop::FrozenLoop::Carried& carried) {
+    using Passing = loop::FrozenLoop::Passing;
+    if (carried.passing == Passing::Moves) return address(carried.result);
+    Value* const seen = b_.CreateLoad(pointer_, pointers_[carried.seen]);
+    if (carried.passing == Passing::Stays) return seen;
+    Value* const first = address(carried.slots[0]);
+    Value* const free =
+        b_.CreateSelect(b_.CreateICmpEQ(seen, first), address(carried.slots[1]), first);
+    b_.CreateMemMove(
+        free, llvm::Align(1), address(carried.result), llvm::Align(1), number(carried.bytes));
+    return free;
+}
+
+// Reads come before writes to memory that may overlap, and the other way round.
+void ModelEmitter::end_iteration(const loop::FrozenLoop& loop, Value* step) {
+    for (const loop::FrozenLoop::Collected& collected : loop.collected) {
+        copy_bytes(part(collected.pack, step), address(collected.result), collected.bytes);
+    }
+    std::vector<Value*> next;
+    for (const auto& carried : loop.carried) next.push_back(next_carried(carried));
+    for (size_t i = 0; i < next.size(); ++i) point(loop.carried[i].seen, next[i]);
+}
+
+void ModelEmitter::emit(const loop::FrozenLoop& loop) {
+    Value* const count = emit_count(loop);
+    for (const loop::FrozenCopy& copy : loop.before) emit(copy);
+    for (const auto& carried : loop.carried) point(carried.seen, address(carried.initial));
+    auto* const before = b_.GetInsertBlock();
+    auto* const head = block("loop");
+    auto* const body = block("iteration");
+    auto* const exit = block("end");
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    auto* const step = b_.CreatePHI(i64_, 2);
+    step->addIncoming(number(0), before);
+    // Whether a condition ended the loop, from each block that leads to the exit.
+    std::vector<std::pair<llvm::BasicBlock*, bool>> ends = {{head, false}};
+    b_.CreateCondBr(b_.CreateICmpSLT(step, count), body, exit);
+    b_.SetInsertPoint(body);
+    begin_iteration(loop, step);
+    if (loop.pre) {
+        Value* const go_on = holds(*loop.pre);
+        ends.emplace_back(b_.GetInsertBlock(), true);
+        auto* const then = block("then");
+        b_.CreateCondBr(go_on, then, exit);
+        b_.SetInsertPoint(then);
+    }
+    write_results(loop, step);
+    Value* const outside = std::exchange(odd_, b_.CreateTrunc(step, b_.getInt1Ty()));
+    emit(loop.body);
+    odd_ = outside;
+    end_iteration(loop, step);
+    Value* const next = b_.CreateAdd(step, number(1));
+    if (loop.post) {
+        Value* const go_on = holds(*loop.post);
+        ends.emplace_back(b_.GetInsertBlock(), true);
+        step->addIncoming(next, b_.GetInsertBlock());
+        b_.CreateCondBr(go_on, head, exit);
+    } else {
+        step->addIncoming(next, b_.GetInsertBlock());
+        b_.CreateBr(head);
+    }
+    b_.SetInsertPoint(exit);
+    auto* const ended = b_.CreatePHI(b_.getInt1Ty(), static_cast<unsigned>(ends.size()));
+    for (const auto& [from, value] : ends) ended->addIncoming(b_.getInt1(value), from);
+    if (loop.must_end) fail_if(b_.CreateNot(ended), loop::FrozenError::Unending);
+    for (const auto& carried : loop.carried) {
+        point(carried.outcome, b_.CreateLoad(pointer_, pointers_[carried.seen]));
+    }
+    for (const loop::FrozenCopy& copy : loop.after) emit(copy);
+}
+
+void ModelEmitter::emit(const EmitOptions& options) {
+    emit_kernels(options);
+    emit_memory();
+    emit_backwards();
+    emit_reset();
+    emit_parallel();
+    emit_run();
+}
+
+}  // namespace
+
+void emit_model(const loop::FrozenPlan& plan,
+                const std::string& name,
+                const EmitOptions& options,
+                llvm::Module& module) {
+    ModelEmitter(plan, name, module).emit(options);
+}
+
+}  // namespace lemma::codegen
