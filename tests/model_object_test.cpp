@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -89,10 +90,18 @@ public:
     void reset() { reinterpret_cast<void (*)()>(dlsym(handle_, "model_reset"))(); }
     void parallel(ParallelFor loop, void* context) {
         using Set = void (*)(ParallelFor, void*);
-        reinterpret_cast<Set>(dlsym(handle_, "model_parallel"))(loop, context);
+        reinterpret_cast<Set>(dlsym(handle_, "model_set_parallel_for"))(loop, context);
     }
 
+    const loop::FrozenPlan& plan() const { return plan_; }
     int run(const void* const* inputs, void* const* outputs) { return run_(inputs, outputs); }
+    void start(const void* instance) {
+        reinterpret_cast<void (*)(const void*)>(dlsym(handle_, "model_start"))(instance);
+    }
+    int run_on(const void* instance, const void* const* inputs, void* const* outputs) {
+        using RunOn = int (*)(const void*, const void* const*, void* const*);
+        return reinterpret_cast<RunOn>(dlsym(handle_, "model_run_on"))(instance, inputs, outputs);
+    }
     // The status of the run; `outputs` by their names.
     int run(const NamedArrays& inputs, std::map<std::string, Array>& outputs) {
         std::vector<std::vector<double>> memory;
@@ -265,6 +274,35 @@ TEST(ModelObject, KeepsVariablesUntilAReset) {
     expect_same_runs(library, kState, "", {});
 }
 
+// Two instances in the memory of the caller do not know of each other.
+TEST(ModelObject, RunsInTheMemoryOfTheCaller) {
+    Library library(kState);
+    ASSERT_TRUE(library.usable());
+    struct alignas(64) Memory {
+        unsigned char arena[4096], state[4096];
+    };
+    ASSERT_LE(library.plan().arena_bytes, 4096);
+    ASSERT_LE(library.plan().initial_state.size(), 4096U);
+    std::vector<Memory> memory(2);
+    std::vector<float> x(19, 0.25F);
+    std::vector<float> y(19);
+    std::vector<float> z(19);
+    const void* const inputs[] = {x.data()};
+    void* const outputs[] = {y.data(), z.data()};
+    std::vector<float> sums;
+    for (const size_t which : {0, 1, 0, 0, 1, 1}) {
+        if (sums.size() < 2) std::memset(&memory[which], 0xFF, sizeof(Memory));
+        const void* const instance[] = {memory[which].arena, memory[which].state, nullptr, nullptr};
+        if (sums.size() < 2) library.start(instance);
+        EXPECT_EQ(library.run_on(instance, inputs, outputs), 0);
+        sums.push_back(z[0]);
+    }
+    EXPECT_EQ(sums[0], sums[1]);  // both begin with the initial values
+    EXPECT_EQ(sums[2], sums[4]);
+    EXPECT_EQ(sums[3], sums[5]);
+    EXPECT_NE(sums[0], sums[2]);
+}
+
 // The caller's loop gets all items of the large kernels, and the results stay the same.
 TEST(ModelObject, RunsKernelsInTheLoopOfTheCaller) {
     Library library(kConvolutions);
@@ -364,7 +402,11 @@ TEST(ModelObject, NeedsFunctionsOfTheCLibraryOnly) {
         }
         std::ranges::sort(exported);
         EXPECT_EQ(exported,
-                  (std::vector<std::string>{"model_parallel", "model_reset", "model_run"}));
+                  (std::vector<std::string>{"model_reset",
+                                            "model_run",
+                                            "model_run_on",
+                                            "model_set_parallel_for",
+                                            "model_start"}));
         EXPECT_EQ(object->machine, target == std::string("neon") ? EM_AARCH64 : EM_X86_64);
         const auto library = codegen::link_shared(*made, "model.so");
         EXPECT_TRUE(library) << library.error().message;

@@ -26,11 +26,9 @@ public:
     // The function as an object file of the target, with the given name.
     virtual Result<MadeObject> make(const loop::Function& function, const std::string& name) = 0;
 
-    // The whole model as an object file, with the functions of a header in C:
-    //     int NAME_run(const NAME_inputs*, const NAME_outputs*);  // a loop::FrozenError
-    //     void NAME_reset(void);
-    //     void NAME_parallel(NAME_loop loop, void* context);
-    // The code is position-independent and needs functions of libc and libm only.
+    // The whole model as an object file, with the functions that the header of the model declares
+    // (emit/fast/fast.h). The code is position-independent and needs functions of libc and libm
+    // only.
     virtual Result<std::string> make_model(const loop::FrozenPlan& plan,
                                            const std::string& name) = 0;
 };

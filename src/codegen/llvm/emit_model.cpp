@@ -26,6 +26,9 @@ constexpr int64_t kMostBackwards = 256;
 // Kernels may read so many bytes after a tensor (runtime/memory.h).
 constexpr int64_t kSlack = 2 * loop::kFrozenAlign;
 
+// The fields of NAME_instance.
+enum Field : uint64_t { Arena, State, ParallelFor, Context, kFields };
+
 class ModelEmitter {
 public:
     ModelEmitter(const loop::FrozenPlan& plan, const std::string& name, llvm::Module& module)
@@ -45,9 +48,12 @@ private:
     void emit_kernels(const EmitOptions& options);
     void emit_memory();
     void emit_backwards();
+    void emit_start();
+    void emit_run_on();
     void emit_reset();
-    void emit_parallel();
     void emit_run();
+    void emit_set_parallel();
+    llvm::Value* static_instance();
 
     void emit(const loop::FrozenSteps& steps);
     void emit(const loop::FrozenCall& call);
@@ -75,7 +81,10 @@ private:
     Value* part(const loop::FrozenPack& pack, Value* index) {
         return shifted(address(pack.first), b_.CreateMul(index, number(pack.stride)));
     }
-    Value* argument(unsigned argument, uint32_t number);
+    // A pointer of a struct that has nothing but pointers.
+    Value* field(Value* from, uint64_t number) {
+        return b_.CreateLoad(pointer_, b_.CreateConstGEP1_64(pointer_, from, number));
+    }
     void point(uint32_t pointer, Value* to) { b_.CreateStore(to, pointers_[pointer]); }
     Value* load(const loop::FrozenNumber& number);
     void store(const loop::FrozenNumber& number, Value* value);
@@ -96,8 +105,9 @@ private:
     llvm::GlobalVariable* constants_ = nullptr;
     llvm::GlobalVariable* arena_ = nullptr;
     llvm::GlobalVariable* state_ = nullptr;
-    llvm::GlobalVariable* ready_ = nullptr;     // the state has its initial bytes
-    llvm::GlobalVariable* parallel_ = nullptr;  // the caller's parallel loop and its context
+    llvm::GlobalVariable* started_ = nullptr;   // the state has its initial bytes
+    llvm::GlobalVariable* parallel_ = nullptr;  // the parallel loop of the static instance
+    llvm::Function* start_ = nullptr;
     llvm::Function* reset_ = nullptr;
     llvm::Function* backwards_ = nullptr;
     // Of the function that runs the model.
@@ -105,8 +115,11 @@ private:
     std::vector<llvm::AllocaInst*> pointers_;
     llvm::AllocaInst* buffers_ = nullptr;
     llvm::AllocaInst* flag_ = nullptr;
+    Value* own_arena_ = nullptr;  // of the instance
+    Value* own_state_ = nullptr;
     Value* loop_function_ = nullptr;  // the parallel loop; may be null when the model runs
-    Value* odd_ = nullptr;            // whether the iteration of the innermost loop is
+    Value* loop_context_ = nullptr;
+    Value* odd_ = nullptr;  // whether the iteration of the innermost loop is
 };
 
 // ---- Kernels and memory -------------------------------------------------------------------------
@@ -159,8 +172,8 @@ void ModelEmitter::emit_memory() {
     constants_->setExternallyInitialized(true);  // LLVM must not count on the zeros
     arena_ = global("_arena", plan_.arena_bytes + kSlack, false);
     state_ = global("_state", std::ssize(plan_.initial_state) + kSlack, false);
-    ready_ = global("_ready", 1, false);
-    parallel_ = global("_loop", 2 * 8, false);
+    started_ = global("_started", 1, false);
+    parallel_ = global("_parallel", 2 * 8, false);
 }
 
 // Walks the items of a kernel from the last to the first, one at a time.
@@ -182,19 +195,59 @@ void ModelEmitter::emit_backwards() {
     b_.CreateRetVoid();
 }
 
-// `void NAME_reset(void)`: the variables get their initial values.
-void ModelEmitter::emit_reset() {
-    reset_ = function("_reset", llvm::FunctionType::get(b_.getVoidTy(), false), true);
-    Value* const initial = shifted(constants_, number(std::ssize(plan_.constants)));
-    copy_bytes(state_, initial, std::ssize(plan_.initial_state));
-    b_.CreateStore(b_.getInt8(1), ready_);
+// `void NAME_start(const NAME_instance* self)`: clears the memory; variables get their initial
+// values.
+void ModelEmitter::emit_start() {
+    start_ = function("_start", llvm::FunctionType::get(b_.getVoidTy(), {pointer_}, false), true);
+    b_.CreateMemSet(
+        field(start_->getArg(0), Arena), b_.getInt8(0), number(plan_.arena_bytes), llvm::Align(1));
+    copy_bytes(field(start_->getArg(0), State),
+               shifted(constants_, number(std::ssize(plan_.constants))),
+               std::ssize(plan_.initial_state));
     b_.CreateRetVoid();
 }
 
-// `void NAME_parallel(loop, context)`: the function that later runs call for kernels of many items.
-void ModelEmitter::emit_parallel() {
+// An instance on the stack with the static memory: in the data of the object file, its addresses
+// would need relocations.
+Value* ModelEmitter::static_instance() {
+    Value* const instance = b_.CreateAlloca(llvm::ArrayType::get(pointer_, kFields));
+    const auto set = [&](Field field, Value* value) {
+        b_.CreateStore(value, b_.CreateConstGEP1_64(pointer_, instance, field));
+    };
+    set(Arena, arena_);
+    set(State, state_);
+    set(ParallelFor, b_.CreateLoad(pointer_, parallel_));
+    set(Context, b_.CreateLoad(pointer_, shifted(parallel_, number(8))));
+    return instance;
+}
+
+// `void NAME_reset(void)`
+void ModelEmitter::emit_reset() {
+    reset_ = function("_reset", llvm::FunctionType::get(b_.getVoidTy(), false), true);
+    b_.CreateCall(start_, {static_instance()});
+    b_.CreateStore(b_.getInt8(1), started_);
+    b_.CreateRetVoid();
+}
+
+// `int32_t NAME_run(const NAME_inputs* inputs, const NAME_outputs* outputs)`
+void ModelEmitter::emit_run() {
+    llvm::Function* const made = function(
+        "_run", llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_}, false), true);
+    Value* const instance = static_instance();
+    auto* const fresh = llvm::BasicBlock::Create(context_, "fresh", made);
+    auto* const ready = llvm::BasicBlock::Create(context_, "ready", made);
+    b_.CreateCondBr(b_.CreateIsNull(b_.CreateLoad(i8_, started_)), fresh, ready);
+    b_.SetInsertPoint(fresh);
+    b_.CreateCall(reset_);
+    b_.CreateBr(ready);
+    b_.SetInsertPoint(ready);
+    b_.CreateRet(b_.CreateCall(run_, {instance, made->getArg(0), made->getArg(1)}));
+}
+
+// `void NAME_set_parallel_for(NAME_parallel_for parallel_for, void* context)`
+void ModelEmitter::emit_set_parallel() {
     auto* const type = llvm::FunctionType::get(b_.getVoidTy(), {pointer_, pointer_}, false);
-    llvm::Function* const made = function("_parallel", type, true);
+    llvm::Function* const made = function("_set_parallel_for", type, true);
     b_.CreateStore(made->getArg(0), parallel_);
     b_.CreateStore(made->getArg(1), shifted(parallel_, number(8)));
     b_.CreateRetVoid();
@@ -202,10 +255,12 @@ void ModelEmitter::emit_parallel() {
 
 // ---- The run ------------------------------------------------------------------------------------
 
-// `int NAME_run(const inputs*, const outputs*)`: both are arrays of pointers.
-void ModelEmitter::emit_run() {
-    run_ = function(
-        "_run", llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_}, false), true);
+// `int32_t NAME_run_on(const NAME_instance* self, const NAME_inputs* inputs, const NAME_outputs*
+// outputs)`: inputs and outputs are arrays of pointers.
+void ModelEmitter::emit_run_on() {
+    run_ = function("_run_on",
+                    llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_, pointer_}, false),
+                    true);
     size_t most = 1;
     for (const loop::FrozenKernel& kernel : plan_.kernels) {
         most = std::max(most, kernel.kernel.function.buffers.size());
@@ -216,23 +271,12 @@ void ModelEmitter::emit_run() {
     for (llvm::AllocaInst* const pointer : pointers_) {
         b_.CreateStore(llvm::ConstantPointerNull::get(pointer_), pointer);
     }
-    loop_function_ = b_.CreateLoad(pointer_, parallel_);
-    if (!plan_.initial_state.empty()) {
-        auto* const fresh = block("fresh");
-        auto* const steps = block("steps");
-        b_.CreateCondBr(b_.CreateIsNull(b_.CreateLoad(i8_, ready_)), fresh, steps);
-        b_.SetInsertPoint(fresh);
-        b_.CreateCall(reset_);
-        b_.CreateBr(steps);
-        b_.SetInsertPoint(steps);
-    }
+    own_arena_ = field(run_->getArg(0), Arena);
+    own_state_ = field(run_->getArg(0), State);
+    loop_function_ = field(run_->getArg(0), ParallelFor);
+    loop_context_ = field(run_->getArg(0), Context);
     emit(plan_.steps);
     b_.CreateRet(b_.getInt32(0));
-}
-
-Value* ModelEmitter::argument(unsigned argument, uint32_t number) {
-    Value* const at = b_.CreateConstGEP1_64(pointer_, run_->getArg(argument), number);
-    return b_.CreateLoad(pointer_, at);
 }
 
 Value* ModelEmitter::address(const FrozenPlace& place) {
@@ -241,13 +285,13 @@ Value* ModelEmitter::address(const FrozenPlace& place) {
             case FrozenMemory::Constant:
                 return constants_;
             case FrozenMemory::Arena:
-                return arena_;
+                return own_arena_;
             case FrozenMemory::State:
-                return state_;
+                return own_state_;
             case FrozenMemory::Input:
-                return argument(0, place.number);
+                return field(run_->getArg(1), place.number);
             case FrozenMemory::Output:
-                return argument(1, place.number);
+                return field(run_->getArg(2), place.number);
             case FrozenMemory::Moving:
                 return b_.CreateLoad(pointer_, pointers_[place.number]);
             case FrozenMemory::Flag:
@@ -321,8 +365,7 @@ void ModelEmitter::emit_items(Value* entry, int64_t items) {
     b_.SetInsertPoint(parallel);
     auto* const type =
         llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, pointer_, pointer_}, false);
-    Value* const context = b_.CreateLoad(pointer_, shifted(parallel_, number(8)));
-    b_.CreateCall(type, loop_function_, {context, number(items), entry, buffers_});
+    b_.CreateCall(type, loop_function_, {loop_context_, number(items), entry, buffers_});
     b_.CreateBr(done);
     b_.SetInsertPoint(serial);
     if (odd_ && items <= kMostBackwards) {
@@ -504,9 +547,11 @@ void ModelEmitter::emit(const EmitOptions& options) {
     emit_kernels(options);
     emit_memory();
     emit_backwards();
+    emit_start();
+    emit_run_on();
     emit_reset();
-    emit_parallel();
     emit_run();
+    emit_set_parallel();
 }
 
 }  // namespace
