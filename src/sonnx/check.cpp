@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "sonnx/inspection.h"
@@ -39,16 +38,20 @@ std::string_view verdict_text(Verdict verdict) {
 const std::vector<Rule>& all_rules() {
     static const std::vector<Rule> kRules = [] {
         std::vector<Rule> rules;
-        for (const auto family : {model_rules,
-                                  graph_rules,
-                                  tensor_rules,
-                                  operator_rules,
-                                  broadcast_rules,
-                                  conv_rules,
-                                  concat_rules,
-                                  pool_rules}) {
-            std::ranges::copy(family(), std::back_inserter(rules));
-        }
+        const auto add = [&](std::string_view family, std::vector<Rule> list) {
+            for (Rule& rule : list) {
+                rule.family = family;
+                rules.push_back(rule);
+            }
+        };
+        add("model", model_rules());
+        add("graph", graph_rules());
+        add("tensors", tensor_rules());
+        add("operators", operator_rules());
+        add("broadcasting", broadcast_rules());
+        add("Conv", conv_rules());
+        add("Concat", concat_rules());
+        add("pooling", pool_rules());
         return rules;
     }();
     return kRules;

@@ -13,6 +13,14 @@ namespace lemma::sonnx {
 
 // No profile has been released, so reports name our reading of the drafts.
 inline constexpr std::string_view kReading = "SONNX reading 2026-11";
+// Version of the rule catalogue: rules and clauses. Every change of a rule changes it.
+inline constexpr std::string_view kCatalogue = "2026-11.2";
+
+// Generations of the working group's documents. A rule without a document is our own reading.
+inline constexpr std::string_view k2025 = "2025";        // requirements, seeds, graph draft
+inline constexpr std::string_view k2026_08 = "2026-08";  // operator texts with restrictions
+inline constexpr std::string_view k2026_10 = "2026-10";  // rewritten texts
+inline constexpr std::string_view kOwn = "own reading";
 
 enum class Severity : uint8_t { Violation, Restriction, Advisory };
 // "ONNX violation", "SONNX restriction", "advisory"
@@ -28,6 +36,9 @@ struct Rule {
     std::string_view rationale;  // the reason
     std::string_view origin;     // the documents that it comes from
     void (*check)(Inspection&);
+    std::string_view op = {};             // the operator that it is about; empty: any
+    std::string_view generation = k2025;  // of the documents that state it
+    std::string_view family = {};         // heading in reports; set by all_rules
 };
 
 // All rules, in the order of reports.
