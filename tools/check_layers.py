@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "sonnx": "base diag tensor ir onnx",
     "interpret": "base tensor ir",
     "loop": "base tensor ir",
+    "certify": "base diag tensor ir interpret",
     "runtime": "base tensor",
     "codegen": "base diag tensor loop runtime",
     "engine": "base tensor ir interpret loop runtime codegen",
@@ -29,7 +30,7 @@ MAY_INCLUDE = {
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
     "api": "base diag tensor ir interpret engine model session",
-    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop runtime codegen engine emit model convert session",
+    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit model convert session",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
