@@ -1,6 +1,6 @@
 // Bytes control a generator of small models with extreme extents. A model that composes is planned.
 // A small one runs in the interpreter and in compiled kernels, on memory between inaccessible
-// pages. Both must give the same results.
+// pages. Both must give the same results. It is also written as C, twice, with the same bytes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "emit/certified/certified.h"
 #include "engine/engine.h"
 #include "ir/verify/verify.h"
 #include "model_text.h"
@@ -135,6 +136,22 @@ void run(ir::Program program, fuzz::Bytes& bytes, bool fuse, const std::string& 
     if (got) compare(*got, *want, text);
 }
 
+void write_c(const ir::Program& program) {
+    const emit::CertifiedInput input{.program = program,
+                                     .variable = [](const ir::Tensor&) { return nullptr; },
+                                     .name = "model",
+                                     .origin = "a model"};
+    std::vector<emit::Obstacle> obstacles, again;
+    const auto first = emit::write_certified(input, obstacles);
+    const auto second = emit::write_certified(input, again);
+    LEMMA_CHECK(first.has_value() == obstacles.empty());
+    LEMMA_CHECK(first.has_value() == second.has_value());
+    if (!first) return;
+    for (size_t i = 0; i < first->files.size(); ++i) {
+        LEMMA_CHECK(first->files[i].text == second->files[i].text);
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -151,6 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         loop::make_plan(*program, {}, {.target = {}, .fuse = fuse, .least_steps = 1});
         return 0;
     }
+    write_c(*program);
     run(std::move(*program), bytes, fuse, text);
     return 0;
 }

@@ -368,7 +368,7 @@ std::string ExprPrinter::read(const Expr& e) {
     if (const std::string load = loading_function(dtype); !load.empty()) {
         text = call(load, {text});
     } else if (dtype == DType::Bool) {
-        text = fmt::format("({} != 0)", text);
+        text = fmt::format(dialect_ == Dialect::C ? "({} != 0U)" : "({} != 0)", text);
     } else if (e.type.kind == Kind::Int && dtype != DType::I64 && dialect_ == Dialect::C) {
         text = fmt::format("(int64_t){}", text);
     }
@@ -380,7 +380,9 @@ std::string ExprPrinter::read(const Expr& e) {
 }
 
 std::string ExprPrinter::stored(const std::string& value, Kind kind, DType dtype) const {
-    if (dtype == DType::Bool) return fmt::format("({} ? 1 : 0)", value);
+    if (dtype == DType::Bool) {
+        return fmt::format(dialect_ == Dialect::C ? "({} ? 1U : 0U)" : "({} ? 1 : 0)", value);
+    }
     const std::string store = storing_function(dtype, kind);
     if (store.empty()) return value;
     const bool half = dtype == DType::F16 || dtype == DType::BF16;

@@ -145,9 +145,19 @@ void ModelWriter::find_arrays() {
             port.array = array_of(make_id<ir::TensorId>(std::stoul(port.array.name)));
         }
     }
+    // Literals take many times as many bytes as the elements.
+    constexpr int64_t kMostLiterals = int64_t{1} << 26;
+    int64_t literals = 0;
     for (const ir::TensorId id : arrays_) {
         if (id.value >= program_.tensors.size()) continue;
         const ir::Tensor& tensor = program_.tensors[id];
+        const bool fixed =
+            tensor.role == ir::TensorRole::Constant || tensor.role == ir::TensorRole::Variable;
+        if (fixed) literals += tensor::volume(graph_.shapes.at(id)).value_or(0);
+        if (literals > kMostLiterals) {
+            obstacles_.push_back({{}, "its weights and constants have more than 2^26 elements"});
+            return;
+        }
         if (tensor.role == ir::TensorRole::Constant) {
             auto values = constant_values(tensor);
             if (!values) {
