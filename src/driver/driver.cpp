@@ -25,6 +25,7 @@ std::vector<std::string> normalised(std::vector<std::string> args) {
 }  // namespace
 
 Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istream& input) {
+    terminal.arguments = args;
     try {
         return run_line(normalised(args), all_commands(), terminal, input);
     } catch (const std::bad_alloc&) {

@@ -18,6 +18,9 @@ struct Terminal {
     bool no_colour = false;  // the user set NO_COLOR
     // Shows the state of a long run and replaces the previous text; may be empty.
     std::function<void(const std::string&)> progress = {};
+    // For reports: the file of the running program, if it is `lemma`, and the words after its name.
+    std::string executable = {};
+    std::vector<std::string> arguments = {};
 };
 
 struct Outcome {

@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
     const char* no_colour = std::getenv("NO_COLOR");
     Terminal terminal{.out = isatty(STDOUT_FILENO) != 0,
                       .err = isatty(STDERR_FILENO) != 0,
-                      .no_colour = no_colour != nullptr && *no_colour != '\0'};
+                      .no_colour = no_colour != nullptr && *no_colour != '\0',
+                      .executable = "/proc/self/exe"};
     if (terminal.err) terminal.progress = Progress();
     const Outcome outcome = run({argv + 1, argv + argc}, terminal, std::cin);
     write_all(outcome.err, stderr);

@@ -98,18 +98,39 @@ TEST_F(Sonnx, FindingsHaveTheIdsOfRules) {
 
 TEST_F(Sonnx, WritesReports) {
     const std::string model = write("m.onnx", conforming_model());
-    for (const std::string report : {"r.md", "r.html"}) {
-        const Outcome outcome =
-            lemma({"check", "--profile=sonnx", "--report=" + path(report), model});
+    for (const std::string report : {"r.md", "r.html", "r.json"}) {
+        const std::vector<std::string> words = {
+            "check", "--profile=sonnx", "--report=" + path(report), model};
+        const Outcome outcome = lemma(words);
         EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
         const std::string text = read(path(report));
-        EXPECT_TRUE(contains(text, "The model conforms to the profile."));
+        EXPECT_TRUE(
+            contains(text, report == "r.json" ? "\"conforms\"" : "conforms to the profile."));
         EXPECT_TRUE(contains(text, "CONV-8"));
+        EXPECT_FALSE(contains(text, folder_.string()));  // no folders of the author
+        lemma(words);
+        EXPECT_EQ(read(path(report)), text);  // the same bytes again
     }
     EXPECT_EQ(lemma({"check", "--profile=sonnx", "--report=r.pdf", model}).status,
               model::kUnusable);
     EXPECT_EQ(lemma({"check", "--report=r.md", model}).status, model::kUnusable);
     EXPECT_EQ(lemma({"check", "--profile=other", model}).status, model::kUnusable);
+}
+
+TEST_F(Sonnx, ReportsNameTheToolAndTheCommandLine) {
+    const std::string model = write("m.onnx", conforming_model());
+    std::ofstream(path("tool")) << "abc";
+    std::istringstream none;
+    const Outcome outcome = run({"check", "--profile=sonnx", "--report=" + path("r.md"), model},
+                                {.executable = path("tool")},
+                                none);
+    EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
+    const std::string text = read(path("r.md"));
+    EXPECT_TRUE(contains(text,
+                         "| SHA-256 of the tool | "
+                         "`ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad` |"));
+    EXPECT_TRUE(
+        contains(text, "| command line | `lemma check --profile=sonnx --report=r.md m.onnx` |"));
 }
 
 TEST_F(Sonnx, IsForOnnxOnly) {

@@ -37,8 +37,13 @@ struct ProfileOptions {
     bool sonnx = false;
     bool relax_broadcast = false;
     std::optional<int64_t> max_concat_inputs;  // empty: the limit of the Concat document
-    std::string report;                        // the file to write, .md or .html
+    std::string report;                        // the file to write, .md, .html or .json
+    std::string trace;                         // the file to write, .json or .csv
     std::string fix;                           // the file for the model in explicit form
+    std::string proofs;                        // a file of `lemma prove --json`
+    std::string tests;                         // a file of `lemma verify --json`
+    std::vector<std::string> command;          // words of the command line, for reports
+    std::string executable;                    // the running tool; empty: not known
 };
 
 struct LoadOptions {

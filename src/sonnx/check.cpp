@@ -45,6 +45,7 @@ const std::vector<Rule>& all_rules() {
             }
         };
         add("model", model_rules());
+        add("metadata", metadata_rules());
         add("graph", graph_rules());
         add("tensors", tensor_rules());
         add("operators", operator_rules());

@@ -14,7 +14,7 @@ namespace lemma::sonnx {
 // No profile has been released, so reports name our reading of the drafts.
 inline constexpr std::string_view kReading = "SONNX reading 2026-11";
 // Version of the rule catalogue: rules and clauses. Every change of a rule changes it.
-inline constexpr std::string_view kCatalogue = "2026-11.2";
+inline constexpr std::string_view kCatalogue = "2026-11.3";
 
 // Generations of the working group's documents. A rule without a document is our own reading.
 inline constexpr std::string_view k2025 = "2025";        // requirements, seeds, graph draft
@@ -47,6 +47,7 @@ const Rule* find_rule(std::string_view id);
 
 // The families; rules/ has a file for each.
 std::vector<Rule> model_rules();
+std::vector<Rule> metadata_rules();
 std::vector<Rule> graph_rules();
 std::vector<Rule> tensor_rules();
 std::vector<Rule> operator_rules();

@@ -79,6 +79,11 @@ const std::map<std::string_view, Break>& breakers() {
         {"S008", add_external},
         {"S018", add_random},
         {"S019", [](Model& m) { m.metadata.clear(); }},
+        {"META-1", [](Model& m) { value_of(m, "x").doc = "TODO"; }},
+        {"META-2", [](Model& m) { m.producer_version = "newest"; }},
+        {"META-3", [](Model& m) { m.metadata[2].value = "2026-02-30"; }},
+        {"META-4", [](Model& m) { m.metadata[3].value.back() ^= 1; }},
+        {"META-5", [](Model& m) { m.metadata[0].value = "close enough"; }},
         {"S004", [](Model& m) { node_of(m, "s").outputs = {"r"}; }},
         {"S021", [](Model& m) { node_of(m, "y").inputs[1] = "nothing"; }},
         {"S022", swap_nodes},
@@ -238,6 +243,36 @@ TEST(Rules, AdvisoriesAreWarnings) {
     EXPECT_TRUE(conforms(checked.results));
     EXPECT_EQ(checked.diag.error_count(), 0U);
     EXPECT_EQ(checked.diag.warning_count(), 2U);
+}
+
+TEST(Rules, MetadataMeansSomething) {
+    const auto told_with = [](std::string_view rule, const std::function<void(Model&)>& change) {
+        Model model = conforming_model();
+        change(model);
+        const Checked checked = check_model(model);
+        const auto& findings = checked.of(rule).findings;
+        return findings.empty() ? "" : findings[0].message;
+    };
+    EXPECT_EQ(told_with("META-1", [](Model& m) { m.producer = "TBD"; }),
+              "the producer is `TBD`, which only holds a place");
+    EXPECT_EQ(told_with("META-1", [](Model& m) { value_of(m, "x").doc = "x"; }),
+              "the meaning of the tensor only repeats its name");
+    EXPECT_EQ(told_with("META-2", [](Model& m) { m.producer_version = "latest"; }),
+              "the version of the producer is `latest`, expected a version such as `1.4.2`");
+    EXPECT_EQ(told_with("META-3", [](Model& m) { m.metadata[2].value = "3.10.2026"; }),
+              "the metadata `training_date` is `3.10.2026`, expected a date such as `2026-10-03`");
+    EXPECT_EQ(told_with("META-4", [](Model& m) { m.metadata[3].value = "abc"; }),
+              "the metadata `parameters_sha256` is `abc`, expected 64 hexadecimal digits");
+    EXPECT_NE(told_with("META-4", [](Model& m) { m.metadata[3].value = std::string(64, '0'); })
+                  .find("but that of the parameters is "),
+              std::string::npos);
+    EXPECT_EQ(told_with("META-5", [](Model& m) { m.metadata[1].value = "internal"; }),
+              "the metadata `training_trace` is `internal`, which identifies no training run: "
+              "expected an address, a version or a hash");
+    // The parameters cannot be read, so nothing is decided about their hash.
+    Model external = conforming_model();
+    add_external(external);
+    EXPECT_EQ(verdict_text(check_model(external).of("META-4").verdict), "not checked");
 }
 
 TEST(Rules, DeclaredTypesMustBeTheInferredOnes) {

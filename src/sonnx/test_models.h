@@ -9,6 +9,7 @@
 #include "onnx/read.h"
 #include "onnx/test_model.h"
 #include "sonnx/defaults.h"
+#include "sonnx/parameters.h"
 #include "sonnx/view.h"
 
 namespace lemma::sonnx::test {
@@ -145,7 +146,10 @@ inline onnx::Model conforming_model() {
                                 declaration("s", {1, 128})};
     model.producer = "test";
     model.version = 1;
-    model.metadata = {{"replication_criterion", "exact"}, {"training_trace", "none"}};
+    model.metadata = {{"replication_criterion", "exact"},
+                      {"training_trace", "none: made by hand"},
+                      {"training_date", "2026-10-03"},
+                      {"parameters_sha256", parameters_hash(main_graph(model)).value_or("")}};
     value_of(model, "x").doc = "an image";
     value_of(model, "y").doc = "scores";
     return model;

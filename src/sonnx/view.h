@@ -66,9 +66,10 @@ public:
     // The elements of a constant integer tensor, up to a limit.
     std::optional<std::vector<int64_t>> constant_ints(const std::string& name,
                                                       int64_t max_items = 4096) const;
+    // The data of an initialiser, or of the `value` of Constant; may be null.
+    const onnx::TensorData* constant_data(const std::string& name) const;
 
 private:
-    const onnx::TensorData* constant_data(const std::string& name) const;
     void count_uses(const std::vector<onnx::Node>& nodes);
 
     const Subject& subject_;

@@ -21,7 +21,8 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    model::Finding check(const std::string& model) const;
+    model::Finding check(const std::string& model, const model::LoadOptions& load) const;
+    model::LoadOptions load_options(const Terminal& terminal) const;
     void declare_profile(Arguments& arguments);
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const model::Finding& finding, bool colour) const;
@@ -81,9 +82,22 @@ void Check::declare_profile(Arguments& arguments) {
                      {1, INT32_MAX},
                      "limit on the inputs of Concat (2^31-1)");
     arguments.text(
-        "--report", profile.report, "FILE", "write the conformity report (.md or .html)");
+        "--report", profile.report, "FILE", "write the conformity report (.md, .html or .json)");
+    arguments.text("--trace",
+                   profile.trace,
+                   "FILE",
+                   "write the trace from clauses to rules, functions and goals (.json or .csv)");
+    arguments.text("--proofs",
+                   profile.proofs,
+                   "FILE",
+                   "proofs of the model, from `lemma prove --json`, for the report and the trace");
+    arguments.text("--tests",
+                   profile.tests,
+                   "FILE",
+                   "tests of the model, from `lemma verify --json`, for the report and the trace");
     arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
-    for (const char* option : {"--relax", "--max-concat-inputs", "--report", "--fix"})
+    for (const char* option :
+         {"--relax", "--max-concat-inputs", "--report", "--trace", "--proofs", "--tests", "--fix"})
         arguments.need(option, "--profile");
 }
 
@@ -98,9 +112,18 @@ void Check::apply_werror(Diagnostics& diag) const {
     diag = std::move(strict);
 }
 
-model::Finding Check::check(const std::string& model) const {
+// Reports name the command line and the tool. Hashing the tool takes a moment.
+model::LoadOptions Check::load_options(const Terminal& terminal) const {
+    model::LoadOptions load = load_;
+    load.profile.command = terminal.arguments;
+    if (json_ || !load_.profile.report.empty() || !load_.profile.trace.empty())
+        load.profile.executable = terminal.executable;
+    return load;
+}
+
+model::Finding Check::check(const std::string& model, const model::LoadOptions& load) const {
     model::Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    if (const auto checked = model::check_model(model, load_, finding); !checked) {
+    if (const auto checked = model::check_model(model, load, finding); !checked) {
         finding.fail(checked.error());
         return finding;
     }
@@ -118,15 +141,21 @@ std::string Check::as_text(const model::Finding& finding, bool colour) const {
 
 Outcome Check::run(Terminal terminal, std::istream&) const {
     Outcome outcome;
-    const bool writes = !load_.profile.report.empty() || !load_.profile.fix.empty();
-    if (writes && models_.size() > 1) {
+    const model::ProfileOptions& profile = load_.profile;
+    for (const auto& [option, value] : {std::pair{"--report", &profile.report},
+                                        {"--trace", &profile.trace},
+                                        {"--proofs", &profile.proofs},
+                                        {"--tests", &profile.tests},
+                                        {"--fix", &profile.fix}}) {
+        if (value->empty() || models_.size() == 1) continue;
         outcome.status = model::kUnusable;
-        outcome.err = "lemma: --report and --fix take one model at a time\n";
+        outcome.err = fmt::format("lemma: {} takes one model at a time\n", option);
         return outcome;
     }
+    const model::LoadOptions load = load_options(terminal);
     std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
-        model::Finding finding = check(model);
+        model::Finding finding = check(model, load);
         outcome.status = std::max(outcome.status, finding.status);
         outcome.out += finding.dump;
         if (json_) {

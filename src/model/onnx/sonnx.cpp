@@ -4,11 +4,13 @@
 #include <filesystem>
 
 #include "base/version.h"
+#include "diag/utf8.h"
 #include "model/onnx/model.h"
 #include "onnx/write.h"
 #include "sonnx/check.h"
 #include "sonnx/fix.h"
-#include "sonnx/report.h"
+#include "sonnx/report/report.h"
+#include "sonnx/report/trace.h"
 #include "sonnx/sha256.h"
 #include "tensor/files/file_io.h"
 
@@ -19,12 +21,30 @@ namespace {
 // Limit for the errors of the format's rules; the profile considers all of them.
 constexpr size_t kMaxBaseErrors = 10'000;
 
-enum class ReportForm : uint8_t { Markdown, Html };
-Result<ReportForm> form_of(const std::string& path) {
-    if (path.ends_with(".md")) return ReportForm::Markdown;
-    if (path.ends_with(".html") || path.ends_with(".htm")) return ReportForm::Html;
+using Write = std::string (*)(const sonnx::Report&);
+
+// The writer that the name of a file asks for.
+Result<Write> writer_of(std::string_view what,
+                        const std::string& path,
+                        const std::vector<std::pair<std::string_view, Write>>& writers) {
+    std::string endings;
+    for (const auto& [ending, write] : writers) {
+        if (path.ends_with(ending)) return write;
+        if (!endings.empty()) endings += ending == writers.back().first ? " or " : ", ";
+        endings += ending;
+    }
     return std::unexpected(Error{
-        fmt::format("the report `{}` has to end with .md or .html, which says its form", path)});
+        fmt::format("the {} `{}` has to end with {}, which says its form", what, path, endings)});
+}
+Result<Write> report_writer(const std::string& path) {
+    return writer_of("report",
+                     path,
+                     {{".md", sonnx::report_markdown},
+                      {".html", sonnx::report_html},
+                      {".json", sonnx::report_json}});
+}
+Result<Write> trace_writer(const std::string& path) {
+    return writer_of("trace", path, {{".json", sonnx::trace_json}, {".csv", sonnx::trace_csv}});
 }
 
 // Reports do not reveal the folders of their author.
@@ -32,22 +52,76 @@ std::string name_of(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
 
+// The words of the command line, without folders: `--report=/tmp/a.md` is `--report=a.md`.
+std::vector<std::string> words_without_folders(const std::vector<std::string>& words) {
+    std::vector<std::string> result;
+    for (const std::string& word : words) {
+        const size_t equals = word.starts_with("-") ? word.find('=') : std::string::npos;
+        const size_t value = equals == std::string::npos ? 0 : equals + 1;
+        const size_t slash = word.rfind('/');
+        const bool has_folder = slash != std::string::npos && slash >= value;
+        result.push_back(has_folder ? word.substr(0, value) + word.substr(slash + 1) : word);
+    }
+    return result;
+}
+
+sonnx::Tool tool_of(const ProfileOptions& profile) {
+    sonnx::Tool tool{.name = fmt::format("lemma {}", kVersion)};
+    tool.command = words_without_folders(profile.command);
+    if (profile.executable.empty()) return tool;
+    if (const auto bytes = tensor::read_file(profile.executable)) tool.hash = sonnx::sha256(*bytes);
+    return tool;
+}
+
 sonnx::Report begin_report(const OnnxModel& loaded,
                            const ModelFile& file,
-                           const LoadOptions& options) {
+                           const ProfileOptions& profile) {
     sonnx::Report report;
     report.file = name_of(file.path);
-    report.tool = fmt::format("lemma {}", kVersion);
+    report.tool = tool_of(profile);
     report.hash = sonnx::sha256(*loaded.model.bytes);
     report.bytes = loaded.model.bytes->size();
-    report.model = &loaded.model;
-    if (options.profile.relax_broadcast)
-        report.deviations.emplace_back("implicit broadcasting is listed only (--relax=broadcast)");
-    if (options.profile.max_concat_inputs) {
-        report.deviations.push_back(fmt::format("Concat may have {} inputs (--max-concat-inputs)",
-                                                *options.profile.max_concat_inputs));
+    if (profile.relax_broadcast)
+        report.deviations.emplace_back(
+            "Implicit broadcasting is listed only (`--relax=broadcast`).");
+    if (profile.max_concat_inputs) {
+        report.deviations.push_back(fmt::format(
+            "Concat may have {} inputs (`--max-concat-inputs`).", *profile.max_concat_inputs));
     }
     return report;
+}
+
+constexpr int64_t kMaxEvidenceBytes = int64_t{1} << 30;
+
+// Reads the files of other commands. Proofs of another model are refused.
+Result<void> read_evidence(const ProfileOptions& profile, sonnx::Report& report) {
+    const auto read = [](const std::string& path) {
+        return tensor::read_file(path, tensor::FileKind::Regular, kMaxEvidenceBytes);
+    };
+    if (!profile.proofs.empty()) {
+        LEMMA_TRY(const std::string text, read(profile.proofs));
+        LEMMA_TRY(report.proofs,
+                  sonnx::read_proofs({name_of(profile.proofs), sonnx::sha256(text)}, text));
+        const std::string& about = report.proofs->model_hash;
+        if (about.empty()) {
+            report.deviations.push_back(
+                fmt::format("The proofs in `{}` do not name the hash of their model.",
+                            report.proofs->file.name));
+        } else if (about != report.hash) {
+            return std::unexpected(Error{fmt::format(
+                "the proofs in `{}` are about the model with SHA-256 {}, but this one has {}; run "
+                "`lemma prove` on this model",
+                profile.proofs,
+                diag::printable(diag::shortened(about, 80)),
+                report.hash)});
+        }
+    }
+    if (!profile.tests.empty()) {
+        LEMMA_TRY(const std::string text, read(profile.tests));
+        LEMMA_TRY(report.tests,
+                  sonnx::read_tests({name_of(profile.tests), sonnx::sha256(text)}, text));
+    }
+    return {};
 }
 
 // Adds the problems that keep rules undecided.
@@ -87,9 +161,12 @@ Result<void> write_fixed(const OnnxModel& loaded,
 
 Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     const ProfileOptions& profile = options.profile;
-    auto form = ReportForm::Markdown;
+    Write write_report = nullptr, write_trace = nullptr;
     if (!profile.report.empty()) {
-        LEMMA_TRY(form, form_of(profile.report));
+        LEMMA_TRY(write_report, report_writer(profile.report));
+    }
+    if (!profile.trace.empty()) {
+        LEMMA_TRY(write_trace, trace_writer(profile.trace));
     }
     Diagnostics base(kMaxBaseErrors);
     LEMMA_TRY(const OnnxModel loaded, load_onnx(file, options.check, {}, finding.sources, base));
@@ -102,8 +179,11 @@ Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Find
     subject.composed = loaded.imported.program.has_value();
     if (subject.composed) subject.inferred = sonnx::inferred_types(*loaded.imported.program);
 
-    sonnx::Report report = begin_report(loaded, file, options);
+    sonnx::Report report = begin_report(loaded, file, profile);
+    LEMMA_TRY(read_evidence(profile, report));
+    report.subject = &subject;
     report.results = sonnx::check(subject);
+    report.contents = sonnx::contents_of(subject);
     sonnx::report(subject, report.results, loaded.file, finding.diag);
     add_problems(loaded, base, report);
     if (!profile.fix.empty()) {
@@ -114,10 +194,13 @@ Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Find
          fmt::format("profile sonnx ({}): {}", sonnx::kReading, sonnx::conclusion(report))});
     finding.conformity = sonnx::report_json(report);
     if (sonnx::conclusion(report) != "conforms") finding.status = kWrong;
-    if (profile.report.empty()) return {};
-    return tensor::write_file(
-        profile.report,
-        form == ReportForm::Html ? sonnx::report_html(report) : sonnx::report_markdown(report));
+    if (write_report) {
+        LEMMA_TRY(tensor::write_file(profile.report, write_report(report)));
+    }
+    if (write_trace) {
+        LEMMA_TRY(tensor::write_file(profile.trace, write_trace(report)));
+    }
+    return {};
 }
 
 }  // namespace lemma::model

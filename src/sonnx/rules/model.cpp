@@ -223,37 +223,6 @@ void check_determinism(Inspection& inspection) {
         inspection.fail(inspection.graph().place, "the model says how to train it");
 }
 
-// Metadata keys that can satisfy a requirement.
-struct Need {
-    std::string_view key;
-    std::string_view text;
-};
-constexpr Need kNeeds[] = {
-    {"replication_criterion", "how near an implementation must come (`exact`, or a tolerance)"},
-    {"training_trace", "the training model and environment that it comes from"},
-};
-
-void check_metadata(Inspection& inspection) {
-    const onnx::Model& model = inspection.view().model();
-    const onnx::PathSpan place = inspection.graph().place;
-    inspection.examined("models");
-    if (model.version <= 0) inspection.fail(place, "the model has no version (`model_version`)");
-    if (model.producer.empty()) inspection.fail(place, "the model does not say what produced it");
-    for (const Need& need : kNeeds) {
-        const bool there = std::ranges::any_of(model.metadata, [&](const onnx::Property& each) {
-            return each.key == need.key && !each.value.empty();
-        });
-        if (there) continue;
-        inspection.fail(place, fmt::format("the metadata has no `{}`: {}", need.key, need.text));
-    }
-    for (const auto* list : {&inspection.graph().inputs, &inspection.graph().outputs}) {
-        for (const onnx::ValueInfo& value : *list) {
-            if (value.doc.empty() && !inspection.view().initializer(value.name))
-                inspection.fail(value.place, "nothing says what the tensor means (`doc_string`)");
-        }
-    }
-}
-
 }  // namespace
 
 std::vector<Rule> model_rules() {
@@ -294,14 +263,6 @@ std::vector<Rule> model_rules() {
          "inference is deterministic",
          "WG requirements",
          check_determinism},
-        {"S019",
-         "AI-000, AI-002, FO 010, FO 012, FO 013, REQ-FO-040, ARCYS-001",
-         Advisory,
-         "metadata: version, producer, meaning of inputs and outputs, training trace, replication "
-         "criterion",
-         "the model is the description that an implementation is verified against",
-         "WG needs and requirements (ARP6983)",
-         check_metadata},
     };
 }
 

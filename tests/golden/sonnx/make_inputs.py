@@ -20,7 +20,7 @@ def numbers(name: str, *shape: int) -> bytes:
 
 def model(name: str, body: bytes) -> None:
     out = integer(1, 10) + data(2, "make_inputs.py") + integer(5, 1) + data(7, body) + data(8, integer(2, 21))
-    for key, text in (("replication_criterion", "exact"), ("training_trace", "none")):
+    for key, text in (("replication_criterion", "exact"), ("training_trace", "none: made by hand")):
         out += data(14, data(1, key) + data(2, text))
     (HERE / name).write_bytes(out)
 
