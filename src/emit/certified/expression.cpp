@@ -368,7 +368,7 @@ std::string ExprPrinter::read(const Expr& e) {
     if (const std::string load = loading_function(dtype); !load.empty()) {
         text = call(load, {text});
     } else if (dtype == DType::Bool) {
-        text = fmt::format(dialect_ == Dialect::C ? "({} != 0U)" : "({} != 0)", text);
+        text = fmt::format("({} != {})", text, dialect_ == Dialect::C ? "0U" : "0");
     } else if (e.type.kind == Kind::Int && dtype != DType::I64 && dialect_ == Dialect::C) {
         text = fmt::format("(int64_t){}", text);
     }
@@ -381,7 +381,8 @@ std::string ExprPrinter::read(const Expr& e) {
 
 std::string ExprPrinter::stored(const std::string& value, Kind kind, DType dtype) const {
     if (dtype == DType::Bool) {
-        return fmt::format(dialect_ == Dialect::C ? "({} ? 1U : 0U)" : "({} ? 1 : 0)", value);
+        const std::string_view unit = dialect_ == Dialect::C ? "U" : "";
+        return fmt::format("({0} ? 1{1} : 0{1})", value, unit);
     }
     const std::string store = storing_function(dtype, kind);
     if (store.empty()) return value;
