@@ -184,6 +184,17 @@ std::vector<Model> models() {
                "  t = math.mul(s, 3.0); a = math.abs(t);"
                "  largest = math.max_reduce{squeeze=true}(a);"
                "  small = math.lt(largest, 100.0); yield t, small; };")},
+        {"LoopWithoutBound",
+         graph("x: real[2];",
+               "y: real[2];",
+               "y, ~ = with s = x, small = true while small do {"
+               "  t = math.mul(s, 3.0); a = math.abs(t); b = math.max(a, 1.0);"
+               "  largest = math.max_reduce{squeeze=true}(b);"
+               "  small = math.lt(largest, 100.0); yield b, small; };")},
+        {"TopK",
+         "import algo;\ngraph G { @input { x: real[3,7]; } @output { v: real[3,4]; i: int[3,4];"
+         " w: real[2,7]; j: int[2,7]; } @compose { v, i = algo.top_k{k=4, axis=1}(x);"
+         " w, j = algo.top_k{k=2, axis=0, largest=false, sorted=false}(x); } }\n"},
         {"Branch",
          graph("x: real[2];",
                "y: real[2];",

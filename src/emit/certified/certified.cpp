@@ -5,6 +5,7 @@
 
 #include "emit/certified/arithmetic.h"
 #include "emit/certified/model_writer.h"
+#include "emit/intrinsics.h"
 
 namespace lemma::emit {
 
@@ -63,9 +64,10 @@ std::vector<CFile> ModelWriter::files() {
     std::string text = fmt::format(
         "/* The model: one function for each operation, in the order of the run.\n   {}\n"
         "   Do not edit: write it again. */\n#include \"{}.h\"\n\n#include \"sx.h\"\n"
-        "#include \"weights.h\"\n\n",
+        "#include \"weights.h\"\n{}\n",
         input_.origin,
-        name);
+        name,
+        intrinsics_ ? "#include \"intrinsics.h\"\n" : "");
     bool faults = false;
     for (const auto& [comment, function] : functions_) faults |= function.code.faults;
     if (faults) text += fmt::format("static int32_t {};\n", fault_);
@@ -98,6 +100,10 @@ std::vector<CFile> ModelWriter::files() {
     const std::set<std::string> used = used_arithmetic(text);
     files.push_back({"sx.h", arithmetic_header(used)});
     files.push_back({"sx.c", arithmetic_source(used)});
+    if (intrinsics_) {
+        files.push_back({"intrinsics.h", kIntrinsicsHeader});
+        files.push_back({"intrinsics.c", kIntrinsicsSource});
+    }
     files.push_back({name + ".c", std::move(text)});
     std::vector<std::string> sources;
     for (const CFile& file : files) {

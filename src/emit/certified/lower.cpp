@@ -26,6 +26,9 @@ using tensor::DType;
 
 namespace {
 
+// The iterations of a loop without a bound.
+constexpr int64_t kMostSteps = INT32_MAX;
+
 // A tensor of this many bytes or more is refused: C arrays of that size do not link everywhere.
 constexpr int64_t kMostBytes = int64_t{1} << 31;
 
@@ -464,10 +467,16 @@ void Lowerer::unroll(ir::OpId id, const ir::Loop& loop, int64_t count, Steps& ou
 void Lowerer::loop(ir::OpId id, const ir::Loop& loop, Steps& out) {
     const ir::Operation& op = program_.operations[id];
     LoopStep step{.op = id};
-    const auto count = loop.static_count.valid()
-                           ? loop::evaluate(program_.symbols, loop.static_count, {})
-                           : std::nullopt;
-    if (!count) return obstacle(id, "the number of its iterations has no bound");
+    auto count = loop.static_count.valid() ? loop::evaluate(program_.symbols, loop.static_count, {})
+                                           : std::nullopt;
+    if (!count && loop.static_count.valid()) {
+        return obstacle(id, "the number of its iterations is known only when it runs");
+    }
+    if (!count) {
+        // As in a run, a loop that does not end by itself is a fault.
+        count = kMostSteps;
+        step.must_end = !loop.dynamic_count.valid();
+    }
     if (*count > INT32_MAX) return obstacle(id, "it has more than 2^31 - 1 iterations");
     step.count = *count;
     step.dynamic_count = loop.dynamic_count;

@@ -33,6 +33,7 @@ struct IntrinsicStep {
 struct LoopStep {
     ir::OpId op;
     int64_t count = 0;
+    bool must_end = false;       // a condition ends it before the count
     ir::TensorId dynamic_count;  // may be missing
     ir::TensorId index;          // may be missing
     // Before the loop; in each iteration, from item number i of the pack; after each iteration, in

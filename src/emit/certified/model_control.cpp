@@ -18,9 +18,7 @@ ModelWriter::Calls ModelWriter::calls_of(const Steps& steps) {
             step.kind,
             [&](const GroupStep& s) { call = group_function(graph_.groups[s.group]); },
             [&](const CopyStep& s) { call = copy_function(s, {}); },
-            [&](const IntrinsicStep& s) {
-                obstacles_.push_back({s.op, "it has no formula, and no C function either"});
-            },
+            [&](const IntrinsicStep& s) { call = intrinsic_function(s.op); },
             [&](const LoopStep& s) { call = loop_function(s); },
             [&](const BranchStep& s) { call = branch_function(s); });
         if (!call.function.empty()) calls.push_back(std::move(call));
@@ -78,13 +76,14 @@ void ModelWriter::put_copies(const std::vector<CopyStep>& copies,
 
 // Ends the loop unless the condition holds.
 void ModelWriter::put_condition(
-    const Steps& steps, ir::TensorId value, ir::OpId op, CLines& lines, Calls& all) {
+    const Steps& steps, ir::TensorId value, const LoopStep& loop, CLines& lines, Calls& all) {
     if (!value.valid()) return;
     put_steps(steps, lines, all);
     lines.open(fmt::format("if ({} == 0U) {{", names_.at(value)));
+    if (loop.must_end) lines.put("ended = 1;");
     lines.put("break;");
     lines.close();
-    all.push_back(own_access(value, false, op));
+    all.push_back(own_access(value, false, loop.op));
 }
 
 void ModelWriter::put_iteration(const LoopStep& step, CLines& lines, Calls& all) {
@@ -101,13 +100,13 @@ void ModelWriter::put_iteration(const LoopStep& step, CLines& lines, Calls& all)
     for (const LoopStep::Item& item : step.taken) {
         put_item_switch(item, true, step.count, step.op, lines, all);
     }
-    put_condition(step.pre, step.pre_value, step.op, lines, all);
+    put_condition(step.pre, step.pre_value, step, lines, all);
     put_steps(step.body, lines, all);
     for (const LoopStep::Item& item : step.collected) {
         put_item_switch(item, false, step.count, step.op, lines, all);
     }
     put_copies(step.after_body, step.op, lines, all);
-    put_condition(step.post, step.post_value, step.op, lines, all);
+    put_condition(step.post, step.post_value, step, lines, all);
 }
 
 ModelWriter::Call ModelWriter::loop_function(const LoopStep& step) {
@@ -122,6 +121,14 @@ ModelWriter::Call ModelWriter::loop_function(const LoopStep& step) {
         }
     }
     lines.open("{");
+    if (step.must_end) {
+        lines.put("int32_t ended = 0;");
+        assigned.push_back("ended");
+        Call fault;
+        fault.assigns = {fault_};
+        fault.faults = true;
+        all.push_back(std::move(fault));
+    }
     put_copies(step.before, step.op, lines, all);
     lines.annotate({fmt::format("loop invariant 0 <= step <= {};", step.count),
                     fmt::format("loop assigns {};", fmt::join(assigned, ", ")),
@@ -129,6 +136,11 @@ ModelWriter::Call ModelWriter::loop_function(const LoopStep& step) {
     lines.open(fmt::format("for (int32_t step = 0; step < {}; step++) {{", step.count));
     lines.append(body.take());
     lines.close();
+    if (step.must_end) {
+        lines.open("if (ended == 0) {");
+        lines.put(fmt::format("{} = 1;", fault_));
+        lines.close();
+    }
     put_copies(step.after, step.op, lines, all);
     lines.close();
     unspecified_.push_back(step.op);

@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "base/match.h"
+#include "emit/certified/arithmetic.h"
+#include "emit/intrinsics.h"
 
 namespace lemma::emit {
 
@@ -211,6 +213,93 @@ ModelWriter::Call ModelWriter::sequence_function(const std::string& name,
     function.body = lines.take();
     if (!comment.empty()) pending_comment_ = comment;
     return finish_function(std::move(function), calls, op);
+}
+
+// The elements of a tensor, in a flat array of a wide type, and back.
+void ModelWriter::put_flat_copy(ir::TensorId id, const std::string& flat, bool to, CLines& lines) {
+    const CArray array = array_of(id);
+    ExprPrinter printer(graph_, names_, Dialect::C);
+    std::string index, offset = "0";
+    for (size_t axis = 0; axis < array.shape.size(); ++axis) {
+        lines.open(
+            fmt::format("for (int32_t i{0} = 0; i{0} < {1}; i{0}++) {{", axis, array.shape[axis]));
+        index += fmt::format("[i{}]", axis);
+        offset =
+            axis == 0 ? "i0" : fmt::format("(({} * {}) + i{})", offset, array.shape[axis], axis);
+    }
+    const bool real = tensor::is_real(array.dtype);
+    const std::string element = array.name + index;
+    const std::string place = fmt::format("{}[{}]", flat, offset);
+    if (to) {
+        const std::string load = loading_function(array.dtype);
+        const std::string value = load.empty() ? element : fmt::format("{}({})", load, element);
+        lines.put(fmt::format("{} = ({}){};", place, real ? "double" : "int64_t", value));
+    } else {
+        const loop::Kind kind = real ? loop::Kind::F64 : loop::Kind::Int;
+        const bool is_bool = array.dtype == tensor::DType::Bool;
+        lines.put(fmt::format(
+            "{} = {};",
+            element,
+            printer.stored(is_bool ? fmt::format("({} != 0)", place) : place, kind, array.dtype)));
+    }
+    for (size_t axis = 0; axis < array.shape.size(); ++axis) lines.close();
+}
+
+ModelWriter::Call ModelWriter::intrinsic_function(ir::OpId id) {
+    const ir::Operation& op = program_.operations[id];
+    std::vector<ir::TensorId> inputs, outputs;
+    std::vector<tensor::Shape> shapes;
+    for (const ir::Port& port : op.inputs) {
+        for (const ir::TensorId tensor : port.operand.items) inputs.push_back(tensor);
+    }
+    for (const ir::Port& port : op.outputs) {
+        for (const ir::TensorId tensor : port.operand.items) outputs.push_back(tensor);
+    }
+    for (const ir::TensorId tensor : inputs) {
+        if (graph_.shapes.contains(tensor)) shapes.push_back(graph_.shapes.at(tensor));
+    }
+    const auto text = shapes.size() == inputs.size() ? intrinsic_call(op, shapes) : std::nullopt;
+    if (!text) {
+        obstacles_.push_back({id, "it has no formula, and no C function either"});
+        return {};
+    }
+    intrinsics_ = true;
+    unspecified_.push_back(id);
+    CFunction function;
+    function.name = fmt::format("{}_{}", new_id(), short_name(id));
+    function.signature = fmt::format("static void {}(void)", function.name);
+    Call call;
+    CLines lines;
+    lines.open("{");
+    std::vector<std::string> arguments;
+    const auto declare = [&](ir::TensorId tensor, std::string_view prefix, size_t number) {
+        const CArray array = array_of(tensor);
+        const int64_t size = std::max<int64_t>(tensor::volume(array.shape).value_or(1), 1);
+        arguments.push_back(fmt::format("{}{}", prefix, number));
+        lines.put(fmt::format("static {} {}[{}];",
+                              tensor::is_real(array.dtype) ? "double" : "int64_t",
+                              arguments.back(),
+                              size));
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) declare(inputs[i], "in", i);
+    for (size_t i = 0; i < outputs.size(); ++i) declare(outputs[i], "out", i);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        put_flat_copy(inputs[i], fmt::format("in{}", i), true, lines);
+        add_once(call.used, inputs[i]);
+    }
+    arguments.insert(arguments.end(), text->arguments.begin(), text->arguments.end());
+    lines.put(fmt::format("{}({});", text->function, fmt::join(arguments, ", ")));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        put_flat_copy(outputs[i], fmt::format("out{}", i), false, lines);
+        add_once(call.used, outputs[i]);
+        add_once(call.written, outputs[i]);
+        std::string all = names_.at(outputs[i]);
+        for (size_t axis = 0; axis < graph_.shapes.at(outputs[i]).size(); ++axis) all += "[..]";
+        call.assigns.push_back(std::move(all));
+    }
+    lines.close();
+    function.body = lines.take();
+    return finish_function(std::move(function), {call}, id);
 }
 
 }  // namespace lemma::emit

@@ -50,12 +50,14 @@ private:
     void add(CFunction function, ir::OpId op);
     Call call_of(const CFunction& function, ir::OpId op) const;
     Call group_function(const loop::FusionGroup& group);
+    void put_flat_copy(ir::TensorId id, const std::string& flat, bool to, CLines& lines);
+    Call intrinsic_function(ir::OpId id);
     Call copy_function(const CopyStep& step, ir::OpId op);
     Call own_access(ir::TensorId id, bool written, ir::OpId op) const;
     void put_steps(const Steps& steps, CLines& lines, Calls& all);
     void put_copies(const std::vector<CopyStep>& copies, ir::OpId op, CLines& lines, Calls& all);
     void put_condition(
-        const Steps& steps, ir::TensorId value, ir::OpId op, CLines& lines, Calls& all);
+        const Steps& steps, ir::TensorId value, const LoopStep& loop, CLines& lines, Calls& all);
     void put_iteration(const LoopStep& step, CLines& lines, Calls& all);
     Call loop_function(const LoopStep& step);
     Call branch_function(const BranchStep& step);
@@ -97,6 +99,7 @@ private:
     std::string pending_comment_;
     std::vector<ir::OpId> unspecified_;
     std::string fault_;
+    bool intrinsics_ = false;  // the model calls functions of the support file
     int next_ = 0;
 };
 
