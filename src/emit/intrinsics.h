@@ -11,15 +11,17 @@
 
 namespace lemma::emit {
 
-// A call of a support function. The arrays of inputs and outputs come first, then the arguments.
+// The C text of a call. Its arrays are `in0`, `in1`, … and `out0`, …; support functions that return
+// a number return 1 for a fault, and the caller tests them.
 struct IntrinsicText {
-    std::string function;
-    std::vector<std::string> arguments;
+    std::vector<std::string> declarations;  // of further arrays
+    std::vector<std::string> statements;
+    std::string test;  // a call of a function that may find a fault; may be empty
 };
 
-// Nothing if the operator has no support function.
+// Nothing if the operator has no support function. Shapes of all inputs, then of all outputs.
 std::optional<IntrinsicText> intrinsic_call(const ir::Operation& op,
-                                            const std::vector<tensor::Shape>& inputs);
+                                            const std::vector<tensor::Shape>& shapes);
 
 // The support file and its header.
 extern const char* const kIntrinsicsHeader;

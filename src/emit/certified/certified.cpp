@@ -60,19 +60,31 @@ void ModelWriter::run_function(const Calls& calls) {
 
 std::vector<CFile> ModelWriter::files() {
     const std::string& name = input_.name;
+    // A function that turned out to do nothing needs no arrays.
+    std::unordered_set<ir::TensorId, IdHash> needed = ports_;
+    for (const auto& [comment, function] : functions_) {
+        needed.insert(function.code.tensors.begin(), function.code.tensors.end());
+    }
+    std::unordered_set<std::string> names;
+    for (const ir::TensorId id : needed) names.insert(names_.at(id));
+    for (const CArray& array : c_program_.variables) names.insert(array.name + "_start");
+    std::erase_if(constants_,
+                  [&](const CConstant& constant) { return !names.contains(constant.array.name); });
     std::vector<CFile> files = weight_files(input_.origin, constants_);
     std::string text = fmt::format(
         "/* The model: one function for each operation, in the order of the run.\n   {}\n"
-        "   Do not edit: write it again. */\n#include \"{}.h\"\n\n#include \"sx.h\"\n"
+        "   Do not edit: write it again. */\n#include \"{}.h\"\n\n{}#include \"sx.h\"\n"
         "#include \"weights.h\"\n{}\n",
         input_.origin,
         name,
+        uses_memcpy_ ? "#include <string.h>\n\n" : "",
         intrinsics_ ? "#include \"intrinsics.h\"\n" : "");
     bool faults = false;
     for (const auto& [comment, function] : functions_) faults |= function.code.faults;
     if (faults) text += fmt::format("static int32_t {};\n", fault_);
     for (const ir::TensorId id : arrays_) {
-        if (constant_.contains(id)) continue;
+        const bool variable = names.contains(names_.at(id) + "_start");
+        if (constant_.contains(id) || (!needed.contains(id) && !variable)) continue;
         text += fmt::format(
             "{}{};\n", ports_.contains(id) ? "" : "static ", array_of(id).declaration());
     }

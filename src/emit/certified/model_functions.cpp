@@ -245,6 +245,34 @@ void ModelWriter::put_flat_copy(ir::TensorId id, const std::string& flat, bool t
     for (size_t axis = 0; axis < array.shape.size(); ++axis) lines.close();
 }
 
+// The bits of each element, as an element of another type of the same width.
+ModelWriter::Call ModelWriter::bit_cast_function(ir::OpId id, ir::TensorId from, ir::TensorId to) {
+    const CArray source = array_of(from), target = array_of(to);
+    if (tensor::dtype_size(source.dtype) != tensor::dtype_size(target.dtype) ||
+        source.shape != target.shape || target.dtype == tensor::DType::Bool) {
+        obstacles_.push_back({id, "its elements change their width"});
+        return {};
+    }
+    if (tensor::volume(source.shape).value_or(0) == 0) return {};
+    unspecified_.push_back(id);
+    CFunction function;
+    function.name = fmt::format("{}_{}", new_id(), short_name(id));
+    function.signature = fmt::format("static void {}(void)", function.name);
+    const bool scalar = source.shape.empty();
+    function.body = fmt::format("{{\n    (void)memcpy({0}{1}, {0}{2}, sizeof {1});\n}}\n",
+                                scalar ? "&" : "",
+                                target.name,
+                                source.name);
+    uses_memcpy_ = true;
+    Call call;
+    call.used = {from, to};
+    call.written = {to};
+    std::string all = target.name;
+    for (size_t axis = 0; axis < target.shape.size(); ++axis) all += "[..]";
+    call.assigns = {std::move(all)};
+    return finish_function(std::move(function), {call}, id);
+}
+
 ModelWriter::Call ModelWriter::intrinsic_function(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     std::vector<ir::TensorId> inputs, outputs;
@@ -258,6 +286,7 @@ ModelWriter::Call ModelWriter::intrinsic_function(ir::OpId id) {
     for (const ir::TensorId tensor : inputs) {
         if (graph_.shapes.contains(tensor)) shapes.push_back(graph_.shapes.at(tensor));
     }
+    if (op.op == "onnx.elementwise.BitCast") return bit_cast_function(id, inputs[0], outputs[0]);
     const auto text = shapes.size() == inputs.size() ? intrinsic_call(op, shapes) : std::nullopt;
     if (!text) {
         obstacles_.push_back({id, "it has no formula, and no C function either"});
@@ -271,24 +300,30 @@ ModelWriter::Call ModelWriter::intrinsic_function(ir::OpId id) {
     Call call;
     CLines lines;
     lines.open("{");
-    std::vector<std::string> arguments;
     const auto declare = [&](ir::TensorId tensor, std::string_view prefix, size_t number) {
         const CArray array = array_of(tensor);
         const int64_t size = std::max<int64_t>(tensor::volume(array.shape).value_or(1), 1);
-        arguments.push_back(fmt::format("{}{}", prefix, number));
-        lines.put(fmt::format("static {} {}[{}];",
+        lines.put(fmt::format("static {} {}{}[{}];",
                               tensor::is_real(array.dtype) ? "double" : "int64_t",
-                              arguments.back(),
+                              prefix,
+                              number,
                               size));
     };
     for (size_t i = 0; i < inputs.size(); ++i) declare(inputs[i], "in", i);
     for (size_t i = 0; i < outputs.size(); ++i) declare(outputs[i], "out", i);
+    for (const std::string& declaration : text->declarations) lines.put(declaration);
     for (size_t i = 0; i < inputs.size(); ++i) {
         put_flat_copy(inputs[i], fmt::format("in{}", i), true, lines);
         add_once(call.used, inputs[i]);
     }
-    arguments.insert(arguments.end(), text->arguments.begin(), text->arguments.end());
-    lines.put(fmt::format("{}({});", text->function, fmt::join(arguments, ", ")));
+    for (const std::string& statement : text->statements) lines.put(statement);
+    if (!text->test.empty()) {
+        lines.open(fmt::format("if ({} != 0) {{", text->test));
+        lines.put(fmt::format("{} = 1;", fault_));
+        lines.close();
+        call.faults = true;
+        call.assigns.push_back(fault_);
+    }
     for (size_t i = 0; i < outputs.size(); ++i) {
         put_flat_copy(outputs[i], fmt::format("out{}", i), false, lines);
         add_once(call.used, outputs[i]);

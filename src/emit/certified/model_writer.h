@@ -52,6 +52,7 @@ private:
     Call group_function(const loop::FusionGroup& group);
     void put_flat_copy(ir::TensorId id, const std::string& flat, bool to, CLines& lines);
     Call intrinsic_function(ir::OpId id);
+    Call bit_cast_function(ir::OpId id, ir::TensorId from, ir::TensorId to);
     Call copy_function(const CopyStep& step, ir::OpId op);
     Call own_access(ir::TensorId id, bool written, ir::OpId op) const;
     void put_steps(const Steps& steps, CLines& lines, Calls& all);
@@ -99,6 +100,7 @@ private:
     std::string pending_comment_;
     std::vector<ir::OpId> unspecified_;
     std::string fault_;
+    bool uses_memcpy_ = false;
     bool intrinsics_ = false;  // the model calls functions of the support file
     int next_ = 0;
 };
