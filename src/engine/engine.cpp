@@ -28,6 +28,10 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::create(interpret::State& state, EngineOptions options) {
+    if (options.run.accumulate == ir::Accumulate::F32 &&
+        options.compiler.numerics != loop::Numerics::Strict) {
+        return std::unexpected(Error{"compiled code adds in f32 only with strict numerics"});
+    }
     auto engine = std::unique_ptr<Engine>(new Engine(state, std::move(options)));
     LEMMA_TRY(engine->compiler_, codegen::Compiler::create(engine->options_.compiler));
     return engine;
@@ -77,6 +81,7 @@ Result<Engine::Loaded*> Engine::load() {
                                    {.target = compiler_->target(),
                                     .fuse = options_.fuse,
                                     .numerics = options_.compiler.numerics,
+                                    .accumulate = options_.run.accumulate,
                                     .least_steps = options_.least_steps,
                                     .least_gain = options_.least_gain,
                                     .apart = options_.guarded,

@@ -24,7 +24,8 @@ struct EngineOptions {
     bool fuse = true;
     int32_t least_steps = loop::kLeastSteps;  // of a tiled sum
     double least_gain = loop::kLeastGain;     // of merged products; 0: always merge
-    interpret::RunOptions run = {};           // of interpreted operations
+    // Of interpreted operations. With accumulate = F32, the compiler's numerics must be strict.
+    interpret::RunOptions run = {};
     // Reads the data of variables that the state does not have, on demand.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};

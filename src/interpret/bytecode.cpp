@@ -264,8 +264,10 @@ bool Bytecode::store_lanes(const BytecodeWrite& write, size_t from, size_t to) {
         };
         switch (op_) {
             case Op::Sum:
+                if (in_float_) return with([](double a, double b) { return ir::to_float(a + b); });
                 return with([](double a, double b) { return a + b; });
             case Op::Product:
+                if (in_float_) return with([](double a, double b) { return ir::to_float(a * b); });
                 return with([](double a, double b) { return a * b; });
             case Op::Min:
                 return with(ir::real_min);

@@ -47,6 +47,8 @@ enum class Code : uint8_t {
     Select,  // a ? b : c
     RealToInt,
     IntToReal,
+    IntToFloat,  // rounded to float once
+    RoundR,      // to float
     RealToBool,
     IntToBool,
     Function,  // function number b of `functions`
@@ -87,10 +89,12 @@ class Bytecode {
 public:
     using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
 
-    // Extents are constants here; `shapes` has those of all tensors in the formula.
+    // Extents are constants here; `shapes` has those of all tensors in the formula. `in_float`:
+    // each real operation is rounded to float (accumulate.h).
     static Result<Bytecode> compile(ir::Program& program,
                                     const ir::Formula& formula,
-                                    const Shapes& shapes);
+                                    const Shapes& shapes,
+                                    bool in_float = false);
     // The tensors whose arrays `run` expects, in this order, with the shapes given to `compile`.
     const std::vector<ir::TensorId>& tensors() const { return tensors_; }
     // Runs the whole loop nest. The error names the access that left its tensor.
@@ -137,6 +141,7 @@ private:
     void place_registers();
 
     ir::FormulaOp op_{};
+    bool in_float_ = false;         // sums and products are rounded at each step
     std::vector<int64_t> extents_;  // outermost first; at least one
     std::vector<uint32_t> index_registers_;
     std::vector<std::vector<Instruction>> blocks_;  // by depth; the first runs once

@@ -22,8 +22,9 @@ constexpr int64_t kLongEnough = 32;
 
 Result<Bytecode> Bytecode::compile(ir::Program& program,
                                    const ir::Formula& formula,
-                                   const Shapes& shapes) {
-    return BytecodeCompiler(program, formula, shapes).compile();
+                                   const Shapes& shapes,
+                                   bool in_float) {
+    return BytecodeCompiler(program, formula, shapes, in_float).compile();
 }
 
 Position BytecodeCompiler::fail(std::string message) {
@@ -33,6 +34,7 @@ Position BytecodeCompiler::fail(std::string message) {
 
 Result<Bytecode> BytecodeCompiler::compile() {
     kernel_.op_ = formula_.op;
+    kernel_.in_float_ = in_float_;
     new_register();  // register 0 is reserved for unused operands
     LEMMA_TRY(order_loops());
     if (formula_.counter.valid()) {
@@ -255,7 +257,7 @@ Position BytecodeCompiler::constant(ir::SymId id) {
     if (const auto number = pool_.as_int(id)) {
         value.integer = *number;
     } else if (const auto real = pool_.as_real(id)) {
-        value.real = *real;
+        value.real = in_float_ ? ir::to_float(*real) : *real;
     } else if (const auto flag = pool_.as_bool(id)) {
         value.integer = *flag;
     } else {
@@ -273,6 +275,22 @@ Position BytecodeCompiler::emit(Code code, Position a, Position b, Position c) {
     const uint32_t target = new_register();
     put(depth, {code, false, target, a.reg, b.reg, c.reg, 0});
     return {target, depth};
+}
+
+Position BytecodeCompiler::emit_real(Code code, Position a, Position b) {
+    return rounded(emit(code, a, b));
+}
+
+// In float, the quotient is rounded before the ceiling is taken.
+Position BytecodeCompiler::ceil_div(Position a, Position b) {
+    if (!in_float_) return emit(Code::CeilDivR, a, b);
+    return function("ceil", emit_real(Code::DivR, a, b));
+}
+
+Position BytecodeCompiler::modulo(Position a, Position b) {
+    if (!in_float_) return emit(Code::ModR, a, b);
+    const Position whole = function("floor", emit_real(Code::DivR, a, b));
+    return emit_real(Code::SubR, a, emit_real(Code::MulR, whole, b));
 }
 
 // Adds outer parts first, so that inner loops add only the parts that change there.
@@ -324,21 +342,27 @@ Position BytecodeCompiler::operation(const ir::SymNode& node) {
             const Code code = node.op == ir::SymOp::Add ? pick(Code::AddI, Code::AddR)
                                                         : pick(Code::MulI, Code::MulR);
             Position result = operands.front();
-            for (size_t i = 1; i < operands.size(); ++i) result = emit(code, result, operands[i]);
+            for (size_t i = 1; i < operands.size(); ++i) {
+                result =
+                    real ? emit_real(code, result, operands[i]) : emit(code, result, operands[i]);
+            }
             return result;
         }
         case ir::SymOp::Sub:
-            return emit(Code::SubR, operands[0], operands[1]);
+            return emit_real(Code::SubR, operands[0], operands[1]);
         case ir::SymOp::Neg:
             return emit(Code::NegR, operands[0]);
         case ir::SymOp::Div:
-            return emit(pick(Code::DivI, Code::DivR), operands[0], operands[1]);
+            return real ? emit_real(Code::DivR, operands[0], operands[1])
+                        : emit(Code::DivI, operands[0], operands[1]);
         case ir::SymOp::CeilDiv:
-            return emit(Code::CeilDivR, operands[0], operands[1]);
+            return ceil_div(operands[0], operands[1]);
         case ir::SymOp::Mod:
-            return emit(pick(Code::ModI, Code::ModR), operands[0], operands[1]);
+            return real ? modulo(operands[0], operands[1])
+                        : emit(Code::ModI, operands[0], operands[1]);
         case ir::SymOp::Pow:
-            return emit(pick(Code::PowI, Code::PowR), operands[0], operands[1]);
+            return real ? emit_real(Code::PowR, operands[0], operands[1])
+                        : emit(Code::PowI, operands[0], operands[1]);
         case ir::SymOp::Min:
             return chain(pick(Code::MinI, Code::MinR), operands);
         case ir::SymOp::Max:
@@ -364,26 +388,31 @@ Position BytecodeCompiler::operation(const ir::SymNode& node) {
         case ir::SymOp::ToInt:
             return real ? emit(Code::RealToInt, operands[0]) : operands[0];
         case ir::SymOp::ToReal:
-            return real ? operands[0] : emit(Code::IntToReal, operands[0]);
+            if (real) return operands[0];
+            return emit(in_float_ ? Code::IntToFloat : Code::IntToReal, operands[0]);
         case ir::SymOp::ToBool:
             return emit(pick(Code::IntToBool, Code::RealToBool), operands[0]);
         case ir::SymOp::Function:
             break;
     }
     if (!real) return emit(node.name == "abs" ? Code::AbsI : Code::SignI, operands[0]);
-    const auto function = find_function(node.name);
-    if (!function) return fail(fmt::format("no function `{}`", node.name));
+    return function(node.name, operands[0]);
+}
+
+Position BytecodeCompiler::function(std::string_view name, Position operand) {
+    const auto function = find_function(name);
+    if (!function) return fail(fmt::format("no function `{}`", name));
     kernel_.functions_.push_back(function);
     const uint32_t target = new_register();
-    put(operands[0].depth,
+    put(operand.depth,
         {Code::Function,
          false,
          target,
-         operands[0].reg,
+         operand.reg,
          static_cast<uint32_t>(kernel_.functions_.size() - 1),
          0,
          0});
-    return {target, operands[0].depth};
+    return rounded({target, operand.depth});
 }
 
 // ---- Memory -------------------------------------------------------------------------------------
@@ -478,7 +507,8 @@ Position BytecodeCompiler::access(const ir::Access& access) {
          at.reg,
          only_if ? only_if->reg : 0,
          0});
-    return {target, depth};
+    const bool wide = program_.tensors[access.tensor].dtype == ir::DType::F64;
+    return wide ? rounded({target, depth}) : Position{target, depth};
 }
 
 }  // namespace lemma::interpret

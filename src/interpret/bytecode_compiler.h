@@ -27,8 +27,13 @@ public:
 
     BytecodeCompiler(ir::Program& program,
                      const ir::Formula& formula,
-                     const Bytecode::Shapes& shapes)
-        : program_(program), pool_(program.symbols), formula_(formula), shapes_(shapes) {}
+                     const Bytecode::Shapes& shapes,
+                     bool in_float)
+        : program_(program),
+          pool_(program.symbols),
+          formula_(formula),
+          shapes_(shapes),
+          in_float_(in_float) {}
 
     Result<Bytecode> compile();
 
@@ -65,6 +70,12 @@ private:
     double size(const ir::SymTerm& term) const;
     bool is_near_element(ir::SymId id, double room);
     Position emit(Code code, Position a, Position b = {}, Position c = {});
+    // An operation with a real result, which is rounded to float if the formula computes in float.
+    Position emit_real(Code code, Position a, Position b = {});
+    Position rounded(Position real) { return in_float_ ? emit(Code::RoundR, real) : real; }
+    Position function(std::string_view name, Position operand);
+    Position ceil_div(Position a, Position b);
+    Position modulo(Position a, Position b);
     void put(size_t depth, Instruction instruction) {
         kernel_.blocks_[depth].push_back(instruction);
     }
@@ -90,6 +101,7 @@ private:
     ir::SymbolPool& pool_;
     const ir::Formula& formula_;
     const Bytecode::Shapes& shapes_;
+    const bool in_float_;
     Bytecode kernel_;
     std::map<ir::SymId, Position> places_;
     std::map<ir::SymId, const ir::Access*> accesses_;

@@ -159,6 +159,12 @@ bool Bytecode::execute(const std::vector<Instruction>& block, size_t lanes) {
             case Code::IntToReal:
                 map1(in, lanes, [](R& t, R a) { t.real = static_cast<double>(a.integer); });
                 break;
+            case Code::IntToFloat:
+                map1(in, lanes, [](R& t, R a) { t.real = static_cast<float>(a.integer); });
+                break;
+            case Code::RoundR:
+                map1(in, lanes, [](R& t, R a) { t.real = ir::to_float(a.real); });
+                break;
             case Code::RealToBool:
                 map1(in, lanes, [](R& t, R a) { t.integer = a.real != 0; });
                 break;

@@ -155,8 +155,21 @@ Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
     }
     LEMMA_TRY(kernel->run(arrays));
     const ir::Formula& formula = program_.operations[id].formulas[index];
+    LEMMA_TRY(round_written(formula));
     if (!formula.counter.valid()) return {};
     return end_append(formula, kernel->counter(), counted);
+}
+
+// With F32, the next formula reads floats: also those that a formula with f64 results has written.
+Result<void> Interpreter::round_written(const ir::Formula& formula) {
+    const bool done = options_.accumulate == ir::Accumulate::F64 ||
+                      ir::computes_in_float(program_, formula, options_.accumulate);
+    for (const ir::Write& write : formula.writes) {
+        if (done || program_.tensors[write.tensor].dtype != ir::DType::F32) continue;
+        LEMMA_TRY(const auto value, state_.value_of(write.tensor));
+        value->round();
+    }
+    return {};
 }
 
 // Compiles the bytecode of a formula once for each set of shapes.
@@ -180,7 +193,8 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
     const auto place = std::make_pair(id, index);
     const auto found = kernels_.find(place);
     if (found != kernels_.end() && found->second.key == key) return &found->second.kernel;
-    LEMMA_TRY(Bytecode made, Bytecode::compile(program_, formula, shapes));
+    const bool in_float = ir::computes_in_float(program_, formula, options_.accumulate);
+    LEMMA_TRY(Bytecode made, Bytecode::compile(program_, formula, shapes, in_float));
     auto& cached = kernels_[place];
     cached = {std::move(key), std::move(made)};
     return &cached.kernel;

@@ -10,6 +10,7 @@
 #include "interpret/bytecode.h"
 #include "interpret/executor.h"
 #include "interpret/state.h"
+#include "ir/program/accumulate.h"
 
 namespace lemma::interpret {
 
@@ -20,6 +21,7 @@ struct RunOptions {
     // Called before each operation of the main graph with the number done and the total.
     std::function<void(size_t, size_t)> on_progress;
     int64_t max_loop_steps = int64_t{1} << 32;  // limit of a loop without a count
+    ir::Accumulate accumulate = ir::Accumulate::F64;
 };
 
 class Interpreter : public Executor {
@@ -44,6 +46,7 @@ private:
     Result<void> run_formulas(ir::OpId id);
     Result<void> run_formula(ir::OpId id, size_t index);
     Result<Bytecode*> kernel(ir::OpId id, size_t index);
+    Result<void> round_written(const ir::Formula& formula);
     ir::Formula settled(const ir::Formula& formula, std::vector<int64_t>& key);
     // `counted`: what an earlier formula has counted by the same counter.
     Result<void> end_append(const ir::Formula& formula,

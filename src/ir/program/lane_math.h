@@ -38,5 +38,8 @@ inline int64_t to_int(double value) {
     if (std::isnan(value)) return 0;
     return value < 0 ? Limits::min() : Limits::max();
 }
+// The nearest float. The sum, difference, product, quotient or root of floats, computed in double
+// and then rounded, is the one of float arithmetic: double has more than twice the digits.
+inline double to_float(double value) { return static_cast<float>(value); }
 
 }  // namespace lemma::ir

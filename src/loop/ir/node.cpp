@@ -239,7 +239,11 @@ ExprId Builder::cast(ExprId value, Kind kind) {
     if (e.op == Op::Constant) {
         if (kind == Kind::Bool) return boolean(e.type.real() ? e.real != 0 : e.integer != 0);
         if (kind == Kind::Int) return integer(e.type.real() ? ir::to_int(e.real) : e.integer);
-        return real(e.type.real() ? e.real : static_cast<double>(e.integer), kind);
+        if (e.type.real()) return real(e.real, kind);
+        // Directly to float: by way of double, large numbers would be rounded twice.
+        return real(kind == Kind::F32 ? static_cast<double>(static_cast<float>(e.integer))
+                                      : static_cast<double>(e.integer),
+                    kind);
     }
     if (e.op == Op::Broadcast) {
         const uint16_t lanes = e.type.lanes;  // a new expression invalidates `e`

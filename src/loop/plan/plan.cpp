@@ -292,6 +292,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.results = results;
     graph.least_steps = options_.least_steps;
     graph.pool.strict = options_.numerics == Numerics::Strict;
+    graph.pool.accumulate = options_.accumulate;
     const size_t number = plan_.regions.size();
     plan_.regions.emplace_back();
     for (const ir::OpId id : operations) add_operation(scope, id);

@@ -169,10 +169,11 @@ struct PlanOptions {
     Target target;
     bool fuse = true;  // false: every operation by itself, as written
     Numerics numerics = Numerics::Default;
-    int32_t least_steps = kLeastSteps;  // of a tiled sum
-    double least_gain = kLeastGain;     // of merged products; 0: always merge
-    bool apart = false;                 // computed tensors share no memory
-    PassLog* log = nullptr;             // may be missing
+    ir::Accumulate accumulate = ir::Accumulate::F64;  // F32 needs strict numerics
+    int32_t least_steps = kLeastSteps;                // of a tiled sum
+    double least_gain = kLeastGain;                   // of merged products; 0: always merge
+    bool apart = false;                               // computed tensors share no memory
+    PassLog* log = nullptr;                           // may be missing
     // Verifies the program, the graph after each pass, and the kernels; for tests.
     bool verify = false;
 };

@@ -304,7 +304,8 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     for (const NestLoop& loop : shape_.reductions) steps = total_elements(steps, loop.extent);
     const bool adds =
         stage_.combine == ir::FormulaOp::Sum || stage_.combine == ir::FormulaOp::Product;
-    if (kind == Kind::F32 && adds && steps > kLongReduction) kind = Kind::F64;
+    const bool wide = adds && steps > kLongReduction && !pool_.strict;
+    if (kind == Kind::F32 && wide) kind = Kind::F64;
     const uint16_t lanes = shape_.lane_reduces ? target_.lanes() : lower_.lanes();
     const Type type{kind, lanes};
     Sums sums(count_sums());

@@ -149,7 +149,8 @@ public:
           shapes_(shapes),
           pool_(pool),
           build_(pool.build),
-          double_(pool.strict || Precision(program, formula).wants_double()) {}
+          float_(pool.strict && ir::computes_in_float(program, formula, pool.accumulate)),
+          double_(!float_ && (pool.strict || Precision(program, formula).wants_double())) {}
 
     Result<Stage> make();
 
@@ -161,6 +162,9 @@ private:
     ExprId operation(const ir::SymNode& node);
     ExprId function(const ir::SymNode& node, ExprId operand);
     ExprId power(ExprId base, ExprId exponent, ir::SymId exponent_id);
+    ExprId library(const char* name, std::vector<ExprId> args);
+    // The kind of reals that do not depend on a tensor.
+    Kind real_kind() const { return float_ ? Kind::F32 : Kind::F64; }
     ExprId combine(Op op, ExprId a, ExprId b);
     ExprId read(const ir::Access& access);
     ExprId literal(const ir::Tensor& tensor);
@@ -184,7 +188,8 @@ private:
     const Shapes& shapes_;
     StagePool& pool_;
     Builder& build_;
-    bool double_;
+    bool float_;   // each real operation is rounded to float
+    bool double_;  // elements are widened to double
     Stage stage_;
     std::unordered_map<ir::SymId, ExprId, IdHash> values_;
     std::unordered_map<ir::SymId, const ir::Access*, IdHash> accesses_;
@@ -262,7 +267,7 @@ ExprId StageMaker::compute(ir::SymId id) {
     if (const auto found = accesses_.find(id); found != accesses_.end())
         return read(*found->second);
     if (const auto number = symbols_.as_int(id)) return build_.integer(*number);
-    if (const auto real = symbols_.as_real(id)) return build_.real(*real, Kind::F64);
+    if (const auto real = symbols_.as_real(id)) return build_.real(*real, real_kind());
     if (const auto flag = symbols_.as_bool(id)) return build_.boolean(*flag);
     if (const auto found = known_.find(id); found != known_.end()) {
         return build_.integer(found->second);
@@ -372,13 +377,13 @@ ExprId StageMaker::operation(const ir::SymNode& node) {
         case ir::SymOp::ToInt:
             return build_.cast(v[0], Kind::Int);
         case ir::SymOp::ToReal:
-            return real ? v[0] : build_.cast(v[0], Kind::F64);
+            return real ? v[0] : build_.cast(v[0], real_kind());
         case ir::SymOp::ToBool:
             return build_.type(v[0]).kind == Kind::Bool
                        ? v[0]
                        : combine(Op::NotEqual,
                                  v[0],
-                                 real ? build_.real(0, Kind::F64) : build_.integer(0));
+                                 real ? build_.real(0, real_kind()) : build_.integer(0));
         case ir::SymOp::Function:
             return function(node, v[0]);
     }
@@ -419,7 +424,14 @@ ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
     if (kind == Kind::F64 && build_.type(exponent).kind == Kind::F32) {
         base = build_.cast(base, Kind::F32);
     }
-    return build_.library("pow", {base, exponent});
+    return library("pow", {base, exponent});
+}
+
+// In float, the function is computed in double and then rounded.
+ExprId StageMaker::library(const char* name, std::vector<ExprId> args) {
+    if (!float_) return build_.library(name, std::move(args));
+    for (ExprId& arg : args) arg = build_.cast(arg, Kind::F64);
+    return build_.cast(build_.library(name, std::move(args)), Kind::F32);
 }
 
 ExprId StageMaker::function(const ir::SymNode& node, ExprId x) {
@@ -454,7 +466,7 @@ ExprId StageMaker::function(const ir::SymNode& node, ExprId x) {
                              "acosh",
                              "atanh",
                              "erf"}) {
-        if (node.name == name) return build_.library(name, {x});
+        if (node.name == name) return library(name, {x});
     }
     return fail(fmt::format("the function `{}`", node.name));
 }
@@ -577,6 +589,7 @@ ExprId StageMaker::read(const ir::Access& access) {
     if (!element.valid() || !index.empty()) {
         element = build_.read(access.tensor.value, kind, std::move(index));
     }
+    if (float_ && kind == Kind::F64) return build_.cast(element, Kind::F32);
     return double_ && kind == Kind::F32 ? build_.cast(element, Kind::F64) : element;
 }
 

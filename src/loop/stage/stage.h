@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/program/accumulate.h"
 #include "ir/program/program.h"
 #include "loop/ir/node.h"
 #include "tensor/shape.h"
@@ -123,6 +124,9 @@ public:
     bool strict = false;
     // Powers of integers are Op::Pow; kernels do not have it.
     bool integer_powers = false;
+    // With `strict`: the precision of formulas. With F32, reals of a stage have the kind F32, and a
+    // library function is computed in double and then rounded.
+    ir::Accumulate accumulate = ir::Accumulate::F64;
 
     // A variable of a loop. `end` is its run-time extent, if it has one; the variable stays below
     // both.
