@@ -1,7 +1,8 @@
-// library_engine_test [--all] [FILTER…]: the operators of the standard library in compiled code,
-// against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random values, and some
-// (with `--all` every case) also with larger shapes. With filters, only files whose path contains
-// one of them.
+// library_engine_test [--all] [--strict] [FILTER…]: the operators of the standard library in
+// compiled code, against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random
+// values, and some (with `--all` every case) also with larger shapes. With `--strict`, strict code
+// must have the interpreter's bits, with sums in f64 and in f32. With filters, only files whose
+// path contains one of them.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -32,8 +33,8 @@ constexpr double kMostSteps = 4e5;
 
 class LibraryTest {
 public:
-    LibraryTest(bool all, std::string cache_folder)
-        : all_(all), cache_folder_(std::move(cache_folder)) {}
+    LibraryTest(bool all, bool strict, std::string cache_folder)
+        : all_(all), strict_(strict), cache_folder_(std::move(cache_folder)) {}
 
     void test_cases(const std::string& name,
                     const std::vector<NumberCase>& cases,
@@ -45,6 +46,7 @@ public:
                 seed = interpret::mix_bits(seed + static_cast<uint8_t>(c));
             }
             test_case(name, test, seed, counts);
+            if (strict_ && !all_) continue;
             const auto weighty = with_weights(test);
             if (weighty) test_case(name, *weighty, seed, counts);
             for (size_t i = 0; i < std::size(kGrowths); ++i) {
@@ -62,8 +64,7 @@ private:
                    NumberCounts& counts) const {
         auto program = compose_numbers(test);
         if (!program) return fail(name, test, program.error().message, counts);
-        const EngineReport report =
-            compare_engine(test, std::move(*program), {seed, cache_folder_});
+        const EngineReport report = compare(test, std::move(*program), seed);
         if (report.outcome == EngineOutcome::Differs) return fail(name, test, report.text, counts);
         count_steps(report, counts);
         // Where the file expects an error, the engine must fail, too.
@@ -88,8 +89,7 @@ private:
             if (test.declared.empty() && loop::steps_of(*program, kMostSteps) >= kMostSteps) {
                 continue;
             }
-            const EngineReport report =
-                compare_engine(*larger, std::move(*program), {seed, cache_folder_});
+            const EngineReport report = compare(*larger, std::move(*program), seed);
             if (report.outcome == EngineOutcome::Refused) break;
             ++counts.varied;
             count_steps(report, counts);
@@ -101,6 +101,12 @@ private:
             return;
         }
         ++counts.refused;
+    }
+
+    EngineReport compare(const NumberCase& test, ir::Program program, uint64_t seed) const {
+        const EngineRun run{seed, cache_folder_};
+        return strict_ ? compare_strict(test, std::move(program), run)
+                       : compare_engine(test, std::move(program), run);
     }
 
     static void count_steps(const EngineReport& report, NumberCounts& counts) {
@@ -132,12 +138,13 @@ private:
                         report));
     }
 
-    bool all_;
+    bool all_, strict_;
     std::string cache_folder_;
 };
 
 int run(std::vector<std::string> filters) {
     const bool all = std::erase(filters, "--all") > 0;
+    const bool strict = std::erase(filters, "--strict") > 0;
     std::string folder = (fs::temp_directory_path() / "library_engine_test.XXXXXX").string();
     if (!::mkdtemp(folder.data())) return 2;
     // Loaded here once, instead of in the process of each file.
@@ -145,7 +152,7 @@ int run(std::vector<std::string> filters) {
         say(compiler.error().message + "\n");
         return 2;
     }
-    const LibraryTest test(all, folder);
+    const LibraryTest test(all, strict, folder);
     const NumberCounts counts = test_number_files(
         filters,
         [&](const auto& name, const auto& cases, auto& to) { test.test_cases(name, cases, to); });

@@ -20,14 +20,16 @@ double small_weight(const std::string& name, uint64_t i) {
     return 0.2 * interpret::random_unit(name.size(), i) - 0.1;
 }
 
-std::unique_ptr<interpret::State> load_text(const std::string& text, const WeightOf& weight) {
+std::unique_ptr<interpret::State> load_text(const std::string& text,
+                                            const WeightOf& weight,
+                                            ir::DType real) {
     diag::SourceMap sources;
     Diagnostics diag;
     const auto file = sources.add("test.sknd", text);
     const auto package = sknd::load_package(sources, file, "main", sknd::no_reader(), {}, diag);
     sknd::check_types(package, {}, diag);
     std::optional<ir::Program> program;
-    if (!diag.has_errors()) program = sknd::compose(package, {}, diag);
+    if (!diag.has_errors()) program = sknd::compose(package, {.real = real}, diag);
     EXPECT_EQ(diag::render(sources, diag, {}), "");
     if (!program) return nullptr;
     auto state = std::make_unique<interpret::State>(std::move(*program));

@@ -20,7 +20,8 @@ double small_weight(const std::string& name, uint64_t i);
 
 // The graph of a SkriptND text; null, with failures reported, if it is wrong.
 std::unique_ptr<interpret::State> load_text(const std::string& text,
-                                            const WeightOf& weight = large_weight);
+                                            const WeightOf& weight = large_weight,
+                                            ir::DType real = ir::DType::F32);
 
 // One run by the oracle.
 Result<interpret::NamedArrays> run_interpreter(interpret::State& state,

@@ -111,8 +111,10 @@ Result<void> set_variables(const NumberCase& test, uint64_t seed, State& state) 
 // The results of each run, or the error.
 using Results = std::vector<Result<NamedArrays>>;
 
-Results run_interpreter(State& state, const NamedArrays& inputs) {
-    Interpreter interpreter(state);
+Results run_interpreter(State& state,
+                        const NamedArrays& inputs,
+                        interpret::RunOptions options = {}) {
+    Interpreter interpreter(state, std::move(options));
     Results results;
     for (int i = 0; i < kRuns; ++i) results.push_back(interpreter.run(inputs));
     return results;
@@ -149,6 +151,8 @@ Results run_engine(State& state,
     options.threads = threads;
     options.least_steps = 1;  // sums of all sizes are tiled
     options.compiler.cache_folder = run.cache_folder;
+    options.compiler.numerics = run.numerics;
+    options.run.accumulate = run.accumulate;
     auto engine = Engine::create(state, options);
     if (!engine) return Results(kRuns, std::unexpected(engine.error()));
     if (auto done = run_steps(state, inputs, **engine, report); !done) {
@@ -226,6 +230,32 @@ EngineReport compare_with(const NumberCase& test,
     return result;
 }
 
+// As compare_with, bit by bit, with one thread.
+EngineReport compare_bits(const NumberCase& test,
+                          const EngineRun& run,
+                          const NamedArrays& values,
+                          State& state) {
+    const auto refused = [](const Error& error) {
+        return EngineReport{EngineOutcome::Refused, error.message};
+    };
+    const auto inputs = give_weights(test, values, state);
+    if (!inputs) return refused(inputs.error());
+    auto ready = set_variables(test, run.seed, state);
+    if (!ready) return refused(ready.error());
+    const Results want = run_interpreter(state, *inputs, {.accumulate = run.accumulate});
+    ready = set_variables(test, run.seed, state);
+    if (!ready) return refused(ready.error());
+    EngineReport result;
+    const Results got = run_engine(state, *inputs, run, 1, result);
+    for (size_t i = 0; i < kRuns; ++i) result.text += compare(got[i], want[i], same_bits);
+    if (!result.text.empty()) {
+        result.outcome = EngineOutcome::Differs;
+    } else if (!want[0]) {
+        return refused(want[0].error());
+    }
+    return result;
+}
+
 // Inserts NaN, infinities and zeros of both signs.
 void sprinkle(Array& array, uint64_t seed) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -264,6 +294,38 @@ EngineReport compare_engine(const NumberCase& test, ir::Program program, const E
         if (special.outcome == EngineOutcome::Differs) return special;
     }
     return report;
+}
+
+EngineReport compare_strict(const NumberCase& test, ir::Program program, const EngineRun& run) {
+    State state(std::move(program));
+    NamedArrays given, random, special;
+    for (const NumberTensor& input : test.steps.front().inputs) {
+        given[input.name] = {input.values};
+        random[input.name] = {random_like(input.values, seed_of(input.name, run.seed))};
+        special[input.name] = random[input.name];
+        sprinkle(special[input.name][0], seed_of(input.name, run.seed + 1));
+    }
+    EngineReport result;
+    for (const auto accumulate : {ir::Accumulate::F64, ir::Accumulate::F32}) {
+        EngineRun strict = run;
+        strict.numerics = loop::Numerics::Strict;
+        strict.accumulate = accumulate;
+        EngineReport report = compare_bits(test, strict, random, state);
+        if (report.outcome == EngineOutcome::Refused) {
+            report = compare_bits(test, strict, given, state);
+        } else if (report.outcome == EngineOutcome::Agrees) {
+            const EngineReport odd = compare_bits(test, strict, special, state);
+            if (odd.outcome == EngineOutcome::Differs) report = odd;
+        }
+        if (report.outcome != EngineOutcome::Agrees) {
+            report.text = (accumulate == ir::Accumulate::F32 ? "f32: " : "f64: ") + report.text;
+            return report;
+        }
+        result.kernels += report.kernels;
+        result.interpreted += report.interpreted;
+        result.direct += report.direct;
+    }
+    return result;
 }
 
 }  // namespace lemma::testing

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "ir/program/accumulate.h"
 #include "ir/program/program.h"
+#include "loop/ir/numerics.h"
 #include "support/number_file.h"
 
 namespace lemma::testing {
@@ -12,6 +14,8 @@ namespace lemma::testing {
 struct EngineRun {
     uint64_t seed = 0;         // seed of the values of inputs and variables
     std::string cache_folder;  // object cache of the kernels
+    loop::Numerics numerics = loop::Numerics::Default;
+    ir::Accumulate accumulate = ir::Accumulate::F64;
 };
 
 enum class EngineOutcome : uint8_t { Agrees, Differs, Refused };
@@ -30,5 +34,8 @@ struct EngineReport {
 // The engine must refuse what the interpreter refuses. NaN and infinities must appear in the same
 // elements. Not for random operators.
 EngineReport compare_engine(const NumberCase& test, ir::Program program, const EngineRun& run);
+
+// Strict numerics must have the bits of the interpreter, with both precisions of accumulate.h.
+EngineReport compare_strict(const NumberCase& test, ir::Program program, const EngineRun& run);
 
 }  // namespace lemma::testing

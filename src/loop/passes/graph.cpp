@@ -84,6 +84,25 @@ bool is_map(const Stage& first, const StageGraph& graph) {
     return !reads_itself;
 }
 
+Stage assign_all(StageGraph& graph, ir::TensorId id) {
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    StageWrite write{id, {}, {}};
+    Builder& build = graph.pool.build;
+    for (const int64_t extent : graph.shapes.at(id)) {
+        stage.empty |= extent == 0;
+        if (extent <= 1) {
+            write.index.push_back(build.integer(0));
+            continue;
+        }
+        const VarId var = graph.pool.new_var(extent);
+        stage.loops.push_back({var, extent});
+        write.index.push_back(build.index(var));
+    }
+    stage.writes.push_back(std::move(write));
+    return stage;
+}
+
 ir::TensorId new_constant(StageGraph& graph, const std::vector<VarId>& vars) {
     tensor::Shape shape;
     for (const VarId var : vars) shape.push_back(graph.pool.extent(var));

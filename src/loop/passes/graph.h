@@ -79,6 +79,9 @@ bool covers(const Stage& stage, const StageGraph& graph);
 // Whether the stage assigns each element once, with its variables as the index and without guards.
 bool is_map(const Stage& stage, const StageGraph& graph);
 
+// A stage that assigns each element of the tensor; its value is missing.
+Stage assign_all(StageGraph& graph, ir::TensorId id);
+
 // Whether storing a value in this type rounds it no further: a fused value stays the same.
 bool keeps_values(tensor::DType dtype);
 // Whether every read of the value is inside its tensor.

@@ -83,7 +83,7 @@ constexpr auto kPlaced = PassPhase::Placed;
 const std::vector<Pass>& pipeline() {
     static const std::vector<Pass> passes = {
         // The planner makes stages from formulas (stage.h). Each operation passes scatter.h, init.h
-        // and strict.h by itself; the interpreter runs operations without stages.
+        // and widen.h by itself; the interpreter runs operations without stages.
         {"stages", kPlanner, {}, nullptr,
          "each group is one operation"},
         {"zeros", kStages, {"stages"}, on_graph<add_zeros>,

@@ -10,7 +10,7 @@
 #include "loop/passes/memory/when.h"
 #include "loop/passes/prepare/init.h"
 #include "loop/passes/prepare/scatter.h"
-#include "loop/passes/prepare/strict.h"
+#include "loop/passes/prepare/widen.h"
 #include "loop/passes/verify.h"
 #include "loop/plan/plan_impl.h"
 #include "loop/plan/plan_text.h"
@@ -86,12 +86,9 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     FusionGroup group;
     group.op = id;
     group.label = op.label;
-    bool narrow = false;
     for (const ir::Port& port : op.outputs) {
         for (const ir::TensorId output : port.operand.items) {
             if (!graph.shapes.contains(output)) return add_dynamic(scope, id, {});
-            const tensor::DType dtype = program_.tensors[output].dtype;
-            narrow |= dtype == tensor::DType::F16 || dtype == tensor::DType::BF16;
         }
     }
     for (const ir::Formula& formula : op.formulas) {
@@ -105,14 +102,7 @@ void Planner::add_primitive(Scope& scope, ir::OpId id) {
     }
     graph.groups.push_back(std::move(group));
     merge_init(graph, graph.groups.back());
-    // Sums are rounded once, at the end.
-    if (narrow && graph.groups.back().stages.size() > 1) {
-        graph.groups.pop_back();
-        add_interpreted(scope, id, "16-bit reals in several formulas");
-    } else if (graph.pool.strict && rounds_between(graph, graph.groups.back())) {
-        graph.groups.pop_back();
-        add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
-    }
+    widen_results(graph, graph.groups.back());
 }
 
 // The interpreter and kernels with run-time extents check their assertions themselves.

@@ -1,7 +1,7 @@
 // Operations with run-time extents: each is planned by itself.
 #include <algorithm>
 
-#include "loop/passes/prepare/strict.h"
+#include "loop/passes/prepare/widen.h"
 #include "loop/plan/plan_impl.h"
 
 namespace lemma::loop {
@@ -30,13 +30,6 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
     const ir::Operation& op = program_.operations[id];
     DynamicShape run_time;
     run_time.told = graph.new_tensor(tensor::DType::I64, {});
-    bool narrow = false;
-    for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId output : port.operand.items) {
-            narrow |= graph.dtypes.at(output) == tensor::DType::F16 ||
-                      graph.dtypes.at(output) == tensor::DType::BF16;
-        }
-    }
     for (const ir::Formula& formula : op.formulas) {
         auto stage = make_stage(program_, formula, known_, graph.shapes, graph.pool, &run_time);
         if (!stage) return add_interpreted(scope, id, stage.error().message);
@@ -56,11 +49,8 @@ void Planner::add_dynamic(Scope& scope, ir::OpId id, std::string why) {
     }
     FusionGroup alone;
     alone.stages = run_time.stages;
-    if (narrow && alone.stages.size() > 1) {
-        return add_interpreted(scope, id, "16-bit reals in several formulas");
-    }
-    if (graph.pool.strict && rounds_between(graph, alone)) {
-        return add_interpreted(scope, id, "a result in several formulas, which strict rounds once");
+    if (!rounded_between(graph, alone).empty()) {
+        return add_interpreted(scope, id, "a result in several formulas, which is rounded once");
     }
     graph.shapes[run_time.told] = {static_cast<int64_t>(run_time.numbers.size()) + 1};
     add_opaque(scope, id, DynamicGroup{std::move(run_time), compounds_});

@@ -77,25 +77,12 @@ bool starts_itself(const FusionGroup& group, ir::TensorId id, StageGraph& graph)
 }
 
 Stage zero_stage(ir::TensorId id, StageGraph& graph) {
-    Stage stage;
-    stage.combine = ir::FormulaOp::Assign;
-    StageWrite write{id, {}, {}};
+    Stage stage = assign_all(graph, id);
     Builder& build = graph.pool.build;
-    for (const int64_t extent : graph.shapes.at(id)) {
-        stage.empty |= extent == 0;
-        if (extent <= 1) {
-            write.index.push_back(build.integer(0));
-            continue;
-        }
-        const VarId var = graph.pool.new_var(extent);
-        stage.loops.push_back({var, extent});
-        write.index.push_back(build.index(var));
-    }
     const Kind kind = kind_of(graph.dtypes.at(id));
-    write.value = kind == Kind::Bool  ? build.boolean(false)
-                  : kind == Kind::Int ? build.integer(0)
-                                      : build.real(0, kind);
-    stage.writes.push_back(std::move(write));
+    stage.writes[0].value = kind == Kind::Bool  ? build.boolean(false)
+                            : kind == Kind::Int ? build.integer(0)
+                                                : build.real(0, kind);
     return stage;
 }
 
