@@ -2,7 +2,6 @@
 import dataclasses
 import json
 import pathlib
-import re
 import subprocess
 
 # The flags of each form, with which its C must build without a warning.
@@ -37,11 +36,14 @@ def run(command: list, what: str, timeout: int = TIMEOUT) -> subprocess.Complete
         raise Failed(f"{what} took more than {timeout} s") from None
 
 
-def refusal(errors: str) -> str:
-    """The first error of a refusal, without its place."""
-    line = next((e for e in errors.splitlines() if re.search(r"(^|: )error: ", e)),
-                (errors.strip().splitlines() or ["no message"])[-1])
-    return re.sub(r"^(.*?: )?error: ", "", line)[:200]
+def refusal(answer: str, errors: str) -> str:
+    """The first error of a refusal with its first note, without places."""
+    try:
+        first = next(d for d in json.loads(answer)["diagnostics"] if d["severity"] == "error")
+        parts = [first["message"], *(note["message"] for note in first.get("notes", [])[:1])]
+        return ": ".join(parts)[:200]
+    except (ValueError, KeyError, StopIteration):
+        return (errors.strip().splitlines() or ["no message"])[-1][:200]
 
 
 class CModel:
@@ -59,9 +61,19 @@ class CModel:
         return Port(*(described[key] for key in ("name", "c_name", "dtype", "shape")))
 
     def build(self, compiler: str = "gcc", flags: list[str] | None = None) -> None:
-        sources = sorted(self.folder.glob("*.c"))
-        done = run([compiler, *(FLAGS[self.form] if flags is None else flags), *sources, "-lm",
-                    "-o", self.program], "building")
+        flags = FLAGS[self.form] if flags is None else flags
+        self.compile([compiler, *flags, *self.sources(), "-lm", "-o", self.program])
+
+    def check(self, compiler: str, flags: list[str]) -> None:
+        """Builds nothing, but reports what the compiler does not like."""
+        self.compile([compiler, *flags, "-fsyntax-only", *self.sources()])
+
+    def sources(self) -> list[pathlib.Path]:
+        return sorted(self.folder.glob("*.c"))
+
+    @staticmethod
+    def compile(command: list) -> None:
+        done = run(command, "building")
         if done.returncode != 0:
             lines = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr[-300:]]
             raise Failed(f"does not build: {lines[0]}")
@@ -77,10 +89,10 @@ class CModel:
 def compile_model(lemma: str, model: pathlib.Path, folder: pathlib.Path, form: str,
                   options: list[str]) -> CModel:
     """The C of the model. Raises Refused if Lemma has an error to report, Failed if it crashes."""
-    done = run([lemma, "compile", model, "-o", folder, f"--form={form}", "--brief", *options],
+    done = run([lemma, "compile", model, "-o", folder, f"--form={form}", "--json", *options],
                "lemma compile")
     if done.returncode in (1, 2):
-        raise Refused(refusal(done.stderr))
+        raise Refused(refusal(done.stdout, done.stderr))
     if done.returncode != 0:
         raise Failed(f"lemma compile ended with {done.returncode}: {done.stderr.strip()[:200]}")
     return CModel(folder, form)

@@ -19,7 +19,9 @@ STAND_IN = r'''#!/usr/bin/env python3
 import json, pathlib, sys
 fault = pathlib.Path(sys.argv[2]).joinpath("fault").read_text()
 if fault == "refused":
-    sys.exit(print("model: error: the extents of `y` are dynamic [dynamic]", file=sys.stderr) or 1)
+    sys.exit(print(json.dumps({"diagnostics": [
+        {"severity": "warning", "message": "odd"},
+        {"severity": "error", "message": "no C", "notes": [{"message": "`y` is dynamic"}]}]})) or 1)
 if fault == "crash":
     sys.exit(3)
 out = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
@@ -103,7 +105,7 @@ class Verdicts(unittest.TestCase):
 
     def test_a_refusal_has_its_reason(self):
         self.assertEqual(self.verdict(self.write_case("refused")),
-                         ("refused", "the extents of `y` are dynamic [dynamic]"))
+                         ("refused", "no C: `y` is dynamic"))
 
     def test_refusals_and_passes_against_the_list_are_surprises(self):
         results = [(pathlib.Path("a"), ("passed", "")), (pathlib.Path("b"), ("refused", "why")),
