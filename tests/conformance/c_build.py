@@ -7,7 +7,8 @@ import subprocess
 # The flags of each form, with which its C must build without a warning.
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 FLAGS = {"certified": ["-std=c99", "-O1", "-ffp-contract=off", *WARNINGS],
-         "fast": ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]}
+         "fast": ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"],
+         "object": ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"]}
 TIMEOUT = 600
 
 
@@ -62,7 +63,8 @@ class CModel:
 
     def build(self, compiler: str = "gcc", flags: list[str] | None = None) -> None:
         flags = FLAGS[self.form] if flags is None else flags
-        self.compile([compiler, *flags, *self.sources(), "-lm", "-o", self.program])
+        objects = self.folder.glob("*.o")
+        self.compile([compiler, *flags, *self.sources(), *objects, "-lm", "-o", self.program])
 
     def check(self, compiler: str, flags: list[str]) -> None:
         """Builds nothing, but reports what the compiler does not like."""
@@ -78,21 +80,30 @@ class CModel:
             lines = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr[-300:]]
             raise Failed(f"does not build: {lines[0]}")
 
-    def run(self, inputs: pathlib.Path, outputs: pathlib.Path, timeout: int = TIMEOUT) -> None:
+    def run(self, inputs: pathlib.Path, outputs: pathlib.Path, timeout: int = TIMEOUT,
+            runner: list[str] | None = None) -> None:
         outputs.mkdir(parents=True, exist_ok=True)
         words = ["-i", inputs] if self.inputs else []
-        done = run([self.program, *words, "-o", outputs], "running", timeout)
+        done = run([*(runner or []), self.program, *words, "-o", outputs], "running", timeout)
         if done.returncode != 0:
             raise Failed(f"the program ended with {done.returncode}: {done.stderr.strip()[:200]}")
 
 
 def compile_model(lemma: str, model: pathlib.Path, folder: pathlib.Path, form: str,
                   options: list[str]) -> CModel:
-    """The C of the model. Raises Refused if Lemma has an error to report, Failed if it crashes."""
-    done = run([lemma, "compile", model, "-o", folder, f"--form={form}", "--json", *options],
-               "lemma compile")
-    if done.returncode in (1, 2):
-        raise Refused(refusal(done.stdout, done.stderr))
-    if done.returncode != 0:
-        raise Failed(f"lemma compile ended with {done.returncode}: {done.stderr.strip()[:200]}")
+    """The C of the model. Raises Refused if Lemma has an error to report, Failed if it crashes. The
+    form `object` is an object file with the example of the fast form."""
+    def call(output: pathlib.Path, *words: str) -> None:
+        done = run([lemma, "compile", model, "-o", output, *words, "--json", *options],
+                   "lemma compile")
+        if done.returncode in (1, 2):
+            raise Refused(refusal(done.stdout, done.stderr))
+        if done.returncode != 0:
+            raise Failed(f"lemma compile ended with {done.returncode}: {done.stderr.strip()[:200]}")
+    call(folder, f"--form={'fast' if form == 'object' else form}")
+    if form == "object":
+        for source in folder.glob("*.c"):
+            if source.name != "main.c":
+                source.unlink()
+        call(folder / "model.o")
     return CModel(folder, form)

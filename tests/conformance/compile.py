@@ -174,7 +174,7 @@ class Suite:
         model.build(self.args.compiler, self.args.flags.split() if self.args.flags else None)
         steps = recorded.steps(model)
         write_inputs(model, steps, folder / "in")
-        model.run(folder / "in", folder / "out")
+        model.run(folder / "in", folder / "out", runner=self.args.runner.split())
         check_outputs(model, steps, folder / "out", recorded)
 
     def all(self, cases: list[pathlib.Path]) -> list[tuple[pathlib.Path, tuple[str, str]]]:
@@ -202,6 +202,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--form", choices=sorted(c_build.FLAGS), default="certified")
     parser.add_argument("--compiler", default="gcc")
     parser.add_argument("--flags", help="flags of the compiler, instead of those of the form")
+    parser.add_argument("--runner", default="", help="runs programs: qemu-aarch64 -L /usr/aarch64-linux-gnu")
     parser.add_argument("--option", action="append", default=[], help="passed to lemma compile")
     parser.add_argument("--known", type=pathlib.Path, help="names of cases that lemma verify fails, left out")
     parser.add_argument("--refused", type=pathlib.Path, help="names of cases that may be refused")

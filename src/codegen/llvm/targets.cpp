@@ -59,13 +59,17 @@ Result<Builder> foreign([[maybe_unused]] const std::string& name) {
 const char* cpu_of(const std::string& level) {
     if (level == "avx512") return "skylake-avx512";
     if (level == "avx2") return "haswell";
+#ifdef __aarch64__
+    return "generic";
+#else
     return level == "aarch64" ? "generic" : "x86-64";
+#endif
 }
 
 // Whether the processor is of the same kind as this one; it may have other features.
 bool is_related(const MachineTarget& target) {
 #ifdef __aarch64__
-    return target.name == "aarch64";
+    return target.name == "aarch64" || target.name == "generic";
 #else
     return target.name != "aarch64";
 #endif

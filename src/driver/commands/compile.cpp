@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "driver/commands/command.h"
+#include "driver/compile/object.h"
 #include "driver/options.h"
 #include "emit/certified/certified.h"
 #include "emit/fast/fast.h"
@@ -39,6 +40,7 @@ private:
                                                model::Finding& finding) const;
     Result<std::vector<emit::CFile>> fast(const session::Session& session,
                                           model::Finding& finding) const;
+    bool to_object() const { return !reference_ && is_object_file(out_); }
     std::string origin() const;
 
     bool reference_;  // the older name of the certified form
@@ -52,8 +54,14 @@ private:
 
 void Compile::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
-    if (!reference_) {
+    if (reference_) {
+        arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
+    } else {
+        arguments.text("-o,--output",
+                       out_,
+                       "DIR|FILE.o|FILE.so",
+                       "folder to write (.); an object file or a shared library: the fast form as "
+                       "machine code, with its header FILE.h");
         const Choices<Form> forms = {{"certified", Form::Certified}, {"fast", Form::Fast}};
         arguments.choice(
             "--form",
@@ -106,13 +114,22 @@ Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
 Result<std::vector<emit::CFile>> Compile::fast(const session::Session& session,
                                                model::Finding& finding) const {
     LEMMA_TRY(const codegen::MachineTarget target, codegen::any_target(options_.compile.target));
-    LEMMA_TRY(const engine::Frozen frozen, session.freeze(target, {}));
+    LEMMA_TRY(engine::Frozen frozen, session.freeze(target, {}));
     std::vector<emit::Obstacle> obstacles;
     for (const engine::Obstacle& obstacle : frozen.obstacles) {
         obstacles.push_back({obstacle.op, obstacle.why});
     }
     emit::report_obstacles(session.program(), obstacles, finding.diag);
     if (!obstacles.empty()) return std::vector<emit::CFile>();
+    if (to_object()) {
+        LEMMA_TRY(write_object(frozen.plan,
+                               target,
+                               {.path = out_,
+                                .name = prefix_,
+                                .origin = origin(),
+                                .compiler = session::compiler_options(options_.compile)}));
+        return std::vector<emit::CFile>();
+    }
     return emit::write_fast(frozen.plan, {.name = prefix_, .origin = origin()});
 }
 
@@ -122,13 +139,13 @@ Result<void> Compile::write(model::Finding& finding) const {
             Error{fmt::format("`{}` is no name for C: give letters, digits and `_`", prefix_)});
     }
     session::SessionOptions options = options_;
-    const bool fast_form = form_ == Form::Fast;
+    const bool fast_form = form_ == Form::Fast || to_object();
     options.engine = fast_form ? session::EngineKind::Jit : session::EngineKind::Interpret;
     if (fast_form) options.compile.target.clear();  // the session runs nothing
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return {};
     LEMMA_TRY(const auto files, fast_form ? fast(*session, finding) : certified(*session, finding));
-    if (finding.diag.has_errors()) return {};
+    if (finding.diag.has_errors() || to_object()) return {};
     const fs::path folder = out_.empty() ? fs::path(".") : fs::path(out_);
     LEMMA_TRY(tensor::make_folder(folder.string()));
     for (const emit::CFile& file : files) {
