@@ -102,6 +102,7 @@ Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
     const emit::CertifiedInput input{
         .program = session.program(),
         .variable = [&](const ir::Tensor& tensor) { return session.variable(tensor.name); },
+        .accumulate = options_.run.accumulate,
         .name = prefix_,
         .origin = origin()};
     std::vector<emit::Obstacle> obstacles;

@@ -146,7 +146,7 @@ std::optional<CertifiedModel> ModelWriter::run() {
 
 std::optional<CertifiedModel> write_certified(const CertifiedInput& input,
                                               std::vector<Obstacle>& obstacles) {
-    const auto lowered = lower(input.program, obstacles);
+    const auto lowered = lower(input.program, input.accumulate, obstacles);
     if (!obstacles.empty()) {
         // Intrinsics are in the way as well; all of them are named at once.
         return std::nullopt;

@@ -11,6 +11,7 @@
 #include "emit/certified/stage_code.h"
 #include "emit/obstacle.h"
 #include "interpret/array.h"
+#include "ir/program/accumulate.h"
 
 namespace lemma::emit {
 
@@ -18,6 +19,7 @@ struct CertifiedInput {
     const ir::Program& program;
     // The value of a variable; null if it has none.
     std::function<const interpret::Array*(const ir::Tensor&)> variable;
+    ir::Accumulate accumulate = ir::Accumulate::F64;
     std::string name = "model";  // the prefix of files and functions
     std::string origin;          // for comments: tool and model
 };

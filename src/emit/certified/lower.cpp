@@ -8,6 +8,7 @@
 #include "base/match.h"
 #include "loop/passes/prepare/init.h"
 #include "loop/passes/prepare/scatter.h"
+#include "loop/passes/prepare/widen.h"
 #include "loop/passes/prepare/zeros.h"
 #include "loop/schedule/nest.h"
 #include "tensor/room.h"
@@ -34,10 +35,14 @@ constexpr int64_t kMostBytes = int64_t{1} << 31;
 
 class Lowerer {
 public:
-    Lowerer(const ir::Program& program, LoweredProgram& result, std::vector<Obstacle>& obstacles)
+    Lowerer(const ir::Program& program,
+            ir::Accumulate accumulate,
+            LoweredProgram& result,
+            std::vector<Obstacle>& obstacles)
         : program_(program), result_(result), graph_(result.graph), obstacles_(obstacles) {
         graph_.pool.strict = true;
         graph_.pool.integer_powers = true;
+        graph_.pool.accumulate = accumulate;
     }
 
     void run() {
@@ -49,7 +54,10 @@ public:
         copy_outputs();
         updates();
         loop::add_zeros(graph_);
-        for (FusionGroup& group : graph_.groups) loop::merge_init(graph_, group);
+        for (FusionGroup& group : graph_.groups) {
+            loop::merge_init(graph_, group);
+            widen_sums(group);
+        }
         drop_unread();
     }
 
@@ -77,11 +85,7 @@ private:
                      std::unordered_map<ir::TensorId, int, IdHash>& reads) const;
     void updates();
     void split_writes(FusionGroup& group);
-    void widen(FusionGroup& group);
-    DType wide_type(DType dtype) const;
-    bool needs_width(const FusionGroup& group, ir::TensorId id) const;
-    Stage copy_stage(ir::TensorId from, ir::TensorId to);
-    ExprId with_tensor(ExprId id, ir::TensorId from, ir::TensorId to);
+    void widen_sums(FusionGroup& group);
 
     const ir::Program& program_;
     LoweredProgram& result_;
@@ -187,7 +191,7 @@ void Lowerer::primitive(ir::OpId id, Steps& out) {
     }
     for (Stage& stage : group.stages) rename(stage);
     loop::merge_init(graph_, group);
-    widen(group);
+    loop::widen_results(graph_, group);
     split_writes(group);
     graph_.groups.push_back(std::move(group));
     out.push_back({GroupStep{graph_.groups.size() - 1}});
@@ -218,93 +222,21 @@ void Lowerer::split_writes(FusionGroup& group) {
     group.stages = std::move(stages);
 }
 
-// ---- Results that are rounded once --------------------------------------------------------------
-
-// The type in which an operation computes the elements before it rounds them.
-DType Lowerer::wide_type(DType dtype) const {
-    switch (dtype) {
-        case DType::F16:
-        case DType::BF16:
-        case DType::F32:
-            return DType::F64;
-        case DType::F64:
-        case DType::Bool:
-        case DType::Str:
-            return dtype;
-        default:
-            return DType::I64;
-    }
-}
-
-// Whether a stage reads what an earlier one wrote, or adds to it step by step.
-bool Lowerer::needs_width(const FusionGroup& group, ir::TensorId id) const {
-    bool reads = false, adds = false;
+// A sum that is added to its tensor step by step must not be rounded at each step.
+void Lowerer::widen_sums(FusionGroup& group) {
+    std::vector<ir::TensorId> sums;
     for (const Stage& stage : group.stages) {
-        loop::for_each_value(stage, [&](ExprId value) {
-            graph_.pool.visit_reads(
-                value, [&](ExprId, const Expr& e) { reads |= loop::tensor_of(e) == id; });
+        if (!loop::accumulates(stage) || stage.initial.valid()) continue;
+        for (const StageWrite& write : stage.writes) sums.push_back(write.tensor);
+    }
+    for (const ir::TensorId id : sums) {
+        // The first of several stages may have widened it already.
+        const bool written = std::ranges::any_of(group.stages, [&](const Stage& stage) {
+            return loop::accumulates(stage) && !stage.initial.valid() &&
+                   std::ranges::any_of(stage.writes,
+                                       [&](const StageWrite& write) { return write.tensor == id; });
         });
-        for (const StageWrite& write : stage.writes) {
-            adds |= write.tensor == id && loop::accumulates(stage) && !stage.initial.valid();
-        }
-    }
-    return reads || adds;
-}
-
-ExprId Lowerer::with_tensor(ExprId id, ir::TensorId from, ir::TensorId to) {
-    if (!id.valid()) return id;
-    loop::StagePool& pool = graph_.pool;
-    const Kind kind = loop::kind_of(graph_.dtypes.at(to));
-    std::vector<ExprId> reads;
-    pool.visit_reads(id, [&](ExprId read, const Expr& e) {
-        if (loop::tensor_of(e) == from) reads.push_back(read);
-    });
-    for (const ExprId read : reads) {
-        const Expr e = pool[read];
-        const ExprId wide = pool.build.read(to.value, kind, e.args);
-        // The stage converts elements to double; the new ones are doubles already.
-        id = pool.replace(id, pool.build.cast(read, kind), wide);
-        id = pool.replace(id, read, pool.build.cast(wide, e.type.kind));
-    }
-    return id;
-}
-
-Stage Lowerer::copy_stage(ir::TensorId from, ir::TensorId to) {
-    Stage stage;
-    stage.combine = ir::FormulaOp::Assign;
-    loop::Builder& build = graph_.pool.build;
-    std::vector<ExprId> index;
-    for (const int64_t extent : graph_.shapes.at(to)) {
-        stage.empty |= extent == 0;
-        if (extent <= 1) {
-            index.push_back(build.integer(0));
-            continue;
-        }
-        const loop::VarId var = graph_.pool.new_var(extent);
-        stage.loops.push_back({var, extent});
-        index.push_back(build.index(var));
-    }
-    const ExprId value = build.read(from.value, loop::kind_of(graph_.dtypes.at(from)), index);
-    stage.writes.push_back({to, std::move(index), value});
-    return stage;
-}
-
-void Lowerer::widen(FusionGroup& group) {
-    const std::vector<ir::TensorId> results = group.writes;
-    for (const ir::TensorId id : results) {
-        const DType dtype = graph_.dtypes.at(id);
-        const DType wide = wide_type(dtype);
-        if (wide == dtype || !needs_width(group, id)) continue;
-        const ir::TensorId inner = graph_.new_tensor(wide, graph_.shapes.at(id));
-        for (Stage& stage : group.stages) {
-            loop::for_each_expr(stage,
-                                [&](ExprId& value) { value = with_tensor(value, id, inner); });
-            for (StageWrite& write : stage.writes) {
-                if (write.tensor == id) write.tensor = inner;
-            }
-        }
-        group.stages.push_back(copy_stage(inner, id));
-        group.writes.insert(group.writes.begin(), inner);
+        if (written) loop::widen_result(graph_, group, id);
     }
 }
 
@@ -632,9 +564,10 @@ void Lowerer::updates() {
 }  // namespace
 
 std::unique_ptr<LoweredProgram> lower(const ir::Program& program,
+                                      ir::Accumulate accumulate,
                                       std::vector<Obstacle>& obstacles) {
     auto result = std::make_unique<LoweredProgram>();
-    Lowerer(program, *result, obstacles).run();
+    Lowerer(program, accumulate, *result, obstacles).run();
     return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emit/obstacle.h"
+#include "ir/program/accumulate.h"
 #include "ir/program/program.h"
 #include "loop/passes/graph.h"
 
@@ -71,6 +72,8 @@ struct LoweredProgram {
 };
 
 // Each operation that the certified form cannot express becomes an obstacle.
-std::unique_ptr<LoweredProgram> lower(const ir::Program& program, std::vector<Obstacle>& obstacles);
+std::unique_ptr<LoweredProgram> lower(const ir::Program& program,
+                                      ir::Accumulate accumulate,
+                                      std::vector<Obstacle>& obstacles);
 
 }  // namespace lemma::emit

@@ -662,7 +662,8 @@ std::vector<CFunction> StageWriter::run() {
     if (loop::accumulates(stage_) && !stage_.writes.empty()) {
         kind_ = std::max(pool_[write().value].type.kind,
                          loop::kind_of(graph_.dtypes.at(write().tensor)));
-        if (kind_ == Kind::F32 && stage_.initial.valid()) {
+        const bool in_float = pool_.accumulate == ir::Accumulate::F32;
+        if (kind_ == Kind::F32 && stage_.initial.valid() && !in_float) {
             kind_ = std::max(kind_, pool_[stage_.initial].type.kind);
         }
     }

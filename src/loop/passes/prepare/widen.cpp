@@ -73,23 +73,26 @@ std::vector<ir::TensorId> rounded_between(const StageGraph& graph, const FusionG
     return result;
 }
 
+void widen_result(StageGraph& graph, FusionGroup& group, ir::TensorId id) {
+    const tensor::DType held = held_as(graph.dtypes.at(id), graph.pool);
+    if (held == graph.dtypes.at(id)) return;
+    const ir::TensorId wide = graph.new_tensor(held, graph.shapes.at(id));
+    for (Stage& stage : group.stages) {
+        for (StageWrite& write : stage.writes) {
+            if (write.tensor == id) write.tensor = wide;
+        }
+        for_each_value(stage, [&](ExprId& value) { redirect(graph, value, id, wide); });
+    }
+    Stage copy = assign_all(graph, id);
+    copy.writes[0].value =
+        graph.pool.build.read(wide.value, kind_of(graph.dtypes.at(wide)), copy.writes[0].index);
+    group.stages.push_back(std::move(copy));
+    group.writes.push_back(wide);
+}
+
 int widen_results(StageGraph& graph, FusionGroup& group) {
     const std::vector<ir::TensorId> narrow = rounded_between(graph, group);
-    for (const ir::TensorId id : narrow) {
-        const ir::TensorId wide =
-            graph.new_tensor(held_as(graph.dtypes.at(id), graph.pool), graph.shapes.at(id));
-        for (Stage& stage : group.stages) {
-            for (StageWrite& write : stage.writes) {
-                if (write.tensor == id) write.tensor = wide;
-            }
-            for_each_value(stage, [&](ExprId& value) { redirect(graph, value, id, wide); });
-        }
-        Stage copy = assign_all(graph, id);
-        copy.writes[0].value =
-            graph.pool.build.read(wide.value, kind_of(graph.dtypes.at(wide)), copy.writes[0].index);
-        group.stages.push_back(std::move(copy));
-        group.writes.push_back(wide);
-    }
+    for (const ir::TensorId id : narrow) widen_result(graph, group, id);
     if (!narrow.empty()) find_reads(graph, group);
     return static_cast<int>(narrow.size());
 }

@@ -12,7 +12,10 @@ namespace lemma::loop {
 // the 16-bit reals.
 std::vector<ir::TensorId> rounded_between(const StageGraph& graph, const FusionGroup& group);
 
-// Stages use a wider tensor in place of each of these, and a last stage copies it to the result.
+// Stages use a wider tensor in place of this one, and a last stage copies it to the result. Does
+// nothing if the type holds every value.
+void widen_result(StageGraph& graph, FusionGroup& group, ir::TensorId id);
+// Does so with each of the tensors above.
 // The number of widened tensors.
 int widen_results(StageGraph& graph, FusionGroup& group);
 
