@@ -433,6 +433,16 @@ TEST(ModelObject, LinkerStaysWithinDamagedObjects) {
     EXPECT_GT(refused, 10U);
 }
 
+TEST(ModelObject, RefusesMoreThanAnObjectFileHolds) {
+    loop::FrozenPlan plan;
+    plan.arena_bytes = int64_t{3} << 30;
+    const auto made = object_of(plan, "");
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().message,
+              "constants and memory of the model have 3072 MiB, but an object file has room for "
+              "2000");
+}
+
 // ---- Half precision -----------------------------------------------------------------------------
 
 // out[i] = in[i] in another type.
