@@ -26,11 +26,12 @@ MAY_INCLUDE = {
     "codegen": "base diag tensor loop runtime",
     "engine": "base tensor ir interpret loop runtime codegen",
     "emit": "base diag tensor ir interpret loop",
+    "prove": "base diag tensor ir sonnx emit codegen",
     "model": f"base diag tensor ir {FRONT_ENDS}",
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
     "api": "base diag tensor ir interpret engine model session",
-    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit model convert session",
+    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

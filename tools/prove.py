@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Proves the reference operators: `./dev prove` runs it.
+"""Proves a set of programs and refutes mutants of them: `./dev prove` runs it.
 
-Each model of tests/sonnx/cases.h is written as C by `lemma reference`; Frama-C's WP has to prove every goal of
-it: the contracts, the absence of run-time errors, termination. Then the C is broken on purpose, one fault at a
-time, and each of these mutants has to be refuted: a proof that also accepts wrong programs is worth nothing."""
+`lemma prove` has to prove every goal of each program: the seeds (models of tests/sonnx/cases.h, for the operators
+that SONNX defines, and of tests/prove, for each kind of contract) and networks of examples/certified. Then functions
+are broken on purpose, one fault at a time, and each of these mutants has to be refuted: a proof that also accepts
+wrong programs is worth nothing."""
 import argparse
+import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -13,242 +16,285 @@ import subprocess
 import sys
 import time
 
-FLAGS = [
-    "-wp", "-wp-rte", "-warn-special-float", "none",  # NaN and infinity are ordinary values
-    "-wp-model", "Typed+real",  # contracts have no real arithmetic, only functions such as sx_add
-    "-wp-prover", "z3,cvc4", "-wp-par", "1", "-wp-cache", "none",
-    "-wp-no-simplify-is-cint",  # otherwise goals are lost if an extent is 1 or 2
-    "-wp-no-init-const",  # the proof does not depend on the elements of constants
-]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NETWORKS = ["acas_xu", "tanh_mlp", "lenet5"]  # of the default set
+MORE_NETWORKS = ["resnet8", "mobilenet_v1", "yolo_head", "lstm"]
 
-# Defects by case: a description, the text of the code (a regular expression), and its replacement.
-LAST = r"(for \(int {0} = 0; {0} < )(\d+)"  # the end of a loop
+LAST = r"(for \(int32_t {0} = 0; {0} < )(\d+)"  # the end of a loop
 
 
 def shorter(index):
-    return (LAST.format(index), lambda match: match[1] + str(int(match[2]) - 1))
+    return LAST.format(index), lambda match: match[1] + str(int(match[2]) - 1)
 
 
-MUTANTS = {
-    "conv_standard": [
-        ("padding with the wrong sign", r"(const int ih = .*) - (\d+);", r"\1 + \2;"),
-        ("rows and columns of the kernel swapped", r"\[kh\]\[kw\]", "[kw][kh]"),
-        ("the last input channel left out", *shorter("c")),
-        ("bias added for each tap", r"acc = sx_add\(acc, ", "acc = sx_add(sx_add(acc, (double)t_b[m]), "),
-        ("no bias", r"double acc = .*;", "double acc = 0.0;"),
-    ],
-    "conv_strided": [
-        ("stride left out", r"\(oh \* 2\)", "oh"),
-        ("strides of rows and columns swapped", r"\(ow \* 3\)", "(ow * 2)"),
-        ("the last column of the output left out", *shorter("ow")),
-    ],
-    "conv_dilated": [
-        ("dilation left out", r"\(kh \* 3\)", "kh"),
-        ("the guard takes the last column for padding", r"\(iw < 8\)", "(iw < 7)"),
+# A fault in the code of one function: its text (a regular expression) and the replacement. Names are those of the
+# files that `lemma prove` writes: tensors are numbered in the order in which the contract mentions them.
+Mutant = collections.namedtuple("Mutant", "kind program function fault pattern replacement")
+
+
+def mutants_of(kind, program, function, faults):
+    return [Mutant(kind, program, function, *fault) for fault in faults]
+
+
+MUTANTS = [
+    *mutants_of("map", "map", "n0_mul", [
+        ("an axis of one element is read behind it", r"(t\d+)\[0\]\[i1\]\[0\]", r"\1[0][i1][i2]"),
+        ("axes aligned at the front", r"(t\d+)\[0\]\[i1\]\[0\]", r"\1[0][i0][0]"),
+        ("operands swapped", r"sx_mul\((.*), (.*)\)\)", r"sx_mul(\2, \1))"),
+        ("the last column left out", *shorter("i2")),
+    ]),
+    *mutants_of("map", "map", "n1_exp", [
+        ("another function", r"sx_exp\(", "sx_neg("),
+        ("no rounding to float", r"sx_float\((sx_exp\(.*\))\);", r"(float)\1;"),
+    ]),
+    *mutants_of("map", "map", "n4_select", [
+        ("the other choice", r"!= 0\)", "== 0)"),
+    ]),
+    *mutants_of("map", "expand", "n0_expand", [
+        ("one element for a whole axis", r"\[i3\]\)?;", "[0];"),
+    ]),
+    *mutants_of("reduction", "reduction", "n0_point", [
+        ("the last element left out", *shorter("k0")),
         ("the sum begins with another number", r"double acc = 0\.0;", "double acc = 1.0;"),
-    ],
-    "conv_depthwise": [
-        ("all channels read the first one", r"t_x\[n\]\[m\]", "t_x[n][0]"),
-        ("the first kernel for all channels", r"t_w\[m\]\[0\]", "t_w[0][0]"),
-        ("the last row of the kernel left out", *shorter("kh")),
-    ],
-    "conv_grouped": [
-        ("groups that are too small", r"\(m / 3\)", "(m / 2)"),
-        ("all groups read the first one", r"\(\(m / 3\) \* 2\) \+ c", "c"),
-    ],
-    "concat_rank2": [
-        ("intervals closed at both ends", r"if \(i1 < 3\)", "if (i1 <= 3)"),
-        ("the offset forgets an input", r"\[i1 - 5\]", "[i1 - 3]"),
-        ("inputs swapped", r"t_b\[i0\]\[i1 - 3\]", "t_c[i0][i1 - 3]"),
-    ],
-    "concat_rank4": [
-        ("the second input begins too early", r"if \(i1 < 2\)", "if (i1 < 1)"),
-        ("joined along another axis", r"t_b\[i0\]\[i1 - 2\]\[i2\]", "t_b[i0][i2][i1 - 2]"),
+        ("another axis", r"\[i0\]\[k0\]\[i1\]", "[k0][i0][i1]"),
+    ]),
+    *mutants_of("reduction", "reduction", "n1_point", [
+        ("columns before rows", r"\[k0\]\[k1\]", "[k1][k0]"),
+    ]),
+    *mutants_of("reduction", "reduction", "n3_point", [
+        ("a transposed matrix", r"\[k0\]\[i1\]", "[i1][k0]"),
+        ("a product instead of the sum", r"acc = sx_add\(acc, ", "acc = sx_mul(acc, "),
+        ("added in another order", r"sx_add\(acc, (sx_mul\(.*\))\);", r"sx_add(\1, acc);"),
+    ]),
+    *mutants_of("reduction", "reduction", "n4_point", [
+        ("the minimum", r"sx_max\(", "sx_min("),
+    ]),
+    *mutants_of("window", "conv_standard", "n0_point", [
+        ("padding with the wrong sign", r"\(-1 \+ i1\)", "(1 + i1)"),
+        ("rows and columns of the kernel swapped", r"\[k1\]\[k2\]", "[k2][k1]"),
+        ("the last input channel left out", *shorter("k0")),
+        ("bias added for each tap", r"acc = sx_add\(acc, ", "acc = sx_add(sx_add(acc, 1.0), "),
+        ("no bias", r"double acc = .*;", "double acc = 0.0;"),
+    ]),
+    *mutants_of("window", "conv_strided", "n0_point", [
+        ("stride left out", r"\(2 \* i\d\)", "i2"),
+        ("strides of rows and columns swapped", r"\(3 \* i", "(2 * i"),
+    ]),
+    *mutants_of("window", "conv_strided", "n0_conv", [
+        ("the last column of the output left out", *shorter("i3")),
+    ]),
+    *mutants_of("window", "conv_dilated", "n0_point", [
+        ("dilation left out", r"\(3 \* k(\d)\)", r"k\1"),
+        ("the guard takes the last column for padding", r"< 8\)", "< 7)"),
+    ]),
+    *mutants_of("window", "conv_depthwise", "n0_point", [
+        ("all channels read the first one", r"(\(double\)t\d+\[0\])\[i0\]", r"\1[0]"),
+        ("the first kernel for all channels", r"(\(double\)t\d+)\[i0\]\[0\]", r"\1[0][0]"),
+    ]),
+    *mutants_of("window", "window", "n2_point", [
+        ("padding counts as zero", r"if \(\(v0 >= 0\)", "acc = sx_max(acc, 0.0);\n if ((v0 >= 0)"),
+        ("the guard forgets the columns", r"\(v0 >= 0\) && \(v1 >= 0\)", "(v0 >= 0)"),
+        ("windows overlap", r"\(-1 \+ \(2 \* i1\)\)", "(-1 + i1)"),
+    ]),
+    *mutants_of("layout", "layouts", "n2_transpose", [
+        ("another permutation", r"t\d+\[i2\]\[i0\]\[i1\] = ", "t0[i0][i1][i2] = "),
+        ("the last row left out", *shorter("i1")),
+        ("one row is written for all", r"(t\d+\[i2\]\[i0\])\[i1\] = ", r"\1[0] = "),
+    ]),
+    *mutants_of("layout", "layouts", "n3_slice", [
+        ("the slice begins at the front", r"\[1 \+ \(2 \* i1\)\]", "[2 * i1]"),
+        ("no stride", r"\[1 \+ \(2 \* i1\)\]", "[1 + i1]"),
+    ]),
+    *mutants_of("layout", "layouts", "n1_unflatten", [
+        ("rows of another length", r"\(9 \* i0\)", "(8 * i0)"),
+    ]),
+    *mutants_of("softmax", "softmax", "n1_sub", [
+        ("the peak is not subtracted", r"sx_sub\((.*), .*\);", r"(\1);"),
+        ("the peak of another column", r"\[i0\]\[0\]\[i2\]", "[i0][0][0]"),
+    ]),
+    *mutants_of("softmax", "softmax", "n3_point", [
+        ("the sum lacks an element", *shorter("k0")),
+        ("the sum along another axis", r"\[i0\]\[k0\]\[i1\]", "[i0][i1][k0]"),
+    ]),
+    *mutants_of("softmax", "softmax", "n4_div", [
+        ("the quotient upside down", r"sx_div\((.*), (.*)\)\)", r"sx_div(\2, \1))"),
+        ("the sum of another column", r"\[i0\]\[0\]\[i2\]", "[i0][0][0]"),
+    ]),
+    *mutants_of("concat", "concat", "n0_concat_3", [
+        ("the offset forgets an input", r"\[4 \+ i1\]", "[3 + i1]"),
+        ("the part has another order", r"\[4 \+ i1\]", "[5 - i1]"),
         ("the last batch left out", *shorter("i0")),
-    ],
-    "broadcast_add": [
-        ("an axis of one element is read behind it", r"t_b\[i1\]\[0\]", "t_b[i1][i2]"),
-        ("axes aligned at the front", r"t_b\[i1\]\[0\]", "t_b[i0][0]"),
-        ("operands swapped", r"sx_add\((.*), (.*)\)\)", r"sx_add(\2, \1))"),
-    ],
-    "expand": [
-        ("one element for a whole axis", r"t_x\[i1\]\[0\]\[i3\]", "t_x[i1][0][0]"),
-        ("the last column left out", *shorter("i3")),
-    ],
-    "graph": [
-        ("a node left out", r"    n1_mul\(\);\n", ""),
-        ("nodes in the wrong order", r"    n1_mul\(\);\n    n2_concat\(\);", "    n2_concat();\n    n1_mul();"),
-    ],
-}
+    ]),
+    *mutants_of("concat", "concat", "n0_concat_2", [
+        ("the part lies in the next one", r"\[i0\]\[3\]", "[i0][4]"),
+    ]),
+    *mutants_of("concat", "concat", "n0_concat", [
+        ("an input left out", r"    n\d_concat_2\(\);\n", ""),
+    ]),
+    *mutants_of("composition", "composition", "model_block0_0", [
+        ("a node left out", r"    n\d_exp\(\);\n", ""),
+        ("nodes in the wrong order", r"(    n\d_add\(\);\n)(    n\d_exp\(\);\n)", r"\2\1"),
+        ("another node instead", r"    (n\d)_mul\(\);\n    (n\d)_sub", r"    \1_mul();\n    \1_mul"),
+    ]),
+    *mutants_of("composition", "composition", "model_compute", [
+        ("a block left out", r"    m\d\(\);\n    (m\d)\(\);", r"    \1();"),
+        ("blocks in the wrong order", r"(    m\d\(\);\n)(    m\d\(\);\n)", r"\2\1"),
+    ]),
+    *mutants_of("composition", "graph", "model_compute", [
+        ("a node left out", r"    n\d_mul\(\);\n", ""),
+        ("nodes in the wrong order", r"(    n\d_mul\(\);\n)(    n\d_concat\(\);\n)", r"\2\1"),
+    ]),
+]
 
 
-def is_code(line, inside):
-    """Whether the line is no part of an annotation, and whether the next one is inside of a comment."""
-    if inside:
-        return False, "*/" not in line
-    if line.lstrip().startswith("/*"):
-        return False, "*/" not in line
-    return True, False
+def code_lines(text):
+    """The lines of a file, each with whether it is part of the code of the last function."""
+    lines = text.splitlines(keepends=True)
+    begin = max(number for number, line in enumerate(lines) if line == "{\n")
+    inside = False
+    for number, line in enumerate(lines):
+        comment = inside or line.lstrip().startswith("/*")
+        inside = comment and "*/" not in line
+        yield line, number >= begin and not comment
 
 
-def mutated(text, pattern, replacement):
-    """The text with the fault, in code alone, and the function that has it; None where there is nothing to break."""
-    blocks, inside = [], False
-    for line in text.splitlines(keepends=True):
-        code, inside = is_code(line, inside)
+def mutated(text, mutant):
+    """The text with the fault; None where there is nothing to break."""
+    blocks = []
+    for line, code in code_lines(text):
         if not blocks or blocks[-1][0] != code:
             blocks.append([code, ""])
         blocks[-1][1] += line
-    function = None
     for block in blocks:
-        if not block[0]:
-            continue
-        if head := re.search(r"^(?:static )?(?:void|double) (\w+)\(.*\)$", block[1], re.MULTILINE):
-            function = head[1]
-        changed, count = re.subn(pattern, replacement, block[1], count=1)
-        if count and changed != block[1]:
+        changed = re.sub(mutant.pattern, mutant.replacement, block[1], count=1) if block[0] else block[1]
+        if changed != block[1]:
             block[1] = changed
-            return "".join(part for _, part in blocks), function
+            return "".join(part for _, part in blocks)
     return None
 
 
-class Run:
-    """What Frama-C said about one file."""
-
-    def __init__(self, path, timeout, function=None):
-        """With a function: its goals alone, until one of them fails. Contracts keep functions apart, so the goals
-        of the others are those of the original."""
-        began = time.monotonic()
-        command = ["frama-c", *FLAGS, "-wp-timeout", str(timeout), str(path)]
-        if function:
-            command += ["-wp-fct", function]
-        self.proved = self.goals = 0
-        self.failed = []
-        self.provers = {}
-        self.lines = []
-        with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT) as process:
-            for line in process.stdout:
-                self.read(line.rstrip())
-                if function and self.failed:
+def refutation(command, path):
+    """The first goal of the file that is not proved, or an explanation in capital letters."""
+    goals = 0
+    with subprocess.Popen([*command, str(path)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            if match := re.match(r"\[wp\] \[.*?\] Goal (\S+)(?: : (\w+))?", line):
+                goals += 1
+                if match[2] != "Valid":
                     process.terminate()
-                    break
-        self.seconds = time.monotonic() - began
-        self.complete = process.returncode == 0
-
-    def read(self, line):
-        self.lines.append(line)
-        if match := re.match(r"\[wp\] \[.*?\] Goal (\S+)(?: : (\w+))?", line):
-            if match[2] != "Valid":
-                self.failed.append(re.sub("^typed_real_", "", match[1]))
-        elif match := re.match(r"\[wp\] Proved goals:\s+(\d+) / (\d+)", line):
-            self.proved, self.goals = int(match[1]), int(match[2])
-        elif match := re.match(r"  (Qed|Z3|CVC4)\b[^:]*:\s+(\d+)", line):
-            self.provers[match[1]] = int(match[2])
-
-    @property
-    def good(self):
-        return self.complete and self.goals > 0 and self.proved == self.goals and not self.failed
+                    return re.sub("^typed_real_", "", match[1]), True
+    # A mutant that is not valid C proves nothing.
+    return ("LIVES" if goals and process.returncode == 0 else "NO GOALS"), False
 
 
-def command_good(*command):
+def good(*command, statuses=(0,)):
     done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode != 0:
+    if done.returncode not in statuses:
         sys.exit(f"prove: {' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def write_cases(options):
+def write_programs(options):
+    """The files of all programs, by name."""
     models = options.work / "models"
-    command_good(options.cases, models)
-    names = [name for name in MUTANTS if not options.only or name in options.only]
-    found = sorted(path.stem for path in models.glob("*.onnx"))
-    if found != sorted(MUTANTS):
-        sys.exit(f"prove: the models are {found}, but there are mutants of {sorted(MUTANTS)}")
-    for name in names:
-        command_good(options.lemma, "reference", models / f"{name}.onnx", "-o", options.work / name)
-    return names
+    good(options.cases, models)
+    programs = {path.stem: path for path in sorted(models.glob("*.onnx"))}
+    programs |= {path.stem: path for path in sorted((ROOT / "tests/prove").glob("*.sknd"))}
+    networks, explicit = options.work / "networks", options.work / "explicit"
+    explicit.mkdir(exist_ok=True)
+    for name in NETWORKS + (MORE_NETWORKS if options.all or options.only else []):
+        programs[name] = explicit / f"{name}.onnx"
+        if options.only and name not in options.only:
+            continue
+        good(sys.executable, ROOT / "examples/certified/make_models.py", networks, name)
+        # The explicit form conforms to the profile; the status is about the form that it had before.
+        good(options.lemma, "check", "--profile=sonnx", f"--fix={programs[name]}", networks / f"{name}.onnx",
+             statuses=(0, 1))
+    return programs
 
 
-def write_mutant(folder, number, fault):
-    _, pattern, replacement = fault
-    broken = mutated((folder / "model.c").read_text(), pattern, replacement)
-    if broken is None:
-        return None
-    path = folder / f"mutant{number}.c"
-    path.write_text(broken[0])
-    return path, broken[1]
-
-
-def prove_all(pool, options, names):
-    """Prints a row for each case; the number of those that are not proved."""
-    print(f"{'program':16} {'goals':>9} {'Qed':>5} {'Z3':>5} {'CVC4':>5} {'seconds':>8}")
-    runs = {name: pool.submit(Run, options.work / name / "model.c", options.timeout) for name in names}
-    wrong = goals = 0
-    for name, future in runs.items():
-        run = future.result()
-        goals += run.proved
-        count = f"{run.proved}/{run.goals}"
-        provers = " ".join(f"{run.provers.get(each, 0):5}" for each in ("Qed", "Z3", "CVC4"))
-        print(f"{name:16} {count:>9} {provers} {run.seconds:8.1f}{'' if run.good else '  NOT PROVED'}", flush=True)
-        (options.work / name / "wp.log").write_text("\n".join(run.lines) + "\n")
-        if not run.good:
-            wrong += 1
-            print("    " + "\n    ".join(run.failed or run.lines[-10:]))
+def prove_all(options, programs):
+    """Prints a row for each program; returns the reports of those that have one, and how many are not proved."""
+    print(f"{'program':16} {'functions':>9} {'goals':>11} {'Qed':>6} {'Z3':>6} {'CVC4':>6} {'slowest':>8} {'seconds':>8}")
+    reports, wrong, goals = {}, 0, 0
+    for name, path in programs.items():
+        began = time.monotonic()
+        done = subprocess.run([options.lemma, "prove", path, "-o", options.work / name, "--json", "--random-weights=1",
+                               "--cache", options.work / "cache", f"--jobs={options.jobs}",
+                               f"--timeout={options.timeout}"], text=True, capture_output=True)
+        try:
+            report = reports[name] = json.loads(done.stdout)
+            functions, total = report["functions"], report["goals"]
+        except (ValueError, KeyError):
+            sys.exit(f"prove: no report of {name}:\n{done.stdout}{done.stderr}")
+        goals += total["proved"]
+        by = " ".join(f"{total['by'].get(each, 0):6}" for each in ("Qed", "Z3", "CVC4"))
+        count = f"{total['proved']}/{total['all']}"
+        slowest = max(each["slowest"] for each in functions)
+        proved = done.returncode == 0 and report["proved"]
+        print(f"{name:16} {len(functions):9} {count:>11} {by} {slowest:8.1f} {time.monotonic() - began:8.1f}"
+              f"{'' if proved else '  NOT PROVED'}", flush=True)
+        for each in functions:
+            for goal in each["unproved"] + ([each["trouble"]] if "trouble" in each else []):
+                print(f"    {goal}")
+        wrong += not proved
     print(f"{goals} goals proved\n")
-    return wrong
+    return reports, wrong
 
 
-def refute_all(pool, options, names):
-    """Prints a row for each mutant; the number of those that live, or that nothing was broken for."""
-    runs = []
-    for name in names:
-        for number, fault in enumerate(MUTANTS[name]):
-            mutant = write_mutant(options.work / name, number, fault)
-            run = pool.submit(Run, mutant[0], options.timeout, mutant[1]) if mutant else None
-            runs.append((name, fault[0], run))
-    print(f"{'mutant of':16} {'fault':42} refuted by")
-    wrong = 0
-    for name, fault, future in runs:
-        if future is None:
-            verdict, bad = "NOTHING TO BREAK", True
-        else:
-            run = future.result()
-            # A mutant that is not valid C proves nothing.
-            bad = not run.failed
-            verdict = run.failed[0] if run.failed else "LIVES" if run.goals else "NO GOALS"
-        wrong += bad
-        print(f"{name:16} {fault:42} {verdict}", flush=True)
-    print(f"{len(runs)} mutants, {len(runs) - wrong} refuted\n")
-    return wrong, len(runs)
+def refute_all(options, reports):
+    """Prints a row for each mutant; the number of those that live, and of all."""
+    mutants = [mutant for mutant in MUTANTS if mutant.program in reports]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = []
+        for number, mutant in enumerate(mutants):
+            path = options.work / mutant.program / "proof" / f"{mutant.function}.c"
+            broken = mutated(path.read_text(), mutant) if path.exists() else None
+            if broken is None:
+                runs.append(None)
+                continue
+            mutant_path = options.work / "mutants" / f"{number}_{mutant.function}.c"
+            mutant_path.parent.mkdir(exist_ok=True)
+            mutant_path.write_text(broken)
+            runs.append(pool.submit(refutation, reports[mutant.program]["command"], mutant_path))
+        print(f"{'kind':12} {'mutant of':30} {'fault':42} refuted by")
+        wrong = 0
+        for mutant, run in zip(mutants, runs):
+            verdict, refuted = run.result() if run else ("NOTHING TO BREAK", False)
+            wrong += not refuted
+            print(f"{mutant.kind:12} {mutant.program + '/' + mutant.function:30} {mutant.fault:42} {verdict}",
+                  flush=True)
+    print(f"{len(mutants)} mutants, {len(mutants) - wrong} refuted\n")
+    return wrong, len(mutants)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lemma", type=pathlib.Path, required=True)
     parser.add_argument("--cases", type=pathlib.Path, required=True, help="the program sonnx_cases")
-    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="folder; work/cache has the kept proofs")
     parser.add_argument("--timeout", type=int, default=20, help="seconds for one goal and prover")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("only", nargs="*", metavar="CASE")
+    parser.add_argument("--all", action="store_true", help="all networks of examples/certified")
+    parser.add_argument("only", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
     for name in ("lemma", "cases", "work"):
         setattr(options, name, getattr(options, name).resolve())
-    if unknown := [name for name in options.only if name not in MUTANTS]:
-        sys.exit(f"prove: no case `{unknown[0]}`; there are: {', '.join(MUTANTS)}")
     options.work.mkdir(parents=True, exist_ok=True)
     os.environ["WHY3CONFIG"] = str(options.work / "why3.conf")  # instead of the user's own file
-    command_good("why3", "config", "detect")
+    good("why3", "config", "detect")
     began = time.monotonic()
-    names = write_cases(options)
-    print("Frama-C", command_good("frama-c", "-version").strip() + ";", command_good("z3", "--version").strip() + ";",
-          command_good("cvc4", "--version").splitlines()[0], "\n")
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        unproved = prove_all(pool, options, names)
-        living, mutants = refute_all(pool, options, names)
-    print(f"{time.monotonic() - began:.0f} seconds")
+    programs = write_programs(options)
+    if unknown := [name for name in options.only if name not in programs]:
+        sys.exit(f"prove: no program `{unknown[0]}`; there are: {', '.join(programs)}")
+    if options.only:
+        programs = {name: path for name, path in programs.items() if name in options.only}
+    reports, unproved = prove_all(options, programs)
+    living, mutants = refute_all(options, reports)
+    print(f"{'; '.join(next(iter(reports.values()))['tools'])}\n{time.monotonic() - began:.0f} seconds")
     failed = unproved + living
-    print(f"{len(names) + mutants - failed} passed, {failed} failed")
+    print(f"{len(programs) + mutants - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
