@@ -1,16 +1,20 @@
-// kernel_test [FILTER…]: runs every kernel of the standard library's operators on random memory,
-// with the evaluator of the loop IR, as machine code, and with run_function. All must leave the
-// same bits, and no access may leave its buffer. With filters, only files of tests/stdlib whose
-// path contains one of them.
+// kernel_test [--c=TARGET] [FILTER…]: runs every kernel of the standard library's operators on
+// random memory, with the evaluator of the loop IR, as machine code, and with run_function. All
+// must leave the same bits, and no access may leave its buffer. With filters, only files of
+// tests/stdlib whose path contains one of them.
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <span>
 
 #include "codegen/compiler.h"
 #include "interpret/random.h"
 #include "loop/ir/run.h"
 #include "loop/plan/plan.h"
+#include "support/c_kernels.h"
 #include "support/loop_evaluator.h"
 #include "support/number_files.h"
 #include "support/number_run.h"
@@ -58,11 +62,18 @@ std::string compare(const Tensor& got, const Tensor& want) {
     return {};
 }
 
+// How kernels become functions; null functions are not tested.
+struct KernelMaker {
+    loop::Target target;
+    Fma fma = Fma::Fused;
+    std::function<Result<std::vector<runtime::KernelFunction>>(
+        std::span<loop::ScheduledKernel* const>)>
+        compile;
+};
+
 class KernelTest {
 public:
-    explicit KernelTest(codegen::Compiler& compiler)
-        : compiler_(compiler),
-          fma_(compiler.stats().target == "sse2" ? Fma::Separate : Fma::Fused) {}
+    explicit KernelTest(KernelMaker maker) : maker_(std::move(maker)) {}
 
     void test_cases(const std::string& name,
                     const std::vector<NumberCase>& cases,
@@ -81,7 +92,7 @@ public:
 
 private:
     std::string test_program(const ir::Program& program, NumberCounts& counts) const {
-        loop::PlanOptions options{.target = compiler_.target(), .least_steps = 1, .verify = true};
+        loop::PlanOptions options{.target = maker_.target, .least_steps = 1, .verify = true};
         loop::Plan plan = loop::make_plan(program, {}, options);
         std::vector<const loop::PlanStep*> steps;
         std::vector<loop::ScheduledKernel*> kernels;
@@ -90,16 +101,17 @@ private:
             steps.push_back(&step);
             kernels.push_back(step.kernel());
         }
-        const auto code = compiler_.compile(kernels, 1);
+        const auto code = maker_.compile(kernels);
         if (!code) return code.error().message;
         std::string report;
         for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
+            if (!(*code)[i]) continue;
             for (uint64_t seed = 0;
                  seed < (steps[i]->is<loop::DynamicKernel>() ? 8 : 1) && report.empty();
                  ++seed) {
                 const RunExtents extents(program, *steps[i], seed);
                 if (!extents.good()) continue;
-                report = test_kernel(plan, *steps[i], extents, (*code)[i], fma_);
+                report = test_kernel(plan, *steps[i], extents, (*code)[i], maker_.fma);
             }
             if (!report.empty()) report += "\n" + loop::print(steps[i]->kernel()->function);
             ++counts.kernels;
@@ -161,9 +173,14 @@ private:
         return {};
     }
 
-    codegen::Compiler& compiler_;
-    Fma fma_;
+    KernelMaker maker_;
 };
+
+int report(const NumberCounts& counts) {
+    say(fmt::format(
+        "{} kernels\n{} passed, {} failed\n", counts.kernels, counts.passed, counts.failed));
+    return counts.failed == 0 && counts.kernels > 0 ? 0 : 1;
+}
 
 int run(const std::vector<std::string>& filters) {
     const auto compiler = codegen::Compiler::create();
@@ -171,17 +188,76 @@ int run(const std::vector<std::string>& filters) {
         say(compiler.error().message + "\n");
         return 2;
     }
-    const KernelTest test(**compiler);
-    const NumberCounts counts = test_number_files(
-        filters,
-        [&](const auto& name, const auto& cases, auto& to) { test.test_cases(name, cases, to); });
-    say(fmt::format(
-        "{} kernels\n{} passed, {} failed\n", counts.kernels, counts.passed, counts.failed));
-    return counts.failed == 0 && counts.kernels > 0 ? 0 : 1;
+    const bool fused = (*compiler)->stats().target != "sse2";
+    const KernelTest test({.target = (*compiler)->target(),
+                           .fma = fused ? Fma::Fused : Fma::Separate,
+                           .compile = [&](auto all) { return (*compiler)->compile(all, 1); }});
+    return report(test_number_files(filters, [&](const auto& name, const auto& cases, auto& to) {
+        test.test_cases(name, cases, to);
+    }));
+}
+
+// The kernels of a file are collected first and built at once.
+void test_as_c(const codegen::MachineTarget& target,
+               const std::string& name,
+               const std::vector<NumberCase>& cases,
+               NumberCounts& counts) {
+    CKernels c(target);
+    KernelMaker maker{.target = target.schedule,
+                      .fma = target.has_fma ? Fma::Fused : Fma::Separate,
+                      .compile = {}};
+    const auto each = [](auto all, auto visit) -> Result<std::vector<runtime::KernelFunction>> {
+        std::vector<runtime::KernelFunction> functions;
+        for (const loop::ScheduledKernel* const kernel : all) {
+            functions.push_back(visit(kernel->function));
+        }
+        return functions;
+    };
+    maker.compile = [&](auto all) {
+        return each(all, [&](const loop::Function& function) -> runtime::KernelFunction {
+            c.add(function);
+            return nullptr;
+        });
+    };
+    NumberCounts ignored;
+    KernelTest(maker).test_cases(name, cases, ignored);
+    if (c.size() == 0) return;
+    const char* const compiler = std::getenv("CC");
+    if (const std::string trouble = c.build(compiler ? compiler : "cc"); !trouble.empty()) {
+        ++counts.failed;
+        return say(fmt::format("FAILED {}: {}\n", name, trouble));
+    }
+    maker.compile = [&](auto all) {
+        return each(all, [&](const loop::Function& function) { return c.find(function); });
+    };
+    KernelTest(maker).test_cases(name, cases, counts);
+}
+
+int run_c(const std::string& target_name, const std::vector<std::string>& filters) {
+    const auto target = codegen::any_target(target_name);
+    if (!target) {
+        say(target.error().message + "\n");
+        return 2;
+    }
+    if (!target->runs_here) {
+        say(fmt::format("skipped: this processor has no {}\n", target->name));
+        return 0;
+    }
+    return report(
+        test_number_files(filters, [&](const auto& name, const auto& cases, auto& counts) {
+            test_as_c(*target, name, cases, counts);
+        }));
 }
 
 }  // namespace
 
 }  // namespace lemma::testing
 
-int main(int argc, char** argv) { return lemma::testing::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    constexpr std::string_view kC = "--c=";
+    if (words.empty() || !words[0].starts_with(kC)) return lemma::testing::run(words);
+    const std::string target = words[0].substr(kC.size());
+    words.erase(words.begin());
+    return lemma::testing::run_c(target, words);
+}

@@ -164,7 +164,11 @@ Result<MachineTarget> find_target(const std::string& name) {
 
 Result<MachineTarget> any_target(const std::string& name) {
     if (name.empty()) return find_target(name);
-    if (name == "generic") return target_of({"generic", 16, 16, false});
+    if (name == "generic") {
+        MachineTarget target = target_of({"generic", 16, 16, false});
+        target.runs_here = true;  // as C
+        return target;
+    }
     for (const Level& level : kLevels) {
         if (name == level.name || (name == "neon" && level.name == std::string_view("aarch64"))) {
             return target_of(level);

@@ -12,13 +12,6 @@ namespace lemma::emit {
 
 namespace {
 
-FastTarget target_of(const loop::FrozenPlan& plan) {
-    if (plan.target == "avx512") return FastTarget::Avx512;
-    if (plan.target == "avx2") return FastTarget::Avx2;
-    if (plan.target == "aarch64") return FastTarget::Neon;
-    return FastTarget::Generic;
-}
-
 // Includes and checks of the target.
 std::string_view target_text(FastTarget target) {
     switch (target) {
@@ -49,7 +42,6 @@ std::string shape_text(const loop::FrozenTensor& tensor) {
 // ---- NAME.c -------------------------------------------------------------------------------------
 
 constexpr std::string_view kCall = R"(
-typedef void (*kernel)(void* const* buffers, int64_t begin, int64_t end);
 struct job {
     kernel run;
     void* const* buffers;
@@ -152,8 +144,7 @@ std::string entry_text(const loop::FrozenPlan& plan, const FastOptions& options)
 }
 
 std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options) {
-    const FastTarget target = target_of(plan);
-    VectorSupport support(target, plan.has_fma);
+    VectorSupport support(fast_target(plan.target), plan.has_fma);
     CNames names;
     std::vector<std::string> kernels;
     std::string functions;
@@ -166,14 +157,11 @@ std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options
     const std::string steps = print_steps(plan, kernels, weights, support);
     std::string text = fmt::format(
         "/* The model: kernels and steps.\n   {0}\n   Do not edit: write it again. */\n"
-        "#include \"{1}.h\"\n\n#include <math.h>\n#include <string.h>\n",
+        "#include \"{1}.h\"\n\n",
         options.origin,
         options.name);
-    text += target_text(target);
+    text += fast_prologue(plan.target);
     text += fmt::format(
-        "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
-        "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n"
-        "#else\n#pragma GCC diagnostic ignored \"-Wpsabi\"\n#endif\n\n"
         "extern const unsigned char {0}_weights[];\nextern const unsigned char "
         "{0}_initial_state[];\n\n",
         options.name);
@@ -233,23 +221,10 @@ std::string weights_text(const loop::FrozenPlan& plan, const FastOptions& option
 // ---- Other files --------------------------------------------------------------------------------
 
 std::string makefile_text(const loop::FrozenPlan& plan, const FastOptions& options) {
-    std::string_view machine;
-    switch (target_of(plan)) {
-        case FastTarget::Avx512:
-            machine =
-                "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c "
-                "-mprefer-vector-width=512";
-            break;
-        case FastTarget::Avx2:
-            machine = "-mavx2 -mfma -mf16c";
-            break;
-        default:
-            break;
-    }
     return fmt::format(
         "# Builds the example program, ./{0}.\n"
         "CC ?= cc\nCFLAGS ?= -O3\nMACHINE ?= {1}\n"
-        "FLAGS = -std=gnu11 -Wall -Wextra -ffp-contract=off -fno-math-errno -fno-trapping-math "
+        "FLAGS = -std=gnu11 -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno -fno-trapping-math "
         "$(MACHINE)\n\n"
         "{0}: main.o {0}.o weights.o\n"
         "\t$(CC) $(CFLAGS) -o $@ main.o {0}.o weights.o -lm\n\n"
@@ -259,7 +234,7 @@ std::string makefile_text(const loop::FrozenPlan& plan, const FastOptions& optio
         "\t$(CC) -c -o $@ $<\n\n"
         "clean:\n\trm -f {0} main.o {0}.o weights.o\n\n.PHONY: clean\n",
         options.name,
-        machine);
+        fast_flags(plan.target));
 }
 
 std::string description_text(const loop::FrozenPlan& plan, const FastOptions& options) {
@@ -285,6 +260,28 @@ std::string description_text(const loop::FrozenPlan& plan, const FastOptions& op
 }
 
 }  // namespace
+
+std::string_view fast_flags(std::string_view target) {
+    switch (fast_target(target)) {
+        case FastTarget::Avx512:
+            return "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c "
+                   "-mprefer-vector-width=512";
+        case FastTarget::Avx2:
+            return "-mavx2 -mfma -mf16c";
+        default:
+            return "";
+    }
+}
+
+std::string fast_prologue(std::string_view target) {
+    std::string text = "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n";
+    text += target_text(fast_target(target));
+    text +=
+        "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+        "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"
+        "typedef void (*kernel)(void* const* buffers, int64_t begin, int64_t end);\n\n";
+    return text;
+}
 
 FastNames fast_names(const loop::FrozenPlan& plan) {
     FastNames result;

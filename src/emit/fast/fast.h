@@ -24,6 +24,11 @@ FastNames fast_names(const loop::FrozenPlan& plan);
 // NAME.h: the interface of the generated code, the same for C and for object files.
 std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options);
 
+// Flags of GCC and Clang for a target.
+std::string_view fast_flags(std::string_view target);
+// The beginning of a file with kernels: includes, pragmas, and the type `kernel` of a function.
+std::string fast_prologue(std::string_view target);
+
 // NAME.c, NAME.h, weights.c, main.c, Makefile and NAME.json. The same plan gives the same bytes.
 std::vector<CFile> write_fast(const loop::FrozenPlan& plan, const FastOptions& options);
 

@@ -43,9 +43,7 @@ private:
             name,
             parameters.empty() ? std::string() : fmt::format("{}, ", fmt::join(parameters, ", "))));
         for (size_t i = 0; i < f_.locals.size(); ++i) {
-            const Type type = f_.locals[i].type;
-            const bool scalar = type.lanes == 1 || type.kind == Kind::Bool;
-            lines_.put(fmt::format("{} r{} = {};", support_.type(type), i, scalar ? "0" : "{0}"));
+            lines_.put(fmt::format("{} r{} = {{0}};", support_.type(f_.locals[i].type), i));
         }
         const std::string item =
             f_.item.valid() ? fmt::format("i{}", f_.item.value) : std::string("item");

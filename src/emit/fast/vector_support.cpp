@@ -61,6 +61,13 @@ std::string stride_text(int64_t stride) {
 
 }  // namespace
 
+FastTarget fast_target(std::string_view name) {
+    if (name == "avx512") return FastTarget::Avx512;
+    if (name == "avx2") return FastTarget::Avx2;
+    if (name == "aarch64") return FastTarget::Neon;
+    return FastTarget::Generic;
+}
+
 std::string type_suffix(Type type) {
     return type.lanes == 1 ? std::string(kind_name(type.kind))
                            : fmt::format("{}x{}", kind_name(type.kind), type.lanes);

@@ -15,6 +15,8 @@
 namespace lemma::emit {
 
 enum class FastTarget : uint8_t { Generic, Avx2, Avx512, Neon };
+// By the name of codegen::MachineTarget.
+FastTarget fast_target(std::string_view name);
 
 // In registers, the lanes of a bool vector are 0 or -1 in 32-bit integers; with AVX-512 they are
 // the bits of an integer.
