@@ -197,7 +197,9 @@ def decoded(g, x, name, grid, anchors, classes):
                    f"{name}_place")
     centre = g.add("Mul", [centre, g.floats(f"{name}_stride", [], [float(stride)])],
                    f"{name}_centre")
-    size = g.add("Exp", [part("scale", 2, 4)], f"{name}_factor")
+    limits = [g.floats(f"{name}_least", [], [-8.0]), g.floats(f"{name}_most", [], [8.0])]
+    size = g.add("Clip", [part("scale", 2, 4), *limits], f"{name}_bounded")  # Exp must not overflow
+    size = g.add("Exp", [size], f"{name}_factor")
     sides = [float(side) for anchor in anchors for side in anchor]
     size = g.add("Mul", [size, g.floats(f"{name}_anchors", [1, count, 1, 1, 2], sides)],
                  f"{name}_size")

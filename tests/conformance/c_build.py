@@ -38,11 +38,10 @@ def run(command: list, what: str, timeout: int = TIMEOUT) -> subprocess.Complete
 
 
 def refusal(answer: str, errors: str) -> str:
-    """The first error of a refusal with its first note, without places."""
+    """The first error of a refusal, without its place."""
     try:
-        first = next(d for d in json.loads(answer)["diagnostics"] if d["severity"] == "error")
-        parts = [first["message"], *(note["message"] for note in first.get("notes", [])[:1])]
-        return ": ".join(parts)[:200]
+        found = json.loads(answer)["diagnostics"]
+        return next(d["message"] for d in found if d["severity"] == "error")[:200]
     except (ValueError, KeyError, StopIteration):
         return (errors.strip().splitlines() or ["no message"])[-1][:200]
 

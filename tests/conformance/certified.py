@@ -49,7 +49,7 @@ class Checked:
 
     def compile(self, folder: pathlib.Path, accumulate: str) -> c_build.CModel:
         return c_build.compile_model(self.lemma, self.file, folder, "certified",
-                                     [f"--accumulate={accumulate}"] if accumulate != "f64" else [])
+                                     [f"--accumulate={accumulate}"])
 
     def check(self, accumulate: str) -> str:
         """Raises what is wrong; what was compared, in words."""
@@ -70,7 +70,7 @@ class Checked:
     def compare(self, model: c_build.CModel, inputs: Inputs, accumulate: str,
                 work: pathlib.Path) -> str:
         done = c_build.run([self.lemma, "run", self.file, f"--steps={inputs.steps}", "-o",
-                            work / "want", "--engine=interpret", *([f"--accumulate={accumulate}"] if accumulate != "f64" else [])],
+                            work / "want", "--engine=interpret", *([f"--accumulate={accumulate}"])],
                            "the interpreter", 3600)
         if done.returncode != 0:
             raise c_build.Failed(f"the interpreter: {done.stderr.strip()[:300]}")
