@@ -74,12 +74,19 @@ void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits) {
                      "limit on the unpacked bytes of an archive (1 GiB, or 100 times its size)");
 }
 
+void declare_numerics(Arguments& arguments,
+                      std::optional<loop::Numerics>& numerics,
+                      const std::string& text) {
+    const Choices<std::optional<loop::Numerics>> choices = {{"strict", loop::Numerics::Strict},
+                                                            {"default", loop::Numerics::Default},
+                                                            {"fast", loop::Numerics::Fast}};
+    arguments.choice("--numerics", numerics, choices, text);
+}
+
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options) {
-    const Choices<loop::Numerics> numerics = {{"strict", loop::Numerics::Strict},
-                                              {"default", loop::Numerics::Default},
-                                              {"fast", loop::Numerics::Fast}};
-    arguments.choice(
-        "--numerics", options.numerics, numerics, "precision of compiled code (default)");
+    declare_numerics(arguments,
+                     options.numerics,
+                     "precision of compiled code (default; strict with --accumulate=f32)");
     arguments.text("--target",
                    options.target,
                    "NAME",
@@ -122,6 +129,9 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
     arguments.number(
         "--threads", options.threads, {1, 1024}, "number of threads of compiled code (1)");
     declare_compile_options(arguments, options.compile);
+    declare_accumulate(arguments,
+                       options.run.accumulate,
+                       "round each real operation to f32, or compute in f64 (f64)");
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");
 }
 

@@ -16,6 +16,15 @@ void declare_limits(Arguments& arguments, model::CheckOptions& options);
 void declare_dialect(Arguments& arguments, model::CheckOptions& options);
 // Limits of folders and archives, such as --max-files.
 void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits);
+void declare_numerics(Arguments& arguments,
+                      std::optional<loop::Numerics>& numerics,
+                      const std::string& text);
+// --accumulate, as an ir::Accumulate or an optional one.
+template <class T>
+void declare_accumulate(Arguments& arguments, T& accumulate, const std::string& text) {
+    const Choices<T> choices = {{"f32", ir::Accumulate::F32}, {"f64", ir::Accumulate::F64}};
+    arguments.choice("--accumulate", accumulate, choices, text);
+}
 // --numerics, --target and the cache of compiled code.
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options);
 // What decides the program and the data of its variables.

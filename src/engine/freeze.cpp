@@ -78,7 +78,9 @@ Result<Frozen> Freezer::run() {
     }
     plan_ = loop::make_plan(program_,
                             state_.known_extents(),
-                            {.target = options_.target.schedule, .numerics = options_.numerics});
+                            {.target = options_.target.schedule,
+                             .numerics = options_.numerics,
+                             .accumulate = options_.accumulate});
     Frozen frozen;
     find_obstacles(frozen);
     if (!frozen.obstacles.empty()) return frozen;

@@ -18,6 +18,7 @@ namespace lemma::engine {
 struct FreezeOptions {
     codegen::MachineTarget target;  // may be another processor than this one
     loop::Numerics numerics = loop::Numerics::Default;
+    ir::Accumulate accumulate = ir::Accumulate::F64;  // F32 needs strict numerics
     int64_t max_loop_steps = interpret::RunOptions().max_loop_steps;
     // Reads the data of variables that the state does not have.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;

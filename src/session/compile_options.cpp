@@ -39,10 +39,13 @@ std::string default_cache_folder() {
     return home && home[0] == '/' ? std::string(home) + "/.cache/lemma" : std::string();
 }
 
-codegen::CompilerOptions compiler_options(const CompileOptions& options) {
+codegen::CompilerOptions compiler_options(const CompileOptions& options,
+                                          ir::Accumulate accumulate) {
     codegen::CompilerOptions result;
     result.target = options.target;
-    result.numerics = options.numerics;
+    const bool strict = accumulate == ir::Accumulate::F32;
+    result.numerics =
+        options.numerics.value_or(strict ? loop::Numerics::Strict : loop::Numerics::Default);
     result.cache_bytes = options.cache_megabytes << 20;
     if (!options.no_cache) {
         result.cache_folder =

@@ -1,15 +1,18 @@
 // session/compile_options.h — options of compiled code: the processor, the numerics, and the cache.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "codegen/compiler.h"
+#include "ir/program/accumulate.h"
 
 namespace lemma::session {
 
 struct CompileOptions {
     std::string target;
-    loop::Numerics numerics = loop::Numerics::Default;
+    // Missing: default; strict if reals are accumulated in f32, which other code cannot do.
+    std::optional<loop::Numerics> numerics;
     std::string cache_folder;  // empty: the default one
     int64_t cache_megabytes = 512;
     bool no_cache = false;
@@ -20,7 +23,8 @@ struct CompileOptions {
 bool is_pass_dump(const std::string& argument);
 Result<std::string> dumped_pass(const std::string& argument);
 
-codegen::CompilerOptions compiler_options(const CompileOptions& options);
+codegen::CompilerOptions compiler_options(const CompileOptions& options,
+                                          ir::Accumulate accumulate = ir::Accumulate::F64);
 
 // LEMMA_CACHE, or `lemma` in XDG_CACHE_HOME, or ~/.cache/lemma. Empty if none of them is set, or if
 // LEMMA_CACHE is set and empty.

@@ -51,6 +51,7 @@ Result<engine::Frozen> Session::freeze(const codegen::MachineTarget& target,
         inputs,
         {.target = target,
          .numerics = numerics_,
+         .accumulate = run_.accumulate,
          .max_loop_steps = run_.max_loop_steps,
          .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); }});
 }

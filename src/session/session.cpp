@@ -128,6 +128,13 @@ Result<void> Session::set_variable(const std::string& name, interpret::Array val
 std::unique_ptr<Session> Session::open(const std::string& model,
                                        const SessionOptions& options,
                                        model::Finding& finding) {
+    if (options.run.accumulate == ir::Accumulate::F32 && options.engine != EngineKind::Interpret &&
+        options.compile.numerics.value_or(loop::Numerics::Strict) != loop::Numerics::Strict) {
+        finding.fail(Error{
+            "`--accumulate=f32` needs `--numerics=strict`, because other compiled code adds in "
+            "another order; `--engine=interpret` needs neither"});
+        return nullptr;
+    }
     std::unique_ptr<model::Weights> weights;
     if (!options.weights.empty()) {
         auto opened = model::Weights::open(options.weights);
@@ -148,7 +155,7 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     session->model_ = std::move(*loaded);
     session->weights_ = std::move(weights);
     session->run_ = options.run;
-    session->numerics_ = options.compile.numerics;
+    session->numerics_ = compiler_options(options.compile, options.run.accumulate).numerics;
     session->random_weights_ = options.random_weights;
     if (!session->prepare_program(options, finding)) return nullptr;
     session->state_ = std::make_unique<interpret::State>(std::move(session->model_.program));
@@ -192,8 +199,9 @@ bool Session::prepare_program(const SessionOptions& options, model::Finding& fin
     compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
                                   loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
     if (options.keep.choose && !keep_tensors(options, finding)) return false;
-    const bool exact = !compiled_ || options.compile.numerics == loop::Numerics::Strict;
-    if (exact) widen_inner_tensors(model_.program);
+    const bool exact = !compiled_ || numerics_ == loop::Numerics::Strict;
+    const bool in_double = options.run.accumulate == ir::Accumulate::F64;
+    if (exact && in_double) widen_inner_tensors(model_.program);
     return true;
 }
 
@@ -268,7 +276,7 @@ Result<std::unique_ptr<engine::Engine>> Session::make_engine(const SessionOption
         {.threads = options.threads,
          .run = run_,
          .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); },
-         .compiler = compiler_options(options.compile),
+         .compiler = compiler_options(options.compile, run_.accumulate),
          .dump_pass = options.compile.dump_pass});
 }
 

@@ -72,13 +72,8 @@ void Compile::declare(Arguments& arguments) {
                        options_.compile.target,
                        "NAME",
                        "processor of the fast form: generic, avx2, avx512 or neon (this one)");
-        const Choices<loop::Numerics> numerics = {{"strict", loop::Numerics::Strict},
-                                                  {"default", loop::Numerics::Default},
-                                                  {"fast", loop::Numerics::Fast}};
-        arguments.choice("--numerics",
-                         options_.compile.numerics,
-                         numerics,
-                         "precision of the fast form (default)");
+        declare_numerics(
+            arguments, options_.compile.numerics, "precision of the fast form (default)");
     }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(

@@ -103,7 +103,8 @@ void Run::declare(Arguments& arguments) {
     arguments.exclude("--json", "--top");
     arguments.remark(
         "The interpreter computes in double and 64-bit integers, and rounds each result to its "
-        "type.\n"
+        "type;\n"
+        "with --accumulate=f32 it rounds each real operation.\n"
         "Random numbers depend only on the seed and the name of the tensor.");
 }
 
