@@ -1,10 +1,13 @@
 #include "sonnx/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "sonnx/clauses.h"
 #include "sonnx/inspection.h"
 
 namespace lemma::sonnx {
@@ -52,7 +55,14 @@ const std::vector<Rule>& all_rules() {
         add("broadcasting", broadcast_rules());
         add("Conv", conv_rules());
         add("Concat", concat_rules());
-        add("pooling", pool_rules());
+        add("MaxPool and windows", pool_rules());
+        add("operator documents", document_rules());
+        add("elementwise operators", elementwise_rules());
+        add("MatMul and Gemm", matrix_rules());
+        add("axes and normalisation", norm_rules());
+        add("layout operators", layout_rules());
+        add("constants", constant_rules());
+        add("LSTM", lstm_rules());
         return rules;
     }();
     return kRules;
@@ -71,12 +81,33 @@ Verdict verdict_of(const RuleResult& result) {
     return result.examined == 0 ? Verdict::NotApplicable : Verdict::Pass;
 }
 
-std::string rule_note(const RuleResult& result) {
-    const std::string_view aliases = result.rule->aliases;
+// The ids of the documents: those of the rule, and those of the operator that the finding is about.
+std::string rule_note(const RuleResult& result, std::string_view op) {
+    std::vector<std::string> ids;
+    if (!result.rule->aliases.empty()) ids.emplace_back(result.rule->aliases);
+    if (!op.empty()) {
+        constexpr size_t kMaxShown = 3;
+        const auto clauses = clauses_of(result.rule->id, op);
+        for (size_t i = 0; i < std::min(clauses.size(), kMaxShown); ++i)
+            ids.push_back(clause_text(*clauses[i]));
+        if (clauses.size() > kMaxShown)
+            ids.push_back(fmt::format("{} more", clauses.size() - kMaxShown));
+    }
     return fmt::format("{}: {}{}",
                        severity_text(result.severity),
                        result.rule->title,
-                       aliases.empty() ? "" : fmt::format(" (also: {})", aliases));
+                       ids.empty() ? "" : fmt::format(" (also: {})", fmt::join(ids, ", ")));
+}
+
+// The operator of the node whose place, or the place of an attribute of which, this is.
+std::map<uint32_t, std::string_view> operators_by_place(const onnx::Graph& graph) {
+    std::map<uint32_t, std::string_view> operators;
+    for (const onnx::Node& node : graph.nodes) {
+        operators.emplace(node.place.begin, node.op);
+        for (const onnx::Attribute& attribute : node.attributes)
+            operators.emplace(attribute.place.begin, node.op);
+    }
+    return operators;
 }
 
 }  // namespace
@@ -107,6 +138,7 @@ void report(const Subject& subject,
             diag::FileId file,
             Diagnostics& diag) {
     std::set<std::pair<uint32_t, std::string>> taken;  // by place and message
+    const auto operators = operators_by_place(subject.model.graphs[subject.model.main]);
     for (const RuleResult& result : results) {
         const bool advisory = result.severity == Severity::Advisory;
         for (const Finding& finding : result.findings) {
@@ -118,8 +150,12 @@ void report(const Subject& subject,
             item.code = fmt::format("sonnx-{}", result.rule->id);
             item.message = finding.message;
             auto told = diag.add(std::move(item));
-            told.note(rule_note(result));
-            if (finding.fixable) told.note("`--fix=OUT.onnx` repairs it");
+            const auto op = operators.find(finding.place.begin);
+            told.note(rule_note(result, op == operators.end() ? "" : op->second));
+            if (finding.fixable) {
+                told.note(fmt::format("`--fix=OUT.onnx` {}",
+                                      finding.fix.empty() ? "repairs it" : finding.fix));
+            }
         }
     }
     for (const diag::Diagnostic& item : subject.base.items()) {

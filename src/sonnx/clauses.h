@@ -21,7 +21,7 @@ struct Clause {
 
 // In the order of the documents.
 const std::vector<Clause>& all_clauses();
-// "E_ADD_FLOAT_CONSTR_A_0010 (2026-08)"
+// "E_ADD_FLOAT_CONSTR_A_0010 (2026-08)", "Conv R2 (2026-08)"
 std::string clause_text(const Clause& clause);
 // The clauses that the rule checks; for one operator if `op` is not empty.
 std::vector<const Clause*> clauses_of(std::string_view rule, std::string_view op = {});

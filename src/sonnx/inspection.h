@@ -27,9 +27,16 @@ public:
     void fail(onnx::PathSpan place, std::string message) {
         result_.findings.push_back({place, std::move(message), false});
     }
-    // A violation that `--fix` repairs.
-    void fail_fixable(onnx::PathSpan place, std::string message) {
-        result_.findings.push_back({place, std::move(message), true});
+    // A violation that `--fix` repairs; `fix` says how: "writes `1`".
+    void fail_fixable(onnx::PathSpan place, std::string message, std::string fix = {}) {
+        result_.findings.push_back({place, std::move(message), true, std::move(fix)});
+    }
+    void fail_maybe_fixable(bool fixable,
+                            onnx::PathSpan place,
+                            std::string message,
+                            std::string fix) {
+        fixable ? fail_fixable(place, std::move(message), std::move(fix))
+                : fail(place, std::move(message));
     }
 
     // The nodes of the main graph with that operator.

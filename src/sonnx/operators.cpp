@@ -27,6 +27,25 @@ std::optional<size_t> axes_input(const onnx::Operator& op, const onnx::Node& nod
     return std::nullopt;
 }
 
+std::string_view profile_equivalent(const onnx::Node& node, const View& view) {
+    constexpr int64_t kLastIsTest = 6;  // from then on, a Dropout says when it trains
+    if (!onnx::is_default_domain(node.domain)) return "";
+    const auto given = static_cast<size_t>(
+        std::ranges::count_if(node.inputs, [](const std::string& name) { return !name.empty(); }));
+    if (node.op == "Sum" && given == node.inputs.size()) {
+        if (given == 1) return "Identity";
+        return given == 2 ? "Add" : "";
+    }
+    const bool has_mask = node.outputs.size() > 1 && view.is_used(node.outputs[1]);
+    if (node.op != "Dropout" || has_input(node, 2) || has_mask) return "";
+    return view.opset() > kLastIsTest ? "Identity" : "";
+}
+
+bool gives_result_shape(const onnx::Node& node, size_t input) {
+    if (node.op == "Reshape" || node.op == "Expand") return input == 1;
+    return node.op == "ConstantOfShape" && input == 0;
+}
+
 // Unsqueeze counts the axes of its result, which are known by the number of those it adds, and so
 // does OneHot. Operators outside of the profile may count what they like.
 std::optional<int64_t> counted_axes(const onnx::Node& node, const View& view) {

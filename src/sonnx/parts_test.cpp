@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "diag/source.h"
 #include "onnx/validate.h"
 #include "onnx/write.h"
 #include "sonnx/broadcast.h"
 #include "sonnx/check.h"
 #include "sonnx/fix.h"
+#include "sonnx/matmul.h"
 #include "sonnx/sha256.h"
 #include "sonnx/test_models.h"
+#include "sonnx/test_operators.h"
 #include "sonnx/window.h"
 
 namespace lemma::sonnx {
@@ -52,6 +56,22 @@ TEST(Window, AutoPadTreatsEachAxisOnItsOwn) {
     EXPECT_EQ(odd.pad_begin, 1);
     EXPECT_EQ(odd.pad_end, 0);
     EXPECT_FALSE(resolve_auto_pad("same", odd));
+}
+
+TEST(Window, PadsTheEndInsteadOfRoundingUp) {
+    for (int64_t input = 1; input < 12; ++input) {
+        for (const int64_t stride : {1, 2, 3, 4}) {
+            WindowAxis axis{.input = input, .kernel = 3, .stride = stride, .pad_begin = 1};
+            const auto wanted = output_extent(axis, true);
+            const auto pad = end_pad_without_ceil(axis);
+            ASSERT_EQ(wanted.has_value(), pad.has_value());
+            if (!pad) continue;
+            axis.pad_end = *pad;
+            EXPECT_EQ(output_extent(axis), wanted) << input << ", " << stride;
+            EXPECT_TRUE(every_window_hits(axis, *wanted));
+        }
+    }
+    EXPECT_EQ(end_pad_without_ceil({.input = 4, .kernel = 1, .stride = 2}), 0);
 }
 
 TEST(Window, FindsWindowsOfPaddingOnly) {
@@ -223,6 +243,155 @@ TEST(Fix, LeavesConformingModelsAlone) {
     const Fixed fixed = make_explicit({.model = model, .base = base});
     EXPECT_TRUE(fixed.changes.empty());
     EXPECT_EQ(onnx::write_model(fixed.model), onnx::write_model(model));
+}
+
+// The model in explicit form, read back.
+onnx::Model explicit_form(const onnx::Model& model, const InferredTypes& inferred = {}) {
+    const Diagnostics base;
+    const Fixed fixed = make_explicit({.model = model, .base = base, .inferred = inferred});
+    return read(onnx::write_model(fixed.model));
+}
+
+Extents list_of(const onnx::Model& model, const std::string& name) {
+    const Diagnostics base;
+    const Subject subject{.model = model, .base = base};
+    return View(subject).constant_ints(name).value_or(Extents{INT64_MIN});
+}
+
+TEST(Fix, GivesOptionalInputs) {
+    onnx::Model model = operator_model();
+    for (const char* name : {"Clip", "LSTM", "Gemm"}) node_of(model, name).inputs.resize(3);
+    node_of(model, "Clip").inputs = {"a"};
+    node_of(model, "Gemm").inputs.pop_back();
+    node_of(model, "c1").inputs.pop_back();
+    const onnx::Model fixed = explicit_form(model);
+    onnx::Model again = fixed;
+    const Diagnostics base;
+    const Subject subject{.model = fixed, .base = base};
+    EXPECT_TRUE(conforms(check(subject)));
+    const View view(subject);
+    const auto number = [&](const char* node, size_t input) {
+        return view.constant_tensor(node_of(again, node).inputs[input])->real(0);
+    };
+    EXPECT_EQ(number("Clip", 1), -std::numeric_limits<double>::infinity());
+    EXPECT_EQ(number("Clip", 2), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(number("Gemm", 2), 0);
+    EXPECT_EQ(list_of(fixed, node_of(again, "LSTM").inputs[4]), Extents{2});
+    EXPECT_EQ(view.shape(node_of(again, "LSTM").inputs[3]), (Extents{1, 16}));
+    EXPECT_EQ(view.shape(node_of(again, "c1").inputs[2]), Extents{4});
+}
+
+TEST(Fix, WritesTheListsOfSlices) {
+    onnx::Model model = operator_model();
+    set_shape(model, "Slice", {2, 2});
+    ints(model, "starts", {1}, {-1});
+    ints(model, "ends", {1}, {-9e18});
+    ints(model, "axes", {1}, {-1});
+    ints(model, "steps_of", {1}, {-2});
+    onnx::Model fixed = explicit_form(model);
+    const onnx::Node& node = node_of(fixed, "Slice");
+    EXPECT_EQ(list_of(fixed, node.inputs[1]), (Extents{0, 2}));
+    EXPECT_EQ(list_of(fixed, node.inputs[2]), (Extents{2, -4}));
+    EXPECT_EQ(list_of(fixed, node.inputs[3]), (Extents{0, 1}));
+    EXPECT_EQ(list_of(fixed, node.inputs[4]), (Extents{1, -2}));
+}
+
+TEST(Fix, TransposesMatricesOfGemm) {
+    onnx::Model model = operator_model();
+    set_attribute(node_of(model, "Gemm"), make_int("transA", 1));
+    set_attribute(node_of(model, "Gemm"), make_int("transB", 1));
+    node_of(model, "Gemm").inputs = {"at", "bt", "term"};
+    main_graph(model).inputs.push_back(declaration("at", {3, 2}));
+    constant(model, "bt", numbers(tensor::DType::F32, {4, 3}, {1, 2, 3, 4, 5, 6}));
+    onnx::Model fixed = explicit_form(model);
+    const onnx::Node& node = node_of(fixed, "Gemm");
+    EXPECT_EQ(node_of(fixed, node.inputs[0]).op, "Transpose");
+    const Diagnostics base;
+    const Subject subject{.model = fixed, .base = base};
+    const auto turned = View(subject).constant_tensor(node.inputs[1]);
+    ASSERT_TRUE(turned.has_value());
+    EXPECT_EQ(turned->shape(), (Extents{3, 4}));
+    EXPECT_EQ(turned->real(1), 4);
+    EXPECT_EQ(turned->real(4), 2);
+    EXPECT_TRUE(conforms(check(subject)));
+}
+
+TEST(Fix, MakesConstantsInitialisers) {
+    onnx::Model model = conforming_model();
+    main_graph(model).initializers.pop_back();  // `flat`
+    onnx::Node shape = make_node("Shape", {"j"}, {"shape"});
+    onnx::Node constant_node = make_node("Constant", {}, {"k"});
+    constant_node.attributes = {make_ints("value_ints", {0, -1})};
+    onnx::Node join = make_node("Concat", {"shape", "k"}, {"lost"});
+    join.attributes = {make_int("axis", 0)};
+    auto& nodes = main_graph(model).nodes;
+    nodes.insert(nodes.begin() + 4, {shape, constant_node, join});
+    node_of(model, "r").inputs[1] = "k";
+    const onnx::Model fixed = explicit_form(
+        model, {{"shape", {.elem_type = 7, .shape = Extents{4}}}, {"k", {.elem_type = 7}}});
+    EXPECT_EQ(fixed.graphs[fixed.main].nodes.size(), 7U);
+    onnx::Model again = fixed;
+    EXPECT_EQ(list_of(fixed, node_of(again, "r").inputs[1]), (Extents{1, 128}));
+}
+
+TEST(Fix, FoldsShapes) {
+    onnx::Model model = operator_model();
+    node_of(model, "Unsqueeze").inputs[1] = "axes_of";
+    onnx::Node shape = make_node("Shape", {"x"}, {"axes_of"});
+    shape.attributes = {make_int("start", -4), make_int("end", -3)};
+    main_graph(model).nodes.insert(main_graph(model).nodes.begin(), shape);
+    set_shape(model, "Unsqueeze", {2, 1, 3});
+    const onnx::Model fixed = explicit_form(model);
+    EXPECT_EQ(list_of(fixed, "axes_of"), Extents{1});
+}
+
+TEST(Fix, KeepsWhatItCannotKnow) {
+    onnx::Model model = operator_model();
+    value_of(model, "a").shape.reset();
+    node_of(model, "Slice").inputs.resize(3);
+    node_of(model, "Clip").inputs = {"a"};
+    const Diagnostics base;
+    const Fixed fixed = make_explicit({.model = model, .base = base});
+    EXPECT_FALSE(conforms(check({.model = fixed.model, .base = base})));
+}
+
+TEST(Fix, AddsNoHugeConstants) {
+    onnx::Model model = operator_model();
+    constexpr int64_t kLarge = int64_t{1} << 20;
+    node_of(model, "Gemm").inputs = {"a", "wide"};
+    set_shape(model, "a", {kLarge, 3});
+    main_graph(model).inputs.push_back(declaration("wide", {3, kLarge}));
+    set_shape(model, "Gemm", {kLarge, kLarge});
+    const onnx::Model fixed = explicit_form(model);
+    onnx::Model again = fixed;
+    EXPECT_EQ(node_of(again, "Gemm").inputs.size(), 2U);
+}
+
+TEST(View, ShortensLongLists) {
+    EXPECT_EQ(list_text({}), "[]");
+    EXPECT_EQ(list_text({0, -1}), "[0, -1]");
+    const std::string text = list_text(Extents(4000, 7));
+    EXPECT_TRUE(text.ends_with("7, 7, …]")) << text;
+    EXPECT_LT(text.size(), 80U);
+}
+
+TEST(MatMul, BecomesAProductOfMatrices) {
+    onnx::Model model = operator_model();
+    const auto plan = [&](const Extents& a, const Extents& b, const Extents& y) {
+        set_shape(model, "a", a);
+        set_weights(model, "matrix", b);
+        set_shape(model, "MatMul", y);
+        const Diagnostics base;
+        const Subject subject{.model = model, .base = base};
+        return plan_matmul_2d(node_of(model, "MatMul"), View(subject));
+    };
+    EXPECT_FALSE(plan({2, 3}, {3, 4}, {2, 4}));
+    EXPECT_EQ(plan({5, 2, 3}, {3, 4}, {5, 2, 4})->a, (Extents{10, 3}));
+    EXPECT_EQ(plan({3}, {3, 4}, {4})->a, (Extents{1, 3}));
+    EXPECT_EQ(plan({5, 2, 3}, {3}, {5, 2})->b, (Extents{3, 1}));
+    EXPECT_EQ(plan({5, 2, 3}, {1, 3, 4}, {5, 2, 4})->y, (Extents{10, 4}));
+    EXPECT_FALSE(plan({5, 2, 3}, {5, 3, 4}, {5, 2, 4}));  // each batch has its own
+    EXPECT_FALSE(plan({}, {3, 4}, {4}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace lemma::sonnx {
 // No profile has been released, so reports name our reading of the drafts.
 inline constexpr std::string_view kReading = "SONNX reading 2026-11";
 // Version of the rule catalogue: rules and clauses. Every change of a rule changes it.
-inline constexpr std::string_view kCatalogue = "2026-11.3";
+inline constexpr std::string_view kCatalogue = "2026-11.4";
 
 // Generations of the working group's documents. A rule without a document is our own reading.
 inline constexpr std::string_view k2025 = "2025";        // requirements, seeds, graph draft
@@ -55,11 +55,19 @@ std::vector<Rule> broadcast_rules();
 std::vector<Rule> conv_rules();
 std::vector<Rule> concat_rules();
 std::vector<Rule> pool_rules();
+std::vector<Rule> document_rules();
+std::vector<Rule> elementwise_rules();
+std::vector<Rule> matrix_rules();
+std::vector<Rule> norm_rules();
+std::vector<Rule> layout_rules();
+std::vector<Rule> constant_rules();
+std::vector<Rule> lstm_rules();
 
 struct Finding {
     onnx::PathSpan place;
     std::string message;
     bool fixable = false;  // `--fix` repairs it
+    std::string fix = {};  // what it does: "writes `1`"; may be empty
 };
 
 enum class Verdict : uint8_t { Pass, Fail, NotApplicable, NotChecked };

@@ -4,11 +4,47 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/checked.h"
 #include "onnx/import.h"
 
 namespace lemma::sonnx {
+
+namespace {
+
+// Operators whose definitions can give their first input back.
+bool may_change_nothing(std::string_view op) {
+    constexpr std::array<std::string_view, 17> kOperators = {"Cast",
+                                                             "Clip",
+                                                             "Concat",
+                                                             "Dropout",
+                                                             "Expand",
+                                                             "Flatten",
+                                                             "Identity",
+                                                             "Max",
+                                                             "Min",
+                                                             "Pad",
+                                                             "Reshape",
+                                                             "Slice",
+                                                             "Squeeze",
+                                                             "Sum",
+                                                             "Tile",
+                                                             "Transpose",
+                                                             "Unsqueeze"};
+    return std::ranges::find(kOperators, op) != kOperators.end();
+}
+
+}  // namespace
+
+void add_unchanged_types(const onnx::Model& model, InferredTypes& types) {
+    for (const onnx::Node& node : model.graphs[model.main].nodes) {
+        if (!may_change_nothing(node.op) || !onnx::is_default_domain(node.domain)) continue;
+        if (node.outputs.empty() || node.outputs[0].empty() || !has_input(node, 0)) continue;
+        const auto from = types.find(node.inputs[0]);
+        if (from != types.end()) types.emplace(node.outputs[0], TensorType(from->second));
+    }
+}
 
 InferredTypes inferred_types(const ir::Program& program) {
     InferredTypes types;
@@ -135,21 +171,56 @@ bool View::is_constant(const std::string& name) const {
     return node && node->op == "Constant";
 }
 
-std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name,
-                                                        int64_t max_items) const {
+namespace {
+
+// The value of a Constant in one of its short forms.
+std::optional<tensor::Tensor> short_constant(const onnx::Node& node) {
+    const auto make = [](tensor::DType dtype, const auto& items, bool is_list) {
+        const auto count = static_cast<int64_t>(items.size());
+        auto tensor = tensor::Tensor::zeros(dtype, is_list ? Extents{count} : Extents{});
+        if (!tensor) return std::optional<tensor::Tensor>();
+        for (int64_t i = 0; i < count; ++i) {
+            const auto item = items[static_cast<size_t>(i)];
+            tensor::is_real(dtype) ? tensor->set_real(i, static_cast<double>(item))
+                                   : tensor->set_integer(i, static_cast<int64_t>(item));
+        }
+        return std::optional(std::move(*tensor));
+    };
+    for (const onnx::Attribute& attribute : node.attributes) {
+        if (attribute.name == "value_int" && attribute.ints.size() == 1)
+            return make(tensor::DType::I64, attribute.ints, false);
+        if (attribute.name == "value_ints") return make(tensor::DType::I64, attribute.ints, true);
+        if (attribute.name == "value_float" && attribute.floats.size() == 1)
+            return make(tensor::DType::F32, attribute.floats, false);
+        if (attribute.name == "value_floats")
+            return make(tensor::DType::F32, attribute.floats, true);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<tensor::Tensor> View::constant_tensor(const std::string& name,
+                                                    int64_t max_items) const {
     const onnx::TensorData* data = constant_data(name);
     if (!data) {
         const onnx::Node* node = maker(name);
-        if (!node || node->op != "Constant") return std::nullopt;
-        if (const auto one = int_attribute(*node, "value_int")) return std::vector{*one};
-        return ints_attribute(*node, "value_ints");
+        const bool constant = node && node->op == "Constant";
+        return constant ? short_constant(*node) : std::nullopt;
     }
     const auto count = element_count(data->proto.shape);
-    if (!count || *count > max_items || data->proto.external) return std::nullopt;
-    const auto tensor = onnx::decode_tensor(*data, {});
+    if (!count || *count < 0 || *count > max_items || data->proto.external) return std::nullopt;
+    auto tensor = onnx::decode_tensor(*data, {});
+    if (!tensor) return std::nullopt;
+    return std::move(*tensor);
+}
+
+std::optional<std::vector<int64_t>> View::constant_ints(const std::string& name,
+                                                        int64_t max_items) const {
+    const auto tensor = constant_tensor(name, max_items);
     if (!tensor || !tensor::is_integer(tensor->dtype())) return std::nullopt;
     std::vector<int64_t> values;
-    for (int64_t i = 0; i < *count; ++i) values.push_back(tensor->integer(i));
+    for (int64_t i = 0; i < tensor->size(); ++i) values.push_back(tensor->integer(i));
     return values;
 }
 
@@ -175,12 +246,27 @@ std::optional<std::string> text_attribute(const onnx::Node& node, std::string_vi
     return found->strings.front();
 }
 
+std::optional<float> float_attribute(const onnx::Node& node, std::string_view name) {
+    const onnx::Attribute* found = onnx::find_attribute(node, name);
+    if (!found || found->type != onnx::AttributeType::Float || found->floats.empty())
+        return std::nullopt;
+    return found->floats.front();
+}
+
 std::string shape_text(const Extents& shape) {
     if (shape.empty()) return "scalar";
     constexpr size_t kMaxShown = 16;
     if (shape.size() <= kMaxShown) return fmt::format("{}", fmt::join(shape, "×"));
     return fmt::format(
         "{}×… (rank {})", fmt::join(shape.begin(), shape.begin() + kMaxShown, "×"), shape.size());
+}
+
+std::string list_text(const Extents& items) {
+    constexpr size_t kMaxShown = 16;
+    const size_t shown = std::min(items.size(), kMaxShown);
+    return fmt::format("[{}{}]",
+                       fmt::join(items.begin(), items.begin() + static_cast<int64_t>(shown), ", "),
+                       shown < items.size() ? ", …" : "");
 }
 
 std::optional<int64_t> element_count(const Extents& shape) {

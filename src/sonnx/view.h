@@ -23,6 +23,9 @@ struct TensorType {
 // The types found by composing, by name.
 using InferredTypes = std::map<std::string, TensorType>;
 InferredTypes inferred_types(const ir::Program& program);
+// A node that changes nothing, such as a Clip without bounds, has no tensor of its own in the
+// program. This adds its type, which is that of its input.
+void add_unchanged_types(const onnx::Model& model, InferredTypes& types);
 
 // The limit in the document of `concat`; its open issues ask for less.
 inline constexpr int64_t kMaxConcatInputs = (int64_t{1} << 31) - 1;
@@ -36,6 +39,9 @@ struct Subject {
     bool relax_broadcast = false;
     int64_t max_concat_inputs = kMaxConcatInputs;
 };
+
+// Constants up to this size are looked at element by element.
+inline constexpr int64_t kMaxConstant = int64_t{1} << 24;
 
 class View {
 public:
@@ -63,6 +69,9 @@ public:
 
     // An initialiser, or the result of Constant.
     bool is_constant(const std::string& name) const;
+    // The value of a constant of up to `max_items` elements; empty for other tensors.
+    std::optional<tensor::Tensor> constant_tensor(const std::string& name,
+                                                  int64_t max_items = kMaxConstant) const;
     // The elements of a constant integer tensor, up to a limit.
     std::optional<std::vector<int64_t>> constant_ints(const std::string& name,
                                                       int64_t max_items = 4096) const;
@@ -87,8 +96,12 @@ std::optional<int64_t> int_attribute(const onnx::Node& node, std::string_view na
 std::optional<std::vector<int64_t>> ints_attribute(const onnx::Node& node, std::string_view name);
 std::optional<std::string> text_attribute(const onnx::Node& node, std::string_view name);
 
+std::optional<float> float_attribute(const onnx::Node& node, std::string_view name);
+
 // "2×3×4", "scalar"
 std::string shape_text(const Extents& shape);
+// "[0, -1]", with an ellipsis for long lists
+std::string list_text(const Extents& items);
 // The product of all extents; empty on overflow.
 std::optional<int64_t> element_count(const Extents& shape);
 

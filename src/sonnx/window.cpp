@@ -50,6 +50,19 @@ bool every_window_hits(const WindowAxis& axis, int64_t outputs) {
     return true;
 }
 
+std::optional<int64_t> end_pad_without_ceil(const WindowAxis& axis) {
+    const auto outputs = output_extent(axis, true);
+    const auto kernel = effective_kernel(axis);
+    const auto padded = padded_input(axis);
+    if (!outputs || !kernel || !padded) return std::nullopt;
+    const auto last = checked_mul(*outputs - 1, axis.stride);
+    const auto reach = last ? checked_add(*last, *kernel) : std::nullopt;
+    if (!reach) return std::nullopt;
+    const auto pad = checked_add(axis.pad_end, std::max<int64_t>(0, *reach - *padded));
+    if (!pad || *pad >= *kernel || *pad > axis.kernel) return std::nullopt;
+    return pad;
+}
+
 bool resolve_auto_pad(const std::string& mode, WindowAxis& axis) {
     const auto kernel = effective_kernel(axis);
     if (!kernel || axis.stride < 1 || axis.input < 0) return false;

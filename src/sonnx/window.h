@@ -29,6 +29,10 @@ std::optional<int64_t> output_extent(const WindowAxis& axis, bool ceil = false);
 // Whether every window has an element of the input; `outputs` is the result of output_extent.
 bool every_window_hits(const WindowAxis& axis, int64_t outputs);
 
+// The padding at the end with which rounding down gives the windows of `ceil`; empty if it would
+// reach the size of the kernel.
+std::optional<int64_t> end_pad_without_ceil(const WindowAxis& axis);
+
 // Explicit padding for SAME_UPPER, SAME_LOWER and VALID, for one axis.
 bool resolve_auto_pad(const std::string& mode, WindowAxis& axis);
 

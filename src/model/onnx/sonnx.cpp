@@ -178,6 +178,7 @@ Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Find
     subject.max_concat_inputs = profile.max_concat_inputs.value_or(sonnx::kMaxConcatInputs);
     subject.composed = loaded.imported.program.has_value();
     if (subject.composed) subject.inferred = sonnx::inferred_types(*loaded.imported.program);
+    sonnx::add_unchanged_types(loaded.model, subject.inferred);
 
     sonnx::Report report = begin_report(loaded, file, profile);
     LEMMA_TRY(read_evidence(profile, report));

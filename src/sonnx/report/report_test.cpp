@@ -184,7 +184,7 @@ TEST(Trace, NamesRuleNodeFunctionAndGoals) {
         found = true;
         EXPECT_EQ(row.function->name, "n0_conv");
         EXPECT_EQ(row.node->index, 0U);
-        EXPECT_EQ(row.result->rule->op, "Conv");
+        EXPECT_EQ(row.node->node->op, "Conv");
     }
     EXPECT_TRUE(found);
     EXPECT_EQ(rules.size(), all_rules().size());  // every rule is traced

@@ -68,10 +68,11 @@ private:
         return is_general(op) || nodes_.contains(std::string(op));
     }
 
-    // A rule without a clause is traced by its other names.
+    // A rule without a clause about this model is traced by its other names.
     void add_rule(const RuleResult& result) {
         const Rule& rule = *result.rule;
         std::set<std::string> named;
+        const size_t before = rows_.size();
         for (const Clause* clause : clauses_of(rule.id)) {
             named.insert(clause->id);
             if (!concerns(clause->op)) continue;
@@ -83,7 +84,7 @@ private:
         }
         std::vector<std::string> others = items_of(rule.aliases);
         std::erase_if(others, [&](const std::string& each) { return named.contains(each); });
-        if (others.empty() && named.empty()) others.emplace_back(rule.id);
+        if (others.empty() && rows_.size() == before) others.emplace_back(rule.id);
         for (std::string& other : others) {
             add({.clause = std::move(other),
                  .generation = std::string(rule.generation),

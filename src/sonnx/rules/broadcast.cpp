@@ -32,7 +32,8 @@ void check_implicit(Inspection& inspection) {
                 fmt::format("the input `{}` of shape {} is broadcast to {} without an `Expand`",
                             diag::printable(node.inputs[expansion.input]),
                             shape_text(expansion.from),
-                            shape_text(expansion.to)));
+                            shape_text(expansion.to)),
+                "expands a small constant, and puts an `Expand` before other tensors");
         }
     }
 }

@@ -7,6 +7,7 @@
 
 #include "diag/utf8.h"
 #include "sonnx/inspection.h"
+#include "sonnx/live.h"
 #include "sonnx/sha256.h"
 
 namespace lemma::sonnx {
@@ -78,14 +79,22 @@ std::string content_of(const onnx::Node& node) {
     return text;
 }
 
+void check_contributes(Inspection& inspection) {
+    const auto live = live_nodes(inspection.graph(), inspection.view().model());
+    for (size_t i = 0; i < inspection.graph().nodes.size(); ++i) {
+        inspection.examined();
+        if (live[i]) continue;
+        inspection.fail_fixable(inspection.graph().nodes[i].place,
+                                "no output of the graph depends on the node",
+                                "drops it");
+    }
+}
+
 void check_unused(Inspection& inspection) {
     const View& view = inspection.view();
     std::map<std::string, const onnx::Node*> seen;
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined("nodes and tensors");
-        const bool used = std::ranges::any_of(
-            node.outputs, [&](const std::string& name) { return view.is_used(name); });
-        if (!used) inspection.fail(node.place, "nothing uses the results of the node");
         const bool has_graph = std::ranges::any_of(
             node.attributes, [](const onnx::Attribute& each) { return !each.graphs.empty(); });
         if (has_graph) continue;
@@ -151,10 +160,17 @@ std::vector<Rule> graph_rules() {
          "a value that can be replaced at run time is a default",
          "WG requirements",
          check_overridable},
+        {"GRAPH-R2",
+         "graph R2, AI-004",
+         Restriction,
+         "every node contributes to an output of the graph",
+         "each node traces to a requirement, and nothing is computed in vain",
+         "graph, R2",
+         check_contributes},
         {"S005",
          "AI-004",
          Advisory,
-         "no unused and no duplicate nodes, initialisers, inputs or declarations",
+         "no duplicate nodes, and no unused initialisers, inputs or declarations",
          "each part traces to a requirement",
          "WG needs",
          check_unused},

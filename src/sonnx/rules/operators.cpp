@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "diag/utf8.h"
 #include "sonnx/defaults.h"
 #include "sonnx/inspection.h"
+#include "sonnx/optional_inputs.h"
 
 namespace lemma::sonnx {
 
@@ -24,55 +26,91 @@ void check_allowed(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined();
         if (!profile_operator(node.op) || !onnx::is_default_domain(node.domain)) {
-            inspection.fail(
+            const std::string_view instead = profile_equivalent(node, inspection.view());
+            inspection.fail_maybe_fixable(
+                !instead.empty(),
                 node.place,
-                fmt::format("the operator `{}` is not in the profile", printable(node.op)));
+                fmt::format("the operator `{}` is not in the profile", printable(node.op)),
+                fmt::format("writes `{}`", instead));
         }
     }
 }
 
 void check_draft(Inspection& inspection) {
+    std::map<std::string_view, int64_t> drafts;  // number of nodes
+    std::vector<const onnx::Node*> first;
     for (const onnx::Node& node : inspection.graph().nodes) {
         const onnx::Operator* info = profile_operator(node.op);
         if (!info) continue;
         inspection.examined();
-        if (info->standing == onnx::Standing::Draft) {
-            inspection.fail(node.place,
-                            fmt::format("`{}` has a draft, but is not in the list of selected "
-                                        "operators",
-                                        node.op));
-        }
+        if (info->standing == onnx::Standing::Draft && drafts[node.op]++ == 0)
+            first.push_back(&node);
+    }
+    for (const onnx::Node* node : first) {
+        const int64_t count = drafts[node->op];
+        inspection.fail(node->place,
+                        fmt::format("`{}` has a draft, but is not in the list of selected "
+                                    "operators ({} {})",
+                                    node->op,
+                                    count,
+                                    count == 1 ? "node" : "nodes"));
     }
 }
 
 void check_defaults(Inspection& inspection) {
+    const View& view = inspection.view();
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined();
-        for (const MissingAttribute& missing : missing_attributes(node, inspection.view())) {
-            std::string message =
+        for (const MissingAttribute& missing : missing_attributes(node, view)) {
+            const std::string message =
                 fmt::format("the attribute `{}` of `{}` is left out", missing.name, node.op);
             if (missing.value) {
-                inspection.fail_fixable(
-                    node.place,
-                    fmt::format("{}; ONNX takes `{}`", message, value_text(*missing.value)));
+                const std::string value = value_text(*missing.value);
+                inspection.fail_fixable(node.place,
+                                        fmt::format("{}; ONNX takes `{}`", message, value),
+                                        fmt::format("writes `{}`", value));
             } else {
-                inspection.fail(node.place, std::move(message));
+                inspection.fail(node.place, message);
             }
+        }
+        for (const MissingInput& missing : missing_inputs(node, view)) {
+            inspection.fail_maybe_fixable(
+                missing.value.has_value(),
+                node.place,
+                fmt::format("the input `{}` of `{}` is left out", missing.name, node.op),
+                "adds a constant with the same meaning");
         }
     }
 }
 
-// Bias: an input that the specified formula always uses.
-void check_bias(Inspection& inspection) {
+// Inputs to which ONNX gives type variables of their own, so that their types may differ.
+struct MixedTypes {
+    std::string_view op;
+    size_t inputs;  // that many, from the first one on
+};
+constexpr MixedTypes kMixedTypes[] = {{"BatchNormalization", 5}, {"Pow", 2}};
+
+void check_conversions(Inspection& inspection) {
+    const View& view = inspection.view();
     for (const onnx::Node& node : inspection.graph().nodes) {
-        const bool takes = node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm";
-        if (!takes) continue;
         inspection.examined();
-        if (!has_input(node, 2)) {
+        const auto row = std::ranges::find(kMixedTypes, node.op, &MixedTypes::op);
+        if (row == std::end(kMixedTypes) || !onnx::is_default_domain(node.domain)) continue;
+        std::optional<int64_t> first;
+        for (size_t i = 0; i < row->inputs && has_input(node, i); ++i) {
+            const auto type = view.type(node.inputs[i]);
+            if (!type || type->elem_type == 0) {
+                inspection.undecided();
+                break;
+            }
+            if (!first) first = type->elem_type;
+            if (type->elem_type == *first) continue;
             inspection.fail(node.place,
-                            fmt::format("`{}` has no `{}`, which counts as zero then",
-                                        node.op,
-                                        node.op == "Gemm" ? "C" : "B"));
+                            fmt::format("the input `{}` has elements of type {}, expected {} or a "
+                                        "`Cast`",
+                                        printable(node.inputs[i]),
+                                        tensor::onnx_type_name(type->elem_type),
+                                        tensor::onnx_type_name(*first)));
         }
     }
 }
@@ -101,10 +139,16 @@ void check_casts(Inspection& inspection) {
     }
 }
 
+// Operators whose documents allow axes from the back. CAT-57 reports those of Concat, where it
+// checks the range, too.
+bool may_count_from_back(std::string_view op) {
+    return op == "Flatten" || op == "Unsqueeze" || op == "Slice" || op == "Concat";
+}
+
 void check_axes(Inspection& inspection) {
     const View& view = inspection.view();
     for (const onnx::Node& node : inspection.graph().nodes) {
-        if (node.op == "Concat") continue;  // CAT-57 tells it, for there its range is checked too
+        if (may_count_from_back(node.op)) continue;
         const onnx::Operator* info = profile_operator(node.op);
         const auto counted = counted_axes(node, view);
         const auto look = [&](const std::vector<int64_t>& axes, onnx::PathSpan place) {
@@ -116,8 +160,11 @@ void check_axes(Inspection& inspection) {
                 if (axis >= 0) continue;
                 std::string message =
                     fmt::format("axis {} counts from the back, expected 0 or more", axis);
-                fixable ? inspection.fail_fixable(place, std::move(message))
-                        : inspection.fail(place, std::move(message));
+                inspection.fail_maybe_fixable(
+                    fixable,
+                    place,
+                    std::move(message),
+                    fixable ? fmt::format("writes {}", axis + *counted) : "");
             }
         };
         if (const auto axis = int_attribute(node, "axis")) look({*axis}, place_of(node, "axis"));
@@ -131,8 +178,11 @@ void check_axes(Inspection& inspection) {
 void check_constants(Inspection& inspection) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         inspection.examined();
-        if (node.op == "Constant")
-            inspection.fail(node.place, "a constant is a node, expected an initialiser");
+        if (node.op != "Constant" || !onnx::is_default_domain(node.domain)) continue;
+        const bool fixable =
+            !node.outputs.empty() && inspection.view().constant_tensor(node.outputs[0]).has_value();
+        inspection.fail_maybe_fixable(
+            fixable, node.place, "a constant is a node, expected an initialiser", "makes it one");
     }
 }
 
@@ -144,10 +194,13 @@ void check_steering(Inspection& inspection) {
         for (const onnx::Steering& steering : info->steering) {
             const size_t i = steering.input;
             if (!has_input(node, i) || inspection.view().is_constant(node.inputs[i])) continue;
-            inspection.fail(node.place,
-                            fmt::format("the input `{}` decides the shape of the result and is "
-                                        "computed, expected a constant",
-                                        printable(node.inputs[i])));
+            inspection.fail_maybe_fixable(
+                gives_result_shape(node, i) && inspection.view().output_shape(node, 0),
+                node.place,
+                fmt::format("the input `{}` decides the shape of the result and is computed, "
+                            "expected a constant",
+                            printable(node.inputs[i])),
+                "writes the shape that follows from the shapes of the inputs");
         }
     }
 }
@@ -172,19 +225,23 @@ std::vector<Rule> operator_rules() {
          "WG operator list (REQ-OP-000)",
          check_draft},
         {"GR4",
-         "S011, OP 016, REQ-OP-070, BOSCH-001, conv restriction 5, CONV-2",
+         "S011, S012, OP 016, REQ-OP-070, BOSCH-001, conv restriction 5, CONV-2, CONV-4, graph R1",
          Restriction,
-         "no attribute with a default is left out",
+         "no attribute with a default and no optional input is left out",
          "there is one way only to say each parameter",
-         "conv (000), restrictions; general restrictions of the drafts",
-         check_defaults},
-        {"S012",
-         "BOSCH-001, CONV-4",
-         Advisory,
-         "the optional bias is given",
-         "the formulas always add it",
-         "conv (000), signature; WG needs",
-         check_bias},
+         "general restrictions of the drafts; conv (000), restrictions; graph, R1",
+         check_defaults,
+         "",
+         "2025, 2026-08"},
+        {"GR3",
+         "AI-008",
+         Restriction,
+         "no implicit type conversion, also where ONNX allows operands of several types",
+         "each conversion is a Cast",
+         "general restrictions of the drafts",
+         check_conversions,
+         "",
+         k2026_08},
         {"S014",
          "AI-008, CAT-55",
          Violation,
@@ -195,10 +252,12 @@ std::vector<Rule> operator_rules() {
         {"S015",
          "",
          Restriction,
-         "axes are counted from the front (Concat: CAT-57)",
-         "there is one way only to name an axis",
-         "concat (001), R1",
-         check_axes},
+         "axes are counted from the front (Concat: CAT-57; Flatten, Unsqueeze and Slice: any)",
+         "there is one way only to name an axis, unless the document allows both (X5)",
+         "Softmax, R1; ArgMax, R4; concat (001), R1",
+         check_axes,
+         "",
+         "2025, 2026-08"},
         {"S016",
          "",
          Advisory,

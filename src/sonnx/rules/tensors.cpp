@@ -91,8 +91,13 @@ void check_types(Inspection& inspection) {
             (value->kind == TypeKind::Tensor && value->elem_type == 0)) {
             const std::string message =
                 fmt::format("the tensor `{}` has no declared element type", printable(tensor.name));
-            known ? inspection.fail_fixable(tensor.place, message)
-                  : inspection.fail(tensor.place, message);
+            inspection.fail_maybe_fixable(
+                known,
+                tensor.place,
+                message,
+                known
+                    ? fmt::format("declares {}", tensor::onnx_type_name(inferred->second.elem_type))
+                    : "");
         } else if (value->kind != TypeKind::Tensor) {
             inspection.fail(value->place, fmt::format("`{}` is no tensor", printable(tensor.name)));
         } else if (known && is_plain(value->elem_type) &&
@@ -127,8 +132,11 @@ void check_declared_shape(Inspection& inspection,
                                           axis,
                                           printable(tensor.name),
                                           dimension_text(dimension));
-        return known ? inspection.fail_fixable(value.place, std::move(message))
-                     : inspection.fail(value.place, std::move(message));
+        return inspection.fail_maybe_fixable(
+            known,
+            value.place,
+            std::move(message),
+            known ? "declares " + shape_text(*found->second.shape) : "");
     }
     if (!known || *found->second.shape == shape) return;
     inspection.fail(value.place,
@@ -181,8 +189,11 @@ void check_shapes(Inspection& inspection) {
         }
         std::string message =
             fmt::format("the tensor `{}` has no declared shape", printable(tensor.name));
-        view.shape(tensor.name) ? inspection.fail_fixable(tensor.place, std::move(message))
-                                : inspection.fail(tensor.place, std::move(message));
+        const auto shape = view.shape(tensor.name);
+        inspection.fail_maybe_fixable(shape.has_value(),
+                                      tensor.place,
+                                      std::move(message),
+                                      shape ? "declares " + shape_text(*shape) : "");
     }
 }
 
@@ -266,12 +277,12 @@ std::vector<Rule> tensor_rules() {
          "no type is left to inference or conversion",
          "general restrictions of the drafts; graph execution semantics (000)",
          check_types},
-        {"GR3",
-         "S006b, VA 001, REQ-GR-000, THAV-003",
+        {"S006",
+         "S006b, REQ-GR-000, VA 001, THAV-003, GR3 up to catalogue 2026-11.3",
          Restriction,
          "every tensor has a declared static shape, equal to the inferred one",
          "shape inference is forbidden, or done before serialising",
-         "general restrictions of the drafts; graph execution semantics (000)",
+         "WG requirements (REQ-GR-000); graph execution semantics (000)",
          check_shapes},
         {"S007",
          "concat T9, CAT-58, CAT-61, CONV-44, CONV-46",
