@@ -45,6 +45,7 @@ std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> compile_command();
+std::unique_ptr<Command> certify_command();
 std::unique_ptr<Command> reference_command();
 std::unique_ptr<Command> prove_command();
 std::unique_ptr<Command> bench_command();
