@@ -127,9 +127,6 @@ public:
     ir::Accumulate accumulate = ir::Accumulate::F64;
     // Powers of integers are Op::Pow; kernels do not have it.
     bool integer_powers = false;
-    // With `strict`: the precision of formulas. With F32, reals of a stage have the kind F32, and a
-    // library function is computed in double and then rounded.
-    ir::Accumulate accumulate = ir::Accumulate::F64;
 
     // A variable of a loop. `end` is its run-time extent, if it has one; the variable stays below
     // both.
