@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "base/version.h"
+#include "driver/certified.h"
 #include "driver/commands/command.h"
 #include "driver/compile/object.h"
 #include "driver/options.h"
-#include "emit/certified/certified.h"
 #include "emit/fast/fast.h"
 #include "engine/freeze.h"
 #include "model/files.h"
@@ -48,6 +48,7 @@ private:
     std::string out_;
     std::string prefix_ = "model";
     Form form_ = Form::Certified;
+    CertifiedOptions certified_;
     session::SessionOptions options_;
     ProblemStyle style_;
 };
@@ -78,6 +79,7 @@ void Compile::declare(Arguments& arguments) {
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
+    declare_certified(arguments, certified_);
     declare_loading(arguments, options_);
     declare_problem_style(arguments, style_);
     arguments.remark(
@@ -94,15 +96,7 @@ std::string Compile::origin() const {
 
 Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
                                                     model::Finding& finding) const {
-    const emit::CertifiedInput input{
-        .program = session.program(),
-        .variable = [&](const ir::Tensor& tensor) { return session.variable(tensor.name); },
-        .accumulate = options_.run.accumulate,
-        .name = prefix_,
-        .origin = origin()};
-    std::vector<emit::Obstacle> obstacles;
-    auto model = emit::write_certified(input, obstacles);
-    emit::report_obstacles(session.program(), obstacles, finding.diag);
+    auto model = certified_model(session, certified_, prefix_, origin(), finding);
     if (!model) return std::vector<emit::CFile>();
     return std::move(model->files);
 }
@@ -138,6 +132,9 @@ Result<void> Compile::write(model::Finding& finding) const {
     const bool fast_form = form_ == Form::Fast || to_object();
     options.engine = fast_form ? session::EngineKind::Jit : session::EngineKind::Interpret;
     if (fast_form) options.compile.target.clear();  // the session runs nothing
+    options.run.accumulate = certified_.precision();
+    LEMMA_TRY(const bool kept, keeps_profile(model_, certified_, options, finding));
+    if (!kept) return {};
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return {};
     LEMMA_TRY(const auto files, fast_form ? fast(*session, finding) : certified(*session, finding));

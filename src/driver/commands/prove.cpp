@@ -12,10 +12,10 @@
 
 #include "base/open_file.h"
 #include "base/version.h"
+#include "driver/certified.h"
 #include "driver/commands/command.h"
 #include "driver/json_text.h"
 #include "driver/options.h"
-#include "emit/certified/certified.h"
 #include "model/files.h"
 #include "prove/process.h"
 #include "session/compile_options.h"
@@ -81,6 +81,7 @@ private:
     std::string functions_;
     prove::ProveOptions prove_;
     bool no_cache_ = false;
+    CertifiedOptions certified_;
     session::SessionOptions options_;
     ProblemStyle style_;
 };
@@ -101,6 +102,7 @@ void Prove::declare(Arguments& arguments) {
     arguments.exclude("--cache", "--no-cache");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
+    declare_certified(arguments, certified_);
     declare_loading(arguments, options_);
     declare_problem_style(arguments, style_);
     arguments.remark(
@@ -116,18 +118,9 @@ void Prove::declare(Arguments& arguments) {
 
 Result<std::optional<emit::CertifiedModel>> Prove::certified(session::Session& session,
                                                              model::Finding& finding) const {
-    const emit::CertifiedInput input{
-        .program = session.program(),
-        .variable = [&](const ir::Tensor& tensor) { return session.variable(tensor.name); },
-        .accumulate = options_.run.accumulate,
-        .name = prefix_,
-        .origin = emit::comment_text(
-            fmt::format("lemma {}, from {}", kVersion, fs::path(model_).filename().string()))};
-    std::vector<emit::Obstacle> obstacles;
-    auto model = emit::write_certified(input, obstacles);
-    emit::report_obstacles(session.program(), obstacles, finding.diag);
-    if (finding.diag.has_errors()) return std::nullopt;
-    return model;
+    const std::string origin = emit::comment_text(
+        fmt::format("lemma {}, from {}", kVersion, fs::path(model_).filename().string()));
+    return certified_model(session, certified_, prefix_, origin, finding);
 }
 
 Result<std::vector<prove::FunctionText>> Prove::chosen(std::vector<prove::FunctionText> all) const {
@@ -221,6 +214,9 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     const auto began = std::chrono::steady_clock::now();
     session::SessionOptions options = options_;
     options.engine = session::EngineKind::Interpret;
+    options.run.accumulate = certified_.precision();
+    LEMMA_TRY(const bool kept, keeps_profile(model_, certified_, options, finding));
+    if (!kept) return std::nullopt;
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return std::nullopt;
     LEMMA_TRY(const auto model, certified(*session, finding));
@@ -247,7 +243,7 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     if (!proofs.cache_trouble.empty()) {
         finding.remarks.push_back({{}, "proofs are not kept: " + proofs.cache_trouble});
     }
-    const bool single = options_.run.accumulate == ir::Accumulate::F32;
+    const bool single = certified_.precision() == ir::Accumulate::F32;
     prove::ModelProof proof{.file = {},
                             .sha256 = {},
                             .accumulate = single ? "f32" : "f64",
