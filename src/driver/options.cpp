@@ -129,9 +129,7 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
     arguments.number(
         "--threads", options.threads, {1, 1024}, "number of threads of compiled code (1)");
     declare_compile_options(arguments, options.compile);
-    declare_accumulate(arguments,
-                       options.run.accumulate,
-                       "round each real operation to f32, or compute in f64 (f64)");
+    declare_accumulate(arguments, options.run.accumulate);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");
 }
 

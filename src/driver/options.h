@@ -20,8 +20,12 @@ void declare_numerics(Arguments& arguments,
                       std::optional<loop::Numerics>& numerics,
                       const std::string& text);
 // --accumulate, as an ir::Accumulate or an optional one.
+inline constexpr const char* kAccumulateHelp =
+    "round each real operation to f32, or compute in f64 (f64)";
 template <class T>
-void declare_accumulate(Arguments& arguments, T& accumulate, const std::string& text) {
+void declare_accumulate(Arguments& arguments,
+                        T& accumulate,
+                        const std::string& text = kAccumulateHelp) {
     const Choices<T> choices = {{"f32", ir::Accumulate::F32}, {"f64", ir::Accumulate::F64}};
     arguments.choice("--accumulate", accumulate, choices, text);
 }
