@@ -150,16 +150,6 @@ void add_integers(std::vector<Row>& rows) {
         "Has the sign of b.");
     two("min", "(b < a) ? b : a");
     two("max", "(a < b) ? b : a");
-    two("pow", "sx_wrap(result)", "A negative power is 0.");
-    rows.back().before =
-        "    uint64_t base = (uint64_t)a;\n"
-        "    uint64_t result = (b < 0) ? 0U : 1U;\n"
-        "    for (uint64_t left = (b < 0) ? 0U : (uint64_t)b; left > 0U; left /= 2U) {\n"
-        "        if ((left % 2U) != 0U) {\n"
-        "            result = result * base;\n"
-        "        }\n"
-        "        base = base * base;\n"
-        "    }\n";
     rows.push_back({"sx_absi", "int64_t", {"int64_t"}, "(a < 0) ? sx_negi(a) : a"});
 }
 

@@ -39,6 +39,13 @@ TEST(Arithmetic, HelpersThatAreUsedThemselvesAreVisible) {
     EXPECT_EQ(source.find("static int64_t sx_negi"), std::string::npos);
 }
 
+TEST(Arithmetic, EachFunctionIsDefinedOnce) {
+    const std::string source = arithmetic_source({"sx_powi"});
+    const size_t first = source.find("int64_t sx_powi(int64_t a, int64_t b)");
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(source.find("int64_t sx_powi", first + 1), std::string::npos);
+}
+
 TEST(Arithmetic, NothingIsDeclaredForAModelWithoutArithmetic) {
     EXPECT_EQ(arithmetic_header({}).find("axiomatic"), std::string::npos);
     EXPECT_EQ(arithmetic_source({}).find("sx_"), std::string::npos);
