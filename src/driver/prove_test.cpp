@@ -68,6 +68,19 @@ TEST_F(ProveCommand, JsonNamesFunctionsAndTheirPlaces) {
     EXPECT_EQ(json["functions"][1]["same_as"], "n0_relu");
 }
 
+TEST_F(ProveCommand, ProvesTheArithmeticThatIsAskedFor) {
+    const auto accumulate = [&](const std::vector<std::string>& arguments) {
+        return nlohmann::json::parse(prove(arguments).out)["accumulate"];
+    };
+    EXPECT_EQ(accumulate({"--json"}), "f64");
+    EXPECT_EQ(accumulate({"--json", "--accumulate=f32"}), "f32");
+    EXPECT_EQ(accumulate({"--json", "--profile=sonnx"}), "f32");
+    EXPECT_EQ(accumulate({"--json", "--profile=sonnx", "--accumulate=f64"}), "f64");
+    prove({"--profile=sonnx", "-o", file("out"), "--functions=n0_relu"});
+    std::ifstream text(folder_ / "out" / "proof" / "n0_relu.c");
+    EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(text), {}).contains("sx_maxf("));
+}
+
 TEST_F(ProveCommand, KeepsItsFilesIfAsked) {
     EXPECT_EQ(prove({"-o", file("out")}).status, model::kGood);
     for (const char* const name : {"model.c",

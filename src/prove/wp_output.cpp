@@ -50,12 +50,16 @@ double slowest_in(std::string_view text) {
     return slowest;
 }
 
+using ByProver = std::map<std::string, int64_t>;
+
 // `[Z3 4.8.12] Goal typed_n0_ensures : Valid (20ms)`; newer versions leave out the word Goal for
 // goals that are not proved.
-void read_goal(std::string_view line, WpOutput& output) {
+void read_goal(std::string_view line, WpOutput& output, ByProver& by) {
+    std::string_view prover;
     if (take(line, "[")) {
         const size_t close = line.find("] ");
         if (close == std::string_view::npos) return;
+        prover = line.substr(0, std::min(line.find(' '), close));
         line.remove_prefix(close + 2);
         if (!take(line, "Goal ") && !line.starts_with("typed_")) return;
     } else if (!take(line, "Goal ")) {
@@ -66,6 +70,7 @@ void read_goal(std::string_view line, WpOutput& output) {
     const std::string_view verdict = end == std::string_view::npos ? "" : line.substr(end);
     if (trimmed(verdict).starts_with(": Valid")) {
         output.slowest = std::max(output.slowest, slowest_in(verdict));
+        ++by[std::string(prover)];
     } else {
         output.unproved.emplace_back(name);
     }
@@ -86,6 +91,7 @@ void read_prover(std::string_view line, WpOutput& output) {
 
 WpOutput read_wp_output(std::string_view text) {
     WpOutput output;
+    ByProver by;
     bool summary = false;
     while (!text.empty()) {
         const size_t end = text.find('\n');
@@ -104,12 +110,17 @@ WpOutput read_wp_output(std::string_view text) {
             output.proved = proved.value_or(0);
             output.goals = goals.value_or(0);
         } else if (take(line, "[wp] ")) {
-            read_goal(line, output);
+            read_goal(line, output, by);
             summary = false;
         } else if (summary && line.starts_with("  ")) {
             read_prover(line, output);
         }
     }
+    // The summary leaves out goals that WP decides by the control flow alone. Newer versions do not
+    // name goals that are proved.
+    int64_t named = 0;
+    for (const auto& [prover, count] : by) named += count;
+    if (output.complete && named == output.proved) output.by = std::move(by);
     return output;
 }
 

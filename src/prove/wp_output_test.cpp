@@ -31,6 +31,18 @@ TEST(WpOutput, CountsGoalsByProver) {
     EXPECT_EQ(output.errors, Names());
 }
 
+TEST(WpOutput, CountsGoalsThatTheSummaryLeavesOut) {
+    const WpOutput output = read_wp_output(R"([wp] 2 goals scheduled
+[wp] [CFG] Goal n0_concat_3_exits : Valid (Unreachable)
+[wp] [Qed] Goal typed_real_n0_concat_3_ensures : Valid
+[wp] [CVC4 1.8] Goal typed_real_n0_concat_3_assigns : Valid (Qed:4ms) (40ms) (9270)
+[wp] Proved goals:    3 / 3
+  Qed:             1  (0.21ms)
+  CVC4 1.8:        1  (40ms) (9270)
+)");
+    EXPECT_EQ(output.by, (std::map<std::string, int64_t>{{"CFG", 1}, {"CVC4", 1}, {"Qed", 1}}));
+}
+
 TEST(WpOutput, NamesGoalsThatAreNotProved) {
     const WpOutput output = read_wp_output(R"([wp] 4 goals scheduled
 [wp] [Failed] Goal typed_real_n0_tanh_loop_invariant_2_preserved
