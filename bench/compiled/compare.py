@@ -2,7 +2,10 @@
 """Compares models that `lemma compile -o MODEL.so` made with the compiled engine, with one thread.
 Both stay loaded and take turns, so that a machine that is slower for a while is slower for both.
 
-    compare.py [--build build/release] [--rounds N] [--json FILE] MODEL...
+    compare.py [--build build/release] [--compiler CC] [--rounds N] [--json FILE] MODEL...
+
+With --compiler, the library is the C of `lemma compile --form=fast`, built by GCC or Clang with the
+flags -O3 -march=native and those that the Makefile of the C has.
 
 Printed are the best times, the median over the rounds of the ratio of neighbouring bursts (library /
 engine: below 1 the library is faster), and the bytes of code, constants and memory. The results must
@@ -86,11 +89,26 @@ def section_bytes(library: pathlib.Path) -> dict[str, int]:
     return {name(header[0]): header[5] for header in headers}
 
 
-def measure(model: str, arguments, worker: pathlib.Path, folder: pathlib.Path) -> dict:
+def build_library(model: str, arguments, folder: pathlib.Path) -> pathlib.Path:
     lemma = arguments.build / "lemma"
     library = folder / "model.so"
+    if not arguments.compiler:
+        subprocess.run([lemma, "compile", model, "-o", library], check=True)
+        return library
+    code = folder / "c"
+    subprocess.run([lemma, "compile", "--form=fast", model, "-o", code], check=True)
+    for name in ("model", "weights"):
+        subprocess.run(["make", "-s", "-C", code, f"CC={arguments.compiler}", "CFLAGS=-O3 -march=native -fPIC",
+                        "-W", f"{name}.c", f"{name}.o"], check=True)
+    subprocess.run([arguments.compiler, "-shared", "-o", library, code / "model.o", code / "weights.o", "-lm"],
+                   check=True)
+    return library
+
+
+def measure(model: str, arguments, worker: pathlib.Path, folder: pathlib.Path) -> dict:
+    lemma = arguments.build / "lemma"
     begin = time.monotonic()
-    subprocess.run([lemma, "compile", model, "-o", library], check=True)
+    library = build_library(model, arguments, folder)
     compiled = time.monotonic() - begin
     shown = json.loads(subprocess.run([lemma, "show", "--json", model], check=True, capture_output=True).stdout)
     inputs = write_inputs(shown["inputs"], folder)
@@ -119,6 +137,7 @@ def measure(model: str, arguments, worker: pathlib.Path, folder: pathlib.Path) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default="build/release")
+    parser.add_argument("--compiler", help="build the C of the fast form with it")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")

@@ -1,5 +1,5 @@
-// `lemma compile -o FILE.o` and `-o FILE.so`, linked with a program in C, against `lemma run` with
-// compiled code: every bit is the same.
+// `lemma compile -o FILE.o`, `-o FILE.so` and `--form=fast`, linked with a program in C, against
+// `lemma run` with compiled code: every bit is the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -118,6 +118,26 @@ graph net {
          {},
          {{"x", DType::F32, {20}}, {"n", DType::I64, {}}},
          {"y"}},
+        {"windows",
+         R"(import nn; import layout; import linalg;
+graph net {
+    @input { x: real[1, 4, 9, 13]; }
+    @output { y: real[1, 4, 5, 7]; p: real[9, 4]; e: real[3, 5]; }
+    @variable { w: real[117, 4]; }
+    @constant { none: real[3, 0] = 0.0; right: real[0, 5] = 0.0; }
+    @compose {
+        y = nn.max_pool{size = [3, 3], stride = [2, 2], padding = [1, 1, 1, 1]}(x);
+        t = layout.transpose{perm = [2, 1, 3, 0]}(x);
+        m = layout.reshape{shape = [9, 52]}(t);
+        a = layout.concat{axis = 1}([m, m, m]);
+        s = layout.slice{axes = [1], begin = [0], end = [117]}(a);
+        p = linalg.matmul(s, w);
+        e = linalg.matmul(none, right);
+    }
+})",
+         {},
+         {{"x", DType::F32, {1, 4, 9, 13}}},
+         {"y", "p", "e"}},
         // Of 8-bit integers.
         {"int8",
          LEMMA_SOURCE_DIR "/tests/golden/onnx/com_microsoft/QLinearAdd/model.onnx",
@@ -157,6 +177,7 @@ protected:
     };
     void write_inputs() const;
     void build(const std::string& file, const Machine& machine) const;
+    void build_c(const Machine& machine) const;
     void compare(const std::vector<std::string>& numerics,
                  const std::vector<std::string>& target,
                  const Machine& machine) const;
@@ -212,6 +233,17 @@ void ModelObject::build(const std::string& file, const Machine& machine) const {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
 }
 
+// The same with the C of the fast form.
+void ModelObject::build_c(const Machine& machine) const {
+    const std::string command = fmt::format(
+        "cd {0} && mkdir -p out_c && make -s -C c CC='{1}' CFLAGS='-O1 -Werror' && {2} c/model -i "
+        "in -o out_c",
+        folder_.string(),
+        machine.compiler,
+        machine.runner);
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+}
+
 // The bytes of all steps.
 std::string ModelObject::expected(const std::string& output) const {
     std::string all;
@@ -242,11 +274,13 @@ void ModelObject::compare(const std::vector<std::string>& numerics,
         command({"compile", "-o", path(file)}, target);
         ASSERT_NO_FATAL_FAILURE(build(file, machine));
     }
+    ASSERT_NO_FATAL_FAILURE(build_c(machine));
     EXPECT_EQ(read("model.h"), read("c/model.h"));  // one interface
     for (const std::string& output : GetParam().outputs) {
         const std::string want = expected(output);
         EXPECT_TRUE(read("out_o/t_" + output + ".bin") == want) << output;
         EXPECT_TRUE(read("out_so/t_" + output + ".bin") == want) << output;
+        EXPECT_TRUE(read("out_c/t_" + output + ".bin") == want) << output;
     }
 }
 
