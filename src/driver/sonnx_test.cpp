@@ -59,8 +59,13 @@ protected:
                           const std::string& name,
                           const std::string& engine = "interpret") const {
         std::vector<std::string> args = {"run", model, "--random-inputs=7", "-o", path(name)};
-        args.push_back("--engine=" + (engine == "strict" ? "jit" : engine));
-        if (engine == "strict") args.emplace_back("--numerics=strict");
+        if (engine == "float") {
+            args.insert(args.end(), {"--engine=interpret", "--accumulate=f32"});
+        } else if (engine == "strict") {
+            args.insert(args.end(), {"--engine=jit", "--numerics=strict"});
+        } else {
+            args.push_back("--engine=" + engine);
+        }
         const Outcome outcome = lemma(args);
         EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
         return read(path(name + "/y.npy"));
@@ -155,11 +160,15 @@ TEST_F(Sonnx, ExplicitFormConformsAndComputesTheSameBits) {
     EXPECT_EQ(result_of(model, "before"), result_of(fixed, "after"));
 }
 
-// The model and its explicit form give the same bits in the interpreter and in compiled code with
-// strict numerics; `repaired`: it then conforms. Other numerics may choose other kernels.
+// The model and its explicit form give the same bits in the interpreter, with sums in double and in
+// float, and in compiled code with strict numerics; `repaired`: it then conforms. Other numerics
+// may choose other kernels.
 class SonnxBits : public Sonnx {
 protected:
-    void expect_same(const std::string& what, const onnx::test::TestGraph& graph, bool repaired) {
+    void expect_same(const std::string& what,
+                     const onnx::test::TestGraph& graph,
+                     bool repaired,
+                     const std::vector<std::string>& engines = {"interpret", "strict", "float"}) {
         onnx::Model made = sonnx::test::read(onnx::test::model_bytes(graph));
         const std::string model = write(what + ".onnx", made);
         const std::string fixed = path(what + ".fixed.onnx");
@@ -169,7 +178,7 @@ protected:
         const Outcome after = lemma({"check", "--brief", "--profile=sonnx", fixed});
         EXPECT_EQ(after.status, repaired ? model::kGood : model::kWrong)
             << what << ": " << after.err;
-        for (const std::string engine : {"interpret", "strict"}) {
+        for (const std::string& engine : engines) {
             EXPECT_TRUE(result_of(model, what + "_before", engine) ==
                         result_of(fixed, what + "_after", engine))
                 << what << ", " << engine;
@@ -238,7 +247,7 @@ TEST_F(SonnxBits, OptionalInputsAreGiven) {
     expect_same("optional", graph, true);
 }
 
-// With given lengths, so that the hidden state keeps its precision in both.
+// With sums in double, lengths keep the state between steps in double.
 TEST_F(SonnxBits, InputsOfLstmAreGiven) {
     using sonnx::test::weights;
     onnx::test::TestGraph graph;
@@ -255,6 +264,9 @@ TEST_F(SonnxBits, InputsOfLstmAreGiven) {
                     {"y"},
                     {onnx::test::int_attribute("hidden_size", 2)}}};
     expect_same("lstm", graph, true);
+    graph.nodes[0].inputs.resize(3);
+    graph.initializers.pop_back();
+    expect_same("lstm_without_lengths", graph, true, {"float"});
 }
 
 // A chain on shapes, as exporters write it, becomes a literal.

@@ -3,6 +3,7 @@
 namespace lemma::sonnx {
 
 std::optional<MatMul2d> plan_matmul_2d(const onnx::Node& node, const View& view) {
+    if (node.op != "MatMul") return std::nullopt;
     const auto a = view.input_shape(node, 0);
     const auto b = view.input_shape(node, 1);
     const auto result = view.output_shape(node, 0);

@@ -19,6 +19,7 @@ constexpr int64_t kFreeInitializersIr = 4;  // from here on initialisers need no
 }  // namespace
 
 void Fixer::take_names() {
+    for (const onnx::ValueInfo& output : graph().outputs) results_.insert(output.name);
     for (const onnx::Graph& each : model_.graphs) {
         for (const auto* list : {&each.inputs, &each.outputs, &each.values}) {
             for (const onnx::ValueInfo& value : *list) names_.insert(value.name);
@@ -127,6 +128,8 @@ void Fixer::complete_logged(onnx::ValueInfo& value) {
 }
 
 void Fixer::declare_types() {
+    std::erase_if(graph().values,
+                  [&](const onnx::ValueInfo& value) { return gone_.contains(value.name); });
     std::unordered_set<std::string> declared;
     for (auto* list : {&graph().inputs, &graph().outputs, &graph().values}) {
         for (onnx::ValueInfo& value : *list) {
@@ -159,10 +162,7 @@ void Fixer::drop_dead_nodes() {
         log("GRAPH-R2",
             node.place,
             fmt::format("`{}` is dropped: no output depends on it", printable(node.op)));
-        for (const std::string& output : node.outputs) {
-            std::erase_if(graph().values,
-                          [&](const onnx::ValueInfo& value) { return value.name == output; });
-        }
+        gone_.insert(node.outputs.begin(), node.outputs.end());
     }
     graph().nodes = std::move(nodes);
 }

@@ -72,7 +72,9 @@ private:
     onnx::Model model_;
     std::vector<Change> changes_;
     std::unordered_set<std::string> names_;
-    std::map<std::string, int64_t> next_;  // next number for a fresh name
+    std::unordered_set<std::string> results_;  // names of the outputs of the graph
+    std::unordered_set<std::string> gone_;     // results of dropped nodes
+    std::map<std::string, int64_t> next_;      // next number for a fresh name
     std::map<Extents, std::string> shape_constants_;
     std::map<std::pair<std::string, Extents>, std::string> expanded_;  // name by input and shape
     std::map<std::string, std::string> turned_;                        // transposed matrix by input

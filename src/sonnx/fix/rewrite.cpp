@@ -59,8 +59,7 @@ void Fixer::add_node(Node node, const TensorType& type, std::vector<Node>& to) {
 bool Fixer::fold(const Node& node) {
     if (node.outputs.size() != 1) return false;
     const std::string& name = node.outputs[0];
-    const auto is_result = [&](const onnx::ValueInfo& value) { return value.name == name; };
-    if (name.empty() || std::ranges::any_of(graph().outputs, is_result)) return false;
+    if (name.empty() || results_.contains(name)) return false;
     std::optional<tensor::Tensor> value;
     if (node.op == "Constant") {
         value = view_.constant_tensor(name);
@@ -79,7 +78,7 @@ bool Fixer::fold(const Node& node) {
     log(node.op == "Constant" ? "S016" : "SHAPE-1",
         node.place,
         fmt::format("`{}` is an initialiser, not the result of `{}`", printable(name), node.op));
-    std::erase_if(graph().values, is_result);
+    gone_.insert(name);
     graph().initializers.push_back(onnx::add_tensor({name, std::move(*value)}, model_));
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "diag/utf8.h"
 #include "sonnx/inspection.h"
+#include "sonnx/matmul.h"
 
 namespace lemma::sonnx {
 
@@ -33,7 +34,9 @@ void check_implicit(Inspection& inspection) {
                             diag::printable(node.inputs[expansion.input]),
                             shape_text(expansion.from),
                             shape_text(expansion.to)),
-                "expands a small constant, and puts an `Expand` before other tensors");
+                plan_matmul_2d(node, inspection.view())
+                    ? "makes it a product of two matrices"
+                    : "expands a small constant, and puts an `Expand` before other tensors");
         }
     }
 }

@@ -56,6 +56,17 @@ def models() -> None:
     model("no_reference.onnx", graph([value("x", [1, 2, 3])], [value("z", [4])], others,
                                      [numbers("w1", 2, 2, 2), tensor("shape", [1], [4], INT64)]))
 
+    # Typical nodes of exported networks, which --fix repairs.
+    nodes = [node("Conv", "x w", "c", kernel_shape=[2, 2]),
+             node("MaxPool", "c", "p", kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1),
+             node("Flatten", "p", "f"), node("Gemm", "f matrix bias", "g", transB=1),
+             node("Slice", "g start end axis", "s"), node("Clip", "s _ six", "h"), node("Softmax", "h", "y")]
+    model("exported.onnx", graph([documented("x", [1, 2, 4, 4], "an image")],
+                                 [documented("y", [1, 3], "probabilities")], nodes,
+                                 [numbers("w", 2, 2, 2, 2), numbers("matrix", 4, 8), numbers("bias", 4),
+                                  tensor("start", [1], [1], INT64), tensor("end", [1], [2**63 - 1], INT64),
+                                  tensor("axis", [1], [-1], INT64), tensor("six", [1], [6.0])]))
+
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
