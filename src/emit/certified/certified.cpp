@@ -58,6 +58,28 @@ void ModelWriter::run_function(const Calls& calls) {
     finish_function(std::move(run), all, {});
 }
 
+// Copies the first values of the variables.
+void ModelWriter::reset_function() {
+    Calls calls;
+    for (const CopyStep& start : starts_) {
+        Call call = copy_function(start, {});
+        if (!call.function.empty()) calls.push_back(std::move(call));
+    }
+    CFunction reset{.name = input_.name + "_reset",
+                    .logic = {},
+                    .contract = {},
+                    .signature = fmt::format("void {}_reset(void)", input_.name),
+                    .body = {},
+                    .composition = true};
+    CLines lines;
+    lines.open("{");
+    put_calls(calls, lines);
+    lines.close();
+    reset.body = lines.take();
+    for (const Call& call : calls) reset.contract += fmt::format("  @ ensures {};\n", call.holds);
+    finish_function(std::move(reset), calls, {});
+}
+
 std::vector<CFile> ModelWriter::files() {
     const std::string& name = input_.name;
     // A function that turned out to do nothing needs no arrays.
@@ -67,7 +89,6 @@ std::vector<CFile> ModelWriter::files() {
     }
     std::unordered_set<std::string> names;
     for (const ir::TensorId id : needed) names.insert(names_.at(id));
-    for (const CArray& array : c_program_.variables) names.insert(array.name + "_start");
     std::erase_if(constants_,
                   [&](const CConstant& constant) { return !names.contains(constant.array.name); });
     std::vector<CFile> files = weight_files(input_.origin, constants_);
@@ -83,8 +104,7 @@ std::vector<CFile> ModelWriter::files() {
     for (const auto& [comment, function] : functions_) faults |= function.code.faults;
     if (faults) text += fmt::format("static int32_t {};\n", fault_);
     for (const ir::TensorId id : arrays_) {
-        const bool variable = names.contains(names_.at(id) + "_start");
-        if (constant_.contains(id) || (!needed.contains(id) && !variable)) continue;
+        if (constant_.contains(id) || !needed.contains(id)) continue;
         text += fmt::format(
             "{}{};\n", ports_.contains(id) ? "" : "static ", array_of(id).declaration());
     }
@@ -92,23 +112,6 @@ std::vector<CFile> ModelWriter::files() {
     for (const auto& [comment, function] : functions_) {
         text += comment + function.code.logic + function.code.definition() + "\n";
     }
-    text += fmt::format("void {}_reset(void)\n{{\n", name);
-    std::string copies;
-    for (const CArray& array : c_program_.variables) {
-        CLines lines;
-        lines.open("{");
-        std::string index;
-        for (size_t axis = 0; axis < array.shape.size(); ++axis) {
-            lines.open(fmt::format(
-                "for (int32_t i{0} = 0; i{0} < {1}; i{0}++) {{", axis, array.shape[axis]));
-            index += fmt::format("[i{}]", axis);
-        }
-        lines.put(fmt::format("{0}{1} = {0}_start{1};", array.name, index));
-        for (size_t axis = 0; axis < array.shape.size(); ++axis) lines.close();
-        const std::string all = lines.take();
-        copies += all.substr(2);
-    }
-    text += copies + "}\n";
     const std::set<std::string> used = used_arithmetic(text);
     files.push_back({"sx.h", arithmetic_header(used)});
     files.push_back({"sx.c", arithmetic_source(used)});
@@ -137,6 +140,7 @@ std::optional<CertifiedModel> ModelWriter::run() {
     const Calls calls = calls_of(lowered_.steps);
     if (!obstacles_.empty()) return std::nullopt;
     run_function(calls);
+    reset_function();
     CertifiedModel model;
     model.files = files();
     for (auto& [comment, function] : functions_) model.functions.push_back(std::move(function));

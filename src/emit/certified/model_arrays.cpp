@@ -177,7 +177,11 @@ void ModelWriter::find_arrays() {
             CArray array = array_of(id);
             if (changed_.contains(id)) {
                 c_program_.variables.push_back(array);
-                array.name += "_start";
+                const ir::TensorId start = graph_.new_tensor(array.dtype, array.shape);
+                array.name = c_names_.make("t_start_", tensor.name);
+                names_[start] = array.name;
+                constant_.insert(start);
+                starts_.push_back({start, id});
             } else {
                 constant_.insert(id);
             }

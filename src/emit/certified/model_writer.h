@@ -80,6 +80,7 @@ private:
     Call finish_function(CFunction function, const Calls& inner, ir::OpId op);
     Calls in_blocks(Calls calls);
     void run_function(const Calls& calls);
+    void reset_function();
     std::vector<CFile> files();
 
     const CertifiedInput& input_;
@@ -92,6 +93,7 @@ private:
     TensorList arrays_;  // in the order of the program
     std::unordered_set<ir::TensorId, IdHash> used_;
     std::unordered_set<ir::TensorId, IdHash> changed_;  // variables with updates
+    std::vector<CopyStep> starts_;  // from the first values of variables to the variables
     std::vector<CConstant> constants_;
     std::unordered_set<ir::TensorId, IdHash> constant_;
     CProgram c_program_;
