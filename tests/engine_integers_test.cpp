@@ -126,6 +126,30 @@ graph G { @input { a: int[37]; } @output { y: int[37]; } @compose { y = negate(a
            {{"y", {kLeast, -kMost, -5}}});
 }
 
+// Products wrap around; a negative exponent gives 0.
+TEST(Integers, Powers) {
+    expect(R"(
+operator powers {
+    @input { a: int[n]; b: int[n]; }
+    @output { y: int[n]; two: int[n]; ten: int[n]; }
+    @lower {
+        y[i,] = a[i,] ** b[i,], i < n;
+        two[i,] = 2 ** b[i,], i < n;
+        ten[i,] = a[i,] ** 10, i < n;
+    }
+}
+graph G {
+    @input { a: int[37]; b: int[37]; }
+    @output { y: int[37]; two: int[37]; ten: int[37]; }
+    @compose { y, two, ten = powers(a, b); }
+})",
+           {{"a", {ints({2, -3, 0, 5, 2, 3, -1, 3, 7})}},
+            {"b", {ints({63, 3, 0, -1, 64, 40, kMost, 1025, kLeast})}}},
+           {{"y", {kLeast, -27, 1, 0, 0, -6289078614652622815, -1, -2815345897017479165, 0}},
+            {"two", {kLeast, 8, 1, 0, 0, int64_t{1} << 40, 0, 0, 0}},
+            {"ten", {1024, 59049, 0, 9765625, 1024, 59049, 1, 59049, 282475249}}});
+}
+
 // An arm that is not selected has no effect, whatever it divides by.
 TEST(Integers, GuardedDivisionIsTheGuardedValue) {
     expect(R"(

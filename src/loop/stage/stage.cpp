@@ -162,6 +162,7 @@ private:
     ExprId operation(const ir::SymNode& node);
     ExprId function(const ir::SymNode& node, ExprId operand);
     ExprId power(ExprId base, ExprId exponent, ir::SymId exponent_id);
+    ExprId integer_power(ExprId base, ExprId exponent);
     ExprId library(const char* name, std::vector<ExprId> args);
     // The kind of reals that do not depend on a tensor.
     Kind real_kind() const { return float_ ? Kind::F32 : Kind::F64; }
@@ -390,12 +391,35 @@ ExprId StageMaker::operation(const ir::SymNode& node) {
     return fail("an operation that is not known");
 }
 
+// By repeated squaring, as ir::total_pow: products wrap around, and a negative exponent gives 0.
+// From the exponent 64 on, a power of an even number is 0.
+ExprId StageMaker::integer_power(ExprId base, ExprId exponent) {
+    const bool even = pool_[base].op == Op::Constant && pool_[base].integer % 2 == 0;
+    const ExprId zero = build_.integer(0);
+    const ExprId two = build_.integer(2);
+    ExprId result = build_.integer(1);
+    ExprId square = base;
+    ExprId rest = exponent;
+    for (int bit = 0; bit < (even ? 6 : 63); ++bit) {
+        const ExprId odd = combine(Op::NotEqual, build_.make(Op::Mod, {rest, two}), zero);
+        result = build_.select(odd, build_.make(Op::Mul, {result, square}), result);
+        rest = build_.make(Op::Div, {rest, two});
+        square = build_.make(Op::Mul, {square, square});
+    }
+    ExprId counts = combine(Op::LessEqual, zero, exponent);
+    if (even) {
+        const ExprId small = combine(Op::Less, exponent, build_.integer(64));
+        counts = combine(Op::And, counts, small);
+    }
+    return build_.select(counts, result, zero);
+}
+
 ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
     if (build_.type(base).kind == Kind::Int) {
         const auto constant = symbols_.as_int(exponent_id);
         if (!constant || *constant < 0 || *constant > 8) {
             if (pool_.integer_powers) return build_.make(Op::Pow, {base, exponent});
-            return fail("a power of integers");
+            return integer_power(base, exponent);
         }
         ExprId result = build_.integer(1);
         for (int64_t i = 0; i < *constant; ++i) result = build_.make(Op::Mul, {result, base});
