@@ -74,9 +74,7 @@ TEST_F(ProveCommand, ProvesTheArithmeticThatIsAskedFor) {
     };
     EXPECT_EQ(accumulate({"--json"}), "f64");
     EXPECT_EQ(accumulate({"--json", "--accumulate=f32"}), "f32");
-    EXPECT_EQ(accumulate({"--json", "--profile=sonnx"}), "f32");
-    EXPECT_EQ(accumulate({"--json", "--profile=sonnx", "--accumulate=f64"}), "f64");
-    prove({"--profile=sonnx", "-o", file("out"), "--functions=n0_relu"});
+    prove({"--accumulate=f32", "-o", file("out"), "--functions=n0_relu"});
     std::ifstream text(folder_ / "out" / "proof" / "n0_relu.c");
     EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(text), {}).contains("sx_maxf("));
 }

@@ -76,7 +76,6 @@ void Compile::declare(Arguments& arguments) {
         declare_numerics(
             arguments, options_.compile.numerics, "precision of the fast form (default)");
     }
-    declare_accumulate(arguments, options_.run.accumulate);
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");

@@ -90,7 +90,6 @@ void Prove::declare(Arguments& arguments) {
     prove_.jobs = std::max(1U, std::thread::hardware_concurrency());
     arguments.word("MODEL", model_, kModelHelp);
     arguments.text("-o,--output", out_, "DIR", "keep the C code, the proved files and their logs");
-    declare_accumulate(arguments, options_.run.accumulate);
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.text("--functions", functions_, "NAME,…", "prove these functions only");
     arguments.number("--jobs", prove_.jobs, {1, 1024}, "functions at a time (one per processor)");

@@ -122,6 +122,9 @@ public:
 
     // Values and sums equal those of the interpreter bit by bit (numerics.h).
     bool strict = false;
+    // With `strict`: the precision of formulas. With F32, reals of a stage have the kind F32, and a
+    // library function is computed in double and then rounded.
+    ir::Accumulate accumulate = ir::Accumulate::F64;
     // Powers of integers are Op::Pow; kernels do not have it.
     bool integer_powers = false;
 
