@@ -36,4 +36,9 @@ bool AbstractArray::exact() const {
     return std::ranges::all_of(values, [](const Value& v) { return v.error == 0 && !v.nan; });
 }
 
+bool AbstractArray::fixed() const {
+    return constant ||
+           std::ranges::all_of(values, [](const Value& v) { return v.is_point() && !v.nan; });
+}
+
 }  // namespace lemma::certify

@@ -18,6 +18,10 @@ struct Reduction {
     bool sum = false;            // of numbers that are not negative, each once; else a maximum
     bool reached = false;        // a maximum that is one of the elements
     std::vector<int64_t> group;  // by element of the source: the element here, or -1
+    // A sum: the largest relative error and underflow of its terms, and the bound of the error of a
+    // term divided by the sum that follows from them.
+    double relative = kInfinity, tiny = kInfinity;
+    double share_error = kInfinity;
 };
 
 // In each group of elements, one has the value in exact arithmetic and as computed.
@@ -33,6 +37,11 @@ struct AbstractArray {
     int64_t size = 0;
     std::vector<Value> values;  // empty for a constant
     std::shared_ptr<const interpret::Array> constant;
+    // Euclidean norms over all elements: of the errors, and of the distance of ideal values from
+    // those that the centres of the input ranges give.
+    double error_norm = kInfinity;
+    double radius = kInfinity;
+    std::shared_ptr<AbstractArray> centre;  // may be missing
     std::optional<Reduction> reduction;
     std::optional<Anchor> anchor;
 
@@ -43,6 +52,8 @@ struct AbstractArray {
     }
     // Without errors.
     bool exact() const;
+    // One number for each element, without errors.
+    bool fixed() const;
 
     static Value whole(int64_t number);
 

@@ -248,7 +248,7 @@ Value Arithmetic::div(const Value& a, const Value& b) {
     return rounded(v, true, false, true);
 }
 
-Value Arithmetic::share(const Value& a, const Value& b) {
+Value Arithmetic::share(const Value& a, const Value& b, double error) {
     if (!(a.low >= 0 && a.clow >= 0) || !a.finite() || !b.finite()) return div(a, b);
     Value v = div(a, b);
     if (v.nan) return v;
@@ -256,6 +256,7 @@ Value Arithmetic::share(const Value& a, const Value& b) {
     v.high = std::min(v.high, 1.0);
     v.clow = std::max(v.clow, 0.0);
     v.chigh = std::min(v.chigh, 1.0);
+    if (!precision_.rounds && error < v.error) v.error = error;
     return sealed(v);
 }
 

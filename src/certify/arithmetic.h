@@ -45,8 +45,9 @@ public:
     Value mul(const Value& a, const Value& b);
     Value square(const Value& a);
     Value div(const Value& a, const Value& b);
-    // a / b, where b is a sum of a and other numbers that are not negative.
-    Value share(const Value& a, const Value& b);
+    // a / b, where b is a sum of a and other numbers that are not negative. `error` bounds the
+    // error that exact arithmetic passes on.
+    Value share(const Value& a, const Value& b, double error);
     Value mod(const Value& a, const Value& b);
     Value pow(const Value& a, const Value& b);
     static Value neg(const Value& a);

@@ -72,7 +72,6 @@ void expect_within(const Value& v, Real ideal, double computed, const char* what
     }
 }
 
-
 // `divides`: the second operand stays away from 0.
 void try_binary(const char* name,
                 const std::function<Value(Arithmetic&, const Value&, const Value&)>& abstract,

@@ -230,7 +230,7 @@ Value Evaluator::related(const Node& node, std::span<const Value> operands, Valu
     if (!concrete_offset(expression_.accesses[left.position], from) || from < 0) return made;
     if (!concrete_offset(expression_.accesses[right.position], to) || to < 0) return made;
     if (reduction->group[static_cast<size_t>(from)] != to) return made;
-    if (reduction->sum) return arithmetic_.share(operands[0], operands[1]);
+    if (reduction->sum) return arithmetic_.share(operands[0], operands[1], reduction->share_error);
     if (made.nan) return made;
     made.high = std::min(made.high, 0.0);
     made.chigh = std::min(made.chigh, 0.0);

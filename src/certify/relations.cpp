@@ -112,13 +112,23 @@ void RelationFinder::finish() {
     if (form_ == Form::None || !good_) return;
     switch (form_) {
         case Form::Maximum:
-            target_->reduction = Reduction{source_->number, false, complete_, std::move(moved_)};
+            target_->reduction = Reduction{
+                .source = source_->number, .reached = complete_, .group = std::move(moved_)};
             break;
         case Form::Sum: {
             const auto negative = [](const Value& v) { return !(v.low >= 0 && v.clow >= 0); };
             if (std::ranges::any_of(source_->values, negative) || source_->constant) return;
             raise_sums();
-            target_->reduction = Reduction{source_->number, true, false, std::move(moved_)};
+            target_->reduction = Reduction{.source = source_->number,
+                                           .sum = true,
+                                           .group = std::move(moved_),
+                                           .relative = 0,
+                                           .tiny = 0};
+            for (const Value& v : source_->values) {
+                Reduction& made = *target_->reduction;
+                made.relative = std::max(made.relative, v.relative);
+                made.tiny = std::max(made.tiny, v.tiny);
+            }
             break;
         }
         case Form::Difference:

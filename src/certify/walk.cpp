@@ -122,6 +122,7 @@ Result<void> Walk::bind_input(ir::TensorId id, const InputRange& range) {
         v.nonzero = v.least() > 0 && v.computed_least() > 0;
         made->values.push_back(v);
     }
+    LEMMA_TRY(centre_of(id, *made));
     certificate_.inputs.push_back(bound_of(id, *made, true));
     certificate_.inputs.back().inner = false;
     set(id, std::move(made));
@@ -261,11 +262,15 @@ Result<void> Walk::formulas(const ir::Operation& op) {
             exact &= value->exact();
         }
     }
-    Pass introduced{.precision = Precision::f64(), .as_given = true, .outputs = {}, .events = {}};
-    Pass passed_on{.precision = Precision::exact(), .as_given = false, .outputs = {}, .events = {}};
+    Passes passes{.introduced = {.precision = Precision::f64(), .as_given = true},
+                  .passed_on = {.precision = Precision::exact()},
+                  .centre = {.precision = Precision::exact(), .centre = true},
+                  .exact = exact};
+    LEMMA_TRY(passes.has_centre, has_centres(op));
     const int64_t before = budget_.steps;
-    auto done = evaluate(op, introduced);
-    if (done && !exact) done = evaluate(op, passed_on);
+    auto done = evaluate(op, passes.introduced);
+    if (done && !exact) done = evaluate(op, passes.passed_on);
+    if (done && passes.has_centre) done = evaluate(op, passes.centre);
     if (!done) {
         if (budget_.steps > budget_.most) {
             return bad(fmt::format(
@@ -277,8 +282,24 @@ Result<void> Walk::formulas(const ir::Operation& op) {
         }
         return unknown(op, done.error().message);
     }
-    finish(op, passed_on, introduced, exact);
+    finish(op, passes);
     return {};
+}
+
+// Constants are their own centres.
+Result<bool> Walk::has_centres(const ir::Operation& op) {
+    for (const ir::Formula& formula : op.formulas) {
+        for (const ir::Access& access : formula.accesses) {
+            const bool own = std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
+                return std::ranges::find(port.operand.items, access.tensor) !=
+                       port.operand.items.end();
+            });
+            if (own) continue;
+            LEMMA_TRY(const Ref value, value_of(access.tensor));
+            if (!value->constant && !value->centre) return false;
+        }
+    }
+    return true;
 }
 
 Precision Walk::precision_of(const ir::Formula& formula, const Pass& pass) const {
@@ -321,16 +342,25 @@ Result<void> Walk::evaluate(const ir::Formula& formula, Pass& pass) {
     for (const ir::Access& access : formula.accesses) {
         if (arrays.outputs.contains(access.tensor)) continue;
         LEMMA_TRY(const Ref value, value_of(access.tensor));
-        arrays.inputs[access.tensor] = value.get();
+        arrays.inputs[access.tensor] =
+            pass.centre && !value->constant ? value->centre.get() : value.get();
         shapes[access.tensor] = value->shape;
     }
     LEMMA_TRY(const Expression expression, make_expression(program_, formula, shapes));
     const Precision precision = precision_of(formula, pass);
     if (pass.precision.rounds) note_hazards(expression);
     RelationFinder relations(expression, arrays, precision.in_float);
+    StretchFinder stretches(expression, arrays);
     Evaluator evaluator(expression, Arithmetic(precision, pass.events), arrays, budget_);
-    LEMMA_TRY(evaluator.run(relations.observer()));
+    const auto first = relations.observer();
+    const auto second = pass.precision.rounds ? stretches.observer() : Evaluator::Observer();
+    const auto both = [&](int64_t to, const std::vector<int64_t>& offsets) {
+        if (first) first(to, offsets);
+        if (second) second(to, offsets);
+    };
+    LEMMA_TRY(evaluator.run(first || second ? both : Evaluator::Observer()));
     relations.finish();
+    if (pass.precision.rounds) note_stretch(expression, stretches, pass);
     // With f32, the next formula reads floats.
     if (!pass.precision.rounds || precision.in_float || options_.accumulate == ir::Accumulate::F64)
         return {};
@@ -360,6 +390,25 @@ Value total(const Value& ideal, const Value& given) {
     return sealed(v);
 }
 
+// y = a / (a + b) becomes y t / (y t + 1 - y) if errors change a / b by the factor t. The distance
+// is largest, tanh(log(t) / 4), in the middle. The rounding of the sum itself and underflow are
+// added. `sums` has the introduced errors only.
+void bound_shares(AbstractArray& sums) {
+    Reduction& of = *sums.reduction;
+    double rounding = 0, least = kInfinity;
+    for (const Value& v : sums.values) {
+        const double bound =
+            std::min(v.relative + (v.tiny > 0 ? v.tiny / v.least() : 0), v.error / v.least());
+        rounding = std::max(rounding, v.error == 0 ? 0 : bound);
+        least = std::min({least, v.least(), v.computed_least()});
+    }
+    if (!(of.relative < 0.9 && rounding < 0.1 && least > 0)) return;
+    const double factor = std::log1p(of.relative) - std::log1p(-of.relative);
+    const auto terms = static_cast<double>(of.group.size() + 1);
+    const double error = std::tanh(factor / 4) + 2 * rounding + 2 * of.tiny * terms / least;
+    if (std::isfinite(error)) of.share_error = error * (1 + 0x1p-30) + 0x1p-1000;
+}
+
 // Both worlds are within the range, as the user says.
 Value within(Value v, const Range& range) {
     if (v.nan) {
@@ -376,16 +425,20 @@ Value within(Value v, const Range& range) {
 
 }  // namespace
 
-void Walk::finish(const ir::Operation& op, Pass& passed_on, Pass& introduced, bool exact) {
+void Walk::finish(const ir::Operation& op, Passes& passes) {
+    Pass& introduced = passes.introduced;
     bool finite = true, number = true;
     for (auto& [id, made] : introduced.outputs) {
         const auto assumed = options_.assumed.find(program_.tensors[id].name);
         if (assumed != options_.assumed.end()) used_.insert(assumed->first);
+        if (made->reduction && made->reduction->sum) bound_shares(*made);
+        std::vector<double> own;  // introduced errors
         for (size_t i = 0; i < made->values.size(); ++i) {
             Value& v = made->values[i];
             node_->introduced = std::max(node_->introduced, v.error);
-            if (!exact) {
-                const Value& ideal = passed_on.outputs.at(id)->values[i];
+            own.push_back(v.error);
+            if (!passes.exact) {
+                const Value& ideal = passes.passed_on.outputs.at(id)->values[i];
                 node_->propagated = std::max(node_->propagated, ideal.error);
                 v = total(ideal, v);
             }
@@ -394,11 +447,12 @@ void Walk::finish(const ir::Operation& op, Pass& passed_on, Pass& introduced, bo
             if (assumed != options_.assumed.end()) v = within(v, assumed->second);
             finite &= v.finite() || (v.is_point() && !v.nan);
         }
+        apply_norms(id, *made, introduced, passes.has_centre ? &passes.centre : nullptr, own);
         record(id, *made);
         set(id, made);
     }
     note_events(op, introduced.events);
-    note_events(op, passed_on.events);
+    note_events(op, passes.passed_on.events);
     for (const Hazard hazard : {Hazard::Overflow, Hazard::Invalid}) {
         Disposition& disposition = (*node_)[hazard];
         const bool good = hazard == Hazard::Overflow ? finite : number;

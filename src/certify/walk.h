@@ -8,6 +8,7 @@
 #include "certify/abstract_array.h"
 #include "certify/certify.h"
 #include "certify/evaluator.h"
+#include "certify/norms.h"
 
 namespace lemma::certify {
 
@@ -36,14 +37,32 @@ private:
     struct Pass {
         Precision precision;
         bool as_given = false;
-        std::map<ir::TensorId, Ref> outputs;
-        Events events;
+        bool centre = false;  // on the centres of the inputs
+        std::map<ir::TensorId, Ref> outputs = {};
+        Events events = {};
+        // By output, then by input; an output of a formula without a known bound is absent.
+        std::map<ir::TensorId, std::map<ir::TensorId, Stretch>> stretches = {};
+        std::set<ir::TensorId> unbounded = {};
     };
     Result<void> evaluate(const ir::Operation& op, Pass& pass);
     Result<void> evaluate(const ir::Formula& formula, Pass& pass);
     Precision precision_of(const ir::Formula& formula, const Pass& pass) const;
-    void finish(const ir::Operation& op, Pass& passed_on, Pass& introduced, bool exact);
+    struct Passes {
+        Pass introduced, passed_on, centre;
+        bool exact = false;       // the inputs have no errors: nothing is passed on
+        bool has_centre = false;  // of all inputs
+    };
+    void finish(const ir::Operation& op, Passes& passes);
     void note_hazards(const Expression& expression);
+    Result<bool> has_centres(const ir::Operation& op);
+    void note_stretch(const Expression& expression, StretchFinder& finder, Pass& pass);
+    Result<Ref> centre_of(ir::TensorId id, AbstractArray& input);
+    // Tightens the bounds of a result by norms, and sets those of the result.
+    void apply_norms(ir::TensorId id,
+                     AbstractArray& made,
+                     const Pass& introduced,
+                     const Pass* centre,
+                     const std::vector<double>& own);
     void note_events(const ir::Operation& op, const Events& events);
     Result<void> unknown(const ir::Operation& op, std::string reason);
     Result<void> branch(const ir::Operation& op, const ir::Branch& branch);
