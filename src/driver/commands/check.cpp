@@ -95,9 +95,19 @@ void Check::declare_profile(Arguments& arguments) {
                    profile.tests,
                    "FILE",
                    "tests of the model, from `lemma verify --json`, for the report and the trace");
+    arguments.text("--certificate",
+                   profile.certificate,
+                   "FILE",
+                   "ranges and errors of the model, from `lemma certify --json`, for the report");
     arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
-    for (const char* option :
-         {"--relax", "--max-concat-inputs", "--report", "--trace", "--proofs", "--tests", "--fix"})
+    for (const char* option : {"--relax",
+                               "--max-concat-inputs",
+                               "--report",
+                               "--trace",
+                               "--proofs",
+                               "--tests",
+                               "--certificate",
+                               "--fix"})
         arguments.need(option, "--profile");
 }
 
@@ -146,6 +156,7 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
                                         {"--trace", &profile.trace},
                                         {"--proofs", &profile.proofs},
                                         {"--tests", &profile.tests},
+                                        {"--certificate", &profile.certificate},
                                         {"--fix", &profile.fix}}) {
         if (value->empty() || models_.size() == 1) continue;
         outcome.status = model::kUnusable;

@@ -93,33 +93,47 @@ sonnx::Report begin_report(const OnnxModel& loaded,
 
 constexpr int64_t kMaxEvidenceBytes = int64_t{1} << 30;
 
-// Reads the files of other commands. Proofs of another model are refused.
+// Evidence about another model is refused.
+Result<void> check_subject(std::string_view command,
+                           const sonnx::EvidenceFile& file,
+                           const std::string& hash,
+                           sonnx::Report& report) {
+    if (hash == report.hash) return {};
+    if (hash.empty()) {
+        report.deviations.push_back(
+            fmt::format("`{}` does not name the SHA-256 of its model.", file.name));
+        return {};
+    }
+    return std::unexpected(
+        Error{fmt::format("`{}` is about the model with SHA-256 {}, but this one has {}; run "
+                          "`lemma {}` on this model",
+                          file.name,
+                          diag::printable(diag::shortened(hash, 80)),
+                          report.hash,
+                          command)});
+}
+
+// Reads the files of other commands.
 Result<void> read_evidence(const ProfileOptions& profile, sonnx::Report& report) {
-    const auto read = [](const std::string& path) {
-        return tensor::read_file(path, tensor::FileKind::Regular, kMaxEvidenceBytes);
+    std::string text;
+    const auto read = [&](const std::string& path) -> Result<sonnx::EvidenceFile> {
+        LEMMA_TRY(text, tensor::read_file(path, tensor::FileKind::Regular, kMaxEvidenceBytes));
+        return sonnx::EvidenceFile{name_of(path), sonnx::sha256(text)};
     };
     if (!profile.proofs.empty()) {
-        LEMMA_TRY(const std::string text, read(profile.proofs));
-        LEMMA_TRY(report.proofs,
-                  sonnx::read_proofs({name_of(profile.proofs), sonnx::sha256(text)}, text));
-        const std::string& about = report.proofs->model_hash;
-        if (about.empty()) {
-            report.deviations.push_back(
-                fmt::format("The proofs in `{}` do not name the hash of their model.",
-                            report.proofs->file.name));
-        } else if (about != report.hash) {
-            return std::unexpected(Error{fmt::format(
-                "the proofs in `{}` are about the model with SHA-256 {}, but this one has {}; run "
-                "`lemma prove` on this model",
-                profile.proofs,
-                diag::printable(diag::shortened(about, 80)),
-                report.hash)});
-        }
+        LEMMA_TRY(sonnx::EvidenceFile file, read(profile.proofs));
+        LEMMA_TRY(report.proofs, sonnx::read_proofs(std::move(file), text));
+        LEMMA_TRY(check_subject("prove", report.proofs->file, report.proofs->model_hash, report));
     }
     if (!profile.tests.empty()) {
-        LEMMA_TRY(const std::string text, read(profile.tests));
-        LEMMA_TRY(report.tests,
-                  sonnx::read_tests({name_of(profile.tests), sonnx::sha256(text)}, text));
+        LEMMA_TRY(sonnx::EvidenceFile file, read(profile.tests));
+        LEMMA_TRY(report.tests, sonnx::read_tests(std::move(file), text));
+    }
+    if (!profile.certificate.empty()) {
+        LEMMA_TRY(sonnx::EvidenceFile file, read(profile.certificate));
+        LEMMA_TRY(report.certificate, sonnx::read_certificate(std::move(file), text));
+        LEMMA_TRY(check_subject(
+            "certify", report.certificate->file, report.certificate->model_hash, report));
     }
     return {};
 }
@@ -185,6 +199,7 @@ Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Find
     report.subject = &subject;
     report.results = sonnx::check(subject);
     report.contents = sonnx::contents_of(subject);
+    if (report.certificate) sonnx::apply_certificate(*report.certificate, report.contents);
     sonnx::report(subject, report.results, loaded.file, finding.diag);
     add_problems(loaded, base, report);
     if (!profile.fix.empty()) {

@@ -37,7 +37,8 @@ struct NodeEntry {
     const onnx::Node* node = nullptr;
     std::optional<int64_t> version = {};
     Dispositions dispositions = {};
-    std::vector<std::string> functions = {};  // of the certified C
+    // Bounds of the errors that the node makes and passes on; empty: not known.
+    std::optional<double> introduced = {}, propagated = {};
 };
 
 struct Contents {

@@ -1,59 +1,12 @@
-// The report as a document: one walk over its parts, for Markdown and HTML.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "sonnx/report/document.h"
 
 #include <algorithm>
-#include <map>
 
-#include "diag/page.h"
 #include "diag/utf8.h"
-#include "sonnx/report/places.h"
-#include "sonnx/report/report.h"
-#include "sonnx/report/summary.h"
 
 namespace lemma::sonnx {
 
 namespace {
-
-using diag::badge;
-using diag::link;
-using diag::Page;
-using diag::PageTable;
-using diag::TableRow;
-using diag::Text;
-using diag::Tone;
-
-// More findings of one rule add nothing on paper; JSON has all of them.
-constexpr size_t kMaxFindings = 200;
-
-Tone tone_of(const RuleResult& result) {
-    switch (result.verdict) {
-        case Verdict::Pass:
-            return Tone::Good;
-        case Verdict::Fail:
-            return result.severity == Severity::Advisory ? Tone::Warning : Tone::Bad;
-        case Verdict::NotApplicable:
-            return Tone::Neutral;
-        case Verdict::NotChecked:
-            return Tone::Warning;
-    }
-    return Tone::None;
-}
-
-Tone tone_of(Disposal disposal) {
-    switch (disposal) {
-        case Disposal::CannotOccur:
-        case Disposal::Nominal:
-            return Tone::Neutral;
-        case Disposal::RuledOut:
-            return Tone::Good;
-        case Disposal::NotEstablished:
-            return Tone::Warning;
-        case Disposal::Possible:
-            return Tone::Bad;
-    }
-    return Tone::None;
-}
 
 std::string_view standing_text(onnx::Standing standing) {
     switch (standing) {
@@ -67,62 +20,19 @@ std::string_view standing_text(onnx::Standing standing) {
     return "";
 }
 
-std::string code(std::string_view text) { return fmt::format("`{}`", text); }
-std::string number(int64_t value) { return fmt::format("{}", value); }
 std::string version_text(const std::optional<int64_t>& version) {
     return version ? number(*version) : "–";
 }
-std::string node_title(const NodeEntry& entry) {
-    return entry.node->name.empty() ? entry.node->op
-                                    : fmt::format("{} \"{}\"", entry.node->op, entry.node->name);
+
+}  // namespace
+
+Document::Document(const Report& report, Page& page)
+    : report_(report), page_(page), places_(report) {
+    if (!report.proofs) return;
+    for (const FunctionProof& each : report.proofs->functions) {
+        if (const auto index = places_.node(each.place)) functions_[*index].push_back(&each);
+    }
 }
-
-Text proofs_badge(const Proofs& proofs) {
-    const bool complete = proofs.proved() == proofs.goals() && proofs.goals() > 0;
-    return badge(complete ? Tone::Good : Tone::Bad,
-                 fmt::format("{} of {} goals proved", proofs.proved(), proofs.goals()));
-}
-Text tests_badge(const Tests& tests) {
-    const auto all = static_cast<int64_t>(tests.cases.size());
-    const bool good = tests.passed() == all && all > 0;
-    return badge(good ? Tone::Good : Tone::Bad,
-                 fmt::format("{} of {} cases pass", tests.passed(), all));
-}
-
-class Document {
-public:
-    Document(const Report& report, Page& page) : report_(report), page_(page), places_(report) {}
-
-    void write();
-
-private:
-    void section(std::string_view title, std::string_view anchor);
-    void add_summary();
-    void add_counts();
-    void add_evidence_summary();
-    void add_contents();
-    void add_identity();
-    void add_operators();
-    void add_tensors();
-    void add_rules();
-    void add_family(std::string_view family);
-    void add_findings();
-    void add_findings_of(const RuleResult& result);
-    void add_dispositions();
-    void add_evidence();
-    void add_proofs(const Proofs& proofs);
-    void add_tests(const Tests& tests);
-    void add_limits();
-    void add_changes();
-    void add_review();
-    void add_rest(size_t all, size_t shown, std::string_view what);
-    Text place(onnx::PathSpan span) const;
-
-    const Report& report_;
-    Page& page_;
-    Places places_;
-    int sections_ = 0;
-};
 
 void Document::section(std::string_view title, std::string_view anchor) {
     page_.heading(2, fmt::format("{} {}", ++sections_, title), anchor);
@@ -138,9 +48,6 @@ void Document::add_rest(size_t all, size_t shown, std::string_view what) {
     if (all > shown)
         page_.paragraph(fmt::format("{} more {} are in the JSON report.", all - shown, what));
 }
-
-// ---- The first page
-// ------------------------------------------------------------------------------
 
 void Document::add_summary() {
     page_.heading(1, "SONNX conformity report", "top");
@@ -202,19 +109,6 @@ void Document::add_counts() {
     page_.table(nodes);
 }
 
-// What other commands have shown about the model.
-void Document::add_evidence_summary() {
-    const Text none = badge(Tone::Neutral, "not given");
-    page_.table(
-        {.header = {"evidence", "proofs of the C code", "tests", "ranges and errors"},
-         .rows = {{{"result",
-                    report_.proofs ? proofs_badge(*report_.proofs) : none,
-                    report_.tests ? tests_badge(*report_.tests) : none,
-                    report_.certificate ? Text(badge(Tone::Good, report_.certificate->source))
-                                        : none}}},
-         .caption = "Evidence of other commands"});
-}
-
 // The numbers are those that section() gives.
 void Document::add_contents() {
     Text text = "Contents: ";
@@ -237,9 +131,6 @@ void Document::add_contents() {
     page_.paragraph(text);
     page_.new_page();
 }
-
-// ---- What was checked
-// ----------------------------------------------------------------------------
 
 void Document::add_identity() {
     section("Identity", "identity");
@@ -307,188 +198,6 @@ void Document::add_tensors() {
     add_rest(tensors.size(), table.rows.size(), "tensors");
 }
 
-// ---- Rules
-// ---------------------------------------------------------------------------------------
-
-void Document::add_rules() {
-    section("Rules", "rules");
-    page_.paragraph(
-        "A violation or restriction that fails, or is not checked, prevents conformity. An "
-        "advisory "
-        "does not.");
-    std::vector<std::string_view> families;
-    for (const RuleResult& result : report_.results) {
-        if (std::ranges::find(families, result.rule->family) == families.end())
-            families.push_back(result.rule->family);
-    }
-    for (const std::string_view family : families) add_family(family);
-}
-
-void Document::add_family(std::string_view family) {
-    PageTable table{.header = {"id", "rule", "severity", "verdict", "evidence", "also known as"},
-                    .keep = {0, 2, 3}};
-    int64_t failed = 0;
-    for (const RuleResult& result : report_.results) {
-        const Rule& rule = *result.rule;
-        if (rule.family != family) continue;
-        failed += result.verdict == Verdict::Fail;
-        const std::string text = evidence(result);
-        table.rows.push_back(
-            {{rule.id,
-              rule.title,
-              severity_text(result.severity),
-              badge(tone_of(result), verdict_text(result.verdict)),
-              result.findings.empty() ? Text(text) : Text(link(findings_anchor(rule), text)),
-              rule.aliases},
-             rule_anchor(rule)});
-    }
-    const std::string title =
-        fmt::format("{}: {} of {} rules fail", family, failed, table.rows.size());
-    page_.heading(3, title, diag::anchor_of("family", family));
-    page_.table(table);
-}
-
-void Document::add_findings() {
-    section("Findings", "findings");
-    bool any = false;
-    for (const RuleResult& result : report_.results) {
-        if (result.findings.empty()) continue;
-        any = true;
-        add_findings_of(result);
-    }
-    if (!any) page_.paragraph("There are no findings.");
-}
-
-void Document::add_findings_of(const RuleResult& result) {
-    const Rule& rule = *result.rule;
-    Text title = link(rule_anchor(rule), rule.id);
-    title += fmt::format(" ({})", severity_text(result.severity));
-    page_.heading(3, title, findings_anchor(rule));
-    page_.paragraph(
-        fmt::format("Rule: {}. Reason: {}. Source: {}.", rule.title, rule.rationale, rule.origin));
-    PageTable table{.header = {"place", "finding", "repair"}, .keep = {2}};
-    for (const Finding& finding : result.findings) {
-        if (table.rows.size() == kMaxFindings) break;
-        table.rows.push_back(
-            {{place(finding.place),
-              finding.message,
-              finding.fixable ? badge(Tone::Good, "--fix") : badge(Tone::Neutral, "by hand")}});
-    }
-    page_.table(table);
-    add_rest(result.findings.size(), table.rows.size(), "findings");
-}
-
-// ---- Nodes
-// ---------------------------------------------------------------------------------------
-
-// The reasons are listed once below the table; cells name them by number.
-void Document::add_dispositions() {
-    section("Dispositions", "dispositions");
-    page_.paragraph(
-        "For each node: whether overflow, an invalid operation (a NaN from other numbers) or a "
-        "division by zero can occur, and the clause or fact that settles it.");
-    if (report_.certificate) {
-        page_.paragraph(fmt::format("Ranges of the inputs ({}): {}.",
-                                    report_.certificate->source,
-                                    fmt::join(report_.certificate->ranges, "; ")));
-        if (!report_.certificate->hypotheses.empty())
-            page_.paragraph(fmt::format("The certificate assumes: {}.",
-                                        fmt::join(report_.certificate->hypotheses, "; ")));
-    } else {
-        page_.paragraph(
-            "No ranges of the inputs are given, so every statement holds for all values.");
-    }
-    std::map<std::string, size_t> numbers;
-    std::vector<TableRow> reasons;
-    PageTable table{
-        .header = {"node", "operator", "overflow", "invalid operation", "division by zero"},
-        .keep = {0, 2, 3, 4}};
-    for (const NodeEntry& entry : report_.contents.nodes) {
-        if (table.rows.size() == kMaxRows) break;
-        TableRow row{{number(static_cast<int64_t>(entry.index)), node_title(entry)},
-                     node_anchor(entry.index)};
-        for (const Disposition& each : entry.dispositions) {
-            const auto [found, added] = numbers.emplace(each.by, reasons.size() + 1);
-            const std::string mark = fmt::format("({})", found->second);
-            const std::string anchor = fmt::format("reason-{}", found->second);
-            if (added) reasons.push_back({{mark, each.by}, anchor});
-            Text cell = badge(tone_of(each.disposal), disposal_text(each.disposal));
-            cell += " ";
-            cell += link(anchor, mark);
-            row.cells.push_back(std::move(cell));
-        }
-        table.rows.push_back(std::move(row));
-    }
-    page_.table(table);
-    add_rest(report_.contents.nodes.size(), table.rows.size(), "nodes");
-    if (!reasons.empty())
-        page_.table(
-            {.header = {"reason", "clause or fact"}, .rows = std::move(reasons), .keep = {0}});
-}
-
-// ---- Evidence of other commands
-// ------------------------------------------------------------------
-
-void Document::add_evidence() {
-    section("Evidence", "evidence");
-    if (report_.proofs) {
-        add_proofs(*report_.proofs);
-    } else {
-        page_.paragraph("Proofs: none are given.");
-    }
-    if (report_.tests) {
-        add_tests(*report_.tests);
-    } else {
-        page_.paragraph("Tests: none are given.");
-    }
-}
-
-void Document::add_proofs(const Proofs& proofs) {
-    Text text = "Proofs: ";
-    text += proofs_badge(proofs);
-    text += fmt::format(
-        " (`{}`, SHA-256 {}). Provers: {}.",
-        proofs.file.name,
-        proofs.file.hash,
-        proofs.tools.empty() ? "not named" : fmt::format("{}", fmt::join(proofs.tools, ", ")));
-    page_.paragraph(text);
-    PageTable table{.header = {"C function", "node", "goals", "goals without proof"}, .keep = {2}};
-    for (const FunctionProof& each : proofs.functions) {
-        if (table.rows.size() == kMaxRows) break;
-        const auto index = places_.node(each.place);
-        const bool done = each.proved == each.goals && each.goals > 0;
-        table.rows.push_back(
-            {{code(each.name),
-              index ? Text(link(node_anchor(*index), each.place)) : Text(each.place),
-              badge(done ? Tone::Good : Tone::Bad,
-                    fmt::format("{} of {} proved", each.proved, each.goals)),
-              fmt::format("{}", fmt::join(each.unproved, ", "))},
-             diag::anchor_of("function", each.name)});
-    }
-    page_.table(table);
-    add_rest(proofs.functions.size(), table.rows.size(), "functions");
-}
-
-void Document::add_tests(const Tests& tests) {
-    Text text = "Tests: ";
-    text += tests_badge(tests);
-    text += fmt::format(" (`{}`, SHA-256 {}).", tests.file.name, tests.file.hash);
-    page_.paragraph(text);
-    PageTable table{.header = {"case", "verdict", "first failure"}, .keep = {1}};
-    for (const TestCase& each : tests.cases) {
-        if (table.rows.size() == kMaxRows) break;
-        table.rows.push_back(
-            {{each.name,
-              badge(each.passed ? Tone::Good : Tone::Bad, each.passed ? "pass" : "fail"),
-              each.failure}});
-    }
-    page_.table(table);
-    add_rest(tests.cases.size(), table.rows.size(), "cases");
-}
-
-// ---- The end
-// -------------------------------------------------------------------------------------
-
 void Document::add_limits() {
     section("Deviations and limits", "limits");
     std::vector<Text> items(report_.deviations.begin(), report_.deviations.end());
@@ -529,6 +238,9 @@ void Document::add_changes() {
 
 void Document::add_review() {
     section("Review", "review");
+    page_.paragraph(
+        "The author states that this is the model that was trained. The reviewer states that the "
+        "findings, the dispositions and the evidence were examined. The authority accepts both.");
     page_.paragraph(fmt::format(
         "The signatures below refer to the model with the SHA-256 {} and to this report: it {}.",
         report_.hash,
@@ -554,6 +266,8 @@ void Document::write() {
     add_changes();
     add_review();
 }
+
+namespace {
 
 std::string document(const Report& report, Page& page) {
     Document(report, page).write();

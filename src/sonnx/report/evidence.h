@@ -23,12 +23,20 @@ struct FunctionProof {
     int64_t goals = 0;
     int64_t proved = 0;
     std::vector<std::string> unproved;  // names of goals
+    bool frame_only = false;            // the contract does not say what is computed
+    std::string trouble;                // why there is no result
+
+    bool good() const { return trouble.empty() && goals > 0 && proved == goals; }
 };
 struct Proofs {
     EvidenceFile file;
     std::string model_hash;  // of the model that was proved; may be empty
     std::vector<std::string> tools;
+    std::string accumulate;  // "f32", "f64"; may be empty
+    bool weights = false;    // the values of weights are part of the proof
     std::vector<FunctionProof> functions;
+
+    bool good() const;
 
     int64_t goals() const;
     int64_t proved() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonnx/fix.h"
+#include "sonnx/report/certificate.h"
 #include "sonnx/report/contents.h"
 #include "sonnx/report/evidence.h"
 #include "sonnx/rule.h"
@@ -20,13 +21,6 @@ struct Tool {
     std::string hash;  // SHA-256 of the executable; empty: it runs inside another program
     // The words of the command line; files without their folders.
     std::vector<std::string> command;
-};
-
-// Ranges of values that a certificate was made for.
-struct CertificateUse {
-    std::string source;                   // the option or file that gave the ranges
-    std::vector<std::string> ranges;      // "x in [-1, 1]"
-    std::vector<std::string> hypotheses;  // that the certificate rests on
 };
 
 struct Report {
@@ -44,7 +38,7 @@ struct Report {
     std::vector<Change> changes;
     std::optional<Proofs> proofs;
     std::optional<Tests> tests;
-    std::optional<CertificateUse> certificate;
+    std::optional<RangeCertificate> certificate;
 
     const onnx::Model& model() const { return subject->model; }
 };

@@ -36,6 +36,8 @@ Json version_json(const std::optional<int64_t>& version) {
     return version ? Json(*version) : Json(nullptr);
 }
 
+Json bound_json(const std::optional<double>& bound) { return bound ? Json(*bound) : Json(nullptr); }
+
 Json counts_json(const Report& report) {
     Json list = Json::array();
     for (const SeverityCount& each : severity_counts(report)) {
@@ -86,6 +88,9 @@ Json nodes_json(const Report& report) {
                         {"operator", entry.node->op},
                         {"version", version_json(entry.version)},
                         {"dispositions", std::move(dispositions)}});
+        if (!report.certificate) continue;
+        list.back()["introduced_error"] = bound_json(entry.introduced);
+        list.back()["propagated_error"] = bound_json(entry.propagated);
     }
     return list;
 }
@@ -94,9 +99,11 @@ Json file_json(const EvidenceFile& file) { return {{"file", file.name}, {"sha256
 
 void add_evidence(const Report& report, Json& document) {
     if (report.certificate) {
-        document["certificate"] = {{"source", report.certificate->source},
-                                   {"ranges", report.certificate->ranges},
-                                   {"hypotheses", report.certificate->hypotheses}};
+        Json certificate = file_json(report.certificate->file);
+        certificate["established"] = report.certificate->established;
+        certificate["accumulate"] = report.certificate->accumulate;
+        certificate["hypotheses"] = report.certificate->hypotheses;
+        document["certificate"] = std::move(certificate);
     }
     if (report.proofs) {
         Json proofs = file_json(report.proofs->file);

@@ -58,6 +58,9 @@ void add_evidence(Report& report) {
     report.proofs->functions = {{.name = "n0_conv", .place = place, .goals = 3, .proved = 2},
                                 {.name = "model_run", .goals = 1, .proved = 1}};
     report.proofs->functions[0].unproved = {"n0_conv_ensures"};
+    report.certificate = RangeCertificate{.file = {"c.json", "3"}, .accumulate = "f32"};
+    report.certificate->inputs = {{.name = "x", .low = -1, .high = 1, .error = 0}};
+    report.certificate->hypotheses = {"round to nearest"};
     report.tests = Tests{.file = {"t.json", "2"}, .cases = {{.name = "a", .passed = true}}};
     report.fixed_file = "f.onnx";
     report.changes = {{"GR4", report.contents.nodes[1].node->place, "changed"}};
@@ -236,6 +239,66 @@ TEST(Evidence, ReadsProofs) {
     EXPECT_EQ(proofs->goals(), 4);
     EXPECT_EQ(proofs->proved(), 3);
     EXPECT_EQ(proofs->functions[0].unproved, std::vector<std::string>{"g"});
+}
+
+// A certificate of one node.
+std::string certificate_with(const std::string& dispositions) {
+    return R"({"sha256": "ab", "accumulate": "f64", "established": false, "inputs":
+        [{"name": "x", "computed": [-1, 1], "error": 0}], "outputs":
+        [{"name": "y", "computed": [null, 2.00001], "error": null}], "hypotheses": ["h"],
+        "operations": [{"op": "onnx.Sqrt", "outputs": ["c1"], "introduced": 1e-7,
+        "propagated": null, "dispositions": )" +
+           dispositions + "}]}";
+}
+
+TEST(Evidence, ReadsCertificates) {
+    const auto read = read_certificate({"c.json", "h"}, certificate_with("{}"));
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(read->model_hash, "ab");
+    EXPECT_FALSE(read->established);
+    EXPECT_EQ(bound_below(read->outputs[0].low), "none");
+    EXPECT_EQ(bound_above(read->outputs[0].high), "2.001");  // rounded upwards
+    EXPECT_EQ(bound_below(-2.00001), "-2.001");
+    EXPECT_EQ(bound_below(0.5), "0.5");
+    for (const double x : {9.9996, 0.99999, 1e-300, 5e-324, 1.7e308, 123456.0, 1.0000001}) {
+        EXPECT_GE(std::strtod(bound_above(x).c_str(), nullptr), x);
+        EXPECT_LE(std::strtod(bound_below(x).c_str(), nullptr), x);
+        EXPECT_LE(std::strtod(bound_below(-x).c_str(), nullptr), -x);
+        EXPECT_LE(bound_above(x).size(), 11U);
+    }
+    EXPECT_FALSE(read_certificate({"c.json", ""}, "{}").has_value());
+    EXPECT_FALSE(
+        read_certificate({"c.json", ""}, R"({"operations": [], "inputs": [1]})").has_value());
+}
+
+TEST(Evidence, CertificatesSettleDispositions) {
+    const auto disposed = [](const char* op, const std::string& dispositions) {
+        onnx::Model model = conforming_model();
+        node_of(model, "c1").op = op;
+        Reported reported(placed(model));
+        const auto certificate = read_certificate({"c.json", ""}, certificate_with(dispositions));
+        apply_certificate(*certificate, reported.report.contents);
+        return reported.report.contents.nodes[0].dispositions;
+    };
+    const std::string proved =
+        R"({"nan": {"verdict": "proved absent"}, "domain": {"verdict": "proved absent"}})";
+    EXPECT_EQ(disposed("Sqrt", proved)[1].disposal, Disposal::RuledOut);
+    // The worst of two counts, and what no operator can do stays as it is.
+    const std::string open =
+        R"({"nan": {"verdict": "proved absent"}, "domain": {"verdict": "not established",
+            "reason": "x from -1"}})";
+    EXPECT_EQ(disposed("Sqrt", open)[1].disposal, Disposal::NotEstablished);
+    EXPECT_NE(disposed("Sqrt", open)[1].by.find("does not exclude it: x from -1"),
+              std::string::npos);
+    EXPECT_EQ(disposed("Sqrt", open)[2].disposal, Disposal::CannotOccur);
+    const std::string occurs = R"({"overflow": {"verdict": "occurs", "reason": "at x = 1"}})";
+    EXPECT_EQ(disposed("Conv", occurs)[0].disposal, Disposal::Possible);
+    EXPECT_EQ(disposed("Conv", occurs)[1].disposal, Disposal::Nominal);
+    EXPECT_EQ(disposed("Conv", R"({"overflow": {"verdict": "proved absent"}})")[0].disposal,
+              Disposal::RuledOut);
+    // A word that this version does not know excludes nothing.
+    EXPECT_EQ(disposed("Sqrt", R"({"nan": {"verdict": "fine"}})")[1].disposal,
+              Disposal::NotEstablished);
 }
 
 TEST(Evidence, RefusesOtherFiles) {

@@ -115,13 +115,17 @@ void add_evidence(const Report& report, std::vector<Text>& steps) {
         text += ".";
         steps.push_back(std::move(text));
     }
+    if (!report.certificate) {
+        steps.emplace_back(
+            "No ranges are given. `lemma certify MODEL --range NAME=LOW:HIGH -o FILE.json` bounds "
+            "values and errors, `--certificate=FILE.json` adds the result.");
+    }
     if (!report.proofs) {
         steps.emplace_back(
             "No proofs are given. `lemma prove MODEL --json` writes them, `--proofs=FILE` adds "
             "them.");
-    } else if (report.proofs->proved() < report.proofs->goals()) {
-        Text text = fmt::format("Prove the remaining {}: ",
-                                plural(report.proofs->goals() - report.proofs->proved(), "goal"));
+    } else if (!report.proofs->good()) {
+        Text text = "Complete the proofs: ";
         text += link("evidence", "Evidence");
         text += ".";
         steps.push_back(std::move(text));

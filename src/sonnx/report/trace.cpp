@@ -168,7 +168,7 @@ std::string csv_cell(std::string text) {
 std::string verdict_of(const TraceRow& row) {
     if (row.result) return std::string(verdict_text(row.result->verdict));
     if (!row.function) return row.node ? "not given" : "";
-    return row.function->proved == row.function->goals ? "proved" : "not proved";
+    return row.function->good() ? "proved" : "not proved";
 }
 
 std::string model_tests(const Report& report) {
