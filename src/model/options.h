@@ -43,6 +43,7 @@ struct ProfileOptions {
     std::string proofs;                        // a file of `lemma prove --json`
     std::string tests;                         // a file of `lemma verify --json`
     std::string certificate;                   // a file of `lemma certify --json`
+    std::string certificate_text;              // such a document of this run
     std::vector<std::string> command;          // words of the command line, for reports
     std::string executable;                    // the running tool; empty: not known
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
@@ -23,6 +24,8 @@ public:
 private:
     model::Finding check(const std::string& model, const model::LoadOptions& load) const;
     model::LoadOptions load_options(const Terminal& terminal) const;
+    std::optional<std::string> one_model_option() const;
+    Outcome certify(const Terminal& terminal) const;
     void declare_profile(Arguments& arguments);
     void apply_werror(Diagnostics& diag) const;
     std::string as_text(const model::Finding& finding, bool colour) const;
@@ -35,6 +38,7 @@ private:
     bool json_ = false;
     bool werror_ = false;
     bool verbose_ = false;
+    std::vector<std::string> ranges_;
 };
 
 void Check::declare(Arguments& arguments) {
@@ -99,6 +103,11 @@ void Check::declare_profile(Arguments& arguments) {
                    profile.certificate,
                    "FILE",
                    "ranges and errors of the model, from `lemma certify --json`, for the report");
+    arguments.texts("--range",
+                    ranges_,
+                    "NAME=LOW:HIGH",
+                    "range of an input: certify the model for the report; can be repeated");
+    arguments.exclude("--range", "--certificate");
     arguments.text("--fix", profile.fix, "OUT.onnx", "write the model in the explicit form");
     for (const char* option : {"--relax",
                                "--max-concat-inputs",
@@ -107,6 +116,7 @@ void Check::declare_profile(Arguments& arguments) {
                                "--proofs",
                                "--tests",
                                "--certificate",
+                               "--range",
                                "--fix"})
         arguments.need(option, "--profile");
 }
@@ -149,21 +159,43 @@ std::string Check::as_text(const model::Finding& finding, bool colour) const {
            model::remarks_text(finding);
 }
 
-Outcome Check::run(Terminal terminal, std::istream&) const {
-    Outcome outcome;
+// An option that cannot be given for several models.
+std::optional<std::string> Check::one_model_option() const {
     const model::ProfileOptions& profile = load_.profile;
+    if (models_.size() == 1) return std::nullopt;
+    if (!ranges_.empty()) return "--range";
     for (const auto& [option, value] : {std::pair{"--report", &profile.report},
                                         {"--trace", &profile.trace},
                                         {"--proofs", &profile.proofs},
                                         {"--tests", &profile.tests},
                                         {"--certificate", &profile.certificate},
                                         {"--fix", &profile.fix}}) {
-        if (value->empty() || models_.size() == 1) continue;
+        if (!value->empty()) return option;
+    }
+    return std::nullopt;
+}
+
+// The certificate of the model for the given ranges, in the arithmetic of the profile.
+Outcome Check::certify(const Terminal& terminal) const {
+    std::vector<std::string> words = {"certify", models_[0], "--accumulate=f32", "--json"};
+    for (const std::string& range : ranges_) words.insert(words.end(), {"--range", range});
+    std::istringstream none;
+    return driver::run(words, {.progress = terminal.progress}, none);
+}
+
+Outcome Check::run(Terminal terminal, std::istream&) const {
+    Outcome outcome;
+    if (const auto option = one_model_option()) {
         outcome.status = model::kUnusable;
-        outcome.err = fmt::format("lemma: {} takes one model at a time\n", option);
+        outcome.err = fmt::format("lemma: {} takes one model at a time\n", *option);
         return outcome;
     }
-    const model::LoadOptions load = load_options(terminal);
+    model::LoadOptions load = load_options(terminal);
+    if (!ranges_.empty()) {
+        Outcome made = certify(terminal);
+        if (made.status >= model::kUnusable) return made;
+        load.profile.certificate_text = std::move(made.out);
+    }
     std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
         model::Finding finding = check(model, load);

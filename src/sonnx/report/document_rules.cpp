@@ -82,13 +82,13 @@ void Document::add_findings_of(const RuleResult& result) {
     page_.heading(3, title, findings_anchor(rule));
     page_.paragraph(
         fmt::format("Rule: {}. Reason: {}. Source: {}.", rule.title, rule.rationale, rule.origin));
-    PageTable table{.header = {"place", "finding", "repair"}, .keep = {2}};
+    PageTable table{.header = {"place", "finding", "repair"}};
     for (const Finding& finding : result.findings) {
         if (table.rows.size() == kMaxFindings) break;
-        table.rows.push_back(
-            {{place(finding.place),
-              finding.message,
-              finding.fixable ? badge(Tone::Good, "--fix") : badge(Tone::Neutral, "by hand")}});
+        Text repair =
+            finding.fixable ? badge(Tone::Good, "--fix") : badge(Tone::Neutral, "by hand");
+        if (finding.fixable && !finding.fix.empty()) repair += " " + finding.fix;
+        table.rows.push_back({{place(finding.place), finding.message, std::move(repair)}});
     }
     page_.table(table);
     add_rest(result.findings.size(), table.rows.size(), "findings");

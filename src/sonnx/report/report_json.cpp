@@ -28,6 +28,7 @@ Json rule_json(const Report& report, const RuleResult& result) {
         object["findings"].push_back({{"place", place_text(report, finding.place)},
                                       {"message", finding.message},
                                       {"fixable", finding.fixable}});
+        if (!finding.fix.empty()) object["findings"].back()["fix"] = finding.fix;
     }
     return object;
 }

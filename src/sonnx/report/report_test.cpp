@@ -203,6 +203,20 @@ TEST(Trace, NamesRuleNodeFunctionAndGoals) {
     EXPECT_TRUE(contains(csv, ",proved,,,model_run,1,1,"));
 }
 
+TEST(Trace, VerdictsAreAboutTheNode) {
+    onnx::Model model = conforming_model();
+    set_attribute(node_of(model, "c2"), make_int("group", 2));
+    const Reported reported(placed(model));
+    int passed = 0, failed = 0;
+    for (const TraceRow& row : trace_rows(reported.report)) {
+        if (!row.result || row.result->rule->id != "CONV-17" || !row.node) continue;
+        passed += row.node->index == 0 && row.verdict == "pass" && row.findings == 0;
+        failed += row.node->index == 1 && row.verdict == "fail" && row.findings == 1;
+    }
+    EXPECT_GT(passed, 0);
+    EXPECT_EQ(passed, failed);
+}
+
 TEST(Trace, CellsAreQuotedAndNeverFormulas) {
     Reported good(placed(conforming_model()));
     add_evidence(good.report);

@@ -35,8 +35,14 @@ public:
     explicit Tracer(const Report& report) : report_(report) {
         for (const NodeEntry& entry : report.contents.nodes)
             nodes_[entry.node->op].push_back(&entry);
-        if (!report.proofs) return;
         const Places places(report);
+        for (const RuleResult& result : report.results) {
+            for (const Finding& finding : result.findings) {
+                if (const auto index = places.node(place_text(report, finding.place)))
+                    ++findings_[{&result, *index}];
+            }
+        }
+        if (!report.proofs) return;
         for (const FunctionProof& each : report.proofs->functions) {
             const auto index = places.node(each.place);
             if (!index) continue;
@@ -57,6 +63,7 @@ public:
         }
         for (const NodeEntry& entry : report_.contents.nodes) add_function(entry);
         add_whole();
+        for (TraceRow& row : rows_) decide(row);
         return std::move(rows_);
     }
 
@@ -91,6 +98,25 @@ private:
                  .statement = std::string(rule.title),
                  .result = &result},
                 rule.op);
+        }
+    }
+
+    // A rule that fails elsewhere holds for this node.
+    void decide(TraceRow& row) const {
+        if (!row.result) {
+            row.verdict = row.function ? (row.function->good() ? "proved" : "not proved")
+                          : row.node   ? "not given"
+                                       : "";
+            return;
+        }
+        row.verdict = verdict_text(row.result->verdict);
+        row.findings = row.result->findings.size();
+        if (!row.node) return;
+        const auto found = findings_.find({row.result, row.node->index});
+        row.findings = found == findings_.end() ? 0 : found->second;
+        if (row.result->verdict == Verdict::Fail && row.findings == 0) {
+            row.verdict =
+                verdict_text(row.result->undecided > 0 ? Verdict::NotChecked : Verdict::Pass);
         }
     }
 
@@ -148,6 +174,7 @@ private:
     std::map<std::string, std::vector<const NodeEntry*>> nodes_;
     std::map<size_t, std::vector<const FunctionProof*>> functions_;
     std::set<const FunctionProof*> placed_;
+    std::map<std::pair<const RuleResult*, size_t>, size_t> findings_;  // by rule and node
     std::vector<TraceRow> rows_;
 };
 
@@ -162,13 +189,6 @@ std::string csv_cell(std::string text) {
         quoted += c;
     }
     return quoted + "\"";
-}
-
-// The verdict of the rule, or of the proof, or what answers the clause otherwise.
-std::string verdict_of(const TraceRow& row) {
-    if (row.result) return std::string(verdict_text(row.result->verdict));
-    if (!row.function) return row.node ? "not given" : "";
-    return row.function->good() ? "proved" : "not proved";
 }
 
 std::string model_tests(const Report& report) {
@@ -197,11 +217,11 @@ std::string trace_json(const Report& report) {
         if (row.result) {
             object["rule"] = row.result->rule->id;
             object["severity"] = severity_text(row.result->severity);
-            object["findings"] = row.result->findings.size();
+            object["findings"] = row.findings;
         } else {
             object["answered_by"] = row.instead;
         }
-        object["verdict"] = verdict_of(row);
+        object["verdict"] = row.verdict;
         if (row.node) object["node"] = place_text(report, row.node->node->place);
         if (row.function) {
             object["function"] = row.function->name;
@@ -227,8 +247,8 @@ std::string trace_csv(const Report& report) {
             row.statement,
             result ? std::string(result->rule->id) : row.instead,
             result ? std::string(severity_text(result->severity)) : "",
-            verdict_of(row),
-            result ? fmt::format("{}", result->findings.size()) : "",
+            row.verdict,
+            result ? fmt::format("{}", row.findings) : "",
             row.node ? place_text(report, row.node->node->place) : "",
             row.function ? row.function->name : "",
             row.function ? fmt::format("{}", row.function->goals) : "",

@@ -17,6 +17,8 @@ struct TraceRow {
     std::string instead = {};                 // what answers it without a rule
     const NodeEntry* node = nullptr;          // null: the model as a whole
     const FunctionProof* function = nullptr;  // null: no proofs were given, or the node has none
+    std::string verdict = {};                 // of the rule about the node, or of the proof
+    size_t findings = 0;                      // of the rule, at the node
 };
 
 // Clauses about operators that the model does not use are left out.
