@@ -66,6 +66,7 @@ std::string compare(const Tensor& got, const Tensor& want) {
 struct KernelMaker {
     loop::Target target;
     Fma fma = Fma::Fused;
+    bool integer_powers = false;
     std::function<Result<std::vector<runtime::KernelFunction>>(
         std::span<loop::ScheduledKernel* const>)>
         compile;
@@ -92,7 +93,10 @@ public:
 
 private:
     std::string test_program(const ir::Program& program, NumberCounts& counts) const {
-        loop::PlanOptions options{.target = maker_.target, .least_steps = 1, .verify = true};
+        loop::PlanOptions options{.target = maker_.target,
+                                  .least_steps = 1,
+                                  .integer_powers = maker_.integer_powers,
+                                  .verify = true};
         loop::Plan plan = loop::make_plan(program, {}, options);
         std::vector<const loop::PlanStep*> steps;
         std::vector<loop::ScheduledKernel*> kernels;
@@ -205,6 +209,7 @@ void test_as_c(const codegen::MachineTarget& target,
     CKernels c(target);
     KernelMaker maker{.target = target.schedule,
                       .fma = target.has_fma ? Fma::Fused : Fma::Separate,
+                      .integer_powers = true,
                       .compile = {}};
     const auto each = [](auto all, auto visit) -> Result<std::vector<runtime::KernelFunction>> {
         std::vector<runtime::KernelFunction> functions;

@@ -11,6 +11,48 @@
 
 namespace lemma::engine {
 
+std::vector<ir::TensorId> Freezer::tensors_of(const std::vector<ir::Port>& ports) {
+    std::vector<ir::TensorId> result;
+    for (const ir::Port& port : ports) {
+        result.insert(result.end(), port.operand.items.begin(), port.operand.items.end());
+    }
+    return result;
+}
+
+bool Freezer::is_bit_cast(const ir::Operation& op) {
+    return op.op == "onnx.elementwise.BitCast" && op.inputs.size() == 1 && op.outputs.size() == 1;
+}
+
+// Whether the step is an operator without a formula that generated code can call.
+bool Freezer::has_function(const loop::PlanStep& step) const {
+    const ir::Operation& op = program_.operations[step.op];
+    const auto* const interpreted = std::get_if<loop::InterpretedStep>(&step.kind);
+    if (!interpreted || op.kind != ir::OperationKind::Intrinsic || !interpreted->within.empty()) {
+        return false;
+    }
+    std::vector<tensor::Shape> shapes;
+    bool plain = true;
+    const auto visit = [&](const std::vector<ir::Port>& ports, bool input) {
+        for (const ir::TensorId id : tensors_of(ports)) {
+            auto shape = state_.shape_of(id, false);
+            const auto place = plan_.places.find(id);
+            plain &= shape && program_.tensors[id].dtype != tensor::DType::Str &&
+                     (place == plan_.places.end() ||
+                      place->second.layout == loop::row_major(place->second.shape));
+            if (input && shape) shapes.push_back(std::move(*shape));
+        }
+    };
+    visit(op.inputs, true);
+    visit(op.outputs, false);
+    if (!plain) return false;
+    if (!is_bit_cast(op)) return options_.has_function && options_.has_function(op, shapes);
+    const ir::TensorId from = op.inputs[0].operand.items[0];
+    const ir::TensorId to = op.outputs[0].operand.items[0];
+    return program_.tensors[to].dtype != tensor::DType::Bool &&
+           tensor::dtype_size(program_.tensors[from].dtype) ==
+               tensor::dtype_size(program_.tensors[to].dtype);
+}
+
 // Each operation is named once, even if it has several steps.
 void Freezer::find_obstacles(Frozen& frozen) const {
     const auto add = [&](const loop::PlanStep& step, std::string why) {
@@ -21,7 +63,9 @@ void Freezer::find_obstacles(Frozen& frozen) const {
     for (const loop::PlanStep& step : plan_.steps) {
         match(
             step.kind,
-            [&](const loop::InterpretedStep& interpreted) { add(step, interpreted.why); },
+            [&](const loop::InterpretedStep& interpreted) {
+                if (!has_function(step)) add(step, interpreted.why);
+            },
             [&](const loop::DynamicKernel&) {
                 add(step, "its extents are known at run time only");
             },
@@ -80,7 +124,8 @@ Result<Frozen> Freezer::run() {
                             state_.known_extents(),
                             {.target = options_.target.schedule,
                              .numerics = options_.numerics,
-                             .accumulate = options_.accumulate});
+                             .accumulate = options_.accumulate,
+                             .integer_powers = options_.integer_powers});
     Frozen frozen;
     find_obstacles(frozen);
     if (!frozen.obstacles.empty()) return frozen;

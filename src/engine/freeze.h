@@ -19,6 +19,10 @@ struct FreezeOptions {
     codegen::MachineTarget target;  // may be another processor than this one
     loop::Numerics numerics = loop::Numerics::Default;
     ir::Accumulate accumulate = ir::Accumulate::F64;  // F32 needs strict numerics
+    // What the generated code has beyond kernels: powers of integers, and functions for operators
+    // without a formula. The shapes are those of the inputs.
+    bool integer_powers = false;
+    std::function<bool(const ir::Operation&, const std::vector<tensor::Shape>&)> has_function;
     int64_t max_loop_steps = interpret::RunOptions().max_loop_steps;
     // Reads the data of variables that the state does not have.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;

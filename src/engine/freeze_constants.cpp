@@ -64,6 +64,12 @@ Result<void> Freezer::fill_blocks() {
     for (const ir::Update& update : program_.updates) {
         LEMMA_TRY(add_constant(update.value));
     }
+    for (const loop::PlanStep& step : plan_.steps) {
+        if (!step.is<loop::InterpretedStep>()) continue;
+        for (const ir::TensorId id : tensors_of(program_.operations[step.op].inputs)) {
+            LEMMA_TRY(add_constant(id));
+        }
+    }
     LEMMA_TRY(constants_, runtime::Memory::zeros(constant_bytes_));
     LEMMA_TRY(state_block_, runtime::Memory::zeros(state_bytes_));
     for (uint32_t i = 0; i < plan_.storages.size(); ++i) {

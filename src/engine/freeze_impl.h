@@ -28,6 +28,9 @@ public:
 
 private:
     void find_obstacles(Frozen& frozen) const;
+    static std::vector<ir::TensorId> tensors_of(const std::vector<ir::Port>& ports);
+    static bool is_bit_cast(const ir::Operation& op);
+    bool has_function(const loop::PlanStep& step) const;
     Result<void> list_interface();
     Result<loop::FrozenTensor> interface_tensor(std::string name, ir::TensorId id) const;
 
@@ -36,6 +39,7 @@ private:
     Result<void> place_storages();
     Result<void> place_given(loop::StorageId id);
     Result<void> place_updated();
+    Result<void> place_intrinsics();
     Result<int64_t> add_bytes(int64_t& block, int64_t elements, tensor::DType dtype) const;
     // The place of a storage; only for those that are needed after the steps on constants.
     loop::FrozenPlace at(loop::StorageId id) const;
@@ -55,6 +59,7 @@ private:
 
     loop::FrozenSteps make_steps(const loop::Region& region);
     loop::FrozenStep make_step(size_t number);
+    decltype(loop::FrozenStep::kind) make_intrinsic(const ir::Operation& op, ir::OpId id);
     loop::FrozenCall make_call(const loop::PlanStep& step);
     loop::FrozenLoop make_loop(const loop::PlanLoop& loop);
     loop::FrozenBranch make_branch(const loop::PlanBranch& branch);
@@ -67,7 +72,6 @@ private:
     Result<void> add_updates();
     // Where the value of an output or an update is after a run.
     Result<FrozenView> result_view(ir::TensorId id);
-    Result<FrozenView> constant_view(ir::TensorId id);
     void add_copy(const FrozenView& from, const FrozenView& to);
 
     interpret::State& state_;
@@ -81,6 +85,10 @@ private:
     std::unordered_map<ir::TensorId, int64_t, IdHash> extra_at_;              // in the state
     // Outputs and updates that are constants, with their offsets.
     std::unordered_map<ir::TensorId, int64_t, IdHash> extra_constants_;
+    // Of operators without a formula: results that no kernel reads, and wide elements, in the
+    // arena.
+    std::unordered_map<ir::TensorId, int64_t, IdHash> extra_results_;
+    std::unordered_map<ir::TensorId, int64_t, IdHash> wide_;
     std::vector<loop::FrozenCopy> input_copies_;
     int64_t constant_bytes_ = 0, state_bytes_ = 0, arena_bytes_ = 0;
     runtime::Memory constants_, state_block_;

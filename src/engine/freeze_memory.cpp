@@ -67,7 +67,33 @@ Result<void> Freezer::place_storages() {
             LEMMA_TRY(place_given(make_id<StorageId>(i)));
         }
     }
-    return place_updated();
+    LEMMA_TRY(place_updated());
+    return place_intrinsics();
+}
+
+Result<void> Freezer::place_intrinsics() {
+    for (const loop::PlanStep& step : plan_.steps) {
+        if (!step.is<loop::InterpretedStep>()) continue;
+        const ir::Operation& op = program_.operations[step.op];
+        const auto add = [&](ir::TensorId id, bool made) -> Result<void> {
+            LEMMA_TRY(const tensor::Shape shape, state_.shape_of(id, false));
+            const int64_t elements = tensor::volume(shape).value_or(0);
+            if (made && !plan_.places.contains(id) && !extra_results_.contains(id)) {
+                LEMMA_TRY(extra_results_[id],
+                          add_bytes(arena_bytes_, elements, program_.tensors[id].dtype));
+            }
+            if (is_bit_cast(op) || wide_.contains(id)) return {};
+            LEMMA_TRY(wide_[id], add_bytes(arena_bytes_, elements, tensor::DType::F64));
+            return {};
+        };
+        for (const ir::TensorId id : tensors_of(op.inputs)) {
+            LEMMA_TRY(add(id, false));
+        }
+        for (const ir::TensorId id : tensors_of(op.outputs)) {
+            LEMMA_TRY(add(id, true));
+        }
+    }
+    return {};
 }
 
 // An input is read where the caller has it, unless it belongs inside another tensor, has another

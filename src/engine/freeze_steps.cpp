@@ -38,10 +38,37 @@ loop::FrozenStep Freezer::make_step(size_t number) {
     match(
         step.kind,
         [&](const loop::ScheduledKernel&) { out.kind = make_call(step); },
+        [&](const loop::InterpretedStep&) {
+            out.kind = make_intrinsic(program_.operations[step.op], step.op);
+        },
         [&](const loop::PlanLoop& loop) { out.kind = make_loop(loop); },
         [&](const loop::PlanBranch& branch) { out.kind = make_branch(branch); },
         [](const auto&) { LEMMA_CHECK(false); });  // an obstacle
     return out;
+}
+
+// Bits of another type are just copied.
+decltype(loop::FrozenStep::kind) Freezer::make_intrinsic(const ir::Operation& op, ir::OpId id) {
+    loop::FrozenIntrinsic out;
+    out.op = id;
+    const auto list = [&](const std::vector<ir::Port>& ports,
+                          std::vector<loop::FrozenIntrinsic::Operand>& to) {
+        for (const ir::TensorId tensor : tensors_of(ports)) {
+            const auto view = result_view(tensor);
+            LEMMA_CHECK(view);  // has_function has checked it
+            const auto wide = wide_.find(tensor);
+            to.push_back({view->place,
+                          view->dtype,
+                          view->shape,
+                          {FrozenMemory::Arena, 0, wide == wide_.end() ? 0 : wide->second}});
+        }
+    };
+    list(op.inputs, out.inputs);
+    list(op.outputs, out.outputs);
+    if (!is_bit_cast(op)) return out;
+    const loop::FrozenIntrinsic::Operand& from = out.inputs[0];
+    const int64_t bytes = tensor::volume(from.shape).value_or(0) * tensor::dtype_size(from.dtype);
+    return loop::FrozenCopy{from.place, out.outputs[0].place, bytes, {}};
 }
 
 // Equal kernels are one.
@@ -164,10 +191,13 @@ Result<FrozenView> Freezer::result_view(ir::TensorId id) {
     LEMMA_TRY(view.shape, state_.shape_of(id, false));
     view.strides = loop::row_major(view.shape).strides;
     const auto kept = extra_at_.find(id);
+    const auto made = extra_results_.find(id);
     const auto constant = extra_constants_.find(id);
     const auto input = std::ranges::find(inputs_, id);
     if (kept != extra_at_.end()) {
         view.place = {FrozenMemory::State, 0, kept->second};
+    } else if (made != extra_results_.end()) {
+        view.place = {FrozenMemory::Arena, 0, made->second};
     } else if (constant != extra_constants_.end()) {
         view.place = {FrozenMemory::Constant, 0, constant->second};
     } else if (input != inputs_.end()) {

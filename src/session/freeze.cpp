@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -21,8 +22,13 @@ Result<interpret::Array> zero_input(const ir::Program& program,
         const auto extent = program.symbols.as_int(tensor.shape[axis]);
         const int64_t most = program.symbols.range(tensor.shape[axis]).high;
         if (!extent && most == INT64_MAX) {
-            return std::unexpected(
-                Error{fmt::format("axis {} of the input `{}` has no known extent", axis, name)});
+            return std::unexpected(Error{fmt::format(
+                "axis {} of the input `{}` has no known extent: give its shape, for example "
+                "`--shape {}={}`",
+                axis,
+                name,
+                name,
+                fmt::join(std::vector<int64_t>(tensor.shape.size(), 1), "x"))});
         }
         shape.push_back(extent.value_or(most));
     }
@@ -31,7 +37,7 @@ Result<interpret::Array> zero_input(const ir::Program& program,
 
 }  // namespace
 
-Result<engine::Frozen> Session::freeze(const codegen::MachineTarget& target,
+Result<engine::Frozen> Session::freeze(const engine::FreezeOptions& wanted,
                                        const std::map<std::string, tensor::Shape>& shapes) const {
     interpret::NamedArrays inputs;
     const ir::Graph& graph = program().graphs[program().main];
@@ -46,14 +52,12 @@ Result<engine::Frozen> Session::freeze(const codegen::MachineTarget& target,
             items.push_back(std::move(zeros));
         }
     }
-    return engine::freeze(
-        *state_,
-        inputs,
-        {.target = target,
-         .numerics = numerics_,
-         .accumulate = run_.accumulate,
-         .max_loop_steps = run_.max_loop_steps,
-         .weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); }});
+    engine::FreezeOptions options = wanted;
+    options.numerics = numerics_;
+    options.accumulate = run_.accumulate;
+    options.max_loop_steps = run_.max_loop_steps;
+    options.weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); };
+    return engine::freeze(*state_, inputs, options);
 }
 
 }  // namespace lemma::session

@@ -16,10 +16,8 @@
 namespace lemma::engine {
 class Engine;
 struct Frozen;
+struct FreezeOptions;
 }  // namespace lemma::engine
-namespace lemma::codegen {
-struct MachineTarget;
-}
 namespace lemma::model {
 class Weights;
 }
@@ -73,7 +71,8 @@ public:
     engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
     // The model for code generators, with kernels for the target. An input with run-time extents
     // has its shape in `shapes`, by the name of the input. For sessions with a compiled engine.
-    Result<engine::Frozen> freeze(const codegen::MachineTarget& target,
+    // Of the options, numerics and weights are those of the session.
+    Result<engine::Frozen> freeze(const engine::FreezeOptions& wanted,
                                   const std::map<std::string, tensor::Shape>& shapes) const;
     // Writes a .dat file for each variable into a folder, with the model's file names; or one
     // .safetensors file.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/match.h"
+#include "ir/program/lane_math.h"
 
 namespace lemma::testing {
 
@@ -254,6 +255,13 @@ private:
                 return wrapped(-bits(x));
             case Op::Abs:
                 return x < 0 ? wrapped(-bits(x)) : x;
+            case Op::Pow: {
+                int64_t power = y < 0 ? 0 : 1;
+                for (int64_t i = 0; i < std::min<int64_t>(y, 64); ++i) {
+                    power = wrapped(bits(power) * bits(x));
+                }
+                return y <= 64 ? power : ir::total_pow(x, y);
+            }
             case Op::Div:
             case Op::Mod: {
                 if (y == 0) return 0;

@@ -58,6 +58,7 @@ private:
     void emit(const loop::FrozenSteps& steps);
     void emit(const loop::FrozenCall& call);
     void emit(const loop::FrozenCopy& copy);
+    void emit(const loop::FrozenIntrinsic&) { LEMMA_CHECK(false); }  // refused by freeze
     void emit(const loop::FrozenLoop& loop);
     void emit(const loop::FrozenBranch& branch);
     void emit_items(Value* entry, int64_t items);

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
+#include <map>
 
 #include "base/version.h"
+#include "diag/utf8.h"
 #include "driver/certified.h"
 #include "driver/commands/command.h"
 #include "driver/compile/object.h"
 #include "driver/options.h"
 #include "emit/fast/fast.h"
+#include "emit/intrinsics.h"
 #include "engine/freeze.h"
 #include "model/files.h"
 #include "session/session.h"
@@ -40,6 +44,7 @@ private:
                                                model::Finding& finding) const;
     Result<std::vector<emit::CFile>> fast(const session::Session& session,
                                           model::Finding& finding) const;
+    Result<std::map<std::string, tensor::Shape>> given_shapes() const;
     bool to_object() const { return !reference_ && is_object_file(out_); }
     std::string origin() const;
 
@@ -48,6 +53,7 @@ private:
     std::string out_;
     std::string prefix_ = "model";
     Form form_ = Form::Certified;
+    std::vector<std::string> shapes_;
     CertifiedOptions certified_;
     session::SessionOptions options_;
     ProblemStyle style_;
@@ -75,6 +81,10 @@ void Compile::declare(Arguments& arguments) {
                        "processor of the fast form: generic, avx2, avx512 or neon (this one)");
         declare_numerics(
             arguments, options_.compile.numerics, "precision of the fast form (default)");
+        arguments.texts("--shape",
+                        shapes_,
+                        "NAME=1x3x224x224",
+                        "the shape of an input with runtime extents, in the fast form");
     }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(
@@ -101,10 +111,46 @@ Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
     return std::move(model->files);
 }
 
+// `x=1x3x224x224` or `x=1,3,224,224`; `x=` is a scalar.
+Result<std::map<std::string, tensor::Shape>> Compile::given_shapes() const {
+    std::map<std::string, tensor::Shape> result;
+    for (const std::string& text : shapes_) {
+        const auto wrong = [&] {
+            return std::unexpected(Error{fmt::format(
+                "`--shape {}` is no shape: write `NAME=1x3x224x224`", diag::printable(text))});
+        };
+        const size_t equals = text.rfind('=');
+        if (equals == std::string::npos || equals == 0) return wrong();
+        tensor::Shape& shape = result[text.substr(0, equals)];
+        shape.clear();
+        const char* at = text.data() + equals + 1;
+        const char* const end = text.data() + text.size();
+        while (at != end) {
+            int64_t extent = 0;
+            const auto [next, trouble] = std::from_chars(at, end, extent);
+            if (trouble != std::errc() || extent < 0) return wrong();
+            shape.push_back(extent);
+            at = next;
+            if (at == end) break;
+            if ((*at != 'x' && *at != ',') || ++at == end) return wrong();
+        }
+    }
+    return result;
+}
+
 Result<std::vector<emit::CFile>> Compile::fast(const session::Session& session,
                                                model::Finding& finding) const {
     LEMMA_TRY(const codegen::MachineTarget target, codegen::any_target(options_.compile.target));
-    LEMMA_TRY(engine::Frozen frozen, session.freeze(target, {}));
+    LEMMA_TRY(const auto shapes, given_shapes());
+    engine::FreezeOptions wanted;
+    wanted.target = target;
+    if (!to_object()) {
+        wanted.integer_powers = true;
+        wanted.has_function = [](const ir::Operation& op, const std::vector<tensor::Shape>& in) {
+            return emit::intrinsic_call(op, in).has_value();
+        };
+    }
+    LEMMA_TRY(engine::Frozen frozen, session.freeze(wanted, shapes));
     std::vector<emit::Obstacle> obstacles;
     for (const engine::Obstacle& obstacle : frozen.obstacles) {
         obstacles.push_back({obstacle.op, obstacle.why});
@@ -120,7 +166,8 @@ Result<std::vector<emit::CFile>> Compile::fast(const session::Session& session,
                                 .compiler = session::compiler_options(options_.compile)}));
         return std::vector<emit::CFile>();
     }
-    return emit::write_fast(frozen.plan, {.name = prefix_, .origin = origin()});
+    return emit::write_fast(frozen.plan,
+                            {.name = prefix_, .origin = origin(), .program = &session.program()});
 }
 
 Result<void> Compile::write(model::Finding& finding) const {

@@ -7,6 +7,7 @@
 #include "emit/fast/example.h"
 #include "emit/fast/kernel.h"
 #include "emit/fast/step_text.h"
+#include "emit/intrinsics.h"
 
 namespace lemma::emit {
 
@@ -153,14 +154,15 @@ std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options
         functions += fmt::format("\n/* {} */\n", comment_text(plan.kernels[i].kernel.schedule));
         functions += print_kernel(plan.kernels[i].kernel.function, kernels[i], support);
     }
-    const std::string weights = options.name + "_weights";
-    const std::string steps = print_steps(plan, kernels, weights, support);
+    const StepContext context{options.name + "_weights", options.program};
+    const std::string steps = print_steps(plan, kernels, context, support);
     std::string text = fmt::format(
         "/* The model: kernels and steps.\n   {0}\n   Do not edit: write it again. */\n"
         "#include \"{1}.h\"\n\n",
         options.origin,
         options.name);
     text += fast_prologue(plan.target);
+    if (calls_intrinsics(plan.steps)) text += "#include \"intrinsics.h\"\n\n";
     text += fmt::format(
         "extern const unsigned char {0}_weights[];\nextern const unsigned char "
         "{0}_initial_state[];\n\n",
@@ -221,20 +223,25 @@ std::string weights_text(const loop::FrozenPlan& plan, const FastOptions& option
 // ---- Other files --------------------------------------------------------------------------------
 
 std::string makefile_text(const loop::FrozenPlan& plan, const FastOptions& options) {
+    const bool intrinsics = calls_intrinsics(plan.steps);
+    const std::string objects =
+        fmt::format("main.o {}.o weights.o{}", options.name, intrinsics ? " intrinsics.o" : "");
     return fmt::format(
         "# Builds the example program, ./{0}.\n"
         "CC ?= cc\nCFLAGS ?= -O3\nMACHINE ?= {1}\n"
-        "FLAGS = -std=gnu11 -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno -fno-trapping-math "
-        "$(MACHINE)\n\n"
-        "{0}: main.o {0}.o weights.o\n"
-        "\t$(CC) $(CFLAGS) -o $@ main.o {0}.o weights.o -lm\n\n"
-        "main.o {0}.o: %.o: %.c {0}.h\n"
+        "FLAGS = -std=gnu11 -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno "
+        "-fno-trapping-math $(MACHINE)\n\n"
+        "{0}: {2}\n"
+        "\t$(CC) $(CFLAGS) -o $@ {2} -lm\n\n"
+        "main.o {0}.o{3}: %.o: %.c {0}.h\n"
         "\t$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<\n\n"
         "weights.o: weights.c\n"
         "\t$(CC) -c -o $@ $<\n\n"
-        "clean:\n\trm -f {0} main.o {0}.o weights.o\n\n.PHONY: clean\n",
+        "clean:\n\trm -f {0} {2}\n\n.PHONY: clean\n",
         options.name,
-        fast_flags(plan.target));
+        fast_flags(plan.target),
+        objects,
+        intrinsics ? " intrinsics.o" : "");
 }
 
 std::string description_text(const loop::FrozenPlan& plan, const FastOptions& options) {
@@ -256,7 +263,9 @@ std::string description_text(const loop::FrozenPlan& plan, const FastOptions& op
     };
     list(plan.inputs, names.inputs, program.inputs);
     list(plan.outputs, names.outputs, program.outputs);
-    return description_json(program, {options.name + ".c", "weights.c"});
+    std::vector<std::string> sources = {options.name + ".c", "weights.c"};
+    if (calls_intrinsics(plan.steps)) sources.push_back("intrinsics.c");
+    return description_json(program, sources);
 }
 
 }  // namespace
@@ -370,12 +379,17 @@ std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options
 }
 
 std::vector<CFile> write_fast(const loop::FrozenPlan& plan, const FastOptions& options) {
-    return {{options.name + ".c", source_text(plan, options)},
-            {options.name + ".h", fast_header(plan, options)},
-            {"weights.c", weights_text(plan, options)},
-            {"main.c", fast_example(plan, options)},
-            {"Makefile", makefile_text(plan, options)},
-            {options.name + ".json", description_text(plan, options)}};
+    std::vector<CFile> files = {{options.name + ".c", source_text(plan, options)},
+                                {options.name + ".h", fast_header(plan, options)},
+                                {"weights.c", weights_text(plan, options)},
+                                {"main.c", fast_example(plan, options)},
+                                {"Makefile", makefile_text(plan, options)},
+                                {options.name + ".json", description_text(plan, options)}};
+    if (calls_intrinsics(plan.steps)) {
+        files.push_back({"intrinsics.h", kIntrinsicsHeader});
+        files.push_back({"intrinsics.c", kIntrinsicsSource});
+    }
+    return files;
 }
 
 }  // namespace lemma::emit

@@ -6,6 +6,7 @@
 
 #include "emit/c_text.h"
 #include "emit/fast/vector_support.h"
+#include "ir/program/program.h"
 #include "loop/plan/frozen.h"
 
 namespace lemma::emit {
@@ -13,6 +14,8 @@ namespace lemma::emit {
 struct FastOptions {
     std::string name = "model";  // prefix of files and functions: an identifier
     std::string origin;          // for comments
+    // The program of the plan, for operators without a formula; may be missing if there are none.
+    const ir::Program* program = nullptr;
 };
 
 // C names of the inputs and outputs: `t_x`.

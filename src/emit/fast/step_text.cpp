@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/match.h"
 #include "emit/c_text.h"
+#include "emit/intrinsics.h"
 
 namespace lemma::emit {
 
@@ -23,9 +25,9 @@ class StepPrinter {
 public:
     StepPrinter(const loop::FrozenPlan& plan,
                 const std::vector<std::string>& kernels,
-                const std::string& weights,
+                const StepContext& context,
                 VectorSupport& support)
-        : plan_(plan), kernels_(kernels), weights_(weights), support_(support) {}
+        : plan_(plan), kernels_(kernels), context_(context), support_(support) {}
 
     std::string print() {
         lines_.open("static int32_t run_steps(struct run* r) {");
@@ -41,7 +43,7 @@ private:
         const std::string offset = place.offset == 0 ? "" : fmt::format(" + {}", place.offset);
         switch (place.memory) {
             case FrozenMemory::Constant:
-                return weights_ + offset;
+                return context_.weights + offset;
             case FrozenMemory::Arena:
                 return "r->arena" + offset;
             case FrozenMemory::State:
@@ -83,6 +85,7 @@ private:
                 step.kind,
                 [&](const loop::FrozenCall& call) { print_call(call); },
                 [&](const FrozenCopy& copy) { print_copy(copy); },
+                [&](const loop::FrozenIntrinsic& call) { print_intrinsic(call); },
                 [&](const FrozenLoop& loop) { print_loop(loop); },
                 [&](const loop::FrozenBranch& branch) { print_branch(branch); });
         }
@@ -116,6 +119,51 @@ private:
         }
         lines_.put(fmt::format("memcpy({}, {}, {});", to, from, copy.bytes));
         for (size_t i = 0; i < copy.axes.size(); ++i) lines_.close();
+    }
+
+    // Elements pass through arrays of doubles and 64-bit integers.
+    void print_intrinsic(const loop::FrozenIntrinsic& call) {
+        std::vector<tensor::Shape> shapes;
+        for (const auto& input : call.inputs) shapes.push_back(input.shape);
+        const auto text = intrinsic_call(context_.program->operations[call.op], shapes);
+        LEMMA_CHECK(text);  // else the plan has an obstacle
+        lines_.open("{");
+        const auto declare = [&](const auto& operands, std::string_view prefix) {
+            for (size_t i = 0; i < operands.size(); ++i) {
+                const char* const type = tensor::is_real(operands[i].dtype) ? "double" : "int64_t";
+                lines_.put(fmt::format(
+                    "{0}* const {1}{2} = ({0}*)({3});", type, prefix, i, place(operands[i].wide)));
+            }
+        };
+        declare(call.inputs, "in");
+        declare(call.outputs, "out");
+        for (const std::string& declaration : text->declarations) lines_.put(declaration);
+        for (size_t i = 0; i < call.inputs.size(); ++i) {
+            const auto& input = call.inputs[i];
+            lines_.put(
+                fmt::format("for (int64_t i = 0; i < {}; ++i) in{}[i] = {}((const {}*)({}) + i);",
+                            tensor::volume(input.shape).value_or(0),
+                            i,
+                            support_.load(input.dtype, 1),
+                            support_.memory_type(input.dtype),
+                            place(input.place)));
+        }
+        for (const std::string& statement : text->statements) lines_.put(statement);
+        if (!text->test.empty()) fail_if(text->test + " != 0", FrozenError::Index);
+        for (size_t i = 0; i < call.outputs.size(); ++i) {
+            const auto& output = call.outputs[i];
+            const bool narrow = tensor::is_real(output.dtype) && output.dtype != DType::F64;
+            const char* const cast = narrow ? "(float)" : "";
+            lines_.put(
+                fmt::format("for (int64_t i = 0; i < {}; ++i) {}(({}*)({}) + i, {}out{}[i]);",
+                            tensor::volume(output.shape).value_or(0),
+                            support_.store(output.dtype, 1),
+                            support_.memory_type(output.dtype),
+                            place(output.place),
+                            cast,
+                            i));
+        }
+        lines_.close();
     }
 
     // ---- Control flow ---------------------------------------------------------------------------
@@ -251,7 +299,7 @@ private:
 
     const loop::FrozenPlan& plan_;
     const std::vector<std::string>& kernels_;
-    const std::string& weights_;
+    const StepContext& context_;
     VectorSupport& support_;
     CLines lines_;
     int loops_ = 0;
@@ -259,11 +307,31 @@ private:
 
 }  // namespace
 
+bool calls_intrinsics(const loop::FrozenSteps& steps) {
+    const auto inside = [](const std::optional<loop::FrozenCondition>& condition) {
+        return condition && calls_intrinsics(condition->steps);
+    };
+    return std::ranges::any_of(steps, [&](const loop::FrozenStep& step) {
+        return match(
+            step.kind,
+            [](const loop::FrozenIntrinsic&) { return true; },
+            [&](const FrozenLoop& loop) {
+                return calls_intrinsics(loop.body) || inside(loop.pre) || inside(loop.post);
+            },
+            [&](const loop::FrozenBranch& branch) {
+                return std::ranges::any_of(branch.arms, [&](const auto& arm) {
+                    return calls_intrinsics(arm.body) || inside(arm.condition);
+                });
+            },
+            [](const auto&) { return false; });
+    });
+}
+
 std::string print_steps(const loop::FrozenPlan& plan,
                         const std::vector<std::string>& kernels,
-                        const std::string& weights,
+                        const StepContext& context,
                         VectorSupport& support) {
-    return StepPrinter(plan, kernels, weights, support).print();
+    return StepPrinter(plan, kernels, context, support).print();
 }
 
 }  // namespace lemma::emit

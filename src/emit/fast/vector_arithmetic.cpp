@@ -30,6 +30,8 @@ std::string_view op_name(Op op) {
             return "div";
         case Op::Mod:
             return "mod";
+        case Op::Pow:
+            return "pow";
         case Op::Min:
         case Op::MinLanes:
             return "min";
@@ -81,6 +83,7 @@ int operands_of(Op op) {
         case Op::Mul:
         case Op::Div:
         case Op::Mod:
+        case Op::Pow:
         case Op::Min:
         case Op::Max:
         case Op::CopySign:
@@ -112,6 +115,14 @@ std::string whole_arithmetic(Op op) {
                    "    if (b == 0 || b == -1) return 0;\n"
                    "    r = a % b;\n"
                    "    return r != 0 && (r ^ b) < 0 ? r + b : r;";
+        case Op::Pow:
+            return "uint64_t p = 1, q = (uint64_t)a;\n"
+                   "    if (b < 0) return 0;\n"
+                   "    for (; b > 0; b >>= 1) {\n"
+                   "        if (b & 1) p *= q;\n"
+                   "        q *= q;\n"
+                   "    }\n"
+                   "    return (int64_t)p;";
         case Op::Min:
             return "return b < a ? b : a;";
         case Op::Max:

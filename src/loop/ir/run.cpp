@@ -310,6 +310,8 @@ private:
                 return ir::total_div(a, b);
             case Op::Mod:
                 return ir::total_mod(a, b);
+            case Op::Pow:
+                return ir::total_pow(a, b);
             case Op::Min:
                 return std::min(a, b);
             case Op::Max:

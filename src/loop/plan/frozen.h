@@ -64,6 +64,19 @@ struct FrozenCall {
     std::vector<FrozenPlace> places;  // of the buffers of the function
 };
 
+// An operator without a formula, as a function of generated code. Its tensors are row-major.
+struct FrozenIntrinsic {
+    struct Operand {
+        FrozenPlace place;
+        tensor::DType dtype{};
+        tensor::Shape shape;
+        // 8-byte elements for the function, a double or an int64_t for each element of the tensor.
+        FrozenPlace wide;
+    };
+    ir::OpId op;
+    std::vector<Operand> inputs, outputs;
+};
+
 struct FrozenStep;
 using FrozenSteps = std::vector<FrozenStep>;
 
@@ -134,7 +147,7 @@ struct FrozenBranch {
 };
 struct FrozenStep {
     std::string label;  // of the operation, for comments: any text
-    std::variant<FrozenCall, FrozenCopy, FrozenLoop, FrozenBranch> kind;
+    std::variant<FrozenCall, FrozenCopy, FrozenIntrinsic, FrozenLoop, FrozenBranch> kind;
 };
 
 // A kernel, used by one or more calls. Its `narrower` forms may replace it.

@@ -282,6 +282,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.results = results;
     graph.least_steps = options_.least_steps;
     graph.pool.strict = options_.numerics == Numerics::Strict;
+    graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;
     const size_t number = plan_.regions.size();
     plan_.regions.emplace_back();

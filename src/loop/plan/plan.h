@@ -173,6 +173,7 @@ struct PlanOptions {
     int32_t least_steps = kLeastSteps;                // of a tiled sum
     double least_gain = kLeastGain;                   // of merged products; 0: always merge
     bool apart = false;                               // computed tensors share no memory
+    bool integer_powers = false;                      // kernels may have Op::Pow of ints
     PassLog* log = nullptr;                           // may be missing
     // Verifies the program, the graph after each pass, and the kernels; for tests.
     bool verify = false;
