@@ -40,6 +40,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 falsely reports uninitialised and dangling members in copies of std::variant and
   # std::optional (GCC bug 105562 and related ones).
   target_compile_options(lemma_options INTERFACE -Wno-maybe-uninitialized)
+  # The vectoriser of straight-line code in g++ 12 drops the conversions of two neighbouring doubles
+  # to float and back, which are our roundings.
+  target_compile_options(lemma_options INTERFACE -fno-tree-slp-vectorize)
 else()
   # clang warns about functions that std::stable_sort of libstdc++ 12 uses.
   target_compile_options(lemma_options INTERFACE -Wno-deprecated-declarations)
