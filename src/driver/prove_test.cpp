@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "driver/driver.h"
+#include "onnx/test_model.h"
 #include "prove/fake_tools_test.h"
 
 namespace lemma::driver {
@@ -66,6 +67,27 @@ TEST_F(ProveCommand, JsonNamesFunctionsAndTheirPlaces) {
     EXPECT_EQ(json["functions"][0]["goals"], 3);
     EXPECT_EQ(json["functions"][0]["by"]["CVC4"], 2);
     EXPECT_EQ(json["functions"][1]["same_as"], "n0_relu");
+}
+
+// A node of ONNX is a call of the library; its place is that of the node.
+TEST_F(ProveCommand, PlacesAreInTheModelOfTheUser) {
+    onnx::test::TestGraph graph;
+    graph.inputs = {{"x", {4}}};
+    graph.outputs = {{"y", {4}}};
+    graph.nodes = {{"Sigmoid", {"x"}, {"u"}}, {"Relu", {"u"}, {"y"}}};
+    std::ofstream(folder_ / "m.onnx", std::ios::binary) << onnx::test::model_bytes(graph);
+    std::istringstream nothing;
+    const Outcome outcome =
+        run({"prove", file("m.onnx"), "--cache", file("cache"), "--json"}, {}, nothing);
+    EXPECT_EQ(outcome.status, model::kGood) << outcome.err;
+    size_t nodes = 0;
+    const auto json = nlohmann::json::parse(outcome.out);
+    for (const auto& function : json["functions"]) {
+        const std::string place = function["place"];
+        nodes += place == "graph/node[0]:Sigmoid" || place == "graph/node[1]:Relu";
+        EXPECT_TRUE(place.empty() || place.starts_with("graph/node[")) << place;
+    }
+    EXPECT_GE(nodes, 2U) << outcome.out;
 }
 
 TEST_F(ProveCommand, ProvesTheArithmeticThatIsAskedFor) {

@@ -140,6 +140,25 @@ TEST_F(Sonnx, ReportsNameTheToolAndTheCommandLine) {
         contains(text, "| command line | `lemma check --profile=sonnx --report=r.md m.onnx` |"));
 }
 
+TEST_F(Sonnx, RangesCertifyTheModelForTheReport) {
+    const std::string model = write("m.onnx", conforming_model());
+    const auto check_with = [&](const std::string& range, const std::string& file) {
+        return lemma(
+            {"check", "--profile=sonnx", "--report=" + path("r.md"), "--range", range, file});
+    };
+    const Outcome good = check_with("x=-1:1", model);
+    EXPECT_EQ(good.status, model::kGood) << good.err;
+    const std::string text = read(path("r.md"));
+    EXPECT_TRUE(contains(text, "the certificate, for the given ranges"));
+    EXPECT_TRUE(contains(text, "| `x` | input | -1 | 1 | 0 |")) << text;
+    EXPECT_EQ(check_with("nothing=-1:1", model).status, model::kUnusable);
+    // What cannot be certified can be checked.
+    onnx::Model broken = conforming_model();
+    node_of(broken, "y").inputs[1] = "nothing";
+    EXPECT_EQ(check_with("x=-1:1", write("b.onnx", broken)).status, model::kWrong);
+    EXPECT_TRUE(contains(read(path("r.md")), "the model cannot be certified"));
+}
+
 TEST_F(Sonnx, IsForOnnxOnly) {
     std::ofstream(path("m.sknd")) << "graph G { @input { x: real[1]; } @output { y: real[1]; } "
                                      "@compose { y = x; } }\n";

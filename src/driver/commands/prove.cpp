@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <unordered_map>
 
 #include "base/open_file.h"
 #include "base/version.h"
@@ -159,6 +160,44 @@ Result<void> Prove::write_files(const emit::CertifiedModel& model) const {
     return {};
 }
 
+// The operation of the main graph around each operation: its parts, and those of its loops and
+// branches. The user knows its call; the calls of its parts are in the library.
+class Outermost {
+public:
+    explicit Outermost(const ir::Program& program) : program_(program) {
+        for (const ir::OpId id : program.graphs[program.main].operations) add(id, id);
+    }
+    ir::OpId of(ir::OpId id) const {
+        const auto found = around_.find(id);
+        return found == around_.end() ? id : found->second;
+    }
+
+private:
+    void add(ir::OpId id, ir::OpId outer) {
+        if (!around_.emplace(id, outer).second) return;
+        const ir::Operation& op = program_.operations[id];
+        for (const ir::OpId part : op.parts) add(part, outer);
+        if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
+            for (const ir::GraphId graph : {loop->pre_condition, loop->body, loop->post_condition})
+                add_graph(graph, outer);
+        }
+        if (const auto* branch = std::get_if<ir::Branch>(&op.control)) {
+            for (const ir::Branch::Arm& arm : branch->arms) {
+                add_graph(arm.condition, outer);
+                add_graph(arm.consequent, outer);
+            }
+            add_graph(branch->alternative, outer);
+        }
+    }
+    void add_graph(ir::GraphId graph, ir::OpId outer) {
+        if (!graph.valid()) return;
+        for (const ir::OpId id : program_.graphs[graph].operations) add(id, outer);
+    }
+
+    const ir::Program& program_;
+    std::unordered_map<ir::OpId, ir::OpId, IdHash> around_;
+};
+
 // `graph/node[0]:Conv "c1"` in a binary file, `model.sknd:7:9` in a text.
 std::string place_of(const diag::SourceMap& sources, Span span) {
     if (!span.file.valid()) return {};
@@ -178,13 +217,15 @@ Result<void> Prove::describe(prove::ModelProof& proof,
                   read_whole(model_, FileKind::Regular, options_.source.max_file_bytes));
         proof.sha256 = sonnx::sha256(bytes);
     }
+    const Outermost outermost(program);
     for (prove::FunctionProof& function : proof.functions) {
         const auto found = std::ranges::find(
             model.functions, function.name, [](const auto& each) { return each.code.name; });
         if (found == model.functions.end()) continue;
         function.frame_only = !found->code.contract.contains("ensures");
         if (found->op.valid()) {
-            function.place = place_of(finding.sources, program.operations[found->op].span);
+            function.place =
+                place_of(finding.sources, program.operations[outermost.of(found->op)].span);
         }
     }
     return {};

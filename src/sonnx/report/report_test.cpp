@@ -182,6 +182,7 @@ TEST(Trace, NamesRuleNodeFunctionAndGoals) {
     for (const TraceRow& row : trace_rows(good.report)) {
         if (row.result) rules.insert(row.result->rule->id);
         EXPECT_FALSE(row.clause.empty());
+        EXPECT_NE(row.clause, "R1");  // many documents have one
         EXPECT_FALSE(row.statement.empty());
         if (!row.function || !row.result) continue;
         found = true;

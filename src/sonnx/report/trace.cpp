@@ -30,6 +30,12 @@ std::vector<std::string> items_of(std::string_view list) {
     return items;
 }
 
+// Tags are unique; other ids are those of one document: "Conv R1", "graph T03".
+std::string clause_name(const Clause& clause) {
+    if (clause.op == "general" || clause.id.starts_with("E_")) return clause.id;
+    return fmt::format("{} {}", clause.op, clause.id);
+}
+
 class Tracer {
 public:
     explicit Tracer(const Report& report) : report_(report) {
@@ -55,7 +61,7 @@ public:
         for (const RuleResult& result : report_.results) add_rule(result);
         for (const Clause& clause : all_clauses()) {
             if (clause.rule.empty() && concerns(clause.op))
-                add({.clause = clause.id,
+                add({.clause = clause_name(clause),
                      .generation = std::string(clause.generation),
                      .statement = std::string(clause.text),
                      .instead = std::string(clause.instead)},
@@ -83,7 +89,7 @@ private:
         for (const Clause* clause : clauses_of(rule.id)) {
             named.insert(clause->id);
             if (!concerns(clause->op)) continue;
-            add({.clause = clause->id,
+            add({.clause = clause_name(*clause),
                  .generation = std::string(clause->generation),
                  .statement = std::string(clause->text),
                  .result = &result},
