@@ -284,8 +284,10 @@ Value Evaluator::select(const Node& node, const Scope* scope) {
 }
 
 bool Evaluator::assume(NodeId id, bool outcome, Worlds worlds, const Scope* scope, Scope& inner) {
+    constexpr size_t kMaxKnown = 32;  // a condition may use its parts many times
     const Node& node = expression_.nodes[id];
     if (node.concrete || node.kind != NodeKind::Operation) return true;
+    if (inner.known.size() >= kMaxKnown) return true;
     switch (node.op) {
         case SymOp::Not:
             return assume(node.operands[0], !outcome, worlds, scope, inner);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/checked.h"
+#include "ir/program/lane_math.h"
 #include "ir/symbols/comparison.h"
 
 namespace lemma::certify {
@@ -203,6 +204,7 @@ Place Builder::place(ir::TensorId tensor, const std::vector<ir::IndexTerm>& indi
 // Sums of loop indices with ranges inside of the tensor need no checks at every step.
 void Builder::find_affine(Place& place, const std::vector<ir::IndexTerm>& indices) {
     std::vector<int64_t> factors(loops_.size(), 0);
+    constexpr int64_t kMost = int64_t{1} << 58;  // eight of them fit
     int64_t base = 0, stride = 1;
     for (size_t axis = indices.size(); axis-- > 0;) {
         if (indices[axis].guard != ir::Guard::None) return;
@@ -211,15 +213,15 @@ void Builder::find_affine(Place& place, const std::vector<ir::IndexTerm>& indice
             const int64_t last = loop ? std::max<int64_t>(out_.extents[*loop] - 1, 0) : 1;
             const auto most = checked_mul(coefficient, last);
             const auto step = checked_mul(coefficient, stride);
-            if (!most || !step || std::abs(*most) > (int64_t{1} << 60)) return false;
+            if (!most || !step || *most > kMost || *most < -kMost) return false;
             if (loop) {
-                factors[*loop] += *step;
+                factors[*loop] = ir::wrapping_add(factors[*loop], *step);
                 low += std::min<int64_t>(*most, 0);
                 high += std::max<int64_t>(*most, 0);
             } else {
-                base += *step;
-                low += coefficient;
-                high += coefficient;
+                base = ir::wrapping_add(base, *step);
+                low += *most;
+                high += *most;
             }
             return true;
         };

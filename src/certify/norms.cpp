@@ -11,6 +11,7 @@ using ir::SymOp;
 
 constexpr size_t kMaxEntries = size_t{1} << 24;
 constexpr double kMaxGram = 1.5e9;  // multiplications for a matrix of inner products
+constexpr int kMaxVisits = 1000;    // of nodes: a shared part is visited for each use
 constexpr size_t kMaxDense = 400;   // rows of a matrix that is squared again
 constexpr double kSlack = 0x1p-36;  // far above the rounding errors of the sums here
 
@@ -190,6 +191,7 @@ bool StretchFinder::scaled(NodeId id, double factor, Slopes& slopes) const {
 // Bounds of all values of an expression, in both worlds.
 std::optional<Range> StretchFinder::bounds_of(NodeId id) const {
     const Node& node = expression_.nodes[id];
+    if (++visits_ > kMaxVisits) return std::nullopt;
     if (node.type != ir::ScalarType::Real) return std::nullopt;
     if (node.kind == NodeKind::Constant) {
         if (!std::isfinite(node.real)) return std::nullopt;
@@ -232,6 +234,7 @@ std::optional<Range> StretchFinder::bounds_of(NodeId id) const {
 // sum.
 bool StretchFinder::slopes_of(NodeId id, Slopes& slopes) const {
     const Node& node = expression_.nodes[id];
+    if (++visits_ > kMaxVisits) return false;
     if (node.kind == NodeKind::Constant || node.concrete) return true;
     if (node.kind == NodeKind::Load) {
         if (node.type != ir::ScalarType::Real) return false;

@@ -47,6 +47,7 @@ private:
     std::vector<const AbstractArray*> arrays_of_;  // by access
     AbstractArray* target_ = nullptr;
     bool known_ = false;
+    mutable int visits_ = 0;
     Slopes slopes_;
     // A sum of products of elements with constants.
     bool product_ = false;

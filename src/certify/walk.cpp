@@ -129,6 +129,11 @@ Result<void> Walk::bind_input(ir::TensorId id, const InputRange& range) {
     return {};
 }
 
+bool Walk::is_empty(const ir::Tensor& tensor) const {
+    return std::ranges::any_of(
+        tensor.shape, [&](ir::SymId extent) { return program_.symbols.as_int(extent) == 0; });
+}
+
 Result<void> Walk::bind_inputs() {
     std::set<std::string> used;
     for (const ir::Port& port : program_.graphs[program_.main].inputs) {
@@ -139,8 +144,10 @@ Result<void> Walk::bind_inputs() {
             if (range != options_.ranges.end()) {
                 used.insert(range->first);
                 LEMMA_TRY(bind_input(id, range->second));
-            } else if (tensor.dtype == ir::DType::Bool) {
+            } else if (tensor.dtype == ir::DType::Bool || is_empty(tensor)) {
                 LEMMA_TRY(bind_input(id, {.ranges = {{0, 1}}}));
+            } else if (tensor.dtype == ir::DType::Str) {
+                continue;  // texts have no bounds
             } else {
                 return bad(fmt::format("no range for the input `{}`; give `--range {}=LOW:HIGH`",
                                        tensor.name,

@@ -24,6 +24,7 @@ public:
 private:
     using Ref = std::shared_ptr<AbstractArray>;
 
+    bool is_empty(const ir::Tensor& tensor) const;
     Result<void> bind_inputs();
     Result<void> bind_input(ir::TensorId id, const InputRange& range);
     Result<Ref> value_of(ir::TensorId id);

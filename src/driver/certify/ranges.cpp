@@ -111,15 +111,20 @@ Result<void> add_folder(const ir::Program& program, const std::string& folder, R
 
 Result<Ranges> ranges_of_data(const ir::Program& program, const RangeOptions& options) {
     Ranges ranges;
+    std::vector<std::string> in_order;  // as for `-i`: without a name, for the inputs in order
     for (const std::string& argument : options.data) {
         std::error_code ignored;
         if (fs::is_directory(argument, ignored)) {
             LEMMA_TRY(add_folder(program, argument, ranges));
-            continue;
+        } else if (argument.find('=') == std::string::npos) {
+            in_order.push_back(argument);
+        } else {
+            LEMMA_TRY(const auto arrays, session::read_inputs(program, {argument}));
+            LEMMA_TRY(add_arrays(arrays, ranges));
         }
-        LEMMA_TRY(const auto arrays, session::read_inputs(program, {argument}));
-        LEMMA_TRY(add_arrays(arrays, ranges));
     }
+    LEMMA_TRY(const auto arrays, session::read_inputs(program, in_order));
+    LEMMA_TRY(add_arrays(arrays, ranges));
     if (!options.data.empty() && ranges.empty())
         return bad("--data: no file of an input was found");
     double margin = 0.1;

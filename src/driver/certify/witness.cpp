@@ -23,6 +23,13 @@ double inside(const Range& range, double value) {
     return rounded >= range.low && rounded <= range.high ? rounded : value;
 }
 
+int64_t whole(const Range& range, double part) {
+    constexpr double kMost = 0x1p62;
+    const double low = std::clamp(std::ceil(range.low), -kMost, kMost);
+    const double high = std::clamp(std::floor(range.high), low, kMost);
+    return static_cast<int64_t>(low + std::floor(part * (high - low)));
+}
+
 }  // namespace
 
 WitnessSearch::WitnessSearch(const ir::Program& program,
@@ -88,10 +95,7 @@ interpret::NamedArrays WitnessSearch::sample(int number) {
                 }
                 const double value = inside(one, one.low + part * (one.high - one.low));
                 if (!array->reals.empty()) array->reals[i] = value;
-                if (!array->integers.empty())
-                    array->integers[i] = static_cast<int64_t>(
-                        std::ceil(one.low) +
-                        std::floor(part * (std::floor(one.high) - std::ceil(one.low))));
+                if (!array->integers.empty()) array->integers[i] = whole(one, part);
             }
             array->round();
             arrays[port.name].push_back(std::move(*array));

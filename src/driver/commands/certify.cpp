@@ -72,12 +72,7 @@ void Certify::declare(Arguments& arguments) {
                     assumed_,
                     "NAME=LOW:HIGH",
                     "range of a result that is taken for granted; can be repeated");
-    const Choices<ir::Accumulate> precisions = {{"f32", ir::Accumulate::F32},
-                                                {"f64", ir::Accumulate::F64}};
-    arguments.choice("--accumulate",
-                     certify_.accumulate,
-                     precisions,
-                     "f32: round each operation of a formula; f64: round results only (f64)");
+    declare_accumulate(arguments, certify_.accumulate);
     arguments.text("-o,--output", out_, "FILE.md|FILE.json", "write the certificate to a file");
     arguments.flag(
         "--elements", json_options_.elements, "JSON: bounds of each input and output element");
