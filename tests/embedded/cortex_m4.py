@@ -7,6 +7,7 @@ program reads and writes files of this machine. `--libm` compares the libraries 
 of each function differ between newlib and the C library of this machine, in double and rounded to
 float."""
 import argparse
+import itertools
 import os
 import pathlib
 import random
@@ -48,10 +49,11 @@ def emulate(program: pathlib.Path, inputs: pathlib.Path, outputs: pathlib.Path) 
         raise c_build.Failed(f"QEMU ended with {done.returncode}: {done.stderr.strip()[:300]}")
 
 
-def check_network(lemma: str, work: pathlib.Path, name: str, records: int) -> str:
-    folder = work / name
+def check_network(lemma: str, work: pathlib.Path, name: str, accumulate: str, records: int) -> str:
+    folder = work / name / accumulate
     shutil.rmtree(folder, ignore_errors=True)
-    model = c_build.compile_model(lemma, work / "models" / f"{name}.onnx", folder / "c", "certified", [])
+    model = c_build.compile_model(lemma, work / "models" / f"{name}.onnx", folder / "c", "certified",
+                                  [f"--accumulate={accumulate}"])
     (folder / "in").mkdir()
     for port in model.inputs:
         data = b"".join(networks.random_inputs(port, records))
@@ -117,13 +119,14 @@ def main() -> int:
     names = args.names
     networks.write_models(work / "models", names)
     passed = failed = 0
-    for name in names:
+    for name, accumulate in itertools.product(names, ("f64", "f32")):
         try:
-            told, good = check_network(os.path.abspath(args.lemma), work, name, args.inputs), True
+            told, good = check_network(os.path.abspath(args.lemma), work, name, accumulate,
+                                       args.inputs), True
         except (c_build.Failed, c_build.Refused, OSError) as reason:
             told, good = f"FAILS: {reason}", False
         passed, failed = passed + good, failed + (not good)
-        print(f"  {name:<10} {told}", flush=True)
+        print(f"  {name:<10} {accumulate}  {told}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
