@@ -166,6 +166,13 @@ Result<std::vector<emit::CFile>> Compile::fast(const session::Session& session,
                                 .compiler = session::compiler_options(options_.compile)}));
         return std::vector<emit::CFile>();
     }
+    // A C compiler needs about 15 times the memory.
+    constexpr size_t kMostConstants = size_t{512} << 20;
+    if (frozen.plan.constants.size() > kMostConstants) {
+        return std::unexpected(Error{fmt::format(
+            "constants of {} MiB are too large for C: write machine code with `-o FILE.o`",
+            frozen.plan.constants.size() >> 20)});
+    }
     return emit::write_fast(frozen.plan,
                             {.name = prefix_, .origin = origin(), .program = &session.program()});
 }
