@@ -57,6 +57,7 @@ public:
         for (FusionGroup& group : graph_.groups) {
             loop::merge_init(graph_, group);
             widen_sums(group);
+            for (Stage& stage : group.stages) join_axes(stage);
         }
         drop_unread();
     }
@@ -86,6 +87,8 @@ private:
     void updates();
     void split_writes(FusionGroup& group);
     void widen_sums(FusionGroup& group);
+    void join_axes(Stage& stage);
+    bool join_axis(Stage& stage, size_t axis);
 
     const ir::Program& program_;
     LoweredProgram& result_;
@@ -220,6 +223,53 @@ void Lowerer::split_writes(FusionGroup& group) {
         }
     }
     group.stages = std::move(stages);
+}
+
+// An axis of the result that several loops count together, such as the channels of the groups of a
+// convolution, gets one loop. Each loop then fills a slice of the tensor, which proofs need.
+bool Lowerer::join_axis(Stage& stage, size_t axis) {
+    loop::StagePool& pool = graph_.pool;
+    loop::Builder& build = pool.build;
+    const StageWrite& write = stage.writes[0];
+    const auto affine = pool.affine(write.index[axis]);
+    if (!affine || affine->offset != 0 || affine->terms.size() < 2) return false;
+    std::vector<loop::AddressTerm> terms = affine->terms;
+    std::ranges::sort(terms, {}, &loop::AddressTerm::factor);
+    int64_t reach = 1;
+    for (const loop::AddressTerm& term : terms) {
+        for (size_t other = 0; other < write.index.size(); ++other) {
+            if (other != axis && pool.depends(write.index[other], term.var)) return false;
+        }
+        if (term.factor != reach) return false;
+        reach *= pool.extent(term.var);
+    }
+    if (reach != graph_.shapes.at(write.tensor)[axis]) return false;
+    const loop::VarId joined = pool.new_var(reach);
+    const ExprId index = build.index(joined);
+    const ExprId old = write.index[axis];
+    std::unordered_map<loop::VarId, ExprId, IdHash> with;
+    for (const loop::AddressTerm& term : terms) {
+        const ExprId steps = build.make(Op::Div, {index, build.integer(term.factor)});
+        const bool last = term.factor * pool.extent(term.var) == reach;
+        with[term.var] =
+            last ? steps : build.make(Op::Mod, {steps, build.integer(pool.extent(term.var))});
+    }
+    loop::for_each_expr(stage, [&](ExprId& value) {
+        value = pool.substitute(pool.replace(value, old, index), with);
+    });
+    const auto first = std::ranges::find(stage.loops, terms.back().var, &loop::StageLoop::var);
+    if (first != stage.loops.end()) *first = {joined, reach};
+    std::erase_if(stage.loops,
+                  [&](const loop::StageLoop& loop) { return with.contains(loop.var); });
+    return true;
+}
+
+void Lowerer::join_axes(Stage& stage) {
+    const bool sum = loop::accumulates(stage) && stage.initial.valid();
+    if (stage.writes.size() != 1 || stage.empty || !stage.inverses.empty()) return;
+    if (!sum && stage.combine != ir::FormulaOp::Assign) return;
+    if (!loop::write_shape(stage, stage.writes[0], graph_.pool).injective) return;
+    for (size_t axis = 0; axis < stage.writes[0].index.size(); ++axis) join_axis(stage, axis);
 }
 
 // A sum that is added to its tensor step by step must not be rounded at each step.
