@@ -22,23 +22,6 @@ using tensor::DType;
 
 namespace {
 
-Op combining_op(ir::FormulaOp op) {
-    switch (op) {
-        case ir::FormulaOp::Sum:
-            return Op::Add;
-        case ir::FormulaOp::Product:
-            return Op::Mul;
-        case ir::FormulaOp::All:
-            return Op::And;
-        case ir::FormulaOp::Any:
-            return Op::Or;
-        case ir::FormulaOp::Min:
-            return Op::Min;
-        default:
-            return Op::Max;
-    }
-}
-
 std::string_view value_type(Kind kind) {
     switch (kind) {
         case Kind::F32:
@@ -422,7 +405,7 @@ std::string StageWriter::in_kind(ExprPrinter& printer, ExprId id, Kind kind) {
 std::string StageWriter::combined(ExprPrinter& printer,
                                   const std::string& acc,
                                   const std::string& value) {
-    const Op op = combining_op(stage_.combine);
+    const Op op = loop::combining_op(stage_.combine);
     if (op == Op::And) return fmt::format("((({} != 0) && {}) ? 1 : 0)", acc, value);
     if (op == Op::Or) return fmt::format("((({} != 0) || {}) ? 1 : 0)", acc, value);
     return printer.call(function_of(op, kind_), {acc, value});

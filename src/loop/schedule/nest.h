@@ -29,6 +29,9 @@ inline bool accumulates(const Stage& stage) {
     return stage.combine != ir::FormulaOp::Assign && stage.combine != ir::FormulaOp::Update;
 }
 
+// The operation by which a step changes its element.
+Op combining_op(ir::FormulaOp op);
+
 // Whether steps that write different elements may run in any order.
 bool any_order(const Stage& stage, const StagePool& pool);
 

@@ -12,23 +12,6 @@ namespace {
 constexpr int64_t kLongReduction = 4096;  // longer sums of floats use double
 constexpr int64_t kSums = 4;              // at a time, along the lanes
 
-Op combining_op(ir::FormulaOp op) {
-    switch (op) {
-        case ir::FormulaOp::Sum:
-            return Op::Add;
-        case ir::FormulaOp::Product:
-            return Op::Mul;
-        case ir::FormulaOp::All:
-            return Op::And;
-        case ir::FormulaOp::Any:
-            return Op::Or;
-        case ir::FormulaOp::Min:
-            return Op::Min;
-        default:
-            return Op::Max;
-    }
-}
-
 Op lanes_op(ir::FormulaOp op) {
     switch (op) {
         case ir::FormulaOp::Sum:
@@ -47,6 +30,23 @@ Op lanes_op(ir::FormulaOp op) {
 }
 
 }  // namespace
+
+Op combining_op(ir::FormulaOp op) {
+    switch (op) {
+        case ir::FormulaOp::Sum:
+            return Op::Add;
+        case ir::FormulaOp::Product:
+            return Op::Mul;
+        case ir::FormulaOp::All:
+            return Op::And;
+        case ir::FormulaOp::Any:
+            return Op::Or;
+        case ir::FormulaOp::Min:
+            return Op::Min;
+        default:
+            return Op::Max;
+    }
+}
 
 // ---- Index checks -------------------------------------------------------------------------------
 
