@@ -22,33 +22,14 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from worker import Worker  # bench/worker.py
+
 BURST_SECONDS = 0.2
 TYPES = {"f16": (1, 2), "bf16": (2, 2), "f32": (3, 4), "f64": (4, 8), "i8": (5, 1), "i16": (6, 2), "i32": (7, 4),
          "i64": (8, 8), "u8": (9, 1), "u16": (10, 2), "u32": (11, 4), "u64": (12, 8), "bool": (13, 1)}
 FORMATS = {"f32": "f", "f64": "d", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I",
            "u64": "Q", "bool": "B"}
-
-
-class Worker:
-    def __init__(self, command: list):
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
-        self.ready = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"`{' '.join(self.process.args)}` ended")
-        return json.loads(line)
-
-    def run(self, count: int) -> list[float]:
-        self.process.stdin.write(f"run {count}\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def build_worker(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:

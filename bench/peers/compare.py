@@ -11,32 +11,13 @@ import json
 import math
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from worker import Worker  # bench/worker.py
+
 BURST_SECONDS = 0.25
-
-
-class Worker:
-    def __init__(self, command: list[str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ready = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"`{' '.join(self.process.args)}` ended")
-        return json.loads(line)
-
-    def run(self, count: int) -> list[float]:
-        self.process.stdin.write(f"run {count}\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def compare(model: str, threads: int, arguments) -> dict:

@@ -132,19 +132,27 @@ Value Evaluator::operation(const Node& node, const Scope* scope) {
     return related(node, operands, made);
 }
 
+namespace {
+
+// f(f(a, b), c) …
+Value folded(std::span<const Value> operands, const auto& f) {
+    Value result = operands[0];
+    for (const Value& operand : operands.subspan(1)) result = f(result, operand);
+    return result;
+}
+
+}  // namespace
+
 Value Evaluator::real_operation(const Node& node, std::span<const Value> operands) {
-    const auto fold = [&](auto f) {
-        Value result = operands[0];
-        for (size_t i = 1; i < operands.size(); ++i) result = f(result, operands[i]);
-        return result;
-    };
     switch (node.op) {
         case SymOp::Add:
-            return fold([&](const Value& a, const Value& b) { return arithmetic_.add(a, b); });
+            return folded(operands,
+                          [&](const Value& a, const Value& b) { return arithmetic_.add(a, b); });
         case SymOp::Mul:
             if (operands.size() == 2 && node.operands[0] == node.operands[1])
                 return arithmetic_.square(operands[0]);
-            return fold([&](const Value& a, const Value& b) { return arithmetic_.mul(a, b); });
+            return folded(operands,
+                          [&](const Value& a, const Value& b) { return arithmetic_.mul(a, b); });
         case SymOp::Sub:
             return arithmetic_.sub(operands[0], operands[1]);
         case SymOp::Neg:
@@ -158,9 +166,9 @@ Value Evaluator::real_operation(const Node& node, std::span<const Value> operand
         case SymOp::Pow:
             return arithmetic_.pow(operands[0], operands[1]);
         case SymOp::Min:
-            return fold(Arithmetic::min);
+            return folded(operands, Arithmetic::min);
         case SymOp::Max:
-            return fold(Arithmetic::max);
+            return folded(operands, Arithmetic::max);
         case SymOp::Function:
             return arithmetic_.function(node.name, operands[0]);
         default:
@@ -169,16 +177,15 @@ Value Evaluator::real_operation(const Node& node, std::span<const Value> operand
 }
 
 Value Evaluator::int_operation(const Node& node, std::span<const Value> operands) {
-    const auto fold = [&](auto f) {
-        Value result = operands[0];
-        for (size_t i = 1; i < operands.size(); ++i) result = f(result, operands[i]);
-        return result;
-    };
     switch (node.op) {
         case SymOp::Add:
-            return fold([&](const Value& a, const Value& b) { return arithmetic_.int_add(a, b); });
+            return folded(operands, [&](const Value& a, const Value& b) {
+                return arithmetic_.int_add(a, b);
+            });
         case SymOp::Mul:
-            return fold([&](const Value& a, const Value& b) { return arithmetic_.int_mul(a, b); });
+            return folded(operands, [&](const Value& a, const Value& b) {
+                return arithmetic_.int_mul(a, b);
+            });
         case SymOp::Div:
             return arithmetic_.int_div(operands[0], operands[1]);
         case SymOp::Mod:
@@ -186,9 +193,9 @@ Value Evaluator::int_operation(const Node& node, std::span<const Value> operands
         case SymOp::Pow:
             return arithmetic_.int_pow(operands[0], operands[1]);
         case SymOp::Min:
-            return fold(Arithmetic::min);
+            return folded(operands, Arithmetic::min);
         case SymOp::Max:
-            return fold(Arithmetic::max);
+            return folded(operands, Arithmetic::max);
         case SymOp::Function:
             return node.name == "abs" ? arithmetic_.function("abs", operands[0])
                                       : arithmetic_.int_sign(operands[0]);

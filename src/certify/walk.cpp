@@ -252,15 +252,22 @@ Result<void> Walk::unknown(const ir::Operation& op, std::string reason) {
     return {};
 }
 
+namespace {
+
+// Whether the tensor is a result of the operation.
+bool makes(const ir::Operation& op, ir::TensorId id) {
+    return std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
+        return std::ranges::find(port.operand.items, id) != port.operand.items.end();
+    });
+}
+
+}  // namespace
+
 Result<void> Walk::formulas(const ir::Operation& op) {
     bool exact = true;
     for (const ir::Formula& formula : op.formulas) {
         for (const ir::Access& access : formula.accesses) {
-            const bool own = std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
-                return std::ranges::find(port.operand.items, access.tensor) !=
-                       port.operand.items.end();
-            });
-            if (own) continue;
+            if (makes(op, access.tensor)) continue;
             LEMMA_TRY(const Ref value, value_of(access.tensor));
             if (!value)
                 return unknown(op,
@@ -297,11 +304,7 @@ Result<void> Walk::formulas(const ir::Operation& op) {
 Result<bool> Walk::has_centres(const ir::Operation& op) {
     for (const ir::Formula& formula : op.formulas) {
         for (const ir::Access& access : formula.accesses) {
-            const bool own = std::ranges::any_of(op.outputs, [&](const ir::Port& port) {
-                return std::ranges::find(port.operand.items, access.tensor) !=
-                       port.operand.items.end();
-            });
-            if (own) continue;
+            if (makes(op, access.tensor)) continue;
             LEMMA_TRY(const Ref value, value_of(access.tensor));
             if (!value->constant && !value->centre) return false;
         }

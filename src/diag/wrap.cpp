@@ -1,5 +1,7 @@
 #include "diag/wrap.h"
 
+#include <algorithm>
+
 #include "diag/utf8.h"
 
 namespace lemma::diag {
@@ -15,9 +17,14 @@ size_t word_end(std::string_view text, size_t begin, bool markdown) {
     return end;
 }
 
+// In Markdown, marks such as `-` and numbers such as `1.` would begin a list or a heading.
 bool may_begin_line(std::string_view word, bool markdown) {
-    constexpr std::string_view kMarks = "-+*#>=~|0123456789";
-    return !markdown || word.empty() || !kMarks.contains(word[0]);
+    constexpr std::string_view kMarks = "-+*#>=~|";
+    if (!markdown || word.empty()) return true;
+    const size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+    const bool number =
+        digits > 0 && (digits == word.size() || word[digits] == '.' || word[digits] == ')');
+    return !number && !kMarks.contains(word[0]);
 }
 
 }  // namespace
