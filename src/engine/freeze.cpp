@@ -54,7 +54,7 @@ bool Freezer::has_function(const loop::PlanStep& step) const {
 }
 
 // Each operation is named once, even if it has several steps.
-void Freezer::find_obstacles(Frozen& frozen) const {
+void Freezer::find_obstacles(Frozen& frozen) {
     const auto add = [&](const loop::PlanStep& step, std::string why) {
         const bool known = std::ranges::any_of(
             frozen.obstacles, [&](const Obstacle& other) { return other.op == step.op; });
@@ -66,11 +66,16 @@ void Freezer::find_obstacles(Frozen& frozen) const {
             [&](const loop::InterpretedStep& interpreted) {
                 if (!has_function(step)) add(step, interpreted.why);
             },
-            [&](const loop::DynamicKernel&) {
-                add(step, "its extents are known at run time only");
+            [&](const loop::ScheduledKernel&) {},
+            [&](const loop::PlanLoop&) {
+                if (const auto good = check_control(step); !good) add(step, good.error().message);
             },
-            [&](const loop::CheckStep&) { add(step, "it checks extents at run time"); },
-            [](const auto&) {});
+            [&](const loop::PlanBranch&) {
+                if (const auto good = check_control(step); !good) add(step, good.error().message);
+            },
+            [&](const auto&) {
+                if (const auto code = extent_code(step); !code) add(step, code.error().message);
+            });
     }
     for (const auto* const ids : {&inputs_, &outputs_}) {
         for (const ir::TensorId id : *ids) {
@@ -81,11 +86,19 @@ void Freezer::find_obstacles(Frozen& frozen) const {
     }
 }
 
-Result<loop::FrozenTensor> Freezer::interface_tensor(std::string name, ir::TensorId id) const {
+Result<loop::FrozenTensor> Freezer::interface_tensor(std::string name, ir::TensorId id) {
+    const std::vector<ir::SymId>& extents = program_.tensors[id].shape;
     loop::FrozenTensor result;
     result.name = std::move(name);
     result.dtype = program_.tensors[id].dtype;
-    LEMMA_TRY(result.shape, state_.shape_of(id, false));
+    LEMMA_TRY(result.shape, open_.empty() ? state_.shape_of(id, false) : open_.most(extents));
+    bool open = false;
+    for (const ir::SymId part : extents) {
+        const ir::SymId bounded = open_.bounded(part).value_or(part);
+        open |= !open_.symbols().is_constant(bounded);
+        result.axes.push_back({open_.symbols().text(bounded), open_.number(bounded)});
+    }
+    if (!open) result.axes.clear();
     const auto elements = tensor::bounded_volume(result.shape);
     if (!elements) {
         return std::unexpected(Error{fmt::format("the tensor `{}` is too large", result.name)});
@@ -132,12 +145,14 @@ Result<Frozen> Freezer::run() {
     LEMMA_TRY(list_interface());
     find_obstacles(frozen);
     if (!frozen.obstacles.empty()) return frozen;
+    LEMMA_TRY(bound_memory());
     out_.name = program_.name;
     out_.target = options_.target.name;
     out_.has_fma = options_.target.has_fma;
     LEMMA_TRY(place_storages());
     LEMMA_TRY(fill_blocks());
     LEMMA_TRY(run_once());
+    LEMMA_TRY(add_shapes());
     for (loop::FrozenCopy& copy : input_copies_) {
         out_.steps.push_back({.label = "", .kind = std::move(copy)});
     }
@@ -166,6 +181,7 @@ Result<Frozen> freeze(interpret::State& state,
                       const interpret::NamedArrays& inputs,
                       const FreezeOptions& options) {
     LEMMA_TRY(state.begin_run(inputs));
+    for (const OpenExtent& extent : options.open) state.forget_extent(extent.symbol);
     auto frozen = Freezer(state, options).run();
     state.end_run(false);
     return frozen;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "codegen/machine_target.h"
+#include "engine/extent_code.h"
 #include "interpret/interpret.h"
 #include "loop/ir/numerics.h"
 #include "loop/plan/frozen.h"
@@ -23,6 +24,8 @@ struct FreezeOptions {
     // without a formula. The shapes are those of the inputs.
     bool integer_powers = false;
     std::function<bool(const ir::Operation&, const std::vector<tensor::Shape>&)> has_function;
+    // Extents that each run gives; the others follow from the inputs.
+    std::vector<OpenExtent> open;
     int64_t max_loop_steps = interpret::RunOptions().max_loop_steps;
     // Reads the data of variables that the state does not have.
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
@@ -38,8 +41,8 @@ struct Frozen {
     std::vector<Obstacle> obstacles;  // if there are any, the plan is empty
 };
 
-// The inputs decide the extents; their values do not count. Steps on constants run without machine
-// code (loop/ir/run.h), so no code generator is needed.
+// The inputs decide the extents that are not open; their values do not count. Steps on constants
+// run without machine code (loop/ir/run.h), so no code generator is needed.
 Result<Frozen> freeze(interpret::State& state,
                       const interpret::NamedArrays& inputs,
                       const FreezeOptions& options);

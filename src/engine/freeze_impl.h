@@ -22,17 +22,53 @@ struct FrozenView {
 class Freezer {
 public:
     Freezer(interpret::State& state, const FreezeOptions& options)
-        : state_(state), program_(state.program()), options_(options) {}
+        : state_(state),
+          program_(state.program()),
+          options_(options),
+          open_(state.program().symbols, options.open, state.known_extents()) {}
 
     Result<Frozen> run();
 
 private:
-    void find_obstacles(Frozen& frozen) const;
+    void find_obstacles(Frozen& frozen);
     static std::vector<ir::TensorId> tensors_of(const std::vector<ir::Port>& ports);
     static bool is_bit_cast(const ir::Operation& op);
     bool has_function(const loop::PlanStep& step) const;
     Result<void> list_interface();
-    Result<loop::FrozenTensor> interface_tensor(std::string name, ir::TensorId id) const;
+    Result<loop::FrozenTensor> interface_tensor(std::string name, ir::TensorId id);
+
+    // ---- Runtime extents (freeze_extents.cpp) ---------------------------------------------------
+
+    bool is_dynamic(ir::TensorId id) const { return plan_.dynamic_places.contains(id); }
+    bool is_input(ir::TensorId id) const;
+    uint32_t input_number(ir::TensorId id) const;
+    // Gives tensors with runtime extents memory for their upper bounds.
+    Result<void> bound_memory();
+    // The code before a step with runtime extents; else why there is none.
+    Result<loop::Function> extent_code(const loop::PlanStep& step);
+    void check_assertions(ExtentCode& code, ir::OpId op) const;
+    Result<void> tell_numbers(ExtentCode& code,
+                              const loop::PlanStep& step,
+                              const loop::DynamicKernel& kernel);
+    Result<void> fill_constant(ExtentCode& code, ir::TensorId id) const;
+    static void tell_items(ExtentCode& code,
+                           const loop::RunItems& items,
+                           const std::vector<loop::ExprId>& numbers,
+                           loop::BufferId told,
+                           loop::BufferId scratch);
+    // Constants with runtime values that the kernel reads.
+    std::vector<ir::TensorId> open_constants(const loop::DynamicKernel& kernel) const;
+    Result<void> check_control(const loop::PlanStep& step) const;
+    Result<void> place_extents();
+    loop::FrozenPlace place_input(ir::TensorId id) const;
+    loop::FrozenPlace count_of(ir::TensorId id) const;  // of its elements
+    Result<void> add_shapes();
+    size_t add_kernel(loop::Function function, std::string label);
+    void add_dynamic(const loop::PlanStep& step,
+                     const loop::DynamicKernel& kernel,
+                     loop::FrozenSteps& to);
+    void add_check(const loop::PlanStep& step, loop::FrozenSteps& to);
+    Result<bool> add_open_output(size_t number);
 
     // ---- Memory (freeze_memory.cpp) -------------------------------------------------------------
 
@@ -58,7 +94,7 @@ private:
     // ---- Steps (freeze_steps.cpp) ---------------------------------------------------------------
 
     loop::FrozenSteps make_steps(const loop::Region& region);
-    loop::FrozenStep make_step(size_t number);
+    void add_step(size_t number, loop::FrozenSteps& to);
     decltype(loop::FrozenStep::kind) make_intrinsic(const ir::Operation& op, ir::OpId id);
     loop::FrozenCall make_call(const loop::PlanStep& step);
     loop::FrozenLoop make_loop(const loop::PlanLoop& loop);
@@ -77,6 +113,10 @@ private:
     interpret::State& state_;
     const ir::Program& program_;
     const FreezeOptions& options_;
+    OpenExtents open_;
+    std::vector<ir::TensorId> counted_;    // inputs and outputs whose elements are counted
+    loop::FrozenPlace numbers_, scratch_;  // of FrozenShapes; of the code before a step
+    std::vector<loop::FrozenPick> picks_;
     loop::Plan plan_;
     loop::FrozenPlan out_;
     std::vector<ir::TensorId> inputs_, outputs_;

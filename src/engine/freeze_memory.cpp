@@ -35,6 +35,7 @@ Result<int64_t> Freezer::add_bytes(int64_t& block, int64_t elements, tensor::DTy
 Result<void> Freezer::place_storages() {
     arena_bytes_ = (plan_.arena_bytes + kRoom - 1) / kRoom * kRoom;
     places_.resize(plan_.storages.size());
+    LEMMA_TRY(place_extents());
     for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
         const auto id = make_id<StorageId>(i);
         const loop::Storage& storage = plan_.storages[id];
@@ -100,6 +101,10 @@ Result<void> Freezer::place_intrinsics() {
 // layout, or is empty: kernels may read the first element even then.
 Result<void> Freezer::place_given(StorageId id) {
     const loop::Storage& storage = plan_.storages[id];
+    if (is_dynamic(storage.tensor)) {
+        places_[id.value] = place_input(storage.tensor);
+        return {};
+    }
     const loop::BufferView& view = plan_.places.at(storage.tensor);
     const auto found = std::ranges::find(inputs_, storage.tensor);
     LEMMA_CHECK(found != inputs_.end());

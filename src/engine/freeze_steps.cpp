@@ -27,24 +27,25 @@ int64_t storage_bytes(const loop::Plan& plan, StorageId id) {
 
 loop::FrozenSteps Freezer::make_steps(const loop::Region& region) {
     loop::FrozenSteps steps;
-    for (const size_t number : region) steps.push_back(make_step(number));
+    for (const size_t number : region) add_step(number, steps);
     return steps;
 }
 
-loop::FrozenStep Freezer::make_step(size_t number) {
+void Freezer::add_step(size_t number, loop::FrozenSteps& to) {
     const loop::PlanStep& step = plan_.steps[number];
-    loop::FrozenStep out;
-    out.label = step.label;
+    const auto add = [&](decltype(loop::FrozenStep::kind) kind) {
+        to.push_back({.label = step.label, .kind = std::move(kind)});
+    };
     match(
         step.kind,
-        [&](const loop::ScheduledKernel&) { out.kind = make_call(step); },
+        [&](const loop::ScheduledKernel&) { add(make_call(step)); },
+        [&](const loop::DynamicKernel& kernel) { add_dynamic(step, kernel, to); },
         [&](const loop::InterpretedStep&) {
-            out.kind = make_intrinsic(program_.operations[step.op], step.op);
+            add(make_intrinsic(program_.operations[step.op], step.op));
         },
-        [&](const loop::PlanLoop& loop) { out.kind = make_loop(loop); },
-        [&](const loop::PlanBranch& branch) { out.kind = make_branch(branch); },
-        [](const auto&) { LEMMA_CHECK(false); });  // an obstacle
-    return out;
+        [&](const loop::CheckStep&) { add_check(step, to); },
+        [&](const loop::PlanLoop& loop) { add(make_loop(loop)); },
+        [&](const loop::PlanBranch& branch) { add(make_branch(branch)); });
 }
 
 // Bits of another type are just copied.
@@ -216,6 +217,8 @@ void Freezer::add_copy(const FrozenView& from, const FrozenView& to) {
 
 Result<void> Freezer::add_outputs() {
     for (size_t i = 0; i < outputs_.size(); ++i) {
+        LEMMA_TRY(const bool done, add_open_output(i));
+        if (done) continue;
         LEMMA_TRY(const FrozenView from, result_view(outputs_[i]));
         add_copy(from,
                  {{FrozenMemory::Output, static_cast<uint32_t>(i), 0},

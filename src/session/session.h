@@ -69,11 +69,13 @@ public:
     engine::Engine* engine() { return engine_; }
     // The engine for runs without the session: only if no input decides shapes by its values.
     engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
-    // The model for code generators, with kernels for the target. An input with run-time extents
-    // has its shape in `shapes`, by the name of the input. For sessions with a compiled engine.
-    // Of the options, numerics and weights are those of the session.
+    // The model for code generators, with kernels for the target. `shapes` has bounds of the extents
+    // that the model leaves open, by the name of the input. Those with different bounds are given to
+    // each run. For sessions with a compiled engine. Of the options, numerics and weights are those
+    // of the session.
+    using ShapeRange = std::vector<ir::Interval>;
     Result<engine::Frozen> freeze(const engine::FreezeOptions& wanted,
-                                  const std::map<std::string, tensor::Shape>& shapes) const;
+                                  const std::map<std::string, ShapeRange>& shapes) const;
     // Writes a .dat file for each variable into a folder, with the model's file names; or one
     // .safetensors file.
     Result<void> save_variables(const std::string& path) const;

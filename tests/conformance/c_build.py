@@ -7,7 +7,8 @@ import subprocess
 # The flags of each form, with which its C must build without a warning.
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 FLAGS = {"certified": ["-std=c99", "-O1", "-ffp-contract=off", *WARNINGS],
-         "fast": ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"],
+         "fast": ["-std=gnu11", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+                  "-Wno-psabi", "-Wall", "-Wextra", "-Werror"],
          "object": ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"]}
 TIMEOUT = 600
 
@@ -26,7 +27,17 @@ class Port:
     name: str
     c_name: str
     dtype: str
-    shape: list[int]
+    shape: list[int]  # upper bounds, if there are axes
+    axes: list[str]  # with runtime extents: expressions
+
+
+@dataclasses.dataclass
+class Extent:
+    """An extent that each run gives."""
+    name: str
+    c_name: str
+    low: int
+    high: int
 
 
 def run(command: list, what: str, timeout: int = TIMEOUT) -> subprocess.CompletedProcess:
@@ -55,15 +66,22 @@ class CModel:
         described = json.loads((folder / "model.json").read_text())
         self.inputs = [self.port(p) for p in described["inputs"]]
         self.outputs = [self.port(p) for p in described["outputs"]]
+        self.extents = [Extent(**e) for e in described.get("extents", [])]
 
     @staticmethod
     def port(described: dict) -> Port:
-        return Port(*(described[key] for key in ("name", "c_name", "dtype", "shape")))
+        return Port(*(described[key] for key in ("name", "c_name", "dtype", "shape")),
+                    described.get("axes", []))
 
     def build(self, compiler: str = "gcc", flags: list[str] | None = None) -> None:
-        flags = FLAGS[self.form] if flags is None else flags
+        flags = [*FLAGS[self.form], *self.machine()] if flags is None else flags
         objects = self.folder.glob("*.o")
         self.compile([compiler, *flags, *self.sources(), *objects, "-lm", "-o", self.program])
+
+    def machine(self) -> list[str]:
+        """The flags for the processor of the fast form, from its Makefile."""
+        lines = (self.folder / "Makefile").read_text().splitlines() if self.form == "fast" else []
+        return next((line.split("=", 1)[1].split() for line in lines if line.startswith("MACHINE")), [])
 
     def check(self, compiler: str, flags: list[str]) -> None:
         """Builds nothing, but reports what the compiler does not like."""
@@ -79,10 +97,22 @@ class CModel:
             lines = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr[-300:]]
             raise Failed(f"does not build: {lines[0]}")
 
+    def extents_for(self, shapes: dict[str, list[int]]) -> dict[str, int]:
+        """The runtime extents, by their C names, for inputs of these shapes."""
+        found: dict[str, int] = {}
+        for port in self.inputs:
+            for axis, given in zip(port.axes, shapes[port.name]):
+                for extent in (e for e in self.extents if e.name == axis):
+                    if found.setdefault(extent.c_name, given) != given:
+                        raise Failed(f"`{axis}` is {found[extent.c_name]} and {given}")
+        return found
+
     def run(self, inputs: pathlib.Path, outputs: pathlib.Path, timeout: int = TIMEOUT,
-            runner: list[str] | None = None) -> None:
+            runner: list[str] | None = None, extents: dict[str, int] | None = None) -> None:
         outputs.mkdir(parents=True, exist_ok=True)
         words = ["-i", inputs] if self.inputs else []
+        for name, value in (extents or {}).items():
+            words += ["-e", f"{name}={value}"]
         done = run([*(runner or []), self.program, *words, "-o", outputs], "running", timeout)
         if done.returncode != 0:
             raise Failed(f"the program ended with {done.returncode}: {done.stderr.strip()[:200]}")

@@ -111,18 +111,22 @@ def runs_of(case: pathlib.Path) -> list:
     return [OnnxSet(case, folder) for folder in sets]
 
 
-def write_inputs(model: c_build.CModel, steps: list, folder: pathlib.Path) -> None:
-    """Each input as one file, step after step."""
+def write_inputs(model: c_build.CModel, steps: list, folder: pathlib.Path) -> dict[str, int]:
+    """Each input as one file, step after step; gives the runtime extents."""
     folder.mkdir(parents=True)
+    shapes = {}
     for port in model.inputs:
         if any(port.name not in inputs for inputs, _ in steps):
             raise c_build.Failed(f"no value is recorded for the input `{port.name}`")
         given = [inputs[port.name] for inputs, _ in steps]
-        if any(tensor.shape != port.shape for tensor in given):
+        shapes[port.name] = given[0].shape
+        wanted = given[0].shape if port.axes else port.shape
+        if any(tensor.shape != wanted for tensor in given):
             raise c_build.Failed(f"the input `{port.name}` has the shape {given[0].shape}, "
                                  f"the C has {port.shape}")
         data = b"".join(tensor.as_type(port.dtype) for tensor in given)
         (folder / f"{port.c_name}.bin").write_bytes(data)
+    return model.extents_for(shapes)
 
 
 def check_outputs(model: c_build.CModel, steps: list, folder: pathlib.Path, recorded) -> None:
@@ -135,7 +139,12 @@ def check_outputs(model: c_build.CModel, steps: list, folder: pathlib.Path, reco
             if port.name not in expected:
                 continue
             want = expected[port.name]
-            got = tensors.Tensor(port.name, port.dtype, port.shape, data[i * size:(i + 1) * size])
+            shape = want.shape if port.axes else port.shape
+            part = data[i * size:(i + 1) * size]
+            if port.axes and len(part) != tensors.byte_count(port.dtype, shape):
+                raise c_build.Failed(f"the output `{port.name}` has {len(part)} bytes, "
+                                     f"expected those of {shape}")
+            got = tensors.Tensor(port.name, port.dtype, shape, part)
             if recorded.same_types and got.dtype != want.dtype:
                 raise c_build.Failed(f"{got.name} has elements of {got.dtype}, expected {want.dtype}")
             if told := tensors.difference(got, want, *recorded.tolerance(want.dtype)):
@@ -173,8 +182,8 @@ class Suite:
                                       [*recorded.options, *self.args.option])
         model.build(self.args.compiler, self.args.flags.split() if self.args.flags else None)
         steps = recorded.steps(model)
-        write_inputs(model, steps, folder / "in")
-        model.run(folder / "in", folder / "out", runner=self.args.runner.split())
+        extents = write_inputs(model, steps, folder / "in")
+        model.run(folder / "in", folder / "out", runner=self.args.runner.split(), extents=extents)
         check_outputs(model, steps, folder / "out", recorded)
 
     def all(self, cases: list[pathlib.Path]) -> list[tuple[pathlib.Path, tuple[str, str]]]:

@@ -24,6 +24,10 @@ def unpacked(dtype: str, data: bytes) -> list:
     return list(struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data))
 
 
+def byte_count(dtype: str, shape: list[int]) -> int:
+    return (2 if dtype == "bf16" else struct.calcsize(LETTERS[dtype])) * math.prod(shape)
+
+
 def packed(dtype: str, values: list) -> bytes:
     if dtype in REALS and dtype != "bf16":
         return struct.pack(f"<{len(values)}{LETTERS[dtype]}", *values)

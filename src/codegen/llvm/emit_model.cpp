@@ -53,15 +53,19 @@ private:
     void emit_reset();
     void emit_run();
     void emit_set_parallel();
+    void emit_output_shapes();
     llvm::Value* static_instance();
 
     void emit(const loop::FrozenSteps& steps);
     void emit(const loop::FrozenCall& call);
     void emit(const loop::FrozenCopy& copy);
+    void emit(const loop::FrozenClear& clear);
+    void emit(const loop::FrozenPick& pick);
     void emit(const loop::FrozenIntrinsic&) { LEMMA_CHECK(false); }  // refused by freeze
     void emit(const loop::FrozenLoop& loop);
     void emit(const loop::FrozenBranch& branch);
     void emit_items(Value* entry, int64_t items);
+    void emit_parallel(Value* entry, Value* items);
     Value* emit_count(const loop::FrozenLoop& loop);
     void begin_iteration(const loop::FrozenLoop& loop, Value* step);
     void write_results(const loop::FrozenLoop& loop, Value* step);
@@ -76,6 +80,9 @@ private:
     }
     // Goes on if the condition is false; else the run ends with the error.
     void fail_if(Value* condition, loop::FrozenError error);
+    llvm::FunctionType* parallel_type() {
+        return llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, pointer_, pointer_}, false);
+    }
     Value* number(int64_t n) { return llvm::ConstantInt::getSigned(i64_, n); }
     Value* shifted(Value* at, Value* bytes) { return b_.CreateGEP(i8_, at, bytes); }
     Value* address(const FrozenPlace& place);
@@ -89,6 +96,11 @@ private:
     void point(uint32_t pointer, Value* to) { b_.CreateStore(to, pointers_[pointer]); }
     Value* load(const loop::FrozenNumber& number);
     void store(const loop::FrozenNumber& number, Value* value);
+    // So many bytes, times the i64 at `count`.
+    Value* bytes_of(int64_t bytes, const std::optional<FrozenPlace>& count) {
+        if (!count) return number(bytes);
+        return b_.CreateMul(load({*count, tensor::DType::I64}), number(bytes));
+    }
     void copy_bytes(Value* to, Value* from, int64_t bytes) {
         if (bytes > 0) b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), number(bytes));
     }
@@ -230,10 +242,12 @@ void ModelEmitter::emit_reset() {
     b_.CreateRetVoid();
 }
 
-// `int32_t NAME_run(const NAME_inputs* inputs, const NAME_outputs* outputs)`
+// `int32_t NAME_run(const NAME_inputs* inputs, const NAME_outputs* outputs)`; with runtime extents
+// also `const NAME_extents* extents`.
 void ModelEmitter::emit_run() {
-    llvm::Function* const made = function(
-        "_run", llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_}, false), true);
+    std::vector<llvm::Type*> parameters(plan_.extents.empty() ? 2 : 3, pointer_);
+    llvm::Function* const made =
+        function("_run", llvm::FunctionType::get(b_.getInt32Ty(), parameters, false), true);
     Value* const instance = static_instance();
     auto* const fresh = llvm::BasicBlock::Create(context_, "fresh", made);
     auto* const ready = llvm::BasicBlock::Create(context_, "ready", made);
@@ -242,7 +256,9 @@ void ModelEmitter::emit_run() {
     b_.CreateCall(reset_);
     b_.CreateBr(ready);
     b_.SetInsertPoint(ready);
-    b_.CreateRet(b_.CreateCall(run_, {instance, made->getArg(0), made->getArg(1)}));
+    std::vector<Value*> arguments = {instance, made->getArg(0), made->getArg(1)};
+    if (!plan_.extents.empty()) arguments.push_back(made->getArg(2));
+    b_.CreateRet(b_.CreateCall(run_, arguments));
 }
 
 // `void NAME_set_parallel_for(NAME_parallel_for parallel_for, void* context)`
@@ -254,14 +270,44 @@ void ModelEmitter::emit_set_parallel() {
     b_.CreateRetVoid();
 }
 
+// `int32_t NAME_output_shapes(const NAME_extents* extents, NAME_shapes* shapes)`: the kernel of the
+// shapes in memory on the stack.
+void ModelEmitter::emit_output_shapes() {
+    if (!plan_.shapes) return;
+    llvm::Function* const made =
+        function("_output_shapes",
+                 llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_}, false),
+                 true);
+    int64_t wanted = 0;
+    for (const loop::FrozenTensor& output : plan_.outputs) wanted += std::ssize(output.shape);
+    const auto all = static_cast<uint64_t>(plan_.shapes->numbers);
+    Value* const numbers = b_.CreateAlloca(llvm::ArrayType::get(i64_, all));
+    Value* const flag = b_.CreateAlloca(i64_);
+    Value* const buffers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, 3));
+    b_.CreateStore(number(0), flag);
+    uint64_t at = 0;
+    for (Value* const buffer : {static_cast<Value*>(made->getArg(0)), numbers, flag}) {
+        b_.CreateStore(buffer, b_.CreateConstGEP1_64(pointer_, buffers, at++));
+    }
+    b_.CreateCall(piece_type_, kernels_[plan_.shapes->kernel], {buffers, number(0), number(1)});
+    auto* const failed = llvm::BasicBlock::Create(context_, "failed", made);
+    auto* const good = llvm::BasicBlock::Create(context_, "good", made);
+    b_.CreateCondBr(b_.CreateIsNotNull(b_.CreateLoad(i64_, flag)), failed, good);
+    b_.SetInsertPoint(failed);
+    b_.CreateRet(b_.getInt32(static_cast<uint32_t>(loop::FrozenError::Extents)));
+    b_.SetInsertPoint(good);
+    copy_bytes(made->getArg(1), numbers, wanted * 8);
+    b_.CreateRet(b_.getInt32(0));
+}
+
 // ---- The run ------------------------------------------------------------------------------------
 
 // `int32_t NAME_run_on(const NAME_instance* self, const NAME_inputs* inputs, const NAME_outputs*
-// outputs)`: inputs and outputs are arrays of pointers.
+// outputs)`: inputs and outputs are arrays of pointers. With runtime extents also `const
+// NAME_extents* extents`, an array of numbers.
 void ModelEmitter::emit_run_on() {
-    run_ = function("_run_on",
-                    llvm::FunctionType::get(b_.getInt32Ty(), {pointer_, pointer_, pointer_}, false),
-                    true);
+    std::vector<llvm::Type*> parameters(plan_.extents.empty() ? 3 : 4, pointer_);
+    run_ = function("_run_on", llvm::FunctionType::get(b_.getInt32Ty(), parameters, false), true);
     size_t most = 1;
     for (const loop::FrozenKernel& kernel : plan_.kernels) {
         most = std::max(most, kernel.kernel.function.buffers.size());
@@ -297,6 +343,8 @@ Value* ModelEmitter::address(const FrozenPlace& place) {
                 return b_.CreateLoad(pointer_, pointers_[place.number]);
             case FrozenMemory::Flag:
                 return flag_;
+            case FrozenMemory::Extents:
+                return run_->getArg(3);
         }
         LEMMA_CHECK(false);
         return nullptr;
@@ -347,9 +395,30 @@ void ModelEmitter::emit(const loop::FrozenCall& call) {
         }
         b_.CreateStore(address(call.places[i]), b_.CreateConstGEP1_64(pointer_, buffers_, i));
     }
-    if (kernel.items > 0) emit_items(kernels_[call.kernel], kernel.items);
+    if (call.items) {
+        emit_parallel(kernels_[call.kernel], load({*call.items, tensor::DType::I64}));
+    } else if (kernel.items > 0) {
+        emit_items(kernels_[call.kernel], kernel.items);
+    }
     if (!flagged) return;
-    fail_if(b_.CreateIsNotNull(b_.CreateLoad(i64_, flag_)), loop::FrozenError::Index);
+    fail_if(b_.CreateIsNotNull(b_.CreateLoad(i64_, flag_)), call.error);
+}
+
+// A runtime number of items: in the caller's parallel loop if there is one and the items are
+// several.
+void ModelEmitter::emit_parallel(Value* entry, Value* items) {
+    auto* const parallel = block("parallel");
+    auto* const serial = block("serial");
+    auto* const done = block("done");
+    Value* const several = b_.CreateICmpSGT(items, number(1));
+    b_.CreateCondBr(b_.CreateAnd(several, b_.CreateIsNotNull(loop_function_)), parallel, serial);
+    b_.SetInsertPoint(parallel);
+    b_.CreateCall(parallel_type(), loop_function_, {loop_context_, items, entry, buffers_});
+    b_.CreateBr(done);
+    b_.SetInsertPoint(serial);
+    b_.CreateCall(piece_type_, entry, {buffers_, number(0), items});
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
 }
 
 // All items: in the caller's parallel loop if there is one; else here. Every other iteration of a
@@ -364,9 +433,7 @@ void ModelEmitter::emit_items(Value* entry, int64_t items) {
     auto* const done = block("done");
     b_.CreateCondBr(b_.CreateIsNotNull(loop_function_), parallel, serial);
     b_.SetInsertPoint(parallel);
-    auto* const type =
-        llvm::FunctionType::get(b_.getVoidTy(), {pointer_, i64_, pointer_, pointer_}, false);
-    b_.CreateCall(type, loop_function_, {loop_context_, number(items), entry, buffers_});
+    b_.CreateCall(parallel_type(), loop_function_, {loop_context_, number(items), entry, buffers_});
     b_.CreateBr(done);
     b_.SetInsertPoint(serial);
     if (odd_ && items <= kMostBackwards) {
@@ -387,7 +454,12 @@ void ModelEmitter::emit_items(Value* entry, int64_t items) {
 void ModelEmitter::emit(const loop::FrozenCopy& copy) {
     const std::function<void(size_t, Value*, Value*)> along =
         [&](size_t axis, Value* to, Value* from) {
-            if (axis == copy.axes.size()) return copy_bytes(to, from, copy.bytes);
+            if (axis == copy.axes.size()) {
+                if (!copy.count) return copy_bytes(to, from, copy.bytes);
+                Value* const bytes = bytes_of(copy.bytes, copy.count);
+                b_.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), bytes);
+                return;
+            }
             const loop::FrozenCopy::Axis& a = copy.axes[axis];
             if (a.extent <= 0) return;
             auto* const before = b_.GetInsertBlock();
@@ -406,6 +478,18 @@ void ModelEmitter::emit(const loop::FrozenCopy& copy) {
             b_.SetInsertPoint(exit);
         };
     along(0, address(copy.to), address(copy.from));
+}
+
+void ModelEmitter::emit(const loop::FrozenClear& clear) {
+    b_.CreateMemSet(
+        address(clear.to), b_.getInt8(0), bytes_of(clear.bytes, clear.count), llvm::Align(1));
+}
+
+void ModelEmitter::emit(const loop::FrozenPick& pick) {
+    Value* const count = load({pick.count, tensor::DType::I64});
+    point(pick.pointer,
+          b_.CreateSelect(
+              b_.CreateICmpSGT(count, number(0)), address(pick.from), address(pick.otherwise)));
 }
 
 Value* ModelEmitter::holds(const loop::FrozenCondition& condition) {
@@ -553,6 +637,7 @@ void ModelEmitter::emit(const EmitOptions& options) {
     emit_reset();
     emit_run();
     emit_set_parallel();
+    emit_output_shapes();
 }
 
 }  // namespace

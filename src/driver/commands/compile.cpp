@@ -44,7 +44,7 @@ private:
                                                model::Finding& finding) const;
     Result<std::vector<emit::CFile>> fast(const session::Session& session,
                                           model::Finding& finding) const;
-    Result<std::map<std::string, tensor::Shape>> given_shapes() const;
+    Result<std::map<std::string, session::Session::ShapeRange>> given_shapes() const;
     bool to_object() const { return !reference_ && is_object_file(out_); }
     std::string origin() const;
 
@@ -83,8 +83,9 @@ void Compile::declare(Arguments& arguments) {
             arguments, options_.compile.numerics, "precision of the fast form (default)");
         arguments.texts("--shape",
                         shapes_,
-                        "NAME=1x3x224x224",
-                        "the shape of an input with runtime extents, in the fast form");
+                        "NAME=1..8x3x224x224",
+                        "the shape of an input with runtime extents, in the fast form; `1..8` "
+                        "leaves an extent to each run, within these bounds");
     }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
     arguments.texts(
@@ -111,26 +112,43 @@ Result<std::vector<emit::CFile>> Compile::certified(session::Session& session,
     return std::move(model->files);
 }
 
+// A number, or the bounds of an extent that each run gives: `1..32`.
+std::optional<ir::Interval> read_extent(const char*& at, const char* end) {
+    const auto number = [&](int64_t& value) {
+        const auto [next, trouble] = std::from_chars(at, end, value);
+        at = next;
+        return trouble == std::errc() && value >= 0;
+    };
+    ir::Interval extent{};
+    if (!number(extent.low)) return std::nullopt;
+    extent.high = extent.low;
+    if (std::string_view(at, end).starts_with("..")) {
+        at += 2;
+        if (!number(extent.high) || extent.high < extent.low) return std::nullopt;
+    }
+    return extent;
+}
+
 // `x=1x3x224x224` or `x=1,3,224,224`; `x=` is a scalar.
-Result<std::map<std::string, tensor::Shape>> Compile::given_shapes() const {
-    std::map<std::string, tensor::Shape> result;
+Result<std::map<std::string, session::Session::ShapeRange>> Compile::given_shapes() const {
+    std::map<std::string, session::Session::ShapeRange> result;
     for (const std::string& text : shapes_) {
         const auto wrong = [&] {
-            return std::unexpected(Error{fmt::format(
-                "`--shape {}` is no shape: write `NAME=1x3x224x224`", diag::printable(text))});
+            return std::unexpected(
+                Error{fmt::format("`--shape {}` is no shape: write `NAME=1x3x224x224`, or "
+                                  "`NAME=1..32x3x224x224` for an extent that each run gives",
+                                  diag::printable(text))});
         };
         const size_t equals = text.rfind('=');
         if (equals == std::string::npos || equals == 0) return wrong();
-        tensor::Shape& shape = result[text.substr(0, equals)];
+        session::Session::ShapeRange& shape = result[text.substr(0, equals)];
         shape.clear();
         const char* at = text.data() + equals + 1;
         const char* const end = text.data() + text.size();
         while (at != end) {
-            int64_t extent = 0;
-            const auto [next, trouble] = std::from_chars(at, end, extent);
-            if (trouble != std::errc() || extent < 0) return wrong();
-            shape.push_back(extent);
-            at = next;
+            const auto extent = read_extent(at, end);
+            if (!extent) return wrong();
+            shape.push_back(*extent);
             if (at == end) break;
             if ((*at != 'x' && *at != ',') || ++at == end) return wrong();
         }

@@ -223,21 +223,37 @@ std::string description_json(const CProgram& program, const std::vector<std::str
     const auto list = [](const std::vector<CPort>& ports) {
         std::vector<std::string> parts;
         for (const CPort& port : ports) {
+            std::vector<std::string> axes;
+            for (const std::string& axis : port.axes) axes.push_back(json_string(axis));
             parts.push_back(fmt::format(
-                "    {{\"name\": {}, \"c_name\": \"{}\", \"dtype\": \"{}\", \"shape\": [{}]}}",
+                "    {{\"name\": {}, \"c_name\": \"{}\", \"dtype\": \"{}\", \"shape\": [{}]{}}}",
                 json_string(port.name),
                 port.array.name,
                 tensor::dtype_name(port.array.dtype),
-                fmt::join(port.array.shape, ", ")));
+                fmt::join(port.array.shape, ", "),
+                axes.empty() ? "" : fmt::format(", \"axes\": [{}]", fmt::join(axes, ", "))));
         }
         return parts.empty() ? std::string("[]")
                              : fmt::format("[\n{}\n  ]", fmt::join(parts, ",\n"));
     };
     std::vector<std::string> quoted;
     for (const std::string& source : sources) quoted.push_back(json_string(source));
+    std::string extents;
+    for (const CExtent& extent : program.extents) {
+        extents +=
+            fmt::format("{}    {{\"name\": {}, \"c_name\": \"{}\", \"low\": {}, \"high\": {}}}",
+                        extents.empty() ? "" : ",\n",
+                        json_string(extent.name),
+                        extent.c_name,
+                        extent.low,
+                        extent.high);
+    }
+    if (!extents.empty()) extents = fmt::format("  \"extents\": [\n{}\n  ],\n", extents);
     return fmt::format(
-        "{{\n  \"name\": \"{}\",\n  \"inputs\": {},\n  \"outputs\": {},\n  \"sources\": [{}]\n}}\n",
+        "{{\n  \"name\": \"{}\",\n{}  \"inputs\": {},\n  \"outputs\": {},\n  \"sources\": "
+        "[{}]\n}}\n",
         program.name,
+        extents,
         list(program.inputs),
         list(program.outputs),
         fmt::join(quoted, ", "));

@@ -26,12 +26,19 @@ struct CArray {
 struct CPort {
     std::string name;
     CArray array;
+    std::vector<std::string> axes = {};  // with runtime extents: expressions
+};
+// An extent that each run gives, between two bounds.
+struct CExtent {
+    std::string name, c_name;
+    int64_t low = 0, high = 0;
 };
 struct CProgram {
     std::string name;
     std::string origin;
     std::vector<CPort> inputs, outputs;
     std::vector<CArray> variables;  // that a run changes
+    std::vector<CExtent> extents;   // of the fast form
 };
 
 std::string header_text(const CProgram& program);

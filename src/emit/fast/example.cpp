@@ -1,6 +1,7 @@
 #include "emit/fast/example.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,6 +25,13 @@ static double now(void) {
     struct timespec time;
     timespec_get(&time, TIME_UTC);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static int has_data(void) {
+    for (int i = 0; i < INPUTS; ++i) {
+        if (inputs[i].bytes > 0) return 1;
+    }
+    return 0;
 }
 
 /* The time of the fastest run, after some runs that do not count. */
@@ -53,7 +61,7 @@ static int run_files(const char* from, const char* to, long runs) {
         out[i] = open_file(to, outputs[i].file, "wb");
         if (!out[i]) return fail("cannot write", outputs[i].file);
     }
-    if (runs < 0 && !HAS_DATA) runs = 1;
+    if (runs < 0 && !has_data()) runs = 1;
     RESET();
     for (; runs < 0 || done < runs; ++done) {
         int ended = 0;
@@ -98,8 +106,11 @@ int main(int argc, char** argv) {
             runs = strtol(argv[++i], NULL, 10);
         } else if (i + 1 < argc && strcmp(argv[i], "-b") == 0) {
             measured = strtol(argv[++i], NULL, 10);
+        } else if (i + 1 < argc && strcmp(argv[i], "-e") == 0 && set_extent(argv[i + 1])) {
+            ++i;
         } else {
-            fprintf(stderr, "usage: %s [-i FOLDER] [-o FOLDER] [-n RUNS] [-b RUNS]\n", argv[0]);
+            fprintf(stderr, "usage: %s [-i FOLDER] [-o FOLDER] [-n RUNS] [-b RUNS]" EXTENTS_USAGE "\n",
+                    argv[0]);
             return 2;
         }
     }
@@ -109,6 +120,7 @@ int main(int argc, char** argv) {
         if (!port->data) return fail("no memory for", port->file);
     }
     set_pointers();
+    if (set_sizes()) return fail("the model does not allow", "the extents");
     return measured > 0 ? measure(measured) : run_files(from, to, runs);
 }
 )";
@@ -123,6 +135,50 @@ std::string table_text(std::string_view name,
     return text + "    {\"\", NULL, 0},\n};\n";
 }
 
+// Functions for runtime extents: they read `-e NAME=NUMBER`, and give tensors their sizes.
+std::string extents_text(const loop::FrozenPlan& plan,
+                         const FastNames& names,
+                         const std::string& name) {
+    if (plan.extents.empty()) {
+        return "#define EXTENTS_USAGE \"\"\n\n"
+               "static int set_extent(const char* text) {\n    (void)text;\n    return 0;\n}\n\n"
+               "static int set_sizes(void) { return 0; }\n\n";
+    }
+    std::string text = "#define EXTENTS_USAGE \" [-e NAME=NUMBER]\"\n\n";
+    std::vector<std::string> highs;
+    for (const auto& extent : plan.extents) highs.push_back(fmt::format("{}", extent.high));
+    text += fmt::format("static {}_extents extents = {{{}}};\n\n", name, fmt::join(highs, ", "));
+    text += "static int set_extent(const char* text) {\n";
+    for (const std::string& c_name : names.extents) {
+        text += fmt::format(
+            "    if (strncmp(text, \"{0}=\", {1}) == 0) {{\n"
+            "        extents.{0} = strtoll(text + {1}, NULL, 10);\n        return 1;\n    }}\n",
+            c_name,
+            c_name.size() + 1);
+    }
+    text += fmt::format(
+        "    return 0;\n}}\n\n/* The bytes of each tensor follow from the extents. */\n"
+        "static int set_sizes(void) {{\n    {0}_shapes shapes;\n"
+        "    if ({0}_output_shapes(&extents, &shapes) != 0) return 1;\n",
+        name);
+    const auto size = [&](std::string_view table, size_t i, const loop::FrozenTensor& tensor) {
+        if (tensor.axes.empty()) return;
+        text += fmt::format("    {}[{}].bytes = {}", table, i, tensor::dtype_size(tensor.dtype));
+        for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+            const std::string extent =
+                table == "outputs" ? fmt::format("shapes.{}[{}]", names.outputs[i], axis)
+                : tensor.axes[axis].extent
+                    ? fmt::format("extents.{}", names.extents[*tensor.axes[axis].extent])
+                    : fmt::format("{}", tensor.shape[axis]);
+            text += fmt::format(" * (size_t){}", extent);
+        }
+        text += ";\n";
+    };
+    for (size_t i = 0; i < plan.inputs.size(); ++i) size("inputs", i, plan.inputs[i]);
+    for (size_t i = 0; i < plan.outputs.size(); ++i) size("outputs", i, plan.outputs[i]);
+    return text + "    (void)shapes;\n    return 0;\n}\n\n";
+}
+
 }  // namespace
 
 std::string fast_example(const loop::FrozenPlan& plan, const FastOptions& options) {
@@ -131,17 +187,14 @@ std::string fast_example(const loop::FrozenPlan& plan, const FastOptions& option
         "/* An example: runs the model on raw little-endian files, NAME.bin for each input, and "
         "writes\n   NAME.bin for each output. An input file with the elements of several runs "
         "gives several\n   runs, and the outputs follow one another. With -b, it measures runs on "
-        "zeros instead. */\n"
+        "zeros instead. A\n   runtime extent has its upper bound, unless -e gives it. */\n"
         "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n"
         "#include \"{0}.h\"\n\n"
-        "#define INPUTS {1}\n#define OUTPUTS {2}\n#define HAS_DATA {3}\n#define RESET "
-        "{0}_reset\n\n"
+        "#define INPUTS {1}\n#define OUTPUTS {2}\n#define RESET {0}_reset\n\n"
         "struct port {{\n    const char* file;\n    void* data;\n    size_t bytes;\n}};\n\n",
         options.name,
         plan.inputs.size(),
-        plan.outputs.size(),
-        std::ranges::any_of(plan.inputs, [](const auto& input) { return input.bytes > 0; }) ? 1
-                                                                                            : 0);
+        plan.outputs.size());
     text += table_text("inputs", plan.inputs, names.inputs);
     text += table_text("outputs", plan.outputs, names.outputs);
     text += fmt::format("\nstatic {0}_inputs given;\nstatic {0}_outputs made;\n\n", options.name);
@@ -152,8 +205,10 @@ std::string fast_example(const loop::FrozenPlan& plan, const FastOptions& option
     for (size_t i = 0; i < names.outputs.size(); ++i) {
         text += fmt::format("    made.{} = outputs[{}].data;\n", names.outputs[i], i);
     }
-    text += fmt::format("}}\n\nstatic int run(void) {{ return {}_run(&given, &made); }}\n",
-                        options.name);
+    text += "}\n\n" + extents_text(plan, names, options.name);
+    text += fmt::format("static int run(void) {{ return {}_run(&given, &made{}); }}\n",
+                        options.name,
+                        plan.extents.empty() ? "" : ", &extents");
     return text + std::string(kMain);
 }
 

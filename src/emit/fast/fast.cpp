@@ -35,9 +35,22 @@ std::string_view target_text(FastTarget target) {
     return "";
 }
 
+// Its shape and its bytes.
 std::string shape_text(const loop::FrozenTensor& tensor) {
-    return tensor.shape.empty() ? "a scalar"
-                                : fmt::format("shape {}", fmt::join(tensor.shape, " x "));
+    if (tensor.shape.empty()) return fmt::format("a scalar, {} bytes", tensor.bytes);
+    if (tensor.axes.empty()) {
+        return fmt::format("shape {}, {} bytes", fmt::join(tensor.shape, " x "), tensor.bytes);
+    }
+    std::vector<std::string> axes;
+    for (const auto& axis : tensor.axes) axes.push_back(axis.text);
+    const std::string shape = fmt::format("{}", fmt::join(axes, " x "));
+    return fmt::format("shape {}, at most {} bytes", comment_text(shape), tensor.bytes);
+}
+
+std::string upper_case(std::string_view name) {
+    std::string upper;
+    for (const char c : name) upper += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    return upper;
 }
 
 // ---- NAME.c -------------------------------------------------------------------------------------
@@ -75,7 +88,8 @@ std::string run_text(const loop::FrozenPlan& plan, const FastOptions& options) {
         "    unsigned char* moving[{3}];\n"
         "    unsigned char* arena;\n"
         "    unsigned char* state;\n"
-        "    int64_t flag; /* 1: an index left its tensor */\n"
+        "    const int64_t* extents;\n"
+        "    int64_t flag; /* 1: a check of a kernel failed */\n"
         "    {0}_parallel_for parallel_for;\n"
         "    void* context;\n"
         "}};\n",
@@ -88,18 +102,21 @@ std::string run_text(const loop::FrozenPlan& plan, const FastOptions& options) {
 std::string entry_text(const loop::FrozenPlan& plan, const FastOptions& options) {
     const std::string& name = options.name;
     const FastNames names = fast_names(plan);
-    std::string upper;
-    for (const char c : name) upper += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const std::string upper = upper_case(name);
+    const bool open = !plan.extents.empty();
+    const std::string parameter = open ? fmt::format(", const {}_extents* extents", name) : "";
     std::string text = fmt::format(
         "\nint32_t {0}_run_on(const {0}_instance* self, const {0}_inputs* inputs,\n"
-        "                     const {0}_outputs* outputs) {{\n"
+        "                     const {0}_outputs* outputs{1}) {{\n"
         "    struct run r;\n"
         "    memset(&r, 0, sizeof r);\n"
         "    r.arena = (unsigned char*)self->arena;\n"
         "    r.state = (unsigned char*)self->state;\n"
         "    r.parallel_for = self->parallel_for;\n"
         "    r.context = self->context;\n",
-        name);
+        name,
+        parameter);
+    if (open) text += "    r.extents = (const int64_t*)extents;\n";
     for (size_t i = 0; i < names.inputs.size(); ++i) {
         text +=
             fmt::format("    r.in[{}] = (const unsigned char*)inputs->{};\n", i, names.inputs[i]);
@@ -134,14 +151,36 @@ std::string entry_text(const loop::FrozenPlan& plan, const FastOptions& options)
         "    instance.parallel_for = parallel_for;\n"
         "    instance.context = context;\n"
         "}}\n\n"
-        "int32_t {0}_run(const {0}_inputs* inputs, const {0}_outputs* outputs) {{\n"
+        "int32_t {0}_run(const {0}_inputs* inputs, const {0}_outputs* outputs{2}) {{\n"
         "    if (!started) {0}_reset();\n"
-        "    return {0}_run_on(&instance, inputs, outputs);\n"
+        "    return {0}_run_on(&instance, inputs, outputs{3});\n"
         "}}\n"
         "#endif\n",
         name,
-        upper);
+        upper,
+        parameter,
+        open ? ", extents" : "");
     return text;
+}
+
+// The function that tells the shapes of the outputs; `kernel` is that of FrozenPlan::shapes.
+std::string output_shapes_text(const loop::FrozenPlan& plan,
+                               const FastOptions& options,
+                               const std::string& kernel) {
+    return fmt::format(
+        "\nint32_t {0}_output_shapes(const {0}_extents* extents, {0}_shapes* shapes) {{\n"
+        "    int64_t flag = 0;\n"
+        "    int64_t numbers[{1}];\n"
+        "    void* const p[] = {{(void*)extents, numbers, &flag}};\n"
+        "    {2}(p, 0, 1);\n"
+        "    if (flag) return {3};\n"
+        "    memcpy(shapes, numbers, sizeof *shapes);\n"
+        "    return 0;\n"
+        "}}\n",
+        options.name,
+        std::max<int64_t>(plan.shapes->numbers, 1),
+        kernel,
+        static_cast<int>(loop::FrozenError::Extents));
 }
 
 std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options) {
@@ -169,7 +208,9 @@ std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options
         options.name);
     text += support.definitions() + functions + "\n" + run_text(plan, options);
     if (!plan.kernels.empty()) text += kCall;
-    return text + steps + entry_text(plan, options);
+    text += steps + entry_text(plan, options);
+    if (plan.shapes) text += output_shapes_text(plan, options, kernels[plan.shapes->kernel]);
+    return text;
 }
 
 // ---- weights.c ----------------------------------------------------------------------------------
@@ -258,11 +299,16 @@ std::string description_text(const loop::FrozenPlan& plan, const FastOptions& op
             port.array.name = c_names[i];
             port.array.dtype = from[i].dtype;
             port.array.shape = from[i].shape;
+            for (const auto& axis : from[i].axes) port.axes.push_back(axis.text);
             to.push_back(std::move(port));
         }
     };
     list(plan.inputs, names.inputs, program.inputs);
     list(plan.outputs, names.outputs, program.outputs);
+    for (size_t i = 0; i < plan.extents.size(); ++i) {
+        const loop::FrozenExtent& extent = plan.extents[i];
+        program.extents.push_back({extent.name, names.extents[i], extent.low, extent.high});
+    }
     std::vector<std::string> sources = {options.name + ".c", "weights.c"};
     if (calls_intrinsics(plan.steps)) sources.push_back("intrinsics.c");
     return description_json(program, sources);
@@ -287,6 +333,7 @@ std::string fast_prologue(std::string_view target) {
     text += target_text(fast_target(target));
     text +=
         "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+        "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
         "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"
         "typedef void (*kernel)(void* const* buffers, int64_t begin, int64_t end);\n\n";
     return text;
@@ -301,14 +348,51 @@ FastNames fast_names(const loop::FrozenPlan& plan) {
     for (const loop::FrozenTensor& tensor : plan.outputs) {
         result.outputs.push_back(names.make("t_", tensor.name));
     }
+    for (const loop::FrozenExtent& extent : plan.extents) {
+        result.extents.push_back(names.make("e_", extent.name));
+    }
     return result;
 }
+
+namespace {
+
+// The runtime extents, and the shapes of outputs that follow from them.
+std::string extents_text(const loop::FrozenPlan& plan,
+                         const FastNames& names,
+                         const std::string& name) {
+    if (plan.extents.empty()) return "";
+    std::string text = fmt::format(
+        "/* Runtime extents: each run gives them, within these bounds. */\n"
+        "typedef struct {}_extents {{\n",
+        name);
+    for (size_t i = 0; i < plan.extents.size(); ++i) {
+        const loop::FrozenExtent& extent = plan.extents[i];
+        text += fmt::format("    int64_t {}; /* `{}`: {} to {} */\n",
+                            names.extents[i],
+                            comment_text(extent.name),
+                            extent.low,
+                            extent.high);
+    }
+    text += fmt::format(
+        "}} {0}_extents;\n\n/* The extents of the outputs. */\ntypedef struct {0}_shapes {{\n",
+        name);
+    bool none = true;
+    for (size_t i = 0; i < plan.outputs.size(); ++i) {
+        if (plan.outputs[i].shape.empty()) continue;
+        none = false;
+        text +=
+            fmt::format("    int64_t {}[{}];\n", names.outputs[i], plan.outputs[i].shape.size());
+    }
+    if (none) text += "    char none;\n";
+    return text + fmt::format("}} {}_shapes;\n\n", name);
+}
+
+}  // namespace
 
 std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options) {
     const FastNames names = fast_names(plan);
     const std::string& name = options.name;
-    std::string upper;
-    for (const char c : name) upper += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const std::string upper = upper_case(name);
     std::string text = fmt::format(
         "/* The model: its tensors and how to run it.\n   {0}\n   Do not edit: write it again. */\n"
         "#ifndef {1}_H\n#define {1}_H\n\n#include <stdint.h>\n\n"
@@ -321,14 +405,13 @@ std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options
                           const std::vector<std::string>& c_names) {
         text += fmt::format("typedef struct {}_{} {{\n", name, what);
         for (size_t i = 0; i < tensors.size(); ++i) {
-            text += fmt::format("    {}{}* {}; /* `{}`: {}, {}, {} bytes */\n",
+            text += fmt::format("    {}{}* {}; /* `{}`: {}, {} */\n",
                                 qualifier,
                                 c_type(tensors[i].dtype),
                                 c_names[i],
                                 comment_text(tensors[i].name),
                                 tensor::dtype_name(tensors[i].dtype),
-                                shape_text(tensors[i]),
-                                tensors[i].bytes);
+                                shape_text(tensors[i]));
         }
         if (tensors.empty()) text += "    char none;\n";
         text += fmt::format("}} {}_{};\n\n", name, what);
@@ -339,6 +422,9 @@ std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options
         "   overlap. */\n";
     list("inputs", "const ", plan.inputs, names.inputs);
     list("outputs", "", plan.outputs, names.outputs);
+    text += extents_text(plan, names, name);
+    const bool open = !plan.extents.empty();
+    const std::string parameter = open ? fmt::format(", const {}_extents* extents", name) : "";
     text += fmt::format(
         "/* Calls piece(arg, begin, end) for ranges that together are 0 <= i < items, in any order "
         "and\n   from any threads, and returns when all are done. */\n"
@@ -356,7 +442,8 @@ std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options
         "    {1}_INDEX = 1, /* an index in the data was outside of its tensor */\n"
         "    {1}_ITEMS = 2, /* a loop ran past the items that it scans */\n"
         "    {1}_RESULTS = 3, /* a loop gave more results than its output has items */\n"
-        "    {1}_UNENDING = 4 /* a loop did not end */\n"
+        "    {1}_UNENDING = 4, /* a loop did not end */\n"
+        "    {1}_EXTENTS = 5 /* the model does not allow the runtime extents */\n"
         "}};\n\n"
         "/* Clears the memory and gives variables their initial values. Call it before the first "
         "run. */\n"
@@ -364,17 +451,25 @@ std::string fast_header(const loop::FrozenPlan& plan, const FastOptions& options
         "/* Computes the outputs from the inputs{4}. 0: done; else one of the errors above, and "
         "the\n   outputs do not count. */\n"
         "int32_t {0}_run_on(const {0}_instance* self, const {0}_inputs* inputs,\n"
-        "                   const {0}_outputs* outputs);\n\n"
+        "                   const {0}_outputs* outputs{5});\n"
+        "{6}\n"
         "/* The same with static memory, unless {1}_NO_STATIC_MEMORY is defined. */\n"
         "void {0}_reset(void);\n"
-        "int32_t {0}_run(const {0}_inputs* inputs, const {0}_outputs* outputs);\n"
+        "int32_t {0}_run(const {0}_inputs* inputs, const {0}_outputs* outputs{5});\n"
         "void {0}_set_parallel_for({0}_parallel_for parallel_for, void* context);\n\n"
         "#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
         name,
         upper,
         std::max<int64_t>(plan.arena_bytes, 64),
         std::max<size_t>(plan.initial_state.size(), 64),
-        plan.variables.empty() ? "" : " and the variables, and updates the variables");
+        plan.variables.empty() ? "" : " and the variables, and updates the variables",
+        parameter,
+        open ? fmt::format("/* The shapes of the outputs for these extents. 0, or {1}_EXTENTS. */\n"
+                           "int32_t {0}_output_shapes(const {0}_extents* extents, {0}_shapes* "
+                           "shapes);\n",
+                           name,
+                           upper)
+             : "");
     return text;
 }
 

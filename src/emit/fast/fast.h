@@ -18,9 +18,9 @@ struct FastOptions {
     const ir::Program* program = nullptr;
 };
 
-// C names of the inputs and outputs: `t_x`.
+// C names of the inputs and outputs, `t_x`, and of the runtime extents, `e_n`.
 struct FastNames {
-    std::vector<std::string> inputs, outputs;
+    std::vector<std::string> inputs, outputs, extents;
 };
 FastNames fast_names(const loop::FrozenPlan& plan);
 

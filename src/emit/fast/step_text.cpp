@@ -54,6 +54,8 @@ private:
                 return fmt::format("r->out[{}]{}", place.number, offset);
             case FrozenMemory::Moving:
                 return fmt::format("r->moving[{}]{}", place.number, offset);
+            case FrozenMemory::Extents:
+                return "(const unsigned char*)r->extents" + offset;
             case FrozenMemory::Flag:
                 break;
         }
@@ -85,6 +87,14 @@ private:
                 step.kind,
                 [&](const loop::FrozenCall& call) { print_call(call); },
                 [&](const FrozenCopy& copy) { print_copy(copy); },
+                [&](const loop::FrozenClear& clear) { print_clear(clear); },
+                [&](const loop::FrozenPick& pick) {
+                    move(pick.pointer,
+                         fmt::format("{} > 0 ? {} : {}",
+                                     number({pick.count, DType::I64}),
+                                     writable(pick.from),
+                                     writable(pick.otherwise)));
+                },
                 [&](const loop::FrozenIntrinsic& call) { print_intrinsic(call); },
                 [&](const FrozenLoop& loop) { print_loop(loop); },
                 [&](const loop::FrozenBranch& branch) { print_branch(branch); });
@@ -101,10 +111,12 @@ private:
         lines_.put(
             fmt::format("void* const p[] = {{{}}};",
                         pointers.empty() ? "0" : fmt::format("{}", fmt::join(pointers, ", "))));
-        lines_.put(fmt::format("call(r, {}, {}, p);",
-                               kernels_[call.kernel],
-                               plan_.kernels[call.kernel].kernel.function.items));
-        if (checks) fail_if("r->flag", FrozenError::Index);
+        const int64_t items = plan_.kernels[call.kernel].kernel.function.items;
+        lines_.put(
+            fmt::format("call(r, {}, {}, p);",
+                        kernels_[call.kernel],
+                        call.items ? number({*call.items, DType::I64}) : fmt::format("{}", items)));
+        if (checks) fail_if("r->flag", call.error);
         lines_.close();
     }
     void print_copy(const FrozenCopy& copy) {
@@ -117,8 +129,17 @@ private:
             from += fmt::format(" + {} * {}", var, copy.axes[i].from_stride);
             to += fmt::format(" + {} * {}", var, copy.axes[i].to_stride);
         }
-        lines_.put(fmt::format("memcpy({}, {}, {});", to, from, copy.bytes));
+        lines_.put(fmt::format("memcpy({}, {}, {});", to, from, bytes(copy.bytes, copy.count)));
         for (size_t i = 0; i < copy.axes.size(); ++i) lines_.close();
+    }
+
+    void print_clear(const loop::FrozenClear& clear) {
+        lines_.put(
+            fmt::format("memset({}, 0, {});", writable(clear.to), bytes(clear.bytes, clear.count)));
+    }
+    std::string bytes(int64_t bytes, const std::optional<FrozenPlace>& count) {
+        if (!count) return fmt::format("{}", bytes);
+        return fmt::format("(size_t)({}) * {}", number({*count, DType::I64}), bytes);
     }
 
     // Elements pass through arrays of doubles and 64-bit integers.

@@ -26,7 +26,8 @@ enum class FrozenMemory : uint8_t {
     Input,     // the caller's, read-only; `number` is the input
     Output,    // the caller's; `number` is the output
     Moving,    // a pointer that loops and branches set; `number` is the pointer
-    Flag,      // an i64 with initial value 0: set to 1 if an index leaves its tensor
+    Flag,      // an i64 with initial value 0: set to 1 if a check of the kernel fails
+    Extents,   // the caller's, read-only: the runtime extents, i64
 };
 struct FrozenPlace {
     FrozenMemory memory = FrozenMemory::Arena;
@@ -36,12 +37,24 @@ struct FrozenPlace {
     friend bool operator==(const FrozenPlace&, const FrozenPlace&) = default;
 };
 
+// An extent that each run gives, in [low, high].
+struct FrozenExtent {
+    std::string name;  // as in the model: any text
+    int64_t low = 0, high = 0;
+};
+
 // An input or an output, row-major in the caller's memory; or a variable.
 struct FrozenTensor {
     std::string name;  // as in the model: any text
     tensor::DType dtype{};
-    tensor::Shape shape;
-    int64_t bytes = 0;
+    tensor::Shape shape;  // upper bounds
+    int64_t bytes = 0;    // likewise
+    // With runtime extents: each axis as an expression, and of an input the number of its extent.
+    struct Axis {
+        std::string text;
+        std::optional<size_t> extent = {};
+    };
+    std::vector<Axis> axes = {};
 };
 struct FrozenVariable {
     FrozenTensor tensor;
@@ -49,6 +62,7 @@ struct FrozenVariable {
 };
 
 // Copies `bytes` bytes for each point of the axes, outermost first. From and to do not overlap.
+// `count`: the place of an i64, by which the bytes are multiplied.
 struct FrozenCopy {
     struct Axis {
         int64_t extent = 0;
@@ -57,11 +71,37 @@ struct FrozenCopy {
     FrozenPlace from, to;
     int64_t bytes = 0;
     std::vector<Axis> axes;
+    std::optional<FrozenPlace> count = {};
+};
+
+// The errors that a run may report.
+enum class FrozenError : uint8_t {
+    None = 0,
+    Index = 1,     // an index left its tensor
+    Items = 2,     // a loop ran past the items that it scans
+    Results = 3,   // a loop gave more results than its output has items
+    Unending = 4,  // a loop did not end after its upper bound
+    Extents = 5,   // the model does not allow the runtime extents
 };
 
 struct FrozenCall {
-    size_t kernel = 0;                // in FrozenPlan::kernels
-    std::vector<FrozenPlace> places;  // of the buffers of the function
+    size_t kernel = 0;                       // in FrozenPlan::kernels
+    std::vector<FrozenPlace> places;         // of the buffers of the function
+    FrozenError error = FrozenError::Index;  // if the flag is set
+    std::optional<FrozenPlace> items = {};   // an i64; missing: those of the function
+};
+
+// Writes zeros to `bytes` bytes, times the i64 at `count`.
+struct FrozenClear {
+    FrozenPlace to;
+    int64_t bytes = 0;
+    std::optional<FrozenPlace> count = {};
+};
+
+// Sets a pointer to `from` if the i64 at `count` is positive, else to `otherwise`.
+struct FrozenPick {
+    uint32_t pointer = 0;
+    FrozenPlace from, otherwise, count;
 };
 
 // An operator without a formula, as a function of generated code. Its tensors are row-major.
@@ -147,7 +187,14 @@ struct FrozenBranch {
 };
 struct FrozenStep {
     std::string label;  // of the operation, for comments: any text
-    std::variant<FrozenCall, FrozenCopy, FrozenIntrinsic, FrozenLoop, FrozenBranch> kind;
+    std::variant<FrozenCall,
+                 FrozenCopy,
+                 FrozenClear,
+                 FrozenPick,
+                 FrozenIntrinsic,
+                 FrozenLoop,
+                 FrozenBranch>
+        kind;
 };
 
 // A kernel, used by one or more calls. Its `narrower` forms may replace it.
@@ -156,19 +203,19 @@ struct FrozenKernel {
     std::string label;  // of the first operation that uses it
 };
 
-// The errors that a run may report.
-enum class FrozenError : uint8_t {
-    None = 0,
-    Index = 1,     // an index left its tensor
-    Items = 2,     // a loop ran past the items that it scans
-    Results = 3,   // a loop gave more results than its output has items
-    Unending = 4,  // a loop did not end after its upper bound
+// The kernel that checks the runtime extents and computes numbers from them. Its buffers are the
+// extents, the numbers and a flag. The numbers begin with the shapes of all outputs.
+struct FrozenShapes {
+    size_t kernel = 0;
+    int64_t numbers = 0;
 };
 
 struct FrozenPlan {
     std::string name;    // of the graph: any text
     std::string target;  // as in codegen::MachineTarget
     bool has_fma = false;
+    std::vector<FrozenExtent> extents;   // that each run gives
+    std::optional<FrozenShapes> shapes;  // if there are any
     std::vector<FrozenTensor> inputs, outputs;
     std::vector<FrozenVariable> variables;  // those that change
     std::string_view constants;             // bytes; each tensor aligned

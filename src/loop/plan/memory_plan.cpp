@@ -26,6 +26,8 @@ public:
         for (const ir::TensorId id : results) {
             const auto place = plan_.places.find(id);
             if (place != plan_.places.end()) use(place->second.storage, SIZE_MAX);
+            const auto dynamic = plan_.dynamic_places.find(id);
+            if (dynamic != plan_.dynamic_places.end()) use(dynamic->second.storage, SIZE_MAX);
         }
         std::vector<Lifetime> shared;
         for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
