@@ -1,10 +1,10 @@
-// base/version.h — the version of the product.
+// base/version.h — the version of the product, as `project` in CMakeLists.txt defines it.
 #pragma once
 
 #include <string_view>
 
 namespace lemma {
 
-inline constexpr std::string_view kVersion = "0.1.0";
+extern const std::string_view kVersion;  // "1.2.3"; a zero byte follows
 
 }  // namespace lemma

@@ -3,6 +3,7 @@
 //
 //     # RUN: lemma check --brief %s       %s this file, %S its folder, %t a scratch file
 //     # EXIT: 2                           status of the RUN line above; default 1 in fail_*, else 0
+//     # CHECK: lemma VERSION              the version of the product
 //     # CHECK: x.sknd:[[+1]]:4: error: …  a line of the output; [[+1]] counts from the CHECK line
 //
 // The CHECK lines are all lines of stdout and stderr, in order. If a file NAME.out exists, stdout

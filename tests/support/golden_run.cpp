@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/version.h"
 #include "driver/driver.h"
 
 namespace lemma::testing {
@@ -31,12 +32,14 @@ public:
         replace(word, "%t", (scratch_ / file_.filename()).string());
         return word;
     }
-    // File names as golden files expect them: without the folders of this machine.
+    // The output as golden files expect it: without the folders of this machine, and with the word
+    // VERSION for the version.
     std::string shorten(std::string text) const {
         for (const fs::path& folder : {scratch_, file_.parent_path()}) {
             replace(text, folder.string() + "/", "");
             replace(text, folder.string(), ".");
         }
+        replace(text, fmt::format("lemma {}", kVersion), "lemma VERSION");
         return text;
     }
 

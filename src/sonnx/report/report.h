@@ -17,7 +17,7 @@ namespace lemma::sonnx {
 
 // The tool that made a report.
 struct Tool {
-    std::string name;  // "lemma 0.1.0"
+    std::string name;  // "lemma 1.2.3"
     std::string hash;  // SHA-256 of the executable; empty: it runs inside another program
     // The words of the command line; files without their folders.
     std::vector<std::string> command;

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace lemma {
+
+constinit const std::string_view kVersion = LEMMA_VERSION;  // a definition of this file alone
+
+}  // namespace lemma
