@@ -1,10 +1,19 @@
 # Compiler settings shared by every target.
-option(LEMMA_TESTS "Build the tests" ON)
+# Without options: a release as users install it. The presets choose what developers build.
+option(LEMMA_TESTS "Build the tests" OFF)
 option(LEMMA_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(LEMMA_BENCH "Build the benchmarks" OFF)
-option(LEMMA_SHARED "Build liblemma.so" OFF)
+option(LEMMA_SHARED "Build liblemma.so and what is installed" ON)
 option(LEMMA_COVERAGE "Instrument for coverage" OFF)
 set(LEMMA_SANITIZE "" CACHE STRING "Sanitizers, such as address,undefined")
+set(LEMMA_DEVELOPER OFF)
+if(LEMMA_TESTS OR LEMMA_FUZZ OR LEMMA_BENCH)
+  set(LEMMA_DEVELOPER ON)
+endif()
+option(LEMMA_WERROR "Warnings are errors" ${LEMMA_DEVELOPER})
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "The kind of build" FORCE)
+endif()
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -35,7 +44,7 @@ target_compile_options(lemma_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
   "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>" -Wimplicit-fallthrough
   -Wno-missing-field-initializers  # `{.brief = true}` omits fields with defaults
-  -Werror)
+  $<$<BOOL:${LEMMA_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 falsely reports uninitialised and dangling members in copies of std::variant and
   # std::optional (GCC bug 105562 and related ones).
