@@ -62,4 +62,4 @@ if(TARGET lemma_share)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md SECURITY.md TYPE DOC COMPONENT program)
 install(DIRECTORY docs examples TYPE DOC COMPONENT program
-        PATTERN "__pycache__" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
+        PATTERN "__pycache__" EXCLUDE)

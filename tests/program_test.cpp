@@ -135,6 +135,16 @@ TEST_F(Program, LoadsNoCompilerThatOthersCanChange) {
         << ended.text;
 }
 
+TEST_F(Program, LoadsNoCompilerOfAnotherVersion) {
+    const Ended ended =
+        run("export LEMMA_JIT='" LEMMA_OLDER_JIT "'; '" LEMMA_PROGRAM "'" + std::string(kRun));
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_NE(ended.text.find("cannot load the compiler: `" LEMMA_OLDER_JIT
+                              "` is part of Lemma 0.0.1, and this is Lemma "),
+              std::string::npos)
+        << ended.text;
+}
+
 // Only root can give a file away. For others the file stays theirs, and is trusted.
 TEST_F(Program, LoadsNoCompilerOfAnotherUser) {
     const fs::path place = copy_program(/*with_compiler=*/true);

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/open_file.h"
+#include "base/version.h"
 
 namespace lemma {
 
@@ -103,8 +104,15 @@ Result<void*> load_symbol(const LoadablePart& part, const char* symbol) {
     if (!path) return trouble(path.error().message);
     void* const library = ::dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return trouble(::dlerror());
+    const auto version =
+        reinterpret_cast<const char* (*)()>(::dlsym(library, "lemma_part_version"));
     void* const address = ::dlsym(library, symbol);
-    if (!address) return trouble(fmt::format("`{}` is not {} of Lemma", *path, part.what));
+    if (!version || !address)
+        return trouble(fmt::format("`{}` is not {} of Lemma", *path, part.what));
+    if (version() != kVersion) {
+        return trouble(fmt::format(
+            "`{}` is part of Lemma {}, and this is Lemma {}", *path, version(), kVersion));
+    }
     return address;
 }
 

@@ -17,8 +17,9 @@ struct LoadablePart {
 };
 
 // The address of a function of the part, which stays loaded. Fails if the file is not there, cannot
-// be loaded, or belongs to somebody who could not change Lemma itself. Never searches the current
-// folder or LD_LIBRARY_PATH.
+// be loaded, is of another version, or belongs to somebody who could not change Lemma itself. Never
+// searches the current folder or LD_LIBRARY_PATH. A part has src/base/part_version.cpp among its
+// sources; both sides are built together, so that the function may have C++ types.
 Result<void*> load_symbol(const LoadablePart& part, const char* symbol);
 
 // Where a part may be if the file of Lemma's code is `self`.
