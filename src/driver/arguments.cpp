@@ -43,60 +43,6 @@ std::string complaint_about(const std::string& text, const std::vector<std::stri
     return fmt::format("`{}` is not one of {}", text, fmt::join(words, ", "));
 }
 
-// ---- Help ---------------------------------------------------------------------------------------
-
-constexpr size_t kColumn = 34;  // column of the explanations
-
-// `-v, --verbose`, `--max-errors=N`, or the name of a positional argument.
-std::string left_side(const CLI::Option& option) {
-    if (option.get_positional()) return option.get_option_text();
-    std::vector<std::string> names;
-    for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-    const std::string& value = option.get_option_text();
-    const bool joined = value.empty() || value.starts_with("[=");
-    const char* join = joined ? "" : option.get_lnames().empty() ? " " : "=";
-    return fmt::format("{}{}{}", fmt::join(names, ", "), join, value);
-}
-
-std::string row(const std::string& left, const std::string& right) {
-    return fmt::format("  {:<{}}{}\n", left, kColumn - 2, right);
-}
-
-// `checks models` in a list becomes `Checks models.` as a sentence.
-std::string sentence(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] += 'A' - 'a';
-    return text.ends_with('.') ? text : text + ".";
-}
-
-std::string usage_line(const CLI::App& app, const std::string& name) {
-    std::string line = "Usage: " + name;
-    if (!app.get_subcommands({}).empty()) return line + " COMMAND [OPTIONS] …\n";
-    line += " [OPTIONS]";
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->get_positional()) line += " " + option->get_option_text();
-    }
-    return line + "\n";
-}
-
-std::string help_text(const CLI::App* app, const std::string& name, CLI::AppFormatMode) {
-    std::string text = usage_line(*app, name) + "\n" + sentence(app->get_description()) + "\n";
-    std::string positionals, options, commands;
-    for (const CLI::Option* option : app->get_options()) {
-        (option->get_positional() ? positionals : options) +=
-            row(left_side(*option), option->get_description());
-    }
-    for (const CLI::App* command : app->get_subcommands({})) {
-        commands += row(command->get_name(), command->get_description());
-    }
-    if (!positionals.empty()) text += "\n" + positionals;
-    if (!commands.empty()) text += "\nCommands:\n" + commands;
-    text += "\nOptions:\n" + options;
-    if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
-    if (!commands.empty()) text += "\n`lemma COMMAND --help` explains a command.\n";
-    return text;
-}
-
 // ---- Bad usage ----------------------------------------------------------------------------------
 
 Outcome unusable(const std::string& message, const std::string& command = "") {
@@ -128,23 +74,65 @@ std::string unexpected_argument(const CLI::App& app, const std::string& argument
 
 // ---- The line -----------------------------------------------------------------------------------
 
+constexpr const char* kSummary = "Lemma checks, runs, converts and measures neural-network models.";
+constexpr const char* kGeneral = "General";
+
+// A line as CLI11 knows it, and as the help shows it.
+struct Line {
+    CLI::App app{kSummary};
+    ProgramPage page{.summary = kSummary, .arguments = {}, .commands = {}};
+    bool quiet = false;
+};
+
+void declare_general(CLI::App& app, std::vector<ArgumentPage>& page) {
+    const auto flag = [&](const char* small, const char* large, const char* text) {
+        page.push_back({.names = {small, large},
+                        .value = {},
+                        .text = text,
+                        .group = kGeneral,
+                        .choices = {},
+                        .repeated = false});
+        return fmt::format("{},{}", small, large);
+    };
+    app.set_help_flag(flag("-h", "--help", "show this help"));
+    app.set_version_flag(flag("-V", "--version", "show the version"),
+                         fmt::format("lemma {}", kVersion));
+}
+
+void declare_quiet(CLI::App& app, CommandPage& page, bool& quiet) {
+    Arguments arguments(app, page);
+    arguments.group(kGeneral);
+    arguments.flag("-q,--quiet", quiet, "no progress; no warnings and notes if all goes well");
+}
+
 // A line that names a command needs only that one: declaring all of them takes CLI11 a millisecond.
-void declare(CLI::App& app, const Commands& commands, const std::string& named) {
-    app.formatter(std::make_shared<CLI::FormatterLambda>(help_text));
-    app.name("lemma");
-    app.set_help_flag("-h,--help", "show this help");
-    app.set_version_flag("--version", fmt::format("lemma {}", kVersion), "show the version");
+void declare(Line& line, const Commands& commands, const std::string& named) {
+    line.app.name("lemma");
+    declare_general(line.app, line.page.arguments);
     for (const auto& command : commands) {
         if (!named.empty() && command->name() != named) continue;
-        CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-        sub->set_help_flag("-h,--help", "show this help");
-        Arguments arguments(*sub);
+        CLI::App* const sub = line.app.add_subcommand(command->name(), command->summary());
+        CommandPage& page = line.page.commands.emplace_back();
+        page.name = command->name();
+        page.summary = command->summary();
+        page.group = command->group();
+        Arguments arguments(*sub, page);
         command->declare(arguments);
+        declare_quiet(*sub, page, line.quiet);
+        declare_general(*sub, page.arguments);
     }
 }
 
+std::string help_of(const Line& line, const CLI::App& chosen, size_t width) {
+    for (const CommandPage& page : line.page.commands) {
+        if (page.name == chosen.get_name()) return help_text(page, width);
+    }
+    return help_text(line.page, width);
+}
+
 // Empty if the line is valid. CLI11 reports by exceptions; only this function catches them.
-std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args) {
+std::optional<Outcome> parse(Line& line, const std::vector<std::string>& args, size_t width) {
+    CLI::App& app = line.app;
     const auto chosen = [&] {
         const auto subs = app.get_subcommands();
         return subs.empty() ? &app : subs.front();
@@ -158,7 +146,7 @@ std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args
         app.parse(reversed);
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
-        return Outcome{.status = model::kGood, .out = app.help()};
+        return Outcome{.status = model::kGood, .out = help_of(line, *chosen(), width), .err = {}};
     } catch (const CLI::CallForVersion& version) {
         return Outcome{.status = model::kGood, .out = std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {
@@ -170,29 +158,89 @@ std::optional<Outcome> parse(CLI::App& app, const std::vector<std::string>& args
     }
 }
 
+// The word that names the command, if there is one.
+std::string named_command(const std::vector<std::string>& args) {
+    return args.empty() || args.front().starts_with("-") ? "" : args.front();
+}
+
+std::optional<Outcome> read_line(Line& line,
+                                 const Commands& commands,
+                                 const std::vector<std::string>& args,
+                                 size_t width) {
+    const std::string named = named_command(args);
+    const auto is_named = [&](const auto& command) { return command->name() == named; };
+    if (!named.empty() && std::ranges::none_of(commands, is_named)) {
+        return unknown_command(named, commands);
+    }
+    declare(line, commands, named);
+    if (auto answer = parse(line, args, width)) return answer;
+    if (line.app.get_subcommands().empty()) return unusable("no command given");
+    return std::nullopt;
+}
+
+bool asks_for_json(const CLI::App& command) {
+    const CLI::Option* const json = command.get_option_no_throw("--json");
+    return json && json->count() > 0;
+}
+
 }  // namespace
+
+ArgumentPage& Arguments::add(const std::string& names,
+                             const std::string& value,
+                             const std::string& text) {
+    ArgumentPage& page = page_.arguments.emplace_back();
+    page.value = value;
+    page.text = text;
+    page.group = group_;
+    for (size_t begin = 0; begin < names.size();) {
+        const size_t end = std::min(names.find(',', begin), names.size());
+        page.names.push_back(names.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return page;
+}
 
 void Arguments::words(const std::string& name,
                       std::vector<std::string>& values,
                       const std::string& text) {
-    app_.add_option(name, values, text)->option_text(name + "…")->required();
+    app_.add_option(name, values, text)->required();
+    add("", name + "…", text).repeated = true;
 }
 
 void Arguments::optional_words(const std::string& name,
                                std::vector<std::string>& values,
                                const std::string& text) {
-    app_.add_option(name, values, text)->option_text(fmt::format("[{}…]", name));
+    app_.add_option(name, values, text);
+    add("", fmt::format("[{}…]", name), text).repeated = true;
 }
 
 void Arguments::word(const std::string& name, std::string& value, const std::string& text) {
-    app_.add_option(name, value, text)->option_text(name)->required();
+    app_.add_option(name, value, text)->required();
+    add("", name, text);
+}
+
+void Arguments::optional_word(const std::string& name,
+                              std::string& value,
+                              const std::string& text) {
+    app_.add_option(name, value, text);
+    add("", fmt::format("[{}]", name), text);
+}
+
+void Arguments::choice_word(const std::string& name,
+                            std::string& value,
+                            const std::vector<std::string>& words,
+                            const std::string& text) {
+    const auto validate = [words](std::string& word) { return complaint_about(word, words); };
+    app_.add_option(name, value, text)->required()->check(CLI::Validator(validate, ""));
+    add("", fmt::format("{}", fmt::join(words, "|")), text).choices = words;
 }
 
 void Arguments::text(const std::string& name,
                      std::string& value,
                      const std::string& placeholder,
                      const std::string& text) {
-    app_.add_option(name, value, text)->option_text(placeholder);
+    app_.add_option(name, value, text);
+    add(name, placeholder, text);
 }
 
 void Arguments::pairs(const std::string& name,
@@ -204,16 +252,17 @@ void Arguments::pairs(const std::string& name,
         return good ? "" : fmt::format("`{}` is not of the form NAME=VALUE", word);
     };
     app_.add_option(name, values, text)
-        ->option_text("NAME=VALUE")
         ->allow_extra_args(false)
         ->check(CLI::Validator(validate, ""));
+    add(name, "NAME=VALUE", text).repeated = true;
 }
 
 void Arguments::texts(const std::string& name,
                       std::vector<std::string>& values,
                       const std::string& placeholder,
                       const std::string& text) {
-    app_.add_option(name, values, text)->option_text(placeholder)->allow_extra_args(false);
+    app_.add_option(name, values, text)->allow_extra_args(false);
+    add(name, placeholder, text).repeated = true;
 }
 
 void Arguments::seed(const std::string& name,
@@ -221,11 +270,13 @@ void Arguments::seed(const std::string& name,
                      const std::string& text) {
     // Declared as a flag, so that the next word is not its value; CLI11 passes 1 for a bare flag.
     const auto accept = [&value](int64_t number) { value = static_cast<uint64_t>(number); };
-    app_.add_flag_function(name, accept, text)->option_text("[=SEED]");
+    app_.add_flag_function(name, accept, text);
+    add(name, "[=SEED]", text);
 }
 
 void Arguments::flag(const std::string& names, bool& value, const std::string& text) {
     app_.add_flag(names, value, text);
+    add(names, "", text);
 }
 
 void Arguments::exclude(const std::string& one, const std::string& other) {
@@ -236,7 +287,11 @@ void Arguments::need(const std::string& one, const std::string& other) {
     app_.get_option(one)->needs(app_.get_option(other));
 }
 
-void Arguments::remark(const std::string& text) { app_.footer(text); }
+void Arguments::remark(const std::string& text) { page_.remarks.push_back(text); }
+
+void Arguments::example(const std::string& line, const std::string& text) {
+    page_.examples.push_back({line, text});
+}
 
 void Arguments::add_number(const std::string& name,
                            const std::function<void(int64_t)>& assign,
@@ -244,9 +299,8 @@ void Arguments::add_number(const std::string& name,
                            const std::string& text) {
     const auto accept = [assign](const std::string& word) { assign(*whole_number(word)); };
     const auto validate = [range](std::string& word) { return complaint_about(word, range); };
-    app_.add_option_function<std::string>(name, accept, text)
-        ->option_text("N")
-        ->check(CLI::Validator(validate, ""));
+    app_.add_option_function<std::string>(name, accept, text)->check(CLI::Validator(validate, ""));
+    add(name, "N", text);
 }
 
 void Arguments::add_choice(const std::string& name,
@@ -257,27 +311,34 @@ void Arguments::add_choice(const std::string& name,
         assign(static_cast<size_t>(std::ranges::find(words, word) - words.begin()));
     };
     const auto validate = [words](std::string& word) { return complaint_about(word, words); };
-    app_.add_option_function<std::string>(name, accept, text)
-        ->option_text(fmt::format("{}", fmt::join(words, "|")))
-        ->check(CLI::Validator(validate, ""));
+    app_.add_option_function<std::string>(name, accept, text)->check(CLI::Validator(validate, ""));
+    add(name, fmt::format("{}", fmt::join(words, "|")), text).choices = words;
+}
+
+ProgramPage program_page() {
+    Line line;
+    declare(line, all_commands(), "");
+    return std::move(line.page);
+}
+
+std::optional<Outcome> check_line(const std::vector<std::string>& args) {
+    Line line;
+    return read_line(line, all_commands(), args, Terminal{}.width);
 }
 
 Outcome run_line(const std::vector<std::string>& args,
                  const Commands& commands,
                  Terminal terminal,
                  std::istream& input) {
-    const std::string named = args.empty() || args.front().starts_with("-") ? "" : args.front();
-    const auto is_named = [&](const auto& command) { return command->name() == named; };
-    if (!named.empty() && std::ranges::none_of(commands, is_named)) {
-        return unknown_command(named, commands);
-    }
-    CLI::App app("Lemma checks, runs, converts and measures neural-network models.");
-    declare(app, commands, named);
-    if (const auto answer = parse(app, args)) return *answer;
-    const auto subs = app.get_subcommands();
-    if (subs.empty()) return unusable("no command given");
+    Line line;
+    if (auto answer = read_line(line, commands, args, terminal.width)) return std::move(*answer);
+    const CLI::App& chosen = *line.app.get_subcommands().front();
+    if (line.quiet || asks_for_json(chosen)) terminal.progress = {};
     for (const auto& command : commands) {
-        if (command->name() == subs.front()->get_name()) return command->run(terminal, input);
+        if (command->name() != chosen.get_name()) continue;
+        Outcome outcome = command->run(terminal, input);
+        if (line.quiet && outcome.status == model::kGood) outcome.err.clear();
+        return outcome;
     }
     return unusable("no command given");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/driver.h"
+#include "driver/help/page.h"
 
 namespace CLI {
 class App;
@@ -29,10 +30,27 @@ inline constexpr int64_t kAnyNumber = INT64_MAX;
 template <class T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
-// Declares the arguments of a command; reading the line assigns them.
+// Declares the arguments of a command; reading the line assigns them. Help, completion and manual
+// pages come from the same declarations.
 class Arguments {
 public:
-    explicit Arguments(CLI::App& app) : app_(app) {}
+    Arguments(CLI::App& app, CommandPage& page) : app_(app), page_(page) {}
+
+    // While it lives, options are declared in a group, a heading of the help such as `Input`.
+    class Group {
+    public:
+        Group(Arguments& arguments, std::string name)
+            : arguments_(arguments), outer_(std::exchange(arguments.group_, std::move(name))) {}
+        ~Group() { arguments_.group_ = std::move(outer_); }
+        Group(const Group&) = delete;
+        Group& operator=(const Group&) = delete;
+
+    private:
+        Arguments& arguments_;
+        std::string outer_;
+    };
+    // For all options that follow, outside of a `Group`.
+    void group(const std::string& name) { group_ = name; }
 
     // One or more words, such as `MODEL…`.
     void words(const std::string& name, std::vector<std::string>& values, const std::string& text);
@@ -41,6 +59,12 @@ public:
                         std::vector<std::string>& values,
                         const std::string& text);
     void word(const std::string& name, std::string& value, const std::string& text);
+    void optional_word(const std::string& name, std::string& value, const std::string& text);
+    // One of several words, such as `bash|zsh|fish`; `name` is for messages.
+    void choice_word(const std::string& name,
+                     std::string& value,
+                     const std::vector<std::string>& words,
+                     const std::string& text);
     // `--graph=NAME`, and repeatable `-a NAME=VALUE`.
     void text(const std::string& name,
               std::string& value,
@@ -73,8 +97,10 @@ public:
     void exclude(const std::string& one, const std::string& other);
     // An option that requires another one.
     void need(const std::string& one, const std::string& other);
-    // A text below the options in the help.
+    // A paragraph below the options in the help.
     void remark(const std::string& text);
+    // A line that works, and what it does.
+    void example(const std::string& line, const std::string& text);
 
 private:
     void add_number(const std::string& name,
@@ -85,8 +111,17 @@ private:
                     const std::function<void(size_t)>& assign,
                     const std::vector<std::string>& words,
                     const std::string& text);
+    ArgumentPage& add(const std::string& names, const std::string& value, const std::string& text);
+
     CLI::App& app_;
+    CommandPage& page_;
+    std::string group_ = "Options";
 };
+
+// All commands with their arguments.
+ProgramPage program_page();
+// The complaint about a line, or the answer to `--help` and `--version`; empty if it can run.
+std::optional<Outcome> check_line(const std::vector<std::string>& args);
 
 // Reads the line and runs its command; answers help, version and bad usage itself.
 Outcome run_line(const std::vector<std::string>& args,

@@ -6,6 +6,7 @@
 namespace lemma::driver {
 
 void declare_certified(Arguments& arguments, CertifiedOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     const Choices<bool> profiles = {{"sonnx", true}};
     arguments.choice("--profile",
                      options.profile,

@@ -1,3 +1,4 @@
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +13,13 @@ namespace {
 bool write_all(const std::string& text, std::FILE* stream) {
     return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
            std::fflush(stream) == 0;
+}
+
+// Of the terminal; without one, the width of our documents.
+size_t width_of_output() {
+    winsize size{};
+    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : lemma::driver::Terminal{}.width;
 }
 
 // One line on a terminal. It appears after a while and is rewritten a few times a second.
@@ -43,6 +51,7 @@ int main(int argc, char** argv) {
     Terminal terminal{.out = isatty(STDOUT_FILENO) != 0,
                       .err = isatty(STDERR_FILENO) != 0,
                       .no_colour = no_colour != nullptr && *no_colour != '\0',
+                      .width = width_of_output(),
                       .executable = "/proc/self/exe"};
     if (terminal.err) terminal.progress = Progress();
     const Outcome outcome = run({argv + 1, argv + argc}, terminal, std::cin);

@@ -3,9 +3,11 @@
 namespace lemma::driver {
 
 void declare_graph_options(Arguments& arguments, model::GraphOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     arguments.text(
         "--graph", options.graph, "NAME", "select a graph of a model with several graphs");
     arguments.pairs("-a", options.attributes, "set a graph attribute; can be repeated");
+    const Arguments::Group limits(arguments, "Limits");
     arguments.number("--max-operations",
                      options.compose.max_operations,
                      {1, kAnyNumber},
@@ -25,6 +27,7 @@ void declare_graph_options(Arguments& arguments, model::GraphOptions& options) {
 }
 
 void declare_real(Arguments& arguments, model::GraphOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     const Choices<ir::DType> reals = {{"f32", ir::DType::F32},
                                       {"f64", ir::DType::F64},
                                       {"f16", ir::DType::F16},
@@ -33,6 +36,7 @@ void declare_real(Arguments& arguments, model::GraphOptions& options) {
 }
 
 void declare_limits(Arguments& arguments, model::CheckOptions& options) {
+    const Arguments::Group group(arguments, "Limits");
     const NumberRange range = {1, kAnyNumber};
     arguments.number(
         "--max-depth", options.parse.max_depth, {1, model::kMaxDepth}, "limit on nesting (256)");
@@ -51,6 +55,7 @@ void declare_limits(Arguments& arguments, model::CheckOptions& options) {
 }
 
 void declare_dialect(Arguments& arguments, model::CheckOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     using nnef1::Dialect;
     const Choices<Dialect> dialects = {
         {"strict", Dialect::Strict}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
@@ -61,6 +66,7 @@ void declare_dialect(Arguments& arguments, model::CheckOptions& options) {
 }
 
 void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits) {
+    const Arguments::Group group(arguments, "Limits");
     const NumberRange range = {1, kAnyNumber};
     arguments.number(
         "--max-files", limits.max_files, range, "limit on the files of a model (100000)");
@@ -77,6 +83,7 @@ void declare_source_limits(Arguments& arguments, tensor::SourceLimits& limits) {
 void declare_numerics(Arguments& arguments,
                       std::optional<loop::Numerics>& numerics,
                       const std::string& text) {
+    const Arguments::Group group(arguments, "Engine");
     const Choices<std::optional<loop::Numerics>> choices = {{"strict", loop::Numerics::Strict},
                                                             {"default", loop::Numerics::Default},
                                                             {"fast", loop::Numerics::Fast}};
@@ -84,6 +91,7 @@ void declare_numerics(Arguments& arguments,
 }
 
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options) {
+    const Arguments::Group group(arguments, "Engine");
     declare_numerics(arguments,
                      options.numerics,
                      "precision of compiled code (default; strict with --accumulate=f32)");
@@ -101,6 +109,7 @@ void declare_compile_options(Arguments& arguments, session::CompileOptions& opti
 }
 
 void declare_loading(Arguments& arguments, session::SessionOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     declare_graph_options(arguments, options.check.graph);
     declare_real(arguments, options.check.graph);
     arguments.text("--weights",
@@ -118,6 +127,7 @@ void declare_loading(Arguments& arguments, session::SessionOptions& options) {
 
 void declare_session(Arguments& arguments, session::SessionOptions& options) {
     declare_loading(arguments, options);
+    const Arguments::Group group(arguments, "Engine");
     using session::EngineKind;
     const Choices<EngineKind> engines = {
         {"auto", EngineKind::Auto}, {"interpret", EngineKind::Interpret}, {"jit", EngineKind::Jit}};

@@ -26,6 +26,7 @@ template <class T>
 void declare_accumulate(Arguments& arguments,
                         T& accumulate,
                         const std::string& text = kAccumulateHelp) {
+    const Arguments::Group group(arguments, "Engine");
     const Choices<T> choices = {{"f32", ir::Accumulate::F32}, {"f64", ir::Accumulate::F64}};
     arguments.choice("--accumulate", accumulate, choices, text);
 }

@@ -57,15 +57,21 @@ private:
 
 void Bench::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Input");
     arguments.texts(
         "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
+    arguments.group("Measurement");
     arguments.number("--runs", runs_, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
     arguments.flag("--profile", profile_, "print the time of each step and operator");
     arguments.text("--trace", trace_, "FILE", "write a Chrome trace of the runs (.json)");
     arguments.text("--dump", dump_, "loop:PASS", "print the program after a pass of the compiler");
+    arguments.group("Report");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     declare_session(arguments, options_);
     arguments.remark("Inputs without a file and weights without data are random.");
+    arguments.example("lemma bench net.onnx", "Latency and memory, over two seconds of runs.");
+    arguments.example("lemma bench net.onnx --threads=4 --profile",
+                      "With four threads, and the time of each step and operator.");
 }
 
 session::SessionOptions Bench::session_options() const {

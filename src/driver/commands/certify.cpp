@@ -28,6 +28,7 @@ public:
     std::string summary() const override {
         return "bounds the values and rounding errors of a model";
     }
+    std::string group() const override { return kAssuranceCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -53,6 +54,7 @@ private:
 
 void Certify::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Ranges");
     arguments.texts("--range",
                     ranges_.ranges,
                     "NAME=LOW:HIGH",
@@ -73,27 +75,30 @@ void Certify::declare(Arguments& arguments) {
                     "NAME=LOW:HIGH",
                     "range of a result that is taken for granted; can be repeated");
     declare_accumulate(arguments, certify_.accumulate);
+    arguments.group("Output");
     arguments.text("-o,--output", out_, "FILE.md|FILE.json", "write the certificate to a file");
     arguments.flag(
         "--elements", json_options_.elements, "JSON: bounds of each input and output element");
     arguments.flag("--inner", json_options_.inner, "JSON: also tensors inside of operations");
     arguments.flag("--allow-open", allow_open_, "exit with status 0 in spite of open points");
     arguments.flag("--no-search", no_search_, "do not search for inputs that cause trouble");
+    arguments.group("Limits");
     arguments.number("--max-steps",
                      certify_.max_steps,
                      {1, kAnyNumber},
                      "limit on the evaluated steps of formulas (4294967296)");
+    arguments.group("Model");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
     declare_loading(arguments, options_);
     declare_problem_style(arguments, style_);
     arguments.remark(
         "Prints a range and an error bound for every tensor, and for every operation whether it "
-        "can\n"
-        "overflow, give NaN or divide by zero (docs/certificate.md). The exit status is 1 if one "
-        "of "
-        "these\n"
-        "is not excluded.");
+        "can overflow, give NaN or divide by zero (docs/certificate.md). The exit status is 1 if "
+        "one of these is not excluded.");
+    arguments.example("lemma certify net.onnx --range x=0:1", "Inputs between 0 and 1.");
+    arguments.example("lemma certify net.onnx --data=recorded -o net.md",
+                      "Takes the ranges from recorded inputs and writes the certificate.");
 }
 
 session::SessionOptions Certify::session_options() const {

@@ -44,14 +44,17 @@ private:
 void Check::declare(Arguments& arguments) {
     model::CheckOptions& options = load_.check;
     arguments.words("MODEL", models_, kModelHelp);
+    arguments.group("Checks");
     arguments.flag("--syntax-only", options.syntax_only, "check only the syntax of the file");
     arguments.flag("--types-only", options.types_only, "check types, but do not compose graphs");
     arguments.flag("--module", options.library, "check a library module, which needs no graph");
+    arguments.group("Report");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     arguments.flag("--werror", werror_, "treat warnings as errors");
     arguments.flag("-v,--verbose", verbose_, "print `ok` for every valid model");
     declare_dialect(arguments, options);
+    arguments.group("Checks");
     const Choices<model::DataMode> modes = {{"auto", model::DataMode::Auto},
                                             {"require", model::DataMode::Require},
                                             {"ignore", model::DataMode::Ignore}};
@@ -61,6 +64,7 @@ void Check::declare(Arguments& arguments) {
                      "check the .dat files that exist, require all, or ignore them (auto)");
     declare_colour(arguments, colour_);
     declare_graph_options(arguments, options.graph);
+    arguments.group("Report");
     arguments.number("--max-errors",
                      max_errors_,
                      {0, kAnyNumber},
@@ -72,9 +76,15 @@ void Check::declare(Arguments& arguments) {
     arguments.choice("--dump", options.dump, dumps, "print the tokens or the syntax tree");
     arguments.exclude("--dump", "--json");
     declare_profile(arguments);
+    arguments.example("lemma check net.onnx", "Prints every error of a model with its place.");
+    arguments.example("lemma check --json models/*.nnef",
+                      "Checks several models; the result is one JSON document.");
+    arguments.example("lemma check --profile=sonnx --report=report.html net.onnx",
+                      "Checks the safety profile and writes the conformity report.");
 }
 
 void Check::declare_profile(Arguments& arguments) {
+    const Arguments::Group group(arguments, "Safety profile");
     model::ProfileOptions& profile = load_.profile;
     const Choices<bool> profiles = {{"sonnx", true}};
     arguments.choice("--profile", profile.sonnx, profiles, "also apply a safety profile (ONNX)");

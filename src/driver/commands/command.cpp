@@ -10,6 +10,7 @@ namespace lemma::driver {
 void declare_colour(Arguments& arguments, Colour& colour) {
     const Choices<Colour> choices = {
         {"auto", Colour::Auto}, {"always", Colour::Always}, {"never", Colour::Never}};
+    const Arguments::Group group(arguments, "Report");
     arguments.choice("--color", colour, choices, "use colours; auto: on terminals only (auto)");
 }
 
@@ -19,6 +20,7 @@ bool colour_errors(Colour colour, Terminal terminal) {
 }
 
 void declare_problem_style(Arguments& arguments, ProblemStyle& style) {
+    const Arguments::Group group(arguments, "Report");
     arguments.flag("--brief", style.brief, "print one line per diagnostic, without excerpts");
     arguments.flag("--json", style.json, "print diagnostics as one JSON document");
     declare_colour(arguments, style.colour);
@@ -48,14 +50,17 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(show_command());
     commands.push_back(run_command());
     commands.push_back(verify_command());
+    commands.push_back(bench_command());
     commands.push_back(convert_command());
     commands.push_back(compile_command());
-    commands.push_back(certify_command());
     commands.push_back(reference_command());
+    commands.push_back(certify_command());
     commands.push_back(prove_command());
-    commands.push_back(bench_command());
     commands.push_back(fmt_command());
     commands.push_back(ops_command());
+    commands.push_back(help_command());
+    commands.push_back(completion_command());
+    commands.push_back(man_command());
     return commands;
 }
 

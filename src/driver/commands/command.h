@@ -13,11 +13,19 @@
 
 namespace lemma::driver {
 
+inline constexpr const char* kModelCommands = "Models";
+inline constexpr const char* kCodeCommands = "Conversion and code";
+inline constexpr const char* kAssuranceCommands = "Assurance";
+inline constexpr const char* kLanguageCommands = "Language";
+inline constexpr const char* kHelpCommands = "Help";
+
 class Command {
 public:
     virtual ~Command() = default;
     virtual std::string name() const = 0;
     virtual std::string summary() const = 0;
+    // The heading under which `lemma --help` lists it.
+    virtual std::string group() const { return kModelCommands; }
     // The arguments are read into this object.
     virtual void declare(Arguments& arguments) = 0;
     virtual Outcome run(Terminal terminal, std::istream& input) const = 0;
@@ -51,6 +59,9 @@ std::unique_ptr<Command> prove_command();
 std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> ops_command();
+std::unique_ptr<Command> help_command();
+std::unique_ptr<Command> completion_command();
+std::unique_ptr<Command> man_command();
 
 // In the order of the help.
 std::vector<std::unique_ptr<Command>> all_commands();

@@ -35,6 +35,7 @@ public:
         return reference_ ? "the same as `lemma compile --form=certified`"
                           : "writes a model as C code";
     }
+    std::string group() const override { return kCodeCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -61,6 +62,7 @@ private:
 
 void Compile::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Output");
     if (reference_) {
         arguments.text("-o,--output", out_, "DIR", "folder to write (.)");
     } else {
@@ -88,6 +90,7 @@ void Compile::declare(Arguments& arguments) {
                         "leaves an extent to each run, within these bounds");
     }
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
+    arguments.group("Input");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
     declare_certified(arguments, certified_);
@@ -95,9 +98,18 @@ void Compile::declare(Arguments& arguments) {
     declare_problem_style(arguments, style_);
     arguments.remark(
         "Writes NAME.c and NAME.h, the constants in weights*.c, the arithmetic in sx.c, an example "
-        "in main.c,\n"
+        "in main.c, "
         "a Makefile, and NAME.json with the names of inputs and outputs. The same model gives the "
         "same bytes.");
+    if (reference_) {
+        arguments.example("lemma reference net.onnx -o code", "Writes certified C to a folder.");
+        return;
+    }
+    arguments.example("lemma compile net.onnx -o code", "Writes certified C99 to a folder.");
+    arguments.example("lemma compile net.onnx --form=fast --target=avx2 -o code",
+                      "Writes C with vectors for a processor.");
+    arguments.example("lemma compile net.onnx --name=net -o libnet.so",
+                      "Writes a shared library and its header libnet.h.");
 }
 
 std::string Compile::origin() const {

@@ -36,6 +36,7 @@ class Convert final : public Command {
 public:
     std::string name() const override { return "convert"; }
     std::string summary() const override { return "writes a model in another format"; }
+    std::string group() const override { return kCodeCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -59,6 +60,7 @@ void Convert::declare(Arguments& arguments) {
         "OUT",
         out_,
         "a folder or an archive (.tar, .tgz, .tar.bz2, .tar.xz, .zip) to write; ONNX: a file");
+    arguments.group("Output");
     const Choices<Target> targets = {
         {"sknd", Target::SkriptND}, {"nnef1", Target::Nnef1}, {"onnx", Target::Onnx}};
     arguments.choice("--to", target_, targets, "format to write (from the name of OUT)");
@@ -77,6 +79,7 @@ void Convert::declare(Arguments& arguments) {
     arguments.flag("--force",
                    options_.overwrite,
                    "overwrite files, and write into folders that are not empty");
+    arguments.group("Input");
     arguments.texts("-i",
                     load_.inputs,
                     "[NAME=]FILE",
@@ -87,6 +90,11 @@ void Convert::declare(Arguments& arguments) {
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
+    arguments.example("lemma convert net.onnx net.sknd", "Writes a folder with main.sknd.");
+    arguments.example("lemma convert net.nnef.tgz net.onnx --opset=17",
+                      "Writes ONNX with operator set 17.");
+    arguments.example("lemma convert net.onnx net.nnef.tgz --flat",
+                      "Writes an NNEF 1.0 archive of primitive operations.");
 }
 
 Result<Target> Convert::target() const {

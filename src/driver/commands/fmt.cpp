@@ -31,6 +31,7 @@ class Fmt final : public Command {
 public:
     std::string name() const override { return "fmt"; }
     std::string summary() const override { return "formats SkriptND and NNEF 1.0 files, in place"; }
+    std::string group() const override { return kLanguageCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -56,10 +57,13 @@ private:
 void Fmt::declare(Arguments& arguments) {
     arguments.words(
         "FILE", files_, "a .sknd or .nnef file; `-`: standard input to standard output");
+    arguments.group("Output");
     arguments.flag(
         "--check", check_, "change nothing; list the files that would change and exit with 1");
     arguments.flag("--stdout", stdout_, "print the result instead of writing the file");
+    arguments.group("Report");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
+    arguments.group("Output");
     const Choices<Dialect> dialects = {
         {"spec", Dialect::Spec}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
     arguments.choice("--dialect",
@@ -67,7 +71,12 @@ void Fmt::declare(Arguments& arguments) {
                      dialects,
                      "spelling to write; for NNEF 1.0 also the dialect to read (spec)");
     declare_colour(arguments, colour_);
+    arguments.group("Limits");
     arguments.number("--max-depth", max_depth_, {1, model::kMaxDepth}, "limit on nesting (256)");
+    arguments.example("lemma fmt main.sknd", "Formats a file in place.");
+    arguments.example("lemma fmt --check src/*.sknd",
+                      "Lists the files that would change; the status is 1 if there are any.");
+    arguments.example("lemma fmt - < graph.nnef", "Formats standard input to standard output.");
 }
 
 std::string_view first_word(std::string_view text) {

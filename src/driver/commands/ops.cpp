@@ -23,6 +23,7 @@ class Ops final : public Command {
 public:
     std::string name() const override { return "ops"; }
     std::string summary() const override { return "lists or explains the standard operators"; }
+    std::string group() const override { return kLanguageCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -50,6 +51,8 @@ void Ops::declare(Arguments& arguments) {
     arguments.exclude("--json", "--markdown");
     arguments.need("--check", "--markdown");
     arguments.remark("To list operators of other formats, name them: `onnx.*` or `nnef1.*`.");
+    arguments.example("lemma ops nn.conv", "An operator: signature, asserts and formula.");
+    arguments.example("lemma ops 'onnx.*'", "The operators of ONNX.");
 }
 
 // Operators of other formats, in modules such as `onnx.conv`, are listed only if a name asks for

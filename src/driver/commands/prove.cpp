@@ -61,6 +61,7 @@ class Prove final : public Command {
 public:
     std::string name() const override { return "prove"; }
     std::string summary() const override { return "proves a model's C code with Frama-C"; }
+    std::string group() const override { return kAssuranceCommands; }
     void declare(Arguments& arguments) override;
     Outcome run(Terminal terminal, std::istream& input) const override;
 
@@ -90,8 +91,10 @@ private:
 void Prove::declare(Arguments& arguments) {
     prove_.jobs = std::max(1U, std::thread::hardware_concurrency());
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Output");
     arguments.text("-o,--output", out_, "DIR", "keep the C code, the proved files and their logs");
     arguments.text("--name", prefix_, "NAME", "prefix of files and functions (model)");
+    arguments.group("Proof");
     arguments.text("--functions", functions_, "NAME,…", "prove these functions only");
     arguments.number("--jobs", prove_.jobs, {1, 1024}, "functions at a time (one per processor)");
     arguments.number(
@@ -101,6 +104,7 @@ void Prove::declare(Arguments& arguments) {
     arguments.flag("--no-cache", no_cache_, "neither use nor keep proofs");
     arguments.flag("--force", prove_.force, "prove again what was proved before");
     arguments.exclude("--cache", "--no-cache");
+    arguments.group("Model");
     arguments.texts(
         "-i,--input", options_.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
     declare_certified(arguments, certified_);
@@ -108,13 +112,13 @@ void Prove::declare(Arguments& arguments) {
     declare_problem_style(arguments, style_);
     arguments.remark(
         "Writes the certified C code of `lemma compile` and proves each function with the WP "
-        "plug-in of\n"
-        "Frama-C: its contract, the absence of run-time errors, and that it ends. A function is "
-        "proved once\n"
-        "for its text; later runs take the result from the cache. The values of weights are not "
-        "part of the\n"
-        "proof. The status is 0 if all goals are proved and 1 if not. Needs frama-c, why3, z3 and "
-        "cvc4.");
+        "plug-in of Frama-C: its contract, the absence of run-time errors, and that it ends. A "
+        "function is proved once for its text; later runs take the result from the cache. The "
+        "values of weights are not part of the proof. The status is 0 if all goals are proved and "
+        "1 if not. Needs frama-c, why3, z3 and cvc4.");
+    arguments.example("lemma prove net.onnx", "Proves all functions and prints a table.");
+    arguments.example("lemma prove net.onnx --json -o proof",
+                      "The same as JSON; keeps the C code and the logs.");
 }
 
 Result<std::optional<emit::CertifiedModel>> Prove::certified(session::Session& session,

@@ -75,10 +75,12 @@ private:
 
 void Run::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Input");
     arguments.texts(
         "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
     arguments.seed(
         "--random-inputs", random_inputs_, "use random values for inputs without a file");
+    arguments.group("Output");
     arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
     arguments.text("--steps",
                    steps_,
@@ -96,6 +98,7 @@ void Run::declare(Arguments& arguments) {
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
     arguments.flag("-t,--time", time_, "print the time of the run");
     declare_session(arguments, options_);
+    arguments.group("Report");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     declare_colour(arguments, colour_);
@@ -103,9 +106,14 @@ void Run::declare(Arguments& arguments) {
     arguments.exclude("--json", "--top");
     arguments.remark(
         "The interpreter computes in double and 64-bit integers, and rounds each result to its "
-        "type;\n"
-        "with --accumulate=f32 it rounds each real operation.\n"
-        "Random numbers depend only on the seed and the name of the tensor.");
+        "type; with --accumulate=f32 it rounds each real operation. Random numbers depend only on "
+        "the seed and the name of the tensor.");
+    arguments.example("lemma run net.onnx -i image=cat.npy --top=5",
+                      "Runs the model on a file and shows the five largest classes.");
+    arguments.example("lemma run net.onnx --random-inputs -o results",
+                      "Runs on random inputs and writes each output to results/NAME.npy.");
+    arguments.example("lemma run recurrent --steps=frames -o results",
+                      "Feeds frames/0, frames/1, … in order to one model with state.");
 }
 
 interpret::RunOptions Run::run_options(Terminal terminal) const {

@@ -38,6 +38,7 @@ private:
 
 void Show::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
+    arguments.group("Output");
     const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
     arguments.choice("--level",
                      level_,
@@ -46,8 +47,10 @@ void Show::declare(Arguments& arguments) {
     arguments.flag("--json", json_, "print one JSON document instead of the table");
     arguments.flag("--dot", dot_, "print a Graphviz graph instead of the table");
     arguments.flag("--text", text_, "print the composed program with its formulas");
+    arguments.group("Input");
     arguments.texts("-i", load_.inputs, "[NAME=]FILE", "ONNX: values of inputs that decide shapes");
     declare_graph_options(arguments, load_.check.graph);
+    arguments.group("Report");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     declare_colour(arguments, colour_);
     declare_dialect(arguments, load_.check);
@@ -57,10 +60,13 @@ void Show::declare(Arguments& arguments) {
     arguments.exclude("--json", "--text");
     arguments.exclude("--dot", "--text");
     arguments.remark(
-        "MACs are multiply-accumulate operations: iterations of formulas that sum products of two\n"
-        "tensor elements. Other formulas count 0. Activations are the inputs and all results;\n"
-        "their peak is the most memory needed at one time. A runtime extent counts at its upper\n"
+        "MACs are multiply-accumulate operations: iterations of formulas that sum products of two "
+        "tensor elements. Other formulas count 0. Activations are the inputs and all results; "
+        "their peak is the most memory needed at one time. A runtime extent counts at its upper "
         "bound, marked `≤`; without a bound it counts as 1, marked `≥`.");
+    arguments.example("lemma show net.onnx", "The operations with shapes, parameters and MACs.");
+    arguments.example("lemma show net.onnx --dot | dot -Tsvg -o net.svg",
+                      "The graph as a drawing, with Graphviz.");
 }
 
 std::optional<ir::Program> Show::load(model::Finding& finding) const {

@@ -36,15 +36,19 @@ private:
 void Verify::declare(Arguments& arguments) {
     arguments.words(
         "CASE", paths_, "a folder with case.json, or a folder that contains such folders");
+    arguments.group("Comparison");
     arguments.text("--rtol", relative_, "X", "relative tolerance (that of the case)");
     arguments.text("--atol", absolute_, "X", "absolute tolerance (that of the case)");
+    arguments.group("Report");
     arguments.flag("-v,--verbose", verbose_, "also list the cases that pass");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     declare_session(arguments, session_);
     arguments.remark(
         "A value passes if |got - want| <= atol + rtol * |want|. Integers and bools must be "
-        "equal.\n"
-        "The exit status is 1 if a case fails.");
+        "equal. The exit status is 1 if a case fails.");
+    arguments.example("lemma verify cases", "Runs all cases below a folder.");
+    arguments.example("lemma verify cases --engine=jit --rtol=1e-4",
+                      "Runs them as compiled code, with another tolerance.");
 }
 
 Result<std::optional<double>> tolerance(const std::string& option, const std::string& text) {
