@@ -96,7 +96,11 @@ Result<void> check_nnef1_model(const ModelFile& file,
 
 Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     LEMMA_TRY(OnnxModel model,
-              load_onnx(file, options.check, options.inputs, finding.sources, finding.diag));
+              load_onnx(file,
+                        options.check,
+                        {options.inputs, options.read_input},
+                        finding.sources,
+                        finding.diag));
     if (finding.diag.has_errors()) return std::nullopt;
     if (!model.imported.program) {
         return std::unexpected(

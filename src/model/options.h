@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/data_files.h"
+#include "model/given_inputs.h"
 #include "model/sknd/graph_options.h"
 #include "nnef1/syntax/dialect.h"
 #include "sknd/syntax/parser.h"
@@ -52,8 +53,9 @@ struct LoadOptions {
     CheckOptions check;
     tensor::SourceLimits source;
     DataMode data = DataMode::Ignore;  // the data check while loading
-    // Files as for `-i`, for models with inputs that decide shapes (ONNX).
+    // Files as for `-i`, for models with inputs that decide shapes (ONNX), and how to read them.
     std::vector<std::string> inputs;
+    InputReader read_input;
     ProfileOptions profile;
 };
 

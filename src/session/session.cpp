@@ -146,10 +146,13 @@ std::unique_ptr<Session> Session::open(const std::string& model,
     }
     const bool complete = !options.random_weights && !weights;
     const model::DataMode data = complete ? model::DataMode::Require : model::DataMode::Ignore;
-    auto loaded = model::load_model(
-        model,
-        {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
-        finding);
+    auto loaded = model::load_model(model,
+                                    {.check = options.check,
+                                     .source = options.source,
+                                     .data = data,
+                                     .inputs = options.inputs,
+                                     .read_input = options.read_input},
+                                    finding);
     if (!loaded) return nullptr;
     auto session = std::unique_ptr<Session>(new Session());
     session->model_ = std::move(*loaded);

@@ -40,6 +40,7 @@ struct SessionOptions {
     KeepOptions keep;
     // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
+    model::InputReader read_input;
     EngineKind engine = EngineKind::Auto;
     int threads = 1;
     CompileOptions compile;

@@ -11,6 +11,7 @@
 #include "diag/utf8.h"
 #include "interpret/random.h"
 #include "model/input_names.h"
+#include "tensor/archive/npz_file.h"
 #include "tensor/files/tensor_file.h"
 
 namespace lemma::session {
@@ -52,12 +53,12 @@ std::optional<Target> find_target(const std::vector<ir::Port>& ports, const std:
 }
 
 // Whole numbers in JSON become reals where reals are expected, because JSON writes both alike.
-Result<interpret::Array> read_for(const ir::Program& program,
-                                  const std::vector<ir::Port>& ports,
-                                  const std::string& name,
-                                  const std::string& path,
-                                  FileKind kind) {
-    LEMMA_TRY(interpret::Array array, read_array(path, kind));
+Result<interpret::Array> array_for(const ir::Program& program,
+                                   const std::vector<ir::Port>& ports,
+                                   const std::string& name,
+                                   const std::string& path,
+                                   const tensor::Tensor& tensor) {
+    LEMMA_TRY(interpret::Array array, interpret::to_array(tensor));
     const auto target = find_target(ports, name);
     if (!target || !path.ends_with(".json")) return array;
     const ir::TensorId id = target->port->operand.items[target->item];
@@ -75,13 +76,6 @@ public:
     explicit GivenInputs(const std::vector<ir::Port>& ports) : ports_(ports) {}
 
     bool has(const std::string& name) const { return given_.contains(name); }
-    // The first name without a value.
-    std::optional<std::string> next() const {
-        for (const std::string& name : all_names(ports_)) {
-            if (!has(name)) return name;
-        }
-        return std::nullopt;
-    }
     void set(const std::string& name, interpret::Array array) { given_[name] = std::move(array); }
     Result<interpret::NamedArrays> take() {
         interpret::NamedArrays arrays;
@@ -145,27 +139,16 @@ std::vector<std::string> item_names(const ir::Port& port, size_t count) {
 }
 
 Result<interpret::NamedArrays> read_inputs(const ir::Program& program,
-                                           const std::vector<std::string>& arguments) {
+                                           const std::vector<std::string>& arguments,
+                                           const model::InputReader& read) {
     const std::vector<ir::Port>& ports = inputs_of(program);
+    LEMMA_TRY(const auto inputs,
+              model::read_given(all_names(ports), {arguments, read}, model::GivenWhen::ForTheRun));
     GivenInputs given(ports);
-    for (const std::string& argument : arguments) {
-        const size_t middle = argument.find('=');
-        const bool named =
-            middle != std::string::npos && find_target(ports, argument.substr(0, middle));
-        std::string name = named ? argument.substr(0, middle) : "";
-        if (!named) {
-            if (middle != std::string::npos && !fs::exists(argument)) {
-                return std::unexpected(
-                    model::no_such_input(argument.substr(0, middle), all_names(ports)));
-            }
-            const auto next = given.next();
-            if (!next) return bad(fmt::format("`{}` is one input too many", argument));
-            name = *next;
-        }
-        if (given.has(name)) return bad(fmt::format("the input `{}` is given twice", name));
-        const std::string path = named ? argument.substr(middle + 1) : argument;
-        LEMMA_TRY(interpret::Array array, read_for(program, ports, name, path, FileKind::Any));
-        given.set(name, std::move(array));
+    for (const model::GivenInput& input : inputs) {
+        LEMMA_TRY(interpret::Array array,
+                  array_for(program, ports, input.name, input.path, input.tensor));
+        given.set(input.name, std::move(array));
     }
     return given.take();
 }
@@ -178,7 +161,8 @@ Result<interpret::NamedArrays> read_folder(const ir::Program& program,
         const std::string path = find_file(folder, name);
         std::error_code ignored;
         if (!fs::exists(path, ignored)) continue;
-        LEMMA_TRY(interpret::Array array, read_for(program, ports, name, path, FileKind::Regular));
+        LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(path));
+        LEMMA_TRY(interpret::Array array, array_for(program, ports, name, path, named.tensor));
         given.set(name, std::move(array));
     }
     return given.take();
@@ -198,6 +182,22 @@ Result<void> write_folder(std::span<const ir::Port> ports,
         }
     }
     return {};
+}
+
+Result<void> write_npz(std::span<const ir::Port> ports,
+                       const interpret::NamedArrays& arrays,
+                       const std::string& path) {
+    std::vector<tensor::NamedTensor> tensors;
+    for (const ir::Port& port : ports) {
+        const auto found = arrays.find(port.name);
+        if (found == arrays.end()) continue;
+        const auto names = item_names(port, found->second.size());
+        for (size_t i = 0; i < found->second.size(); ++i) {
+            LEMMA_TRY(tensor::Tensor tensor, interpret::to_tensor(found->second[i]));
+            tensors.push_back({.name = names[i], .tensor = std::move(tensor)});
+        }
+    }
+    return tensor::write_npz(path, tensors);
 }
 
 Result<interpret::NamedArrays> gather_inputs(const ir::Program& program,

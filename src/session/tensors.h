@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "interpret/interpret.h"
 #include "ir/program/program.h"
+#include "model/given_inputs.h"
 
 namespace lemma::session {
 
@@ -26,9 +27,10 @@ Result<void> write_array(const std::string& path, const interpret::Array& array)
 // The names of a port's tensors in files: `x`, or `xs.0`, `xs.1`, …
 std::vector<std::string> item_names(const ir::Port& port, size_t count);
 
-// Reads the files of `-i NAME=FILE` and `-i FILE`; the latter are for the inputs in order.
+// Reads the files of `-i NAME=FILE` and `-i FILE` (model/given_inputs.h).
 Result<interpret::NamedArrays> read_inputs(const ir::Program& program,
-                                           const std::vector<std::string>& arguments);
+                                           const std::vector<std::string>& arguments,
+                                           const model::InputReader& read = {});
 // All inputs, or outputs, with a file in the folder, `NAME.npy` or in another format.
 Result<interpret::NamedArrays> read_folder(const ir::Program& program,
                                            const std::vector<ir::Port>& ports,
@@ -36,6 +38,10 @@ Result<interpret::NamedArrays> read_folder(const ir::Program& program,
 Result<void> write_folder(std::span<const ir::Port> ports,
                           const interpret::NamedArrays& arrays,
                           const std::string& folder);
+// All arrays in one .npz file, by their names.
+Result<void> write_npz(std::span<const ir::Port> ports,
+                       const interpret::NamedArrays& arrays,
+                       const std::string& path);
 // Groups inputs by their item names into the ports of the graph. For a pack with a run-time length,
 // the last items may be missing, or all.
 Result<interpret::NamedArrays> gather_inputs(const ir::Program& program,

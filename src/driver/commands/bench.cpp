@@ -10,6 +10,7 @@
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
+#include "driver/inputs.h"
 #include "driver/json_text.h"
 #include "driver/options.h"
 #include "engine/engine.h"
@@ -37,7 +38,9 @@ public:
 
 private:
     session::SessionOptions session_options() const;
-    Result<void> measure(session::Session& session, BenchNumbers& numbers) const;
+    Result<void> measure(session::Session& session,
+                         const model::InputReader& read,
+                         BenchNumbers& numbers) const;
     Result<void> measure_runs(engine::Engine& engine, BenchNumbers& numbers) const;
     void describe(session::Session& session, BenchNumbers& numbers) const;
     Result<std::string> result(session::Session& session, const BenchNumbers& numbers) const;
@@ -58,8 +61,7 @@ private:
 void Bench::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.group("Input");
-    arguments.texts(
-        "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
+    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
     arguments.group("Measurement");
     arguments.number("--runs", runs_, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
     arguments.flag("--profile", profile_, "print the time of each step and operator");
@@ -137,8 +139,11 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
     numbers.target = stats.target;
 }
 
-Result<void> Bench::measure(session::Session& session, BenchNumbers& numbers) const {
-    LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(session.program(), inputs_));
+Result<void> Bench::measure(session::Session& session,
+                            const model::InputReader& read,
+                            BenchNumbers& numbers) const {
+    LEMMA_TRY(interpret::NamedArrays inputs,
+              session::read_inputs(session.program(), inputs_, read));
     LEMMA_TRY(session::add_random_inputs(session.program(), seed_, inputs));
     engine::Engine& engine = *session.engine();
     const auto begin = Clock::now();
@@ -168,7 +173,7 @@ Result<std::string> Bench::result(session::Session& session, const BenchNumbers&
            summary_text(numbers);
 }
 
-Outcome Bench::run(Terminal terminal, std::istream&) const {
+Outcome Bench::run(Terminal terminal, std::istream& input) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     Outcome outcome;
     const auto fail = [&](const Error& error) {
@@ -176,7 +181,9 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
         outcome.err = model::error_line(error);
         return outcome;
     };
+    if (auto good = check_standard_input(inputs_); !good) return fail(good.error());
     session::SessionOptions options = session_options();
+    options.read_input = input_reader(input);
     if (!dump_.empty()) {
         auto pass = session::dumped_pass(dump_);
         if (!pass) return fail(pass.error());
@@ -196,7 +203,8 @@ Outcome Bench::run(Terminal terminal, std::istream&) const {
         return outcome;
     }
     LEMMA_CHECK(session->engine());  // it was asked for
-    if (auto done = measure(*session, numbers); !done) return fail(done.error());
+    if (auto done = measure(*session, options.read_input, numbers); !done)
+        return fail(done.error());
     auto text = result(*session, numbers);
     if (!text) return fail(text.error());
     outcome.out = std::move(*text);

@@ -4,6 +4,7 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
+#include "driver/inputs.h"
 #include "model/files.h"
 #include "model/find_model.h"
 #include "model/options.h"
@@ -15,8 +16,6 @@
 namespace lemma::driver {
 
 namespace {
-
-constexpr const char* kStandardInput = "-";
 
 enum class Dialect { Spec, Khronos, Tract };
 

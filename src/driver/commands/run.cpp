@@ -8,7 +8,9 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
+#include "driver/inputs.h"
 #include "driver/options.h"
+#include "driver/outputs.h"
 #include "driver/time_text.h"
 #include "driver/verify/results_json.h"
 #include "engine/engine.h"
@@ -36,11 +38,17 @@ private:
         double seconds = 0;                                            // of the runs alone
         std::vector<std::pair<std::string, interpret::Array>> dumped;  // in the last step, by name
     };
-    void run_model(Terminal terminal, model::Finding& finding, Results& results) const;
+    void run_model(Terminal terminal,
+                   std::istream& input,
+                   model::Finding& finding,
+                   Results& results) const;
+    Result<void> check_arguments() const;
     Result<bool> run_steps(session::Session& session,
                            model::Finding& finding,
                            Results& results) const;
     Result<bool> run_once(session::Session& session,
+                          const model::InputReader& read,
+                          const Terminal& terminal,
                           model::Finding& finding,
                           Results& results) const;
     // Outputs, and the tensors named by `--dump`.
@@ -76,12 +84,15 @@ private:
 void Run::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.group("Input");
-    arguments.texts(
-        "-i,--input", inputs_, "[NAME=]FILE", "read an input from a .npy, .dat, .pb or .json file");
+    arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
     arguments.seed(
         "--random-inputs", random_inputs_, "use random values for inputs without a file");
     arguments.group("Output");
-    arguments.text("-o,--output", output_, "DIR", "write each output to DIR/NAME.npy");
+    arguments.text("-o,--output",
+                   output_,
+                   "DIR|FILE",
+                   "write each output to DIR/NAME.npy; FILE.npz: all into one file; FILE.npy: the "
+                   "only output; -: it to standard output");
     arguments.text("--steps",
                    steps_,
                    "DIR",
@@ -112,6 +123,10 @@ void Run::declare(Arguments& arguments) {
                       "Runs the model on a file and shows the five largest classes.");
     arguments.example("lemma run net.onnx --random-inputs -o results",
                       "Runs on random inputs and writes each output to results/NAME.npy.");
+    arguments.example("lemma run net.onnx -i inputs.npz -o outputs.npz",
+                      "Reads all inputs from one file and writes all outputs to another.");
+    arguments.example("lemma run net.onnx -i - -o - < x.npy > y.npy",
+                      "Reads standard input and writes standard output.");
     arguments.example("lemma run recurrent --steps=frames -o results",
                       "Feeds frames/0, frames/1, … in order to one model with state.");
 }
@@ -197,25 +212,30 @@ std::optional<Run::Step> Run::timed_step(session::Session& session,
 }
 
 Result<bool> Run::run_once(session::Session& session,
+                           const model::InputReader& read,
+                           const Terminal& terminal,
                            model::Finding& finding,
                            Results& results) const {
     const ir::Program& program = session.program();
-    LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(program, inputs_));
+    LEMMA_TRY(check_place(output_, session.outputs().size(), terminal.out));
+    LEMMA_TRY(interpret::NamedArrays inputs, session::read_inputs(program, inputs_, read));
     LEMMA_TRY(complete(program, inputs));
     const auto step = timed_step(session, inputs, finding, results);
     if (!step) return false;
     if (!output_.empty()) {
-        LEMMA_TRY(session::write_folder(step->ports, step->arrays, output_));
+        LEMMA_TRY(results.text, write_outputs(output_, step->ports, step->arrays));
     }
     for (const ir::Port& port : step->ports) {
         const auto& items = step->arrays.at(port.name);
         const auto names = session::item_names(port, items.size());
         for (size_t i = 0; i < items.size() && !json_; ++i) {
             if (output_.empty()) results.text += session::summary(names[i], items[i]);
-            if (top_ > 0) results.text += session::top_classes(items[i], top_);
+            if (top_ > 0 && output_ != kStandardOutput)
+                results.text += session::top_classes(items[i], top_);
         }
     }
-    if (json_) results.text = results_json(step->ports, step->arrays, finding.remarks);
+    if (json_ && output_ != kStandardOutput)
+        results.text = results_json(step->ports, step->arrays, finding.remarks);
     return true;
 }
 
@@ -255,16 +275,37 @@ Result<bool> Run::run_steps(session::Session& session,
     }
 }
 
-void Run::run_model(Terminal terminal, model::Finding& finding, Results& results) const {
+// What the declarations cannot express.
+Result<void> Run::check_arguments() const {
+    LEMMA_TRY(check_standard_input(inputs_));
+    if (output_ == kStandardOutput && (json_ || top_ > 0)) {
+        return std::unexpected(
+            Error{fmt::format("`-o -` and {} both print to standard output: give one of them",
+                              json_ ? "--json" : "--top")});
+    }
+    if (!steps_.empty() && is_single_place(output_)) {
+        return std::unexpected(Error{
+            fmt::format("--steps writes a folder for each step, but `-o {}` is a file", output_)});
+    }
+    return {};
+}
+
+void Run::run_model(Terminal terminal,
+                    std::istream& input,
+                    model::Finding& finding,
+                    Results& results) const {
     const auto unusable = [&](Error error) { finding.fail(std::move(error)); };
+    if (auto good = check_arguments(); !good) return unusable(good.error());
     session::SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
+    options.read_input = input_reader(input);
     if (auto done = open_dump(options, results); !done) return unusable(done.error());
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return;
-    const auto done = steps_.empty() ? run_once(*session, finding, results)
-                                     : run_steps(*session, finding, results);
+    const auto done = steps_.empty()
+                          ? run_once(*session, options.read_input, terminal, finding, results)
+                          : run_steps(*session, finding, results);
     if (session->engine()) results.text = session->engine()->dumped() + results.text;
     if (!done) return unusable(done.error());
     if (!*done || save_variables_.empty()) return;
@@ -272,10 +313,10 @@ void Run::run_model(Terminal terminal, model::Finding& finding, Results& results
     if (!saved) unusable(saved.error());
 }
 
-Outcome Run::run(Terminal terminal, std::istream&) const {
+Outcome Run::run(Terminal terminal, std::istream& input) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     Results results;
-    run_model(terminal, finding, results);
+    run_model(terminal, input, finding, results);
     if (terminal.progress) terminal.progress("");
     finding.diag.sort_by_place();
     Outcome outcome{.status = finding.status, .out = results.text};

@@ -4,22 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <unordered_set>
 
-#include "model/input_names.h"
 #include "model/onnx/external.h"
 #include "onnx/read.h"
 #include "onnx/validate.h"
 #include "sknd/compose/calls.h"
 #include "tensor/files/file_io.h"
-#include "tensor/files/tensor_file.h"
 
 namespace lemma::model {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // The inputs that a run needs, in order; initialisers are only defaults of inputs.
 std::vector<std::string> input_names(const onnx::Model& model) {
@@ -33,30 +28,12 @@ std::vector<std::string> input_names(const onnx::Model& model) {
     return names;
 }
 
-Result<std::map<std::string, tensor::Tensor>> read_given(const onnx::Model& model,
-                                                         const std::vector<std::string>& inputs) {
-    const std::vector<std::string> names = input_names(model);
+// The run reports inputs that are missing or too many.
+Result<std::map<std::string, tensor::Tensor>> deciding_inputs(const onnx::Model& model,
+                                                              const GivenFiles& files) {
+    LEMMA_TRY(auto inputs, read_given(input_names(model), files, GivenWhen::BeforeTheRun));
     std::map<std::string, tensor::Tensor> given;
-    for (const std::string& argument : inputs) {
-        const size_t middle = argument.find('=');
-        std::string name = argument.substr(0, middle);
-        const bool named =
-            middle != std::string::npos && std::ranges::find(names, name) != names.end();
-        std::error_code ignored;
-        if (!named) {
-            if (middle != std::string::npos && !fs::exists(argument, ignored))
-                return std::unexpected(no_such_input(name, names));
-            const auto next = std::ranges::find_if(
-                names, [&](const std::string& each) { return !given.contains(each); });
-            if (next == names.end()) break;  // the run reports it
-            name = *next;
-        }
-        const std::string path = named ? argument.substr(middle + 1) : argument;
-        // A pipe can be read only once, by the run.
-        if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
-        LEMMA_TRY(tensor::NamedTensor tensor, tensor::read_tensor_file(path));
-        given[name] = std::move(tensor.tensor);
-    }
+    for (GivenInput& input : inputs) given[input.name] = std::move(input.tensor);
     return given;
 }
 
@@ -82,7 +59,7 @@ bool lacks_operators(const Diagnostics& diag) {
 
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const std::vector<std::string>& inputs,
+                            const GivenFiles& inputs,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
     LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path, model.kind));
@@ -97,7 +74,7 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     if (diag.has_errors()) return result;
 
     onnx::ImportOptions import;
-    LEMMA_TRY(import.inputs, read_given(result.model, inputs));
+    LEMMA_TRY(import.inputs, deciding_inputs(result.model, inputs));
     import.read_external = result.read_external;
     const std::vector<std::string> called = onnx::called_operators(result.model);
     const Diagnostics before = diag;

@@ -24,7 +24,7 @@ struct OnnxModel {
 // itself; faults in its contents go to `diag`.
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const std::vector<std::string>& inputs,
+                            const GivenFiles& inputs,
                             diag::SourceMap& sources,
                             Diagnostics& diag);
 

@@ -66,8 +66,13 @@ public:
     Archive(const LibArchive& lib,
             std::string path,
             std::optional<std::string> bytes,
-            const SourceLimits& limits)
-        : lib_(lib), path_(std::move(path)), bytes_(std::move(bytes)), limits_(limits) {}
+            const SourceLimits& limits,
+            ArchiveNames names)
+        : lib_(lib),
+          path_(std::move(path)),
+          bytes_(std::move(bytes)),
+          limits_(limits),
+          plain_(names == ArchiveNames::AsWritten) {}
 
     Result<void> index();
 
@@ -98,6 +103,7 @@ private:
     std::string path_;
     std::optional<std::string> bytes_;
     SourceLimits limits_;
+    bool plain_;  // names are no paths
     std::map<std::string, Member, std::less<>> members_;
     int64_t unpacked_ = 0;
     int64_t kept_ = 0;
@@ -167,7 +173,7 @@ Result<void> Archive::index() {
         LEMMA_TRY(check_headers(handle, ordinal));
         LEMMA_TRY(add(handle, entry, ordinal));
     }
-    strip_top_folder();
+    if (!plain_) strip_top_folder();
     return {};
 }
 
@@ -204,13 +210,13 @@ Result<void> Archive::add(const Handle& handle, archive_entry* entry, int64_t or
     if (!written) {
         return cannot_read(path_, fmt::format("the name of entry {} is damaged", ordinal));
     }
-    const auto name = clean_name(written);
+    const auto name = plain_ ? std::string(written) : clean_name(written);
     if (!name) return refuse(written, "leads out of the archive");
     LEMMA_TRY(check_kind(entry, *name));
 
     // Entries that are not kept are read as well: they may be damaged, and they count.
-    const bool wanted =
-        lib_.archive_entry_filetype(entry) != AE_IFDIR && !name->empty() && !is_hidden(*name);
+    const bool wanted = lib_.archive_entry_filetype(entry) != AE_IFDIR && !name->empty() &&
+                        (plain_ || !is_hidden(*name));
     Member member = {.path = *name, .ordinal = ordinal};
     LEMMA_TRY(member.bytes, unpack(handle, wanted ? limits_.memory - kept_ : 0, member.kept));
     if (member.bytes > limits_.max_file_bytes) {
@@ -318,9 +324,11 @@ Result<std::string> Archive::read_again(const Member& member, int64_t first_byte
 
 Result<std::shared_ptr<const ModelSource>> open_indexed(std::string path,
                                                         std::optional<std::string> bytes,
-                                                        const SourceLimits& limits) {
+                                                        const SourceLimits& limits,
+                                                        ArchiveNames names) {
     LEMMA_TRY(const LibArchive* const lib, load_libarchive());
-    const auto archive = std::make_shared<Archive>(*lib, std::move(path), std::move(bytes), limits);
+    const auto archive =
+        std::make_shared<Archive>(*lib, std::move(path), std::move(bytes), limits, names);
     LEMMA_TRY(archive->index());
     return archive;
 }
@@ -446,13 +454,14 @@ Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
                                                         const SourceLimits& limits) {
     // A pipe cannot be read twice, and a device need not end.
     LEMMA_TRY(open_file(path, FileKind::Regular, INT64_MAX));
-    return open_indexed(path, std::nullopt, limits);
+    return open_indexed(path, std::nullopt, limits, ArchiveNames::OfModel);
 }
 
 Result<std::shared_ptr<const ModelSource>> open_archive_bytes(std::string bytes,
                                                               std::string name,
-                                                              const SourceLimits& limits) {
-    return open_indexed(std::move(name), std::move(bytes), limits);
+                                                              const SourceLimits& limits,
+                                                              ArchiveNames names) {
+    return open_indexed(std::move(name), std::move(bytes), limits, names);
 }
 
 }  // namespace lemma::tensor

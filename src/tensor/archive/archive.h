@@ -53,9 +53,15 @@ bool is_archive_name(std::string_view path);
 // folder at the top, names are relative to that folder.
 Result<std::shared_ptr<const ModelSource>> open_archive(const std::string& path,
                                                         const SourceLimits& limits = {});
+enum class ArchiveNames : uint8_t {
+    OfModel,    // relative to the one folder at the top; hidden files are left out
+    AsWritten,  // any text; nothing is a path
+};
 // The same for an archive in memory; `name` is its name in messages.
-Result<std::shared_ptr<const ModelSource>> open_archive_bytes(std::string bytes,
-                                                              std::string name,
-                                                              const SourceLimits& limits = {});
+Result<std::shared_ptr<const ModelSource>> open_archive_bytes(
+    std::string bytes,
+    std::string name,
+    const SourceLimits& limits = {},
+    ArchiveNames names = ArchiveNames::OfModel);
 
 }  // namespace lemma::tensor

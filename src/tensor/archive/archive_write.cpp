@@ -4,6 +4,7 @@
 
 #include "base/open_file.h"
 #include "tensor/archive/libarchive.h"
+#include "tensor/archive/npz_file.h"
 
 namespace lemma::tensor {
 
@@ -34,7 +35,8 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
     const LibArchive& lib = *library;
     auto handle = std::make_unique<Handle>(lib, path);
     if (!handle->out) return std::unexpected(Error{"out of memory"});
-    const bool zip = path.ends_with(".zip");
+    const bool npz = is_npz_name(path);
+    const bool zip = npz || path.ends_with(".zip");
     int done = zip ? lib.archive_write_set_format_zip(handle->out)
                    : lib.archive_write_set_format_pax_restricted(handle->out);
     const bool bzip2 = path.ends_with("bz2");
@@ -47,6 +49,8 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
         if (done == ARCHIVE_OK)
             done = lib.archive_write_set_options(handle->out, "gzip:!timestamp");
     }
+    if (done == ARCHIVE_OK && npz)
+        done = lib.archive_write_set_options(handle->out, "zip:compression=store");
     if (done == ARCHIVE_OK) done = lib.archive_write_open_filename(handle->out, path.c_str());
     if (done != ARCHIVE_OK) return handle->trouble();
     return ArchiveWriter(std::move(handle));

@@ -1,5 +1,5 @@
 // tensor/archive/archive_write.h — writes the files of a model into an archive: .tar, .tar.gz,
-// .tar.bz2, .tar.xz or .zip, by the ending of its name. The same files give the same bytes.
+// .tar.bz2, .tar.xz, .zip or .npz, by the ending of its name. The same files give the same bytes.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace lemma::tensor {
 
 class ArchiveWriter {
 public:
-    // The name must satisfy is_archive_name.
+    // The name must satisfy is_archive_name, or end in .npz.
     static Result<ArchiveWriter> create(const std::string& path);
     ArchiveWriter(ArchiveWriter&&) noexcept;
     ArchiveWriter& operator=(ArchiveWriter&&) noexcept;

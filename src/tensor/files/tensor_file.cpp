@@ -16,7 +16,8 @@ namespace lemma::tensor {
 
 namespace {
 
-constexpr std::string_view kKnown = ".npy (NumPy), .dat (NNEF), .pb (ONNX) and .json files";
+constexpr std::string_view kWritten = ".npy (NumPy), .dat (NNEF), .pb (ONNX) and .json files";
+constexpr std::string_view kRead = ".npy and .npz (NumPy), .dat (NNEF), .pb (ONNX) and .json files";
 
 Result<NamedTensor> unnamed(Result<Tensor> tensor) {
     if (!tensor) return std::unexpected(std::move(tensor).error());
@@ -69,13 +70,19 @@ const Format* by_content(std::string_view bytes) {
 
 }  // namespace
 
+bool has_tensor_ending(const std::string& path) { return by_ending(path) != nullptr; }
+
 Result<NamedTensor> read_tensor_file(const std::string& path, FileKind kind) {
     LEMMA_TRY(const std::string bytes, read_file(path, kind));
+    return decode_tensor_file(bytes, path);
+}
+
+Result<NamedTensor> decode_tensor_file(std::string_view bytes, const std::string& path) {
     const Format* format = by_ending(path);
     if (!format) format = by_content(bytes);
     if (!format) {
-        return cannot_read(
-            path, fmt::format("its format is not known; tensors are read from {}", kKnown));
+        return cannot_read(path,
+                           fmt::format("its format is not known; tensors are read from {}", kRead));
     }
     auto named = format->decode(bytes);
     if (!named) return cannot_read(path, named.error().message);
@@ -86,7 +93,7 @@ Result<void> write_tensor_file(const std::string& path, const NamedTensor& named
     const Format* format = by_ending(path);
     if (!format) {
         return cannot_write(
-            path, fmt::format("its format is not known; tensors are written to {}", kKnown));
+            path, fmt::format("its format is not known; tensors are written to {}", kWritten));
     }
     const auto bytes = format->encode(named);
     if (!bytes) return cannot_write(path, bytes.error().message);

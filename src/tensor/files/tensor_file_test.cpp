@@ -55,10 +55,11 @@ TEST_F(TensorFile, KnowsFormatsByTheirFirstBytes) {
 
 TEST_F(TensorFile, SaysWhatCanBeRead) {
     ASSERT_TRUE(write_file(path("x.txt"), "1 2 3"));
-    EXPECT_EQ(read_tensor_file(path("x.txt")).error().message,
-              "cannot read `" + path("x.txt") +
-                  "`: its format is not known; tensors are read from .npy (NumPy), .dat (NNEF), "
-                  ".pb (ONNX) and .json files");
+    EXPECT_EQ(
+        read_tensor_file(path("x.txt")).error().message,
+        "cannot read `" + path("x.txt") +
+            "`: its format is not known; tensors are read from .npy and .npz (NumPy), .dat (NNEF), "
+            ".pb (ONNX) and .json files");
     EXPECT_EQ(write_tensor_file(path("x.txt"), named_).error().message,
               "cannot write `" + path("x.txt") +
                   "`: its format is not known; tensors are written to .npy (NumPy), .dat (NNEF), "
