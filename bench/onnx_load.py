@@ -20,19 +20,21 @@ HERE = pathlib.Path(__file__).parent
 class Lemma:
     def __init__(self, library: str):
         self.library = ctypes.CDLL(library)
-        self.library.lemma_error.restype = ctypes.c_char_p
-        self.library.lemma_error.argtypes = [ctypes.c_void_p]
-        self.library.lemma_free.argtypes = [ctypes.c_void_p]
+        self.library.lemma_report_text.restype = ctypes.c_char_p
+        self.library.lemma_report_text.argtypes = [ctypes.c_void_p]
+        self.library.lemma_report_free.argtypes = [ctypes.c_void_p]
+        self.library.lemma_model_free.argtypes = [ctypes.c_void_p]
 
     def load(self, path: str) -> float:
         """Milliseconds of CPU time."""
-        model = ctypes.c_void_p()
+        model, report = ctypes.c_void_p(), ctypes.c_void_p()
         begin = time.process_time()
-        status = self.library.lemma_load(path.encode(), None, ctypes.byref(model))
+        status = self.library.lemma_load(path.encode(), None, ctypes.byref(model), ctypes.byref(report))
         spent = (time.process_time() - begin) * 1e3
         if status != 0:
-            sys.exit(f"{path}: {self.library.lemma_error(model).decode()}")
-        self.library.lemma_free(model)
+            sys.exit(f"{path}: {self.library.lemma_report_text(report).decode()}")
+        self.library.lemma_report_free(report)
+        self.library.lemma_model_free(model)
         return spent
 
 

@@ -89,17 +89,22 @@ int serve(const std::function<bool()>& run, const std::function<uint64_t()>& dig
 int serve_engine(const char* path, const std::vector<Input>& given) {
     lemma::LoadOptions options;
     options.engine = lemma::EngineChoice::Compile;
-    lemma::LoadResult loaded = lemma::Model::load(path, options);
+    const lemma::LoadResult loaded = lemma::Model::load(path, options);
     if (!loaded.ok()) {
         std::fprintf(stderr, "%s", loaded.text().c_str());
         return 1;
     }
-    lemma::Model& model = *loaded.model;
+    const lemma::Model& model = *loaded.model;
+    lemma::SessionResult made = model.session();
+    if (!made.ok()) {
+        std::fprintf(stderr, "%s", made.text().c_str());
+        return 1;
+    }
     lemma::Tensors inputs;
     for (const Input& input : given) inputs[input.name] = input.tensor;
     lemma::RunResult last;
     const auto run = [&] {
-        last = model.run(inputs);
+        last = made.session->run(inputs);
         if (!last.ok()) std::fprintf(stderr, "%s", last.text().c_str());
         return last.ok();
     };

@@ -57,17 +57,22 @@ int main(int argc, char** argv) {
     auto begin = Clock::now();
     lemma::LoadOptions options;
     options.engine = lemma::EngineChoice::Compile;
-    options.threads = std::atoi(argv[2]);
-    lemma::LoadResult loaded = lemma::Model::load(argv[1], options);
+    const lemma::LoadResult loaded = lemma::Model::load(argv[1], options);
     if (!loaded.ok()) {
         std::fprintf(stderr, "%s", loaded.text().c_str());
         return 1;
     }
-    lemma::Model& model = *loaded.model;
+    const lemma::Model& model = *loaded.model;
+    lemma::SessionResult made = model.session({std::atoi(argv[2]), 0});
+    if (!made.ok()) {
+        std::fprintf(stderr, "%s", made.text().c_str());
+        return 1;
+    }
+    lemma::Session& session = *made.session;
     const double load = milliseconds_since(begin);
     const lemma::Tensors inputs = ramps(model);
     begin = Clock::now();
-    const lemma::RunResult first = model.run(inputs);
+    const lemma::RunResult first = session.run(inputs);
     if (!first.ok()) {
         std::fprintf(stderr, "%s", first.text().c_str());
         return 1;
@@ -83,7 +88,7 @@ int main(int argc, char** argv) {
         std::printf("[");
         for (int i = 0; i < runs; ++i) {
             begin = Clock::now();
-            if (!model.run(inputs).ok()) return 1;
+            if (!session.run(inputs).ok()) return 1;
             std::printf("%s%.4f", i == 0 ? "" : ", ", milliseconds_since(begin));
         }
         std::printf("]\n");

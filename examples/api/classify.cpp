@@ -27,13 +27,16 @@ int fail(const lemma::Outcome& outcome) {
 
 int main(int argc, char** argv) {
     if (argc != 2) return std::fputs("usage: classify MODEL\n", stderr), 2;
-    lemma::LoadResult loaded = lemma::Model::load(argv[1]);
+    const lemma::LoadResult loaded = lemma::Model::load(argv[1]);
     if (!loaded.ok()) return fail(loaded);
 
-    lemma::Model& model = *loaded.model;
+    const lemma::Model& model = *loaded.model;
+    lemma::SessionResult made = model.session();
+    if (!made.ok()) return fail(made);
+
     const lemma::TensorInfo& picture = model.inputs().front();
     const lemma::RunResult result =
-        model.run({{picture.name, lemma::Tensor::of<float>(picture.shape, kSeven)}});
+        made.session->run({{picture.name, lemma::Tensor::of<float>(picture.shape, kSeven)}});
     if (!result.ok()) return fail(result);
 
     const auto scores = result.outputs.at(model.outputs().front().name).values<float>();

@@ -7,7 +7,7 @@
 import ctypes as c
 import sys
 
-INPUTS, OUTPUTS, F32 = 0, 1, 3  # of lemma.h
+F32 = 3  # of lemma.h
 SEVEN = "11111 00001 00010 00100 00100 01000 01000"
 
 
@@ -18,36 +18,39 @@ class Tensor(c.Structure):
 
 def load_library(path):
     lemma = c.CDLL(path)
-    model, text = c.c_void_p, c.c_char_p
-    lemma.lemma_load.argtypes = [text, c.c_void_p, c.POINTER(model)]
-    lemma.lemma_free.argtypes = [model]
-    lemma.lemma_error.argtypes, lemma.lemma_error.restype = [model], text
-    lemma.lemma_name.argtypes, lemma.lemma_name.restype = [model, c.c_int, c.c_size_t], text
-    lemma.lemma_set_input.argtypes = [model, text, c.POINTER(Tensor)]
-    lemma.lemma_run.argtypes = [model]
-    lemma.lemma_get_output.argtypes = [model, text, c.POINTER(Tensor)]
+    handle, place = c.c_void_p, c.POINTER(c.c_void_p)
+    lemma.lemma_load.argtypes = [c.c_char_p, c.c_void_p, place, place]
+    lemma.lemma_session_create.argtypes = [handle, c.c_void_p, place, place]
+    lemma.lemma_run.argtypes = [handle, c.POINTER(Tensor), c.c_size_t, c.POINTER(Tensor),
+                                c.c_size_t, c.c_void_p, place]
+    lemma.lemma_report_text.argtypes, lemma.lemma_report_text.restype = [handle], c.c_char_p
+    lemma.lemma_report_free.argtypes = [handle]
+    lemma.lemma_session_free.argtypes = [handle]
+    lemma.lemma_model_free.argtypes = [handle]
     return lemma
 
 
 def main(library, path):
-    lemma, model = load_library(library), c.c_void_p()
+    lemma = load_library(library)
+    model, session, report = c.c_void_p(), c.c_void_p(), c.c_void_p()
 
     def check(status):
         if status != 0:
-            sys.stderr.write(lemma.lemma_error(model).decode())
+            sys.stderr.write(lemma.lemma_report_text(report).decode())
             sys.exit(status)
+        lemma.lemma_report_free(report)  # warnings and notes, if any
 
-    check(lemma.lemma_load(path.encode(), None, c.byref(model)))
+    check(lemma.lemma_load(path.encode(), None, c.byref(model), c.byref(report)))
+    check(lemma.lemma_session_create(model, None, c.byref(session), c.byref(report)))
     dots = (c.c_float * 35)(*[float(dot) for dot in SEVEN.replace(" ", "")])
     picture = Tensor(F32, 2, (c.c_int64 * 2)(7, 5), c.cast(dots, c.c_void_p), c.sizeof(dots))
-    check(lemma.lemma_set_input(model, lemma.lemma_name(model, INPUTS, 0), c.byref(picture)))
-    check(lemma.lemma_run(model))
     output = Tensor()
-    check(lemma.lemma_get_output(model, lemma.lemma_name(model, OUTPUTS, 0), c.byref(output)))
+    check(lemma.lemma_run(session, picture, 1, output, 1, None, c.byref(report)))
     scores = list((c.c_float * (output.size // 4)).from_address(output.data))
     best = scores.index(max(scores))
     print(f"class {best}, probability {scores[best]:.3f}")
-    lemma.lemma_free(model)
+    lemma.lemma_session_free(session)
+    lemma.lemma_model_free(model)
 
 
 if __name__ == "__main__":

@@ -94,9 +94,35 @@ using Tensors = std::map<std::string, Tensor>;
 struct TensorInfo {
     std::string name;
     DataType type = DataType::F32;
-    Shape shape;            // -1: a runtime extent
-    Shape bounds;           // upper bound of each extent; -1: no bound
-    bool optional = false;  // an item of a pack with a runtime length
+    Shape shape;                       // -1: a runtime extent
+    Shape bounds;                      // upper bound of each extent; -1: no bound
+    std::vector<std::string> extents;  // each extent as text, such as `224` or `2*n`
+    bool optional = false;             // an item of a pack with a runtime length
+};
+
+// Elements in memory of somebody else, in row-major order: an input that is read in place, memory
+// for an output, or an output in the memory of a session. Type Str has pointers to C strings.
+struct TensorView {
+    DataType type = DataType::F32;
+    Shape shape;
+    void* data = nullptr;
+    std::size_t size = 0;  // bytes
+
+    // An input: `TensorView::of(pixels, {1, 3, 224, 224})`.
+    template <class T>
+    static TensorView of(const T* elements, Shape shape);
+    // Memory for an output of at most `count` elements.
+    template <class T>
+    static TensorView room(T* elements, std::size_t count) {
+        return {type_of<T>::value, {}, elements, count * sizeof(T)};
+    }
+
+    // The elements; null if they have another type. Use `uint8_t` for bool.
+    template <class T>
+    const T* elements() const {
+        const bool bytes = std::is_same_v<T, std::uint8_t> && type == DataType::Bool;
+        return bytes || type == type_of<T>::value ? static_cast<const T*>(data) : nullptr;
+    }
 };
 
 template <class T>
@@ -113,6 +139,13 @@ Tensor Tensor::of(Shape shape, const std::vector<T>& values) {
         if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     }
     return tensor;
+}
+
+template <class T>
+TensorView TensorView::of(const T* elements, Shape shape) {
+    std::size_t size = sizeof(T);
+    for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+    return {type_of<T>::value, std::move(shape), const_cast<T*>(elements), size};
 }
 
 template <class T>

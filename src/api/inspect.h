@@ -1,19 +1,39 @@
-// api/inspect.h — the inspection part of the public headers, for a composed model.
+// api/inspect.h — the declarations of a composed model, as the public header returns them.
 #pragma once
 
-#include <lemma/lemma.hpp>
+#include <lemma/lemma.h>
+
+#include <deque>
+#include <string>
 #include <vector>
 
 #include "ir/program/program.h"
+#include "tensor/shape.h"
 
 namespace lemma::api {
 
+// A declaration and its texts; the group never moves them.
+struct TensorDeclaration {
+    std::string name;
+    tensor::Shape shape, bounds;
+    std::vector<std::string> extents;
+    std::vector<const char*> extent_texts;
+    ir::TensorId tensor;
+    lemma_tensor_info view = {};
+};
+using Declarations = std::deque<TensorDeclaration>;
+
+struct OperationName {
+    std::string op, label;
+};
+
 // The items of packs are separate tensors.
 struct Inspection {
-    std::vector<TensorInfo> inputs;
-    std::vector<TensorInfo> outputs;
-    std::vector<TensorInfo> variables;
-    std::vector<Operation> operations;  // operations of the main graph
+    Declarations inputs, outputs, variables;
+    std::vector<OperationName> operations;  // operations of the main graph
+
+    // By an enum lemma_group; null if there is no such group.
+    const Declarations* group(int which) const;
 };
 Inspection inspect(const ir::Program& program);
 

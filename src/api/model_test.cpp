@@ -12,23 +12,21 @@ TEST(Model, HasAVersion) { EXPECT_TRUE(contains(version(), ".")); }
 
 TEST(Model, TellsWhatItHas) {
     Loaded model(kScale);
-    EXPECT_EQ(model->name(), "Scale");
-    ASSERT_EQ(model->inputs().size(), 1u);
-    const TensorInfo& x = model->inputs()[0];
+    EXPECT_EQ(model.model().name(), "Scale");
+    ASSERT_EQ(model.model().inputs().size(), 1u);
+    const TensorInfo& x = model.model().inputs()[0];
     EXPECT_EQ(x.name, "x");
     EXPECT_EQ(x.type, DataType::F32);
     EXPECT_EQ(x.shape, (Shape{2, 3}));
     EXPECT_EQ(x.bounds, (Shape{2, 3}));
+    EXPECT_EQ(x.extents, (std::vector<std::string>{"2", "3"}));
     EXPECT_FALSE(x.optional);
-    ASSERT_EQ(model->outputs().size(), 1u);
-    EXPECT_EQ(model->outputs()[0].name, "y");
-    EXPECT_TRUE(model->variables().empty());
-    ASSERT_EQ(model->operations().size(), 1u);
-    EXPECT_EQ(model->operations()[0].name, "math.mul");
-    const std::vector<TensorInfo>& results = model->operations()[0].outputs;
-    ASSERT_EQ(results.size(), 1u);
-    EXPECT_EQ(results[0].name, "y");
-    EXPECT_EQ(results[0].shape, (Shape{2, 3}));
+    ASSERT_EQ(model.model().outputs().size(), 1u);
+    EXPECT_EQ(model.model().outputs()[0].name, "y");
+    EXPECT_TRUE(model.model().variables().empty());
+    ASSERT_EQ(model.model().operations().size(), 1u);
+    EXPECT_EQ(model.model().operations()[0].name, "math.mul");
+    EXPECT_EQ(model.model().format(), "sknd");
 }
 
 TEST(Model, MissingFileIsUnusable) {
@@ -59,6 +57,8 @@ TEST(Model, WrongModelHasAllItsProblems) {
     EXPECT_EQ(first.kind, "no-operator");
     EXPECT_EQ(first.line, 6);
     EXPECT_EQ(first.column, 13);
+    EXPECT_EQ(first.end_line, 6);
+    EXPECT_EQ(first.end_column, 20);
     EXPECT_EQ(first.file, path + "/main.sknd");
     EXPECT_EQ(first.message, "no operator `nn.rely`");
     EXPECT_TRUE(contains(first.text, "did you mean `relu`?")) << first.text;
@@ -96,7 +96,7 @@ TEST(Model, ComputesRealsInTheTypeThatIsAsked) {
     LoadOptions options;
     options.real = DataType::F64;
     Loaded model(kScale, options);
-    EXPECT_EQ(model->inputs()[0].type, DataType::F64);
+    EXPECT_EQ(model.model().inputs()[0].type, DataType::F64);
     const RunResult result = model->run({{"x", kSixNumbers}});  // floats are converted
     ASSERT_TRUE(result.ok()) << result.text();
     EXPECT_TRUE(result.outputs.at("y").is<double>());

@@ -84,21 +84,32 @@ private:
     std::filesystem::path path_;
 };
 
-// A model from a text, named after the current test.
+// A model from a text, with a session; named after the current test.
 class Loaded {
 public:
-    explicit Loaded(const std::string& text, const LoadOptions& options = {})
+    explicit Loaded(const std::string& text,
+                    const LoadOptions& options = {},
+                    const SessionOptions& session = {})
         : folder_(testing::UnitTest::GetInstance()->current_test_info()->name()),
-          result_(Model::load(folder_.write(text), options)) {
-        EXPECT_TRUE(result_.ok()) << result_.text();
-    }
-    Model& operator*() { return *result_.model; }
-    Model* operator->() { return &*result_.model; }
+          model_(checked(Model::load(folder_.write(text), options))),
+          session_(checked(model_.session(session))) {}
+    Session* operator->() { return &session_; }
+    const Model& model() const { return model_; }
     std::string folder() const { return folder_.path(); }
 
 private:
+    static Model checked(LoadResult result) {
+        EXPECT_TRUE(result.ok()) << result.text();
+        return *result.model;
+    }
+    static Session checked(SessionResult result) {
+        EXPECT_TRUE(result.ok()) << result.text();
+        return std::move(*result.session);
+    }
+
     TempFolder folder_;
-    LoadResult result_;
+    Model model_;
+    Session session_;
 };
 
 inline const Tensor kSixNumbers = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});

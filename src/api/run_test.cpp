@@ -21,7 +21,7 @@ TEST(Model, RefusesInputsThatDoNotFit) {
     Loaded model(kScale);
     EXPECT_TRUE(refused(model->run({}), "no data for the input `x`"));
     EXPECT_TRUE(
-        refused(model->run({{"z", kSixNumbers}}), "there is no input `z`; the inputs are x"));
+        refused(model->run({{"z", kSixNumbers}}), "there is no input `z`; the inputs are `x`"));
     EXPECT_TRUE(
         refused(model->run({{"x", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}}), "axis 0"));
     EXPECT_TRUE(refused(model->run({{"x", Tensor::scalar<float>(1)}}), "expected rank 2"));
@@ -66,9 +66,8 @@ graph Conv {
     interpret.engine = EngineChoice::Interpret;
     LoadOptions compile = kRandomWeights;
     compile.engine = EngineChoice::Compile;
-    compile.threads = 2;
     Loaded slow(kConv, interpret);
-    Loaded fast(kConv, compile);
+    Loaded fast(kConv, compile, {2, 0});
     const Tensor k = Tensor::of<int64_t>({2}, {4, -7});
     for (const int64_t width : {20, 20, 31, 20}) {
         std::vector<float> values(static_cast<size_t>(3 * 20 * width));
@@ -123,9 +122,9 @@ TEST(Model, FailureInsideOfTheModelHasAPlace) {
 
 TEST(Model, ExtentsCanBeChosenByTheRun) {
     Loaded model(kDynamic);
-    EXPECT_EQ(model->inputs()[0].shape, (Shape{-1, 2}));
-    EXPECT_EQ(model->inputs()[0].bounds, (Shape{4, 2}));
-    EXPECT_EQ(model->inputs()[1].bounds, Shape{8});
+    EXPECT_EQ(model.model().inputs()[0].shape, (Shape{-1, 2}));
+    EXPECT_EQ(model.model().inputs()[0].bounds, (Shape{4, 2}));
+    EXPECT_EQ(model.model().inputs()[1].bounds, Shape{8});
     const Tensor i = Tensor::of<int64_t>({2}, {7, 8});
     for (int64_t n = 1; n <= 4; ++n) {
         const Tensor x = Tensor::of({n, 2}, std::vector<float>(static_cast<size_t>(2 * n), 1.5f));
@@ -140,11 +139,11 @@ TEST(Model, ExtentsCanBeChosenByTheRun) {
 
 TEST(Model, PacksGoItemByItem) {
     Loaded model(kPacks);
-    ASSERT_EQ(model->inputs().size(), 5u);
-    EXPECT_EQ(model->inputs()[1].name, "xs.1");
-    EXPECT_FALSE(model->inputs()[1].optional);
-    EXPECT_EQ(model->inputs()[4].name, "ys.2");
-    EXPECT_TRUE(model->inputs()[4].optional);
+    ASSERT_EQ(model.model().inputs().size(), 5u);
+    EXPECT_EQ(model.model().inputs()[1].name, "xs.1");
+    EXPECT_FALSE(model.model().inputs()[1].optional);
+    EXPECT_EQ(model.model().inputs()[4].name, "ys.2");
+    EXPECT_TRUE(model.model().inputs()[4].optional);
     Tensors inputs = {{"xs.0", Tensor::of<float>({2}, {1, 2})}};
     EXPECT_FALSE(model->run(inputs).ok());
     inputs["xs.1"] = Tensor::of<float>({2}, {3, 4});
@@ -196,8 +195,8 @@ graph Total {
 
 TEST(Model, KeepsItsStateFromRunToRun) {
     Loaded model(kSum, kRandomWeights);
-    ASSERT_EQ(model->variables().size(), 1u);
-    EXPECT_EQ(model->variables()[0].name, "total");
+    ASSERT_EQ(model.model().variables().size(), 1u);
+    EXPECT_EQ(model.model().variables()[0].name, "total");
     ASSERT_TRUE(model->set_variable("total", Tensor::of<float>({2}, {10, 20})).ok());
     const Tensor x = Tensor::of<float>({2}, {1, 2});
     ASSERT_TRUE(model->run({{"x", x}}).ok());
@@ -224,30 +223,36 @@ TEST(Model, SavedVariablesAreReadAgain) {
     ASSERT_TRUE(saved.ok()) << saved.text();
     const LoadResult again = Model::load(model.folder());
     ASSERT_TRUE(again.ok()) << again.text();
-    EXPECT_EQ(again.model->variable("total")->values<float>(), (std::vector<float>{3, 4}));
+    const SessionResult session = again.model->session();
+    EXPECT_EQ(session.session->variable("total")->values<float>(), (std::vector<float>{3, 4}));
     EXPECT_TRUE(refused(model->save_variables("/dev/null/folder"), "/dev/null/folder"));
 }
 
-TEST(Model, CanBeMoved) {
-    Loaded loaded(kScale);
-    Model model = std::move(*loaded);
-    EXPECT_TRUE(model.run({{"x", kSixNumbers}}).ok());
-    *loaded = std::move(model);
-    EXPECT_EQ(loaded->inputs()[0].name, "x");
+TEST(Model, SessionsOutliveTheirModel) {
+    std::optional<Session> session;
+    {
+        Loaded loaded(kScale);
+        session = std::move(loaded.model().session().session);
+    }
+    EXPECT_TRUE(session->run({{"x", kSixNumbers}}).ok());
+    Session moved = std::move(*session);
+    EXPECT_EQ(moved.model().inputs()[0].name, "x");
+    EXPECT_TRUE(moved.run({{"x", kSixNumbers}}).ok());
 }
 
-TEST(Model, ModelsAreIndependentInThreads) {
+TEST(Model, SessionsAreIndependentInThreads) {
     const TempFolder folder("threads");
-    const std::string path = folder.write(kSum);
+    const LoadResult loaded = Model::load(folder.write(kSum), kRandomWeights);
+    ASSERT_TRUE(loaded.ok()) << loaded.text();
     std::vector<float> totals[2];
     const auto work = [&](size_t which) {
-        LoadResult loaded = Model::load(path, kRandomWeights);
-        if (!loaded.ok()) return;
-        Model& model = *loaded.model;
-        model.set_variable("total", Tensor::of<float>({2}, {0, 0}));
+        SessionResult made = loaded.model->session();
+        if (!made.ok()) return;
+        Session& session = *made.session;
+        session.set_variable("total", Tensor::of<float>({2}, {0, 0}));
         const Tensor x = Tensor::of<float>({2}, {static_cast<float>(which + 1), 1});
-        for (int time = 0; time < 50; ++time) model.run({{"x", x}});
-        totals[which] = model.variable("total")->values<float>();
+        for (int time = 0; time < 50; ++time) session.run({{"x", x}});
+        totals[which] = session.variable("total")->values<float>();
     };
     std::thread first(work, 0);
     std::thread second(work, 1);

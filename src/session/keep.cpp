@@ -42,16 +42,13 @@ MadeTensors made_tensors(const ir::Program& program) {
 }
 
 Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program,
-                                                std::string_view names) {
+                                                std::span<const std::string> names) {
     const MadeTensors made = made_tensors(program);
     std::map<std::string_view, ir::TensorId> by_name;
     for (const ir::TensorId id : made.outside) by_name.emplace(program.tensors[id].name, id);
     for (const ir::TensorId id : made.inside) by_name.emplace(program.tensors[id].name, id);
     std::vector<ir::TensorId> found;
-    for (size_t begin = 0; begin <= names.size();) {
-        const size_t end = std::min(names.find(',', begin), names.size());
-        const std::string_view name = names.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string& name : names) {
         if (const auto at = by_name.find(name); at != by_name.end()) {
             found.push_back(at->second);
             continue;
@@ -66,6 +63,17 @@ Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program,
                                            : fmt::format("; did you mean `{}`?", near))});
     }
     return found;
+}
+
+Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program,
+                                                std::string_view names) {
+    std::vector<std::string> list;
+    for (size_t begin = 0; begin <= names.size();) {
+        const size_t end = std::min(names.find(',', begin), names.size());
+        list.emplace_back(names.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return named_tensors(program, std::span<const std::string>(list));
 }
 
 void KeptOutputs::add(ir::Program& program, const std::vector<ir::TensorId>& tensors) {

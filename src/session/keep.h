@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,10 @@ struct MadeTensors {
 };
 MadeTensors made_tensors(const ir::Program& program);
 
-// The tensors with the given names, separated by commas. The error is about the first unknown name.
+// The tensors with the given names. The error is about the first unknown name.
+Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program,
+                                                std::span<const std::string> names);
+// The same for names in one text, separated by commas.
 Result<std::vector<ir::TensorId>> named_tensors(const ir::Program& program, std::string_view names);
 
 // Tensors that become outputs of the main graph; adds ports for those that are not outputs yet.

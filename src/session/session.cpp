@@ -201,11 +201,39 @@ bool Session::prepare_program(const SessionOptions& options, model::Finding& fin
     engine_asked_ = options.engine == EngineKind::Jit;
     compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
                                   loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
+    if (auto done = add_outputs(options.extra_outputs); !done) {
+        return unusable(finding, done.error());
+    }
     if (options.keep.choose && !keep_tensors(options, finding)) return false;
     const bool exact = !compiled_ || numerics_ == loop::Numerics::Strict;
     const bool in_double = options.run.accumulate == ir::Accumulate::F64;
     if (exact && in_double) widen_inner_tensors(model_.program);
     return true;
+}
+
+Result<void> Session::add_outputs(const std::vector<std::string>& names) {
+    std::vector<ir::Port>& ports = model_.program.graphs[model_.program.main].outputs;
+    const std::vector<ir::TensorId> outside = made_tensors(model_.program).outside;
+    std::unordered_set<std::string> known;
+    for (const ir::Port& port : ports) known.insert(port.name);
+    const auto add = [&](ir::TensorId id) {
+        const std::string& name = model_.program.tensors[id].name;
+        if (known.insert(name).second) ports.push_back({name, ir::Operand::single(id)});
+    };
+    for (const std::string& name : names) {
+        if (name == "*") {
+            for (const ir::TensorId id : outside) add(id);
+            continue;
+        }
+        LEMMA_TRY(const std::vector<ir::TensorId> found,
+                  named_tensors(model_.program, std::span(&name, 1)));
+        if (std::ranges::find(outside, found[0]) == outside.end()) {
+            return std::unexpected(Error{fmt::format(
+                "the tensor `{}` is inside of a loop or branch, and cannot be an output", name)});
+        }
+        add(found[0]);
+    }
+    return {};
 }
 
 bool Session::keep_tensors(const SessionOptions& options, model::Finding& finding) {
@@ -249,10 +277,15 @@ std::span<const ir::Port> Session::outputs() const {
 
 // The engine, if compiled code is wanted and there is a compiler; else the interpreter.
 bool Session::open_executor(const SessionOptions& options, model::Finding& finding) {
+    const bool asked = options.engine != EngineKind::Auto;
+    reason_ =
+        asked ? "it was asked for" : "compiling so small a model takes longer than running it";
     if (compiled_) {
+        if (!asked) reason_ = "compiled code is faster for a model of this size";
         auto engine = make_engine(options);
         if (!engine && engine_asked_) return unusable(finding, engine.error());
         if (!engine) {
+            reason_ = engine.error().message;
             finding.remarks.push_back(slow(model_, engine.error().message));
         } else {
             engine_ = engine->get();
@@ -262,6 +295,10 @@ bool Session::open_executor(const SessionOptions& options, model::Finding& findi
     }
     executor_ = std::make_unique<interpret::Interpreter>(*state_, run_);
     return load_variables(finding);
+}
+
+std::string Session::target() const {
+    return engine_ ? engine_->compiler_stats().target : std::string();
 }
 
 // The engine reads weights as they are stored; the state has those that interpreted operations
@@ -374,6 +411,7 @@ Result<interpret::NamedArrays> Session::interpret_instead(const interpret::Named
         return std::unexpected(trouble);
     }
     finding.remarks.push_back(slow(model_, trouble.message));
+    reason_ = trouble.message;
     engine_ = nullptr;  // it would fail again
     executor_ = std::move(interpreter);
     return outputs;

@@ -38,6 +38,8 @@ struct SessionOptions {
     bool quantize = false;                   // apply `@quantize`
     interpret::RunOptions run;
     KeepOptions keep;
+    // Names of tensors that become outputs after those of the model; `*`: all outside of loops.
+    std::vector<std::string> extra_outputs;
     // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
     model::InputReader read_input;
@@ -66,6 +68,11 @@ public:
         return state_->variable(name);
     }
     Result<void> set_variable(const std::string& name, interpret::Array value);
+    model::Format format() const { return model_.file.format; }
+    // The processor of compiled code; empty for the interpreter.
+    std::string target() const;
+    // Why this engine runs the model, in one sentence.
+    const std::string& engine_reason() const { return reason_; }
     // Null if the interpreter runs the model.
     engine::Engine* engine() { return engine_; }
     // The engine for runs without the session: only if no input decides shapes by its values.
@@ -85,6 +92,7 @@ private:
     Session();
     bool load_variables(model::Finding& finding);
     bool prepare_program(const SessionOptions& options, model::Finding& finding);
+    Result<void> add_outputs(const std::vector<std::string>& names);
     bool keep_tensors(const SessionOptions& options, model::Finding& finding);
     bool open_executor(const SessionOptions& options, model::Finding& finding);
     Result<std::unique_ptr<engine::Engine>> make_engine(const SessionOptions& options);
@@ -110,6 +118,7 @@ private:
     KeepOptions keep_;
     KeptOutputs kept_;
     bool compiled_ = false;      // requested; without a compiler, the model is interpreted
+    std::string reason_;         // for the engine
     bool engine_asked_ = false;  // explicitly: the interpreter must not take over
 };
 

@@ -1,0 +1,172 @@
+// Loads models: options, files and memory.
+#include <fmt/format.h>
+
+#include "api/control.h"
+#include "api/convert.h"
+#include "api/model.h"
+#include "api/options.h"
+#include "api/report.h"
+#include "base/version.h"
+#include "engine/engine.h"
+
+namespace lemma::api {
+
+namespace {
+
+std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+std::string text_of(const char* text) { return text ? text : ""; }
+
+Result<std::vector<std::string>> texts_of(const char* const* texts,
+                                          size_t count,
+                                          std::string_view what) {
+    std::vector<std::string> result;
+    if (count > 0 && !texts)
+        return bad(
+            fmt::format("the options have a number of {}s, but their pointer is NULL", what));
+    for (size_t i = 0; i < count; ++i) {
+        if (!texts[i]) return bad(fmt::format("the {} {} of the options is NULL", what, i));
+        result.emplace_back(texts[i]);
+    }
+    return result;
+}
+
+Result<session::EngineKind> engine_kind(int engine) {
+    switch (engine) {
+        case LEMMA_AUTO:
+            return session::EngineKind::Auto;
+        case LEMMA_INTERPRET:
+            return session::EngineKind::Interpret;
+        case LEMMA_COMPILE:
+            return session::EngineKind::Jit;
+        default:
+            return bad(fmt::format("there is no engine {}", engine));
+    }
+}
+
+Result<std::optional<loop::Numerics>> numerics_of(int numerics) {
+    switch (numerics) {
+        case LEMMA_NUMERICS_DEFAULT:
+            return std::nullopt;
+        case LEMMA_NUMERICS_STRICT:
+            return loop::Numerics::Strict;
+        case LEMMA_NUMERICS_FAST:
+            return loop::Numerics::Fast;
+        default:
+            return bad(fmt::format("there are no numerics {}", numerics));
+    }
+}
+
+Result<session::SessionOptions> session_options(const lemma_load_options& given) {
+    session::SessionOptions options;
+    model::GraphOptions& graph = options.check.graph;
+    LEMMA_TRY(graph.attributes, texts_of(given.attributes, given.attribute_count, "attribute"));
+    for (const std::string& attribute : graph.attributes) {
+        const size_t middle = attribute.find('=');
+        if (middle == 0 || middle == std::string::npos)
+            return bad(fmt::format("`{}` is not of the form NAME=VALUE", attribute));
+    }
+    const int real = given.real == LEMMA_NO_TYPE ? LEMMA_F32 : given.real;
+    if (!is_type(real) || !tensor::is_real(internal_type(real)))
+        return bad("`real` can be computed in f16, bf16, f32 and f64 only");
+    graph.graph = text_of(given.graph);
+    graph.compose.real = internal_type(real);
+    if (given.random_weights != 0) options.random_weights = given.weights_seed;
+    options.weights = text_of(given.weights);
+    options.quantize = given.quantize != 0;
+    LEMMA_TRY(options.extra_outputs,
+              texts_of(given.extra_outputs, given.extra_output_count, "extra output"));
+    if (given.value_count > 0) return bad("`values` are not supported yet");
+    LEMMA_TRY(options.engine, engine_kind(given.engine));
+    LEMMA_TRY(options.compile.numerics, numerics_of(given.numerics));
+    if (given.accumulate_f32 != 0) options.run.accumulate = ir::Accumulate::F32;
+    options.compile.target = text_of(given.target);
+    if (given.cache && given.cache[0] == '\0') options.compile.no_cache = true;
+    options.compile.cache_folder = text_of(given.cache);
+    return options;
+}
+
+const char* format_name(model::Format format) {
+    switch (format) {
+        case model::Format::Onnx:
+            return "onnx";
+        case model::Format::Nnef1:
+            return "nnef1";
+        case model::Format::SkriptND:
+            break;
+    }
+    return "sknd";
+}
+
+struct Origin {
+    std::string path;
+};
+
+int load(const Origin& origin,
+         const lemma_load_options* options,
+         lemma_model** model,
+         lemma_report** report) {
+    if (report) *report = nullptr;
+    model::Finding finding;
+    std::unique_ptr<lemma_model> made;
+    guarded(finding, [&] {
+        const auto known = options_of(options, "lemma_load_options");
+        if (!known) return finding.fail(known.error());
+        const auto session = session_options(*known);
+        if (!session) return finding.fail(session.error());
+        finding.model = origin.path;
+        auto loaded = session::Session::open(origin.path, *session, finding);
+        if (!loaded) return;
+        made = std::make_unique<lemma_model>();
+        made->path = origin.path;
+        made->options = *session;
+        made->loaded = std::move(loaded);
+        made->about = inspect(made->program());
+        made->format = format_name(made->loaded->format());
+        made->target = made->loaded->target();
+    });
+    const int status = hand_over(finding, report);
+    if (status != LEMMA_GOOD || !made) return status;
+    made->texts = std::move(finding.sources);
+    *model = made.release();
+    return status;
+}
+
+}  // namespace
+
+}  // namespace lemma::api
+
+const char* lemma_version(void) { return lemma::kVersion.data(); }
+
+int lemma_api_version(void) { return LEMMA_API_VERSION; }
+
+int lemma_load(const char* path,
+               const lemma_load_options* options,
+               lemma_model** model,
+               lemma_report** report) {
+    namespace api = lemma::api;
+    if (!model) return api::refuse("no place for the model is given", report);
+    *model = nullptr;
+    if (!path) return api::refuse("no path is given", report);
+    return api::load({.path = path}, options, model, report);
+}
+
+int lemma_load_memory(const lemma_file* /*files*/,
+                      size_t /*count*/,
+                      const lemma_load_options* /*options*/,
+                      lemma_model** model,
+                      lemma_report** report) {
+    if (model) *model = nullptr;
+    return lemma::api::refuse("models in memory are not supported yet", report);
+}
+
+lemma_model* lemma_model_share(lemma_model* model) {
+    if (model) model->references.fetch_add(1, std::memory_order_relaxed);
+    return model;
+}
+
+void lemma_model_free(lemma_model* model) {
+    if (model && model->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete model;
+}

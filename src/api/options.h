@@ -1,0 +1,35 @@
+// api/options.h — structures of options from callers with another version of the header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/result.h"
+
+namespace lemma::api {
+
+// A copy of the caller's structure, which begins with its size. Fields that the caller does not
+// know are zero. Fields that the library does not know must be zero.
+template <class Options>
+Result<Options> options_of(const Options* given, const char* type) {
+    Options known = {};
+    known.struct_size = sizeof(Options);
+    if (!given) return known;
+    const size_t size = given->struct_size;
+    constexpr size_t kMost = size_t{1} << 16;  // more is no size, but memory that was not set
+    if (size < sizeof(size_t) || size > kMost) {
+        return std::unexpected(Error{fmt::format(
+            "the `struct_size` of the {} is {}: set it to sizeof({})", type, size, type)});
+    }
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+    for (size_t i = sizeof(Options); i < size; ++i) {
+        if (bytes[i] == 0) continue;
+        return std::unexpected(Error{
+            fmt::format("the {} has a field that this version of Lemma does not know", type)});
+    }
+    std::memcpy(&known, bytes, size < sizeof(Options) ? size : sizeof(Options));
+    return known;
+}
+
+}  // namespace lemma::api

@@ -1,0 +1,244 @@
+// Sessions and their runs.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "api/control.h"
+#include "api/convert.h"
+#include "api/model.h"
+#include "api/options.h"
+#include "api/report.h"
+#include "engine/engine.h"
+#include "session/tensors.h"
+
+struct lemma_session {
+    explicit lemma_session(lemma_model* of) : model(lemma_model_share(of)) {}
+    lemma_session(const lemma_session&) = delete;
+    ~lemma_session() {
+        session.reset();
+        lemma_model_free(model);
+    }
+
+    lemma_model* model;
+    std::unique_ptr<lemma::session::Session> session;
+    std::vector<lemma::engine::Engine::Bytes> given;  // of the run, to reuse the memory
+    std::vector<lemma::tensor::Shape> shapes;         // of the given inputs
+    std::vector<lemma::api::LentTensor> outputs;      // of the last run
+    std::map<std::string, lemma::api::LentTensor> variables;
+};
+
+namespace lemma::api {
+
+namespace {
+
+using model::Finding;
+
+Result<interpret::NamedArrays> given_inputs(const lemma_model& model, const lemma_tensor* inputs) {
+    std::map<std::string, interpret::Array> arrays;
+    for (size_t i = 0; i < model.about.inputs.size(); ++i) {
+        const TensorDeclaration& input = model.about.inputs[i];
+        if (inputs[i].type == LEMMA_NO_TYPE && inputs[i].size == 0) continue;
+        LEMMA_TRY(arrays[input.name], internal_array(input.name, inputs[i]));
+    }
+    return session::gather_inputs(model.program(), std::move(arrays));
+}
+
+// The problem with the numbers and pointers of a run; empty if there is none.
+std::string fault_of(const lemma_session& session,
+                     const lemma_tensor* inputs,
+                     size_t input_count,
+                     const lemma_tensor* outputs,
+                     size_t output_count) {
+    const size_t wanted = session.model->about.inputs.size();
+    const size_t most = session.model->about.outputs.size();
+    if (input_count != wanted)
+        return fmt::format("{} inputs are given, and the model has {}", input_count, wanted);
+    if (output_count > most)
+        return fmt::format("{} outputs are wanted, and the model has {}", output_count, most);
+    if (input_count > 0 && !inputs) return "the inputs are NULL";
+    if (output_count > 0 && !outputs) return "the outputs are NULL";
+    return {};
+}
+
+// Writes an output to the memory of the caller, or lends it.
+Result<void> give(const std::string& name, const lemma_tensor& made, lemma_tensor& to) {
+    if (!to.data || made.type == LEMMA_NO_TYPE) {
+        to = made;
+        return {};
+    }
+    if (made.type == LEMMA_STR)
+        return std::unexpected(
+            Error{fmt::format("the output `{}` has strings: its `data` must be NULL", name)});
+    if (to.size < made.size)
+        return std::unexpected(Error{fmt::format(
+            "the output `{}` takes {} bytes, and there is room for {}", name, made.size, to.size)});
+    if (made.size > 0) std::memcpy(to.data, made.data, made.size);
+    void* const data = to.data;
+    to = made;
+    to.data = data;
+    return {};
+}
+
+// Keeps all outputs of a run in the session, in the order of the model.
+Result<void> keep_outputs(lemma_session& session, const interpret::NamedArrays& outputs) {
+    session.outputs.clear();
+    const ir::Program& program = session.model->program();
+    for (const ir::Port& port : program.graphs[program.main].outputs) {
+        const auto& items = outputs.at(port.name);
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            if (i >= items.size()) {
+                session.outputs.emplace_back();
+                continue;
+            }
+            LEMMA_TRY(tensor::Tensor tensor, interpret::to_tensor(items[i]));
+            session.outputs.emplace_back(std::move(tensor));
+        }
+    }
+    return {};
+}
+
+void run(lemma_session& session,
+         const lemma_tensor* inputs,
+         lemma_tensor* outputs,
+         size_t output_count,
+         Finding& finding) {
+    const auto given = given_inputs(*session.model, inputs);
+    if (!given) return finding.fail(given.error());
+    const auto made = session.session->step(*given, finding);
+    if (!made) return;
+    if (auto done = keep_outputs(session, *made); !done) return finding.fail(done.error());
+    for (size_t i = 0; i < output_count; ++i) {
+        const std::string& name = session.model->about.outputs[i].name;
+        if (auto done = give(name, session.outputs[i].view(), outputs[i]); !done)
+            return finding.fail(done.error());
+    }
+}
+
+// A function of a session that may report places in the model.
+template <class Step>
+int session_call(lemma_session* session, lemma_report** report, Step step) {
+    if (report) *report = nullptr;
+    if (!session) return refuse("the session is NULL", report);
+    Finding finding;
+    guarded(finding, [&] { step(finding); });
+    return hand_over(*session->model, finding, report);
+}
+
+}  // namespace
+
+}  // namespace lemma::api
+
+namespace api = lemma::api;
+using lemma::model::Finding;
+
+int lemma_session_create(lemma_model* model,
+                         const lemma_session_options* options,
+                         lemma_session** session,
+                         lemma_report** report) {
+    if (session) *session = nullptr;
+    return api::call(report, [&](Finding& finding) {
+        if (!model) return finding.fail({"the model is NULL"});
+        if (!session) return finding.fail({"no place for the session is given"});
+        const auto known = api::options_of(options, "lemma_session_options");
+        if (!known) return finding.fail(known.error());
+        constexpr int kMostThreads = 1024;
+        if (known->threads < 0 || known->threads > kMostThreads)
+            return finding.fail({fmt::format(
+                "there can be 1 to {} threads, not {}", kMostThreads, known->threads)});
+        lemma::session::SessionOptions own = model->options;
+        own.threads = known->threads == 0 ? 1 : known->threads;
+        own.run.seed = known->seed;
+        finding.model = model->path;
+        auto made = std::make_unique<lemma_session>(model);
+        made->session = lemma::session::Session::open(model->path, own, finding);
+        if (!made->session) return;
+        finding.remarks.clear();
+        *session = made.release();
+    });
+}
+
+void lemma_session_free(lemma_session* session) { delete session; }
+
+lemma_model* lemma_session_model(const lemma_session* session) {
+    return session ? session->model : nullptr;
+}
+
+int lemma_prepare(lemma_session* session,
+                  const lemma_tensor* /*inputs*/,
+                  size_t /*count*/,
+                  const lemma_control* /*control*/,
+                  lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        finding.fail({"preparing a session is not supported yet"});
+    });
+}
+
+int lemma_run(lemma_session* session,
+              const lemma_tensor* inputs,
+              size_t input_count,
+              lemma_tensor* outputs,
+              size_t output_count,
+              const lemma_control* control,
+              lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        std::string fault = api::fault_of(*session, inputs, input_count, outputs, output_count);
+        if (!fault.empty()) return finding.fail({std::move(fault)});
+        const auto wanted = api::control_of(control);
+        if (!wanted) return finding.fail(wanted.error());
+        api::run(*session, inputs, outputs, output_count, finding);
+    });
+}
+
+int lemma_session_engine(const lemma_session* session) {
+    if (!session) return LEMMA_AUTO;
+    return session->session->engine() ? LEMMA_COMPILE : LEMMA_INTERPRET;
+}
+
+const char* lemma_session_engine_reason(const lemma_session* session) {
+    return session ? session->session->engine_reason().c_str() : "";
+}
+
+int lemma_get_variable(lemma_session* session,
+                       const char* name,
+                       lemma_tensor* tensor,
+                       lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        const std::string key = name ? name : "";
+        const auto* const value = session->session->variable(key);
+        if (!value)
+            return finding.fail({fmt::format("there is no variable `{}` with a value", key)});
+        auto copy = lemma::interpret::to_tensor(*value);
+        if (!copy) return finding.fail(copy.error());
+        auto& kept = session->variables[key] = api::LentTensor(std::move(*copy));
+        if (tensor) *tensor = kept.view();
+    });
+}
+
+int lemma_set_variable(lemma_session* session,
+                       const char* name,
+                       const lemma_tensor* tensor,
+                       lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        const std::string key = name ? name : "";
+        if (!tensor)
+            return finding.fail({fmt::format("no value is given for the variable `{}`", key)});
+        auto array = api::internal_array(key, *tensor);
+        if (!array) return finding.fail(array.error());
+        const auto done = session->session->set_variable(key, std::move(*array));
+        if (!done) finding.fail(done.error());
+    });
+}
+
+int lemma_reset(lemma_session* session, lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        finding.fail({"resetting a session is not supported yet"});
+    });
+}
+
+int lemma_save_variables(lemma_session* session, const char* path, lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        if (!path) return finding.fail({"no folder is given"});
+        const auto done = session->session->save_variables(path);
+        if (!done) finding.fail(done.error());
+    });
+}
