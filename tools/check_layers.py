@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "model": f"base diag tensor ir {FRONT_ENDS}",
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
-    "api": "base diag tensor ir interpret engine model session",
+    "api": "base diag tensor ir interpret loop engine model session",
     "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.

@@ -128,6 +128,7 @@ inline std::vector<TensorInfo> infos_of(const lemma_model* model, int group) {
         info.bounds.assign(from->bounds, from->bounds + from->rank);
         info.extents.assign(from->extents, from->extents + from->rank);
         info.optional = from->optional != 0;
+        info.updated = from->updated != 0;
         infos.push_back(std::move(info));
     }
     return infos;

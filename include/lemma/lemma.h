@@ -235,6 +235,7 @@ typedef struct lemma_tensor_info {
     const int64_t* bounds;      /* the upper bound of each extent; -1: none */
     const char* const* extents; /* each extent as text, such as "224" or "2*n" */
     int optional;               /* not 0: an item of a pack with a runtime length */
+    int updated;                /* not 0: a variable that runs change */
 } lemma_tensor_info;
 
 /* The name of the graph. */

@@ -98,6 +98,7 @@ struct TensorInfo {
     Shape bounds;                      // upper bound of each extent; -1: no bound
     std::vector<std::string> extents;  // each extent as text, such as `224` or `2*n`
     bool optional = false;             // an item of a pack with a runtime length
+    bool updated = false;              // a variable that runs change
 };
 
 // Elements in memory of somebody else, in row-major order: an input that is read in place, memory

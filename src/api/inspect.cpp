@@ -25,7 +25,9 @@ void add(const ir::Program& program, ir::TensorId id, std::string name, Declarat
                  .shape = made.shape.data(),
                  .bounds = made.bounds.data(),
                  .extents = made.extent_texts.data(),
-                 .optional = 0};
+                 .optional = 0,
+                 .updated = 0};
+    for (const ir::Update& update : program.updates) made.view.updated |= update.variable == id;
 }
 
 Declarations declarations(const ir::Program& program, const std::vector<ir::Port>& ports) {

@@ -13,26 +13,6 @@ namespace lemma::api {
 
 namespace {
 
-std::unexpected<Error> bad(std::string message) {
-    return std::unexpected(Error{std::move(message)});
-}
-
-std::string text_of(const char* text) { return text ? text : ""; }
-
-Result<std::vector<std::string>> texts_of(const char* const* texts,
-                                          size_t count,
-                                          std::string_view what) {
-    std::vector<std::string> result;
-    if (count > 0 && !texts)
-        return bad(
-            fmt::format("the options have a number of {}s, but their pointer is NULL", what));
-    for (size_t i = 0; i < count; ++i) {
-        if (!texts[i]) return bad(fmt::format("the {} {} of the options is NULL", what, i));
-        result.emplace_back(texts[i]);
-    }
-    return result;
-}
-
 Result<session::EngineKind> engine_kind(int engine) {
     switch (engine) {
         case LEMMA_AUTO:
@@ -46,33 +26,12 @@ Result<session::EngineKind> engine_kind(int engine) {
     }
 }
 
-Result<std::optional<loop::Numerics>> numerics_of(int numerics) {
-    switch (numerics) {
-        case LEMMA_NUMERICS_DEFAULT:
-            return std::nullopt;
-        case LEMMA_NUMERICS_STRICT:
-            return loop::Numerics::Strict;
-        case LEMMA_NUMERICS_FAST:
-            return loop::Numerics::Fast;
-        default:
-            return bad(fmt::format("there are no numerics {}", numerics));
-    }
-}
-
 Result<session::SessionOptions> session_options(const lemma_load_options& given) {
     session::SessionOptions options;
     model::GraphOptions& graph = options.check.graph;
-    LEMMA_TRY(graph.attributes, texts_of(given.attributes, given.attribute_count, "attribute"));
-    for (const std::string& attribute : graph.attributes) {
-        const size_t middle = attribute.find('=');
-        if (middle == 0 || middle == std::string::npos)
-            return bad(fmt::format("`{}` is not of the form NAME=VALUE", attribute));
-    }
-    const int real = given.real == LEMMA_NO_TYPE ? LEMMA_F32 : given.real;
-    if (!is_type(real) || !tensor::is_real(internal_type(real)))
-        return bad("`real` can be computed in f16, bf16, f32 and f64 only");
+    LEMMA_TRY(graph.attributes, attributes_of(given.attributes, given.attribute_count));
+    LEMMA_TRY(graph.compose.real, real_of(given.real));
     graph.graph = text_of(given.graph);
-    graph.compose.real = internal_type(real);
     if (given.random_weights != 0) options.random_weights = given.weights_seed;
     options.weights = text_of(given.weights);
     options.quantize = given.quantize != 0;

@@ -4,8 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "loop/ir/numerics.h"
+#include "tensor/dtype.h"
 
 namespace lemma::api {
 
@@ -31,5 +37,22 @@ Result<Options> options_of(const Options* given, const char* type) {
     std::memcpy(&known, bytes, size < sizeof(Options) ? size : sizeof(Options));
     return known;
 }
+
+inline std::unexpected<Error> bad(std::string message) {
+    return std::unexpected(Error{std::move(message)});
+}
+
+// NULL is empty.
+std::string text_of(const char* text);
+// The texts of an array; `what` names one of them in errors.
+Result<std::vector<std::string>> texts_of(const char* const* texts,
+                                          size_t count,
+                                          std::string_view what);
+// Graph attributes, each `NAME=VALUE`.
+Result<std::vector<std::string>> attributes_of(const char* const* texts, size_t count);
+// The type of `real`; LEMMA_NO_TYPE is f32.
+Result<tensor::DType> real_of(int type);
+// An enum lemma_numerics; empty for the default.
+Result<std::optional<loop::Numerics>> numerics_of(int numerics);
 
 }  // namespace lemma::api

@@ -197,6 +197,7 @@ TEST(Model, KeepsItsStateFromRunToRun) {
     Loaded model(kSum, kRandomWeights);
     ASSERT_EQ(model.model().variables().size(), 1u);
     EXPECT_EQ(model.model().variables()[0].name, "total");
+    EXPECT_TRUE(model.model().variables()[0].updated);
     ASSERT_TRUE(model->set_variable("total", Tensor::of<float>({2}, {10, 20})).ok());
     const Tensor x = Tensor::of<float>({2}, {1, 2});
     ASSERT_TRUE(model->run({{"x", x}}).ok());
