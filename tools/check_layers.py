@@ -19,6 +19,7 @@ MAY_INCLUDE = {
     "nnef1": "base diag text tensor ir",
     "onnx": "base diag tensor ir",
     "sonnx": "base diag tensor ir onnx",
+    "show": "base diag tensor ir",
     "interpret": "base tensor ir",
     "loop": "base tensor ir",
     "certify": "base diag tensor ir interpret",
@@ -30,8 +31,9 @@ MAY_INCLUDE = {
     "model": f"base diag tensor ir {FRONT_ENDS}",
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
-    "api": "base diag tensor ir interpret loop engine model session",
-    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
+    "compile": "base diag tensor ir interpret loop codegen engine emit model session",
+    "api": "base diag tensor ir interpret engine show model convert session compile",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show interpret loop certify runtime codegen engine emit prove model convert session compile",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

@@ -11,6 +11,13 @@
 
 namespace lemma::convert {
 
+enum class OutputFormat {
+    ByName,
+    SkriptND,
+    Nnef1,
+    Onnx
+};  // ByName: the name of the output says it
+
 struct ConvertOptions {
     bool flat = false;              // write compound operations as primitive ones where possible
     std::vector<std::string> keep;  // compound operations that `flat` keeps
@@ -20,7 +27,19 @@ struct ConvertOptions {
     bool overwrite = false;         // replace existing files
 };
 
-// Reports to `finding` what the format cannot express. An error is a problem with the output.
+// Loads a model and writes it in another format: the work of `lemma convert`. `finding` has the
+// status and the problems.
+struct ConvertRequest {
+    std::string model;
+    std::string out;  // a folder or an archive; ONNX: a file
+    OutputFormat format = OutputFormat::ByName;
+    model::LoadOptions load;
+    ConvertOptions options;
+};
+void convert_model(const ConvertRequest& request, model::Finding& finding);
+
+// The steps of a conversion. Reports to `finding` what the format cannot express. An error is a
+// problem with the output.
 Result<void> write_sknd_model(const model::LoadedModel& model,
                               const std::string& out,
                               const ConvertOptions& options,

@@ -90,6 +90,16 @@ void declare_numerics(Arguments& arguments,
     arguments.choice("--numerics", numerics, choices, text);
 }
 
+void declare_certified(Arguments& arguments, compile::CertifiedOptions& options) {
+    const Choices<bool> profiles = {{"sonnx", true}};
+    arguments.choice("--profile",
+                     options.profile,
+                     profiles,
+                     "the model must conform to the safety profile (ONNX), which sums in f32");
+    declare_accumulate(
+        arguments, options.accumulate, "round each real operation to f32, or compute in f64 (f64)");
+}
+
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options) {
     const Arguments::Group group(arguments, "Engine");
     declare_numerics(arguments,

@@ -1,6 +1,7 @@
 // driver/options.h — options that several commands share, as arguments of the command line.
 #pragma once
 
+#include "compile/certified.h"
 #include "driver/arguments.h"
 #include "session/session.h"
 
@@ -30,6 +31,8 @@ void declare_accumulate(Arguments& arguments,
     const Choices<T> choices = {{"f32", ir::Accumulate::F32}, {"f64", ir::Accumulate::F64}};
     arguments.choice("--accumulate", accumulate, choices, text);
 }
+// --profile and --accumulate, for certified C.
+void declare_certified(Arguments& arguments, compile::CertifiedOptions& options);
 // --numerics, --target and the cache of compiled code.
 void declare_compile_options(Arguments& arguments, session::CompileOptions& options);
 // What decides the program and the data of its variables.

@@ -6,12 +6,11 @@
 
 #include "base/check.h"
 #include "codegen/compiler.h"
+#include "diag/json_text.h"
 #include "diag/render.h"
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
-#include "driver/inputs.h"
-#include "driver/json_text.h"
 #include "driver/options.h"
 #include "engine/engine.h"
 #include "model/files.h"
@@ -167,7 +166,7 @@ Result<std::string> Bench::result(session::Session& session, const BenchNumbers&
     if (json_) {
         BenchNumbers told = numbers;
         if (!profile_) told.steps.clear();
-        return json_text(bench_json(told));
+        return diag::json_text(bench_json(told));
     }
     return session.engine()->dumped() + (profile_ ? profile_text(numbers) : std::string()) +
            summary_text(numbers);

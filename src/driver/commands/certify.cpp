@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "certify/report.h"
+#include "diag/json_text.h"
 #include "driver/certify/ranges.h"
 #include "driver/certify/witness.h"
 #include "driver/commands/command.h"
-#include "driver/json_text.h"
 #include "driver/options.h"
 #include "model/files.h"
 #include "session/session.h"
@@ -170,7 +170,7 @@ Result<std::optional<certify::Certificate>> Certify::make(Terminal terminal,
 }
 
 std::string Certify::text_of(const certify::Certificate& certificate, bool json) const {
-    return json ? json_text(certify::as_json(certificate, json_options_))
+    return json ? diag::json_text(certify::as_json(certificate, json_options_))
                 : certify::as_markdown(certificate);
 }
 

@@ -13,9 +13,8 @@
 
 #include "base/open_file.h"
 #include "base/version.h"
-#include "driver/certified.h"
+#include "diag/json_text.h"
 #include "driver/commands/command.h"
-#include "driver/json_text.h"
 #include "driver/options.h"
 #include "model/files.h"
 #include "prove/process.h"
@@ -83,7 +82,7 @@ private:
     std::string functions_;
     prove::ProveOptions prove_;
     bool no_cache_ = false;
-    CertifiedOptions certified_;
+    compile::CertifiedOptions certified_;
     session::SessionOptions options_;
     ProblemStyle style_;
 };
@@ -125,7 +124,7 @@ Result<std::optional<emit::CertifiedModel>> Prove::certified(session::Session& s
                                                              model::Finding& finding) const {
     const std::string origin = emit::comment_text(
         fmt::format("lemma {}, from {}", kVersion, fs::path(model_).filename().string()));
-    return certified_model(session, certified_, prefix_, origin, finding);
+    return compile::certified_model(session, certified_, prefix_, origin, finding);
 }
 
 Result<std::vector<prove::FunctionText>> Prove::chosen(std::vector<prove::FunctionText> all) const {
@@ -260,7 +259,7 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     session::SessionOptions options = options_;
     options.engine = session::EngineKind::Interpret;
     options.run.accumulate = certified_.precision();
-    LEMMA_TRY(const bool kept, keeps_profile(model_, certified_, options, finding));
+    LEMMA_TRY(const bool kept, compile::keeps_profile(model_, certified_, options, finding));
     if (!kept) return std::nullopt;
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return std::nullopt;
@@ -299,7 +298,7 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (!out_.empty()) {
         LEMMA_TRY(tensor::write_file((fs::path(how.folder) / "proof.json").string(),
-                                     json_text(prove::proof_json(proof))));
+                                     diag::json_text(prove::proof_json(proof))));
     }
     return proof;
 }
@@ -316,7 +315,8 @@ Outcome Prove::run(Terminal terminal, std::istream&) const {
     const prove::ModelProof& result = **proof;
     finding.status = result.good() ? model::kGood : model::kWrong;
     if (style_.json) {
-        return {.status = finding.status, .out = json_text(prove::proof_json(result)), .err = {}};
+        return {
+            .status = finding.status, .out = diag::json_text(prove::proof_json(result)), .err = {}};
     }
     Outcome outcome = problems_of(std::move(finding), style_, terminal);
     outcome.out = prove::proof_table(result);

@@ -3,13 +3,13 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
-#include "driver/show/dot.h"
-#include "driver/show/json.h"
-#include "driver/show/table.h"
 #include "ir/text/print.h"
 #include "model/files.h"
 #include "model/finding.h"
 #include "model/load.h"
+#include "show/dot.h"
+#include "show/json.h"
+#include "show/table.h"
 
 namespace lemma::driver {
 
@@ -24,11 +24,11 @@ public:
 
 private:
     std::optional<ir::Program> load(model::Finding& finding) const;
-    std::string picture(const ir::Program& program) const;
+    std::string picture(const ir::Program& program, const diag::SourceMap& sources) const;
 
     std::string model_;
     model::LoadOptions load_;
-    Level level_ = Level::Compound;
+    show::Level level_ = show::Level::Compound;
     Colour colour_ = Colour::Auto;
     bool json_ = false;
     bool dot_ = false;
@@ -38,8 +38,8 @@ private:
 
 void Show::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
-    arguments.group("Output");
-    const Choices<Level> levels = {{"compound", Level::Compound}, {"primitive", Level::Primitive}};
+    const Choices<show::Level> levels = {{"compound", show::Level::Compound},
+                                         {"primitive", show::Level::Primitive}};
     arguments.choice("--level",
                      level_,
                      levels,
@@ -76,11 +76,11 @@ std::optional<ir::Program> Show::load(model::Finding& finding) const {
     return std::move(model->program);
 }
 
-std::string Show::picture(const ir::Program& program) const {
-    if (json_) return show_json(program, level_);
-    if (dot_) return show_dot(program, level_);
+std::string Show::picture(const ir::Program& program, const diag::SourceMap& sources) const {
+    if (json_) return show::show_json(program, level_, &sources);
+    if (dot_) return show::show_dot(program, level_);
     if (text_) return ir::print(program);
-    return show_table(program, level_);
+    return show::show_table(program, level_);
 }
 
 Outcome Show::run(Terminal terminal, std::istream&) const {
@@ -89,7 +89,7 @@ Outcome Show::run(Terminal terminal, std::istream&) const {
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
-    if (program) outcome.out = picture(*program);
+    if (program) outcome.out = picture(*program, finding.sources);
     if (!program && json_) {
         std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));

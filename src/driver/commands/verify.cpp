@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "diag/json_text.h"
 #include "driver/commands/command.h"
-#include "driver/json_text.h"
 #include "driver/options.h"
 #include "driver/verify/case.h"
 #include "model/files.h"
@@ -73,7 +73,7 @@ std::string Verify::as_json(const std::vector<CaseResult>& results, size_t faile
             {{"case", result.name}, {"passed", result.passed()}, {"failures", result.failures}});
         if (!result.remarks.empty()) cases.back()["remarks"] = result.remarks;
     }
-    return json_text(
+    return diag::json_text(
         {{"cases", std::move(cases)}, {"passed", results.size() - failed}, {"failed", failed}});
 }
 

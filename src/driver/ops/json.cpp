@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "driver/json_text.h"
+#include "diag/json_text.h"
 #include "driver/ops/text.h"
 
 namespace lemma::driver {
@@ -69,7 +69,7 @@ std::string operators_json(const std::vector<ModuleText>& modules) {
                         {"summary", module.summary},
                         {"operators", std::move(operators)}});
     }
-    return json_text({{"modules", std::move(list)}});
+    return diag::json_text({{"modules", std::move(list)}});
 }
 
 }  // namespace lemma::driver

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "diag/wrap.h"
-#include "driver/show/columns.h"
+#include "show/columns.h"
 
 namespace lemma::driver {
 
@@ -29,7 +29,7 @@ std::string section(const char* title, const std::string& lines) {
 }
 
 std::string params_text(const std::vector<ParamText>& params) {
-    Columns columns({Align::Left, Align::Left, Align::Left});
+    show::Columns columns({show::Align::Left, show::Align::Left, show::Align::Left});
     for (const ParamText& param : params) {
         columns.add({param.name, param.type, param.value.empty() ? "" : "= " + param.value});
     }

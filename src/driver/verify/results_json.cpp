@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driver/json_text.h"
+#include "diag/json_text.h"
 #include "session/tensors.h"
 
 namespace lemma::driver {
@@ -37,7 +37,7 @@ std::string results_json(std::span<const ir::Port> ports,
     nlohmann::ordered_json document = {{"outputs", std::move(list)}};
     for (const diag::Note& remark : remarks)
         document["remarks"].push_back({{"message", remark.message}});
-    return json_text(document);
+    return diag::json_text(document);
 }
 
 }  // namespace lemma::driver

@@ -1,4 +1,4 @@
-// driver/show/amount.h — counts of a model whose extents may only have bounds: a number, and
+// show/amount.h — counts of a model whose extents may only have bounds: a number, and
 // whether it is exact.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "ir/program/program.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 // Symbolic extents count as their upper bounds, which makes the amount an upper bound. An extent
 // without a bound counts as 1, which makes it a lower bound. On overflow the amount stays at
@@ -37,4 +37,4 @@ std::string count_text(Amount amount);
 // `512 B`, `≤1.5 MiB`, `-` for nothing
 std::string bytes_text(Amount amount);
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,15 +1,14 @@
-// driver/certified.h — the certified C of a model, for the commands that write or prove it.
+// compile/certified.h — the certified C of a model, for what writes or proves it.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "driver/arguments.h"
 #include "emit/certified/certified.h"
 #include "model/finding.h"
 #include "session/session.h"
 
-namespace lemma::driver {
+namespace lemma::compile {
 
 struct CertifiedOptions {
     bool profile = false;  // the model must conform to the safety profile
@@ -20,7 +19,6 @@ struct CertifiedOptions {
         return accumulate.value_or(profile ? ir::Accumulate::F32 : ir::Accumulate::F64);
     }
 };
-void declare_certified(Arguments& arguments, CertifiedOptions& options);
 
 // Checks the profile, if it is wanted. Returns false if the model does not conform, which `finding`
 // then reports.
@@ -36,4 +34,4 @@ std::optional<emit::CertifiedModel> certified_model(session::Session& session,
                                                     const std::string& origin,
                                                     model::Finding& finding);
 
-}  // namespace lemma::driver
+}  // namespace lemma::compile

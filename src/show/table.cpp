@@ -1,15 +1,15 @@
-#include "driver/show/table.h"
+#include "show/table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "diag/utf8.h"
-#include "driver/show/columns.h"
-#include "driver/show/cost.h"
-#include "driver/show/types.h"
+#include "show/columns.h"
+#include "show/cost.h"
+#include "show/types.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -193,4 +193,4 @@ std::string show_table(const ir::Program& program, Level level) {
     return TableWriter(program, level).write();
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,4 +1,4 @@
-// driver/compile/object.h — `lemma compile -o OUT.o` and `-o OUT.so`: a model as machine code.
+// compile/object.h — `lemma compile -o OUT.o` and `-o OUT.so`: a model as machine code.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "codegen/compiler.h"
 #include "loop/plan/frozen.h"
 
-namespace lemma::driver {
+namespace lemma::compile {
 
 // Whether the output is an object file or a shared library, by its extension.
 bool is_object_file(const std::string& path);
@@ -24,4 +24,4 @@ Result<void> write_object(loop::FrozenPlan& plan,
                           const codegen::MachineTarget& target,
                           const ObjectOptions& options);
 
-}  // namespace lemma::driver
+}  // namespace lemma::compile

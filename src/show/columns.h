@@ -1,10 +1,10 @@
-// driver/show/columns.h — text in columns as wide as their content.
+// show/columns.h — text in columns as wide as their content.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace lemma::driver {
+namespace lemma::show {
 
 enum class Align { Left, Right };
 
@@ -24,4 +24,4 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

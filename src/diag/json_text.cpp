@@ -1,9 +1,9 @@
-#include "driver/json_text.h"
+#include "diag/json_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace lemma::driver {
+namespace lemma::diag {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::string json_text(const Json& json) {
     return text + "\n";
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::diag

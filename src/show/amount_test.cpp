@@ -1,10 +1,10 @@
-#include "driver/show/amount.h"
+#include "show/amount.h"
 
 #include <gtest/gtest.h>
 
-#include "driver/show/columns.h"
+#include "show/columns.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -52,4 +52,4 @@ TEST(Columns, AreAsWideAsTheirContent) {
 
 }  // namespace
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

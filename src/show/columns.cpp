@@ -1,10 +1,10 @@
-#include "driver/show/columns.h"
+#include "show/columns.h"
 
 #include <algorithm>
 
 #include "diag/utf8.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::string Columns::text() const {
     return text;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

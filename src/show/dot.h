@@ -1,14 +1,14 @@
-// driver/show/dot.h — a program as a Graphviz graph. Operations are boxes, tensors are edges with
+// show/dot.h — a program as a Graphviz graph. Operations are boxes, tensors are edges with
 // their types. Boxes count their variables; bodies of branches and loops are frames.
 #pragma once
 
 #include <string>
 
-#include "driver/show/table.h"
 #include "ir/program/program.h"
+#include "show/table.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 std::string show_dot(const ir::Program& program, Level level);
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,4 +1,4 @@
-// driver/show/table.h — a program as a table: inputs and outputs above, a row per operation with
+// show/table.h — a program as a table: inputs and outputs above, a row per operation with
 // its results and its cost, totals below.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "ir/program/program.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 enum class Level {
     Compound,   // the calls of the graph
@@ -22,4 +22,4 @@ std::vector<ir::OpId> shown_operations(const ir::Program& program,
 // The shown name of an operation: its label, else its first result.
 std::string shown_name(const ir::Program& program, const ir::Operation& op);
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

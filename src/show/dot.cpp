@@ -1,27 +1,29 @@
-#include "driver/show/dot.h"
+#include "show/dot.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "driver/show/cost.h"
-#include "driver/show/types.h"
-#include "model/files.h"
+#include "diag/utf8.h"
+#include "show/cost.h"
+#include "show/types.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string quoted(std::string_view text) {
     std::string result = "\"";
-    for (const char c : model::safe_text(text)) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (c == '\n')
-            result += "\\n";
-        else
+    while (true) {
+        const size_t end = text.find('\n');
+        for (const char c : diag::printable(text.substr(0, end))) {
+            if (c == '"' || c == '\\') result += '\\';
             result += c;
+        }
+        if (end == std::string_view::npos) return result + '"';
+        result += "\\n";
+        text.remove_prefix(end + 1);
     }
-    return result + '"';
 }
 
 class DotWriter {
@@ -188,4 +190,4 @@ std::string show_dot(const ir::Program& program, Level level) {
     return DotWriter(program, level).write();
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

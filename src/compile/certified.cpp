@@ -1,20 +1,8 @@
-#include "driver/certified.h"
+#include "compile/certified.h"
 
-#include "driver/options.h"
 #include "model/load.h"
 
-namespace lemma::driver {
-
-void declare_certified(Arguments& arguments, CertifiedOptions& options) {
-    const Arguments::Group group(arguments, "Model");
-    const Choices<bool> profiles = {{"sonnx", true}};
-    arguments.choice("--profile",
-                     options.profile,
-                     profiles,
-                     "the model must conform to the safety profile (ONNX), which sums in f32");
-    declare_accumulate(
-        arguments, options.accumulate, "round each real operation to f32, or compute in f64 (f64)");
-}
+namespace lemma::compile {
 
 Result<bool> keeps_profile(const std::string& model,
                            const CertifiedOptions& certified,
@@ -51,4 +39,4 @@ std::optional<emit::CertifiedModel> certified_model(session::Session& session,
     return model;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::compile

@@ -1,4 +1,4 @@
-#include "driver/compile/object.h"
+#include "compile/object.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "emit/fast/fast.h"
 #include "tensor/files/file_io.h"
 
-namespace lemma::driver {
+namespace lemma::compile {
 
 namespace {
 
@@ -38,4 +38,4 @@ Result<void> write_object(loop::FrozenPlan& plan,
     return tensor::write_file(options.path, bytes);
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::compile

@@ -1,11 +1,11 @@
-#include "driver/show/types.h"
+#include "show/types.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::vector<std::string> TypeNames::legend() const {
     return lines;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,11 +1,11 @@
-// driver/show/memory.h — the memory for inputs and results if operations run one after the other
+// show/memory.h — the memory for inputs and results if operations run one after the other
 // and each tensor is freed after its last use.
 #pragma once
 
-#include "driver/show/amount.h"
 #include "ir/program/program.h"
+#include "show/amount.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 struct MemoryUse {
     Amount total;  // all tensors, each once; tensors of a loop count for one iteration
@@ -14,4 +14,4 @@ struct MemoryUse {
 // Constants and variables do not count; no operation works in place.
 MemoryUse memory_use(const ir::Program& program);
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

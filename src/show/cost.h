@@ -1,4 +1,4 @@
-// driver/show/cost.h — the cost of a program's operations: parameters, multiply-accumulates and
+// show/cost.h — the cost of a program's operations: parameters, multiply-accumulates and
 // memory.
 //
 // A multiply-accumulate (MAC) is one iteration of a formula that sums products of values read from
@@ -11,10 +11,10 @@
 #include <set>
 #include <vector>
 
-#include "driver/show/amount.h"
 #include "ir/program/program.h"
+#include "show/amount.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 // The variables that an operation reads, each once.
 using VariableSet = std::set<ir::TensorId>;
@@ -69,4 +69,4 @@ std::vector<Body> bodies(const ir::Operation& op);
 // An operation that is shown as a unit: neither a compound nor control flow.
 bool is_primitive(const ir::Operation& op);
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,4 +1,4 @@
-#include "driver/show/amount.h"
+#include "show/amount.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string bytes_text(Amount amount) {
     return fmt::format("{}{:.1f} {}", mark(amount), value, kUnits[unit]);
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,14 +1,14 @@
-#include "driver/show/json.h"
+#include "show/json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/match.h"
-#include "driver/json_text.h"
-#include "driver/show/cost.h"
+#include "diag/json_text.h"
 #include "ir/text/text_words.h"
+#include "show/cost.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;  // keeps the order of the fields
 
 class JsonWriter {
 public:
-    JsonWriter(const ir::Program& program, Level level)
-        : program_(program), level_(level), costs_(program) {}
+    JsonWriter(const ir::Program& program, Level level, const diag::SourceMap* sources)
+        : program_(program), level_(level), sources_(sources), costs_(program) {}
 
     Json document();
 
@@ -31,6 +31,8 @@ private:
     Json value(const ir::Value& value) const;
     Json attributes(const std::vector<ir::Attribute>& list) const;
     Json assertions(const std::vector<ir::Assertion>& list) const;
+    bool in_model(Span span) const;
+    Json place(Span span) const;
     Json variables() const;
     Json updates() const;
     Json operation(ir::OpId id);
@@ -40,6 +42,7 @@ private:
 
     const ir::Program& program_;
     Level level_;
+    const diag::SourceMap* sources_;  // may be missing
     CostModel costs_;
 };
 
@@ -168,6 +171,24 @@ Json JsonWriter::assertions(const std::vector<ir::Assertion>& list) const {
 
 // ---- Operations ---------------------------------------------------------------------------------
 
+// Not inside a standard operator, whose definition `lemma ops` shows.
+bool JsonWriter::in_model(Span span) const {
+    return sources_ && span.valid() && !sources_->name(span.file).starts_with("stdlib/");
+}
+
+// As in the JSON form of diagnostics: a line and a column, or a path in a binary file.
+Json JsonWriter::place(Span span) const {
+    const diag::LineColumn begin = sources_->place(span.file, span.begin);
+    Json json = {{"file", sources_->name(span.file)}};
+    if (sources_->is_binary(span.file)) {
+        json["path"] = sources_->line(span.file, begin.line);
+    } else {
+        json["line"] = begin.line;
+        json["column"] = begin.column;
+    }
+    return json;
+}
+
 Json JsonWriter::bodies_json(const ir::Operation& op) {
     Json parts = Json::array();
     for (const Body& body : bodies(op)) {
@@ -183,6 +204,7 @@ Json JsonWriter::operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     const Cost cost = costs_.cost(id);
     Json json = {{"operation", op.op}, {"kind", ir::kind_text(op.kind)}, {"label", op.label}};
+    if (in_model(op.span)) json["place"] = place(op.span);
     for (const auto& [name, dtype] : op.dtypes) json["dtypes"][name] = tensor::dtype_name(dtype);
     json["attributes"] = attributes(op.attributes);
     json["inputs"] = ports(op.inputs);
@@ -242,7 +264,8 @@ Json JsonWriter::totals() {
 
 Json JsonWriter::document() {
     const ir::Graph& main = program_.graphs[program_.main];
-    Json json = {{"graph", program_.name},
+    Json json = {{"schema", kGraphSchema},
+                 {"graph", program_.name},
                  {"inputs", ports(main.inputs)},
                  {"outputs", ports(main.outputs)},
                  {"variables", variables()},
@@ -255,8 +278,8 @@ Json JsonWriter::document() {
 
 }  // namespace
 
-std::string show_json(const ir::Program& program, Level level) {
-    return json_text(JsonWriter(program, level).document());
+std::string show_json(const ir::Program& program, Level level, const diag::SourceMap* sources) {
+    return diag::json_text(JsonWriter(program, level, sources).document());
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,4 +1,4 @@
-#include "driver/show/memory.h"
+#include "show/memory.h"
 
 #include <algorithm>
 #include <set>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/match.h"
-#include "driver/show/cost.h"
+#include "show/cost.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -169,4 +169,4 @@ MemoryUse memory_use(const ir::Program& program) {
     return {.total = model.total(), .peak = peak};
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

@@ -1,4 +1,4 @@
-// driver/show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`. Long
+// show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`. Long
 // expressions get short names, which a legend explains.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "ir/program/program.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 class TypeNames {
 public:
@@ -40,4 +40,4 @@ private:
     std::map<std::string, int> counters_;  // by prefix of the short names
 };
 
-}  // namespace lemma::driver
+}  // namespace lemma::show

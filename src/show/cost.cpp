@@ -1,11 +1,11 @@
-#include "driver/show/cost.h"
+#include "show/cost.h"
 
 #include <algorithm>
 
 #include "base/match.h"
-#include "driver/show/memory.h"
+#include "show/memory.h"
 
-namespace lemma::driver {
+namespace lemma::show {
 
 namespace {
 
@@ -219,4 +219,4 @@ Totals CostModel::totals() {
     return totals;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::show
