@@ -15,11 +15,11 @@
 #include <string>
 
 #include "base/match.h"
-#include "driver/ops/library.h"
 #include "onnx/export/exporter.h"
 #include "onnx/import/fold.h"
 #include "onnx/import/normalise.h"
 #include "onnx/validate.h"
+#include "ops/library.h"
 
 namespace lemma::onnx {
 
@@ -28,12 +28,12 @@ namespace {
 constexpr std::string_view kLibrary = "onnx.";
 
 // Definitions by the name of their row: `com.microsoft.QGemm`, `Conv`, `mean_of_sum`.
-std::map<std::string, driver::OperatorText> library() {
-    std::map<std::string, driver::OperatorText> found;
-    for (const driver::ModuleText& module : driver::standard_library()) {
+std::map<std::string, ops::OperatorText> library() {
+    std::map<std::string, ops::OperatorText> found;
+    for (const ops::ModuleText& module : ops::standard_library()) {
         if (!module.name.starts_with(kLibrary)) continue;
         const bool microsoft = module.name.starts_with("onnx.com.microsoft.");
-        for (const driver::OperatorText& op : module.operators)
+        for (const ops::OperatorText& op : module.operators)
             found.emplace((microsoft ? "com.microsoft." : "") + op.name, op);
     }
     return found;
@@ -46,9 +46,9 @@ std::string row_name(const std::string& definition) {
     return definition.substr(0, definition.find('_', name));
 }
 
-bool has_attribute(const driver::OperatorText& op, std::string_view name) {
+bool has_attribute(const ops::OperatorText& op, std::string_view name) {
     return std::ranges::any_of(op.attributes,
-                               [&](const driver::ParamText& each) { return each.name == name; });
+                               [&](const ops::ParamText& each) { return each.name == name; });
 }
 
 // The attribute of the definition that a change concerns.
@@ -127,7 +127,7 @@ TEST(OnnxOperators, FewHaveCodeOfTheirOwn) {
 }
 
 std::string meaning_text(const Operator& op,
-                         const std::map<std::string, driver::OperatorText>& definitions) {
+                         const std::map<std::string, ops::OperatorText>& definitions) {
     const auto definition = definitions.lower_bound(std::string(op.name));
     switch (op.meaning) {
         case Meaning::Definition:

@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "onnx": "base diag tensor ir",
     "sonnx": "base diag tensor ir onnx",
     "show": "base diag tensor ir",
+    "ops": "base diag sknd show",
     "interpret": "base tensor ir",
     "loop": "base tensor ir",
     "certify": "base diag tensor ir interpret",
@@ -32,8 +33,8 @@ MAY_INCLUDE = {
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "session": "base diag tensor ir interpret loop codegen engine model",
     "compile": "base diag tensor ir interpret loop codegen engine emit model session",
-    "api": "base diag tensor ir interpret engine show model convert session compile",
-    "driver": f"base diag tensor ir {FRONT_ENDS} show interpret loop certify runtime codegen engine emit prove model convert session compile",
+    "api": "base diag tensor ir interpret engine show ops model convert session compile",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops interpret loop certify runtime codegen engine emit prove model convert session compile",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

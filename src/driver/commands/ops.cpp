@@ -6,11 +6,11 @@
 #include <set>
 
 #include "driver/commands/command.h"
-#include "driver/ops/library.h"
-#include "driver/ops/markdown.h"
-#include "driver/ops/select.h"
-#include "driver/ops/text.h"
 #include "model/files.h"
+#include "ops/library.h"
+#include "ops/markdown.h"
+#include "ops/select.h"
+#include "ops/text.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::driver {
@@ -18,6 +18,9 @@ namespace lemma::driver {
 namespace {
 
 namespace fs = std::filesystem;
+using ops::ModuleText;
+using ops::Page;
+using ops::Selection;
 
 class Ops final : public Command {
 public:
@@ -28,7 +31,6 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    std::vector<ModuleText> library() const;
     Outcome explain(const std::vector<ModuleText>& library) const;
     Outcome write_pages(const std::vector<Page>& pages) const;
     Outcome compare_pages(const std::vector<Page>& pages) const;
@@ -53,24 +55,6 @@ void Ops::declare(Arguments& arguments) {
     arguments.remark("To list operators of other formats, name them: `onnx.*` or `nnef1.*`.");
     arguments.example("lemma ops nn.conv", "An operator: signature, asserts and formula.");
     arguments.example("lemma ops 'onnx.*'", "The operators of ONNX.");
-}
-
-// Operators of other formats, in modules such as `onnx.conv`, are listed only if a name asks for
-// them.
-std::vector<ModuleText> Ops::library() const {
-    std::vector<ModuleText> modules = standard_library();
-    std::erase_if(modules, [&](const ModuleText& module) {
-        const size_t dot = module.name.find('.');
-        if (dot == std::string::npos) return false;
-        return std::ranges::none_of(names_, [&](const std::string& name) {
-            return name.starts_with(module.name.substr(0, dot));
-        });
-    });
-    if (all_) return modules;
-    for (ModuleText& module : modules) {
-        std::erase_if(module.operators, [](const OperatorText& op) { return op.is_private; });
-    }
-    return modules;
 }
 
 // Each name separately: one operator in full, several as a list.
@@ -143,7 +127,7 @@ Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
 }
 
 Outcome Ops::run(Terminal, std::istream&) const {
-    const std::vector<ModuleText> modules = library();
+    const std::vector<ModuleText> modules = ops::listed_library(names_, all_);
     if (!markdown_.empty()) {
         const std::vector<Page> pages = markdown_pages(modules);
         return check_ ? compare_pages(pages) : write_pages(pages);

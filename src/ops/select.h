@@ -1,4 +1,4 @@
-// driver/ops/select.h — the operators that a word of the command line selects.
+// ops/select.h — the operators that a word of the command line selects.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "driver/ops/library.h"
+#include "ops/library.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 // `nn.conv`, `relu` if only one module has it, a module, or a pattern with `*` and `?`. The error
 // suggests similar names, or lists the operators that match.
@@ -21,4 +21,4 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library, const
 // `*` matches any text, `?` any character.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,12 +1,12 @@
-// driver/ops/text.h — operators as text for the terminal and as JSON for tools.
+// ops/text.h — operators as text for the terminal and as JSON for tools.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "driver/ops/library.h"
+#include "ops/library.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 // Names, summaries and calls, grouped by module.
 std::string list_text(const std::vector<ModuleText>& modules);
@@ -15,4 +15,4 @@ std::string operator_text(const OperatorText& op);
 // {"modules": [{name, summary, operators: [{name, …}]}]}
 std::string operators_json(const std::vector<ModuleText>& modules);
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,8 +1,8 @@
-#include "driver/ops/select.h"
+#include "ops/select.h"
 
 #include <gtest/gtest.h>
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -49,4 +49,4 @@ TEST(Library, FindsAnOperatorByItsNameAlone) {
 
 }  // namespace
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,4 +1,4 @@
-#include "driver/ops/library.h"
+#include "ops/library.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,13 +6,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "diag/diagnostic.h"
-#include "diag/source.h"
-#include "driver/ops/definition_text.h"
+#include "ops/definition_text.h"
 #include "sknd/modules/embedded.h"
 #include "sknd/syntax/parser.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -107,6 +105,7 @@ OperatorText describe(const Definition& definition,
                       DefinitionPrinter& printer) {
     const Module& module = printer.module();
     OperatorText op;
+    op.graph = definition.graph;
     op.name = definition.name.text;
     op.is_private = op.name.starts_with('_');
     op.summary = comment_above(module, sources.text(module.file), definition.span.begin);
@@ -131,22 +130,26 @@ OperatorText describe(const Definition& definition,
     return op;
 }
 
+ModuleText describe(const Module& module, const std::string& name, diag::SourceMap& sources) {
+    ModuleText text;
+    text.name = name;
+    text.file = sources.name(module.file);
+    text.summary = first_comment(module, sources.text(module.file));
+    DefinitionPrinter printer(module, sources);
+    for (const Definition& definition : module.definitions) {
+        text.operators.push_back(describe(definition, sources, printer));
+        text.operators.back().module = name;
+    }
+    return text;
+}
+
 ModuleText describe(const sknd::EmbeddedFile& file, diag::SourceMap& sources) {
     Diagnostics diag;
     const diag::FileId id =
         sources.add(fmt::format("stdlib/{}", file.path), std::string(file.text));
     const Module module = sknd::parse_module(sources, id, {}, diag);
     LEMMA_CHECK(!diag.has_errors());
-    ModuleText text;
-    text.name = file.module;
-    text.file = sources.name(id);
-    text.summary = first_comment(module, sources.text(id));
-    DefinitionPrinter printer(module, sources);
-    for (const Definition& definition : module.definitions) {
-        text.operators.push_back(describe(definition, sources, printer));
-        text.operators.back().module = text.name;
-    }
-    return text;
+    return describe(module, std::string(file.module), sources);
 }
 
 // ---- Calls --------------------------------------------------------------------------------------
@@ -210,6 +213,29 @@ std::vector<ModuleText> standard_library() {
     return modules;
 }
 
+std::vector<ModuleText> listed_library(const std::vector<std::string>& names, bool all) {
+    std::vector<ModuleText> modules = standard_library();
+    std::erase_if(modules, [&](const ModuleText& module) {
+        const size_t dot = module.name.find('.');
+        if (dot == std::string::npos) return false;
+        return std::ranges::none_of(names, [&](const std::string& name) {
+            return name.starts_with(module.name.substr(0, dot));
+        });
+    });
+    if (all) return modules;
+    for (ModuleText& module : modules) {
+        std::erase_if(module.operators, [](const OperatorText& op) { return op.is_private; });
+    }
+    return modules;
+}
+
+ModuleText describe_text(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag) {
+    const Module module = sknd::parse_module(sources, file, {}, diag);
+    // The printer wants a complete tree.
+    if (diag.has_errors()) return {};
+    return describe(module, "", sources);
+}
+
 std::string call_text(const OperatorText& op, size_t columns) {
     const auto mentions = [](const std::vector<ParamText>& list) {
         std::vector<std::string> words;
@@ -241,4 +267,4 @@ const char* body_title(BodyKind body) {
     return "";
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

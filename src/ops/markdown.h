@@ -1,12 +1,12 @@
-// driver/ops/markdown.h — a page per operator and an index, for docs/operators.
+// ops/markdown.h — a page per operator and an index, for docs/operators.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "driver/ops/library.h"
+#include "ops/library.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 struct Page {
     std::string path;  // `nn/conv.md`, below the folder of the index
@@ -15,4 +15,4 @@ struct Page {
 // README.md, the index, comes first. The same library always gives the same pages.
 std::vector<Page> markdown_pages(const std::vector<ModuleText>& modules);
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

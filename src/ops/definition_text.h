@@ -1,4 +1,4 @@
-// driver/ops/definition_text.h — parts of a definition as text, in the canonical layout of the
+// ops/definition_text.h — parts of a definition as text, in the canonical layout of the
 // printer.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "diag/source.h"
 #include "sknd/syntax/ast.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 // For the definitions of one module.
 class DefinitionPrinter {
@@ -34,4 +34,4 @@ private:
     sknd::Module scratch_;  // a copy whose only definition is the one being printed
 };
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/json_text.h"
-#include "driver/ops/text.h"
+#include "ops/text.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -42,7 +42,8 @@ const char* body_name(BodyKind body) {
 }
 
 Json operator_json(const OperatorText& op) {
-    return {{"name", op.qualified()},
+    return {{"kind", op.graph ? "graph" : "operator"},
+            {"name", op.qualified()},
             {"summary", op.summary},
             {"types", params_json(op.types)},
             {"attributes", params_json(op.attributes)},
@@ -72,4 +73,4 @@ std::string operators_json(const std::vector<ModuleText>& modules) {
     return diag::json_text({{"modules", std::move(list)}});
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

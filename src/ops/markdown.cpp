@@ -1,4 +1,4 @@
-#include "driver/ops/markdown.h"
+#include "ops/markdown.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "diag/wrap.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::vector<Page> markdown_pages(const std::vector<ModuleText>& modules) {
     return pages;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,11 +1,11 @@
-#include "driver/ops/text.h"
+#include "ops/text.h"
 
 #include <fmt/format.h>
 
 #include "diag/wrap.h"
 #include "show/columns.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::string operator_text(const OperatorText& op) {
     return text + fmt::format("\nFrom module `{}`, {}:{}\n", op.module, op.file, op.line);
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

@@ -1,10 +1,10 @@
-#include "driver/ops/definition_text.h"
+#include "ops/definition_text.h"
 
 #include <vector>
 
 #include "sknd/print/printer.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::string DefinitionPrinter::message(sknd::ExprId id) const {
     return text;
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops

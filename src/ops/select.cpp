@@ -1,10 +1,10 @@
-#include "driver/ops/select.h"
+#include "ops/select.h"
 
 #include <fmt/format.h>
 
 #include "diag/diagnostic.h"
 
-namespace lemma::driver {
+namespace lemma::ops {
 
 namespace {
 
@@ -102,4 +102,4 @@ Result<Selection> select_operators(const std::vector<ModuleText>& library,
     return std::unexpected(unknown(library, word));
 }
 
-}  // namespace lemma::driver
+}  // namespace lemma::ops
