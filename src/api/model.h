@@ -19,7 +19,7 @@ struct lemma_model {
     std::unique_ptr<lemma::session::Session> loaded;  // with the program
     lemma::api::Inspection about;
     std::string format, target, reason;
-    std::mutex places;             // look-ups in the texts belong to one thread
+    mutable std::mutex places;             // look-ups in the texts belong to one thread
     lemma::diag::SourceMap texts;  // of the model, for the places of diagnostics
 
     const lemma::ir::Program& program() const { return loaded->program(); }

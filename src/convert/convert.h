@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "model/load.h"
+#include "onnx/export.h"
+#include "onnx/validate.h"
 
 namespace lemma::convert {
+
+// The ONNX operator sets that can be written.
+inline constexpr int64_t kOldestOpset = onnx::kOldestWritten;
+inline constexpr int64_t kNewestOpset = onnx::kNewestOpset;
 
 enum class OutputFormat {
     ByName,

@@ -6,9 +6,9 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "model/checked.h"
 #include "model/files.h"
 #include "model/finding.h"
-#include "model/load.h"
 
 namespace lemma::driver {
 
@@ -22,21 +22,18 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    model::Finding check(const std::string& model, const model::LoadOptions& load) const;
     model::LoadOptions load_options(const Terminal& terminal) const;
     std::optional<std::string> one_model_option() const;
     Outcome certify(const Terminal& terminal) const;
     void declare_profile(Arguments& arguments);
-    void apply_werror(Diagnostics& diag) const;
     std::string as_text(const model::Finding& finding, bool colour) const;
 
     std::vector<std::string> models_;
     model::LoadOptions load_;
-    size_t max_errors_ = Diagnostics::kDefaultMaxErrors;
+    model::CheckLimits limits_;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
-    bool werror_ = false;
     bool verbose_ = false;
     std::vector<std::string> ranges_;
 };
@@ -51,7 +48,7 @@ void Check::declare(Arguments& arguments) {
     arguments.group("Report");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     arguments.flag("--json", json_, "print one JSON document instead of text");
-    arguments.flag("--werror", werror_, "treat warnings as errors");
+    arguments.flag("--werror", limits_.werror, "treat warnings as errors");
     arguments.flag("-v,--verbose", verbose_, "print `ok` for every valid model");
     declare_dialect(arguments, options);
     arguments.group("Checks");
@@ -66,7 +63,7 @@ void Check::declare(Arguments& arguments) {
     declare_graph_options(arguments, options.graph);
     arguments.group("Report");
     arguments.number("--max-errors",
-                     max_errors_,
+                     limits_.max_errors,
                      {0, kAnyNumber},
                      "limit on reported errors per model; 0: no limit (100)");
     declare_limits(arguments, options);
@@ -131,17 +128,6 @@ void Check::declare_profile(Arguments& arguments) {
         arguments.need(option, "--profile");
 }
 
-// Turns warnings into errors. If errors were dropped, there are enough errors already.
-void Check::apply_werror(Diagnostics& diag) const {
-    if (!werror_ || diag.warning_count() == 0 || diag.dropped_errors() > 0) return;
-    Diagnostics strict(0);  // no limit
-    for (diag::Diagnostic item : diag.items()) {
-        item.severity = diag::Severity::Error;
-        strict.add(std::move(item));
-    }
-    diag = std::move(strict);
-}
-
 // Reports name the command line and the tool. Hashing the tool takes a moment.
 model::LoadOptions Check::load_options(const Terminal& terminal) const {
     model::LoadOptions load = load_;
@@ -149,18 +135,6 @@ model::LoadOptions Check::load_options(const Terminal& terminal) const {
     if (json_ || !load_.profile.report.empty() || !load_.profile.trace.empty())
         load.profile.executable = terminal.executable;
     return load;
-}
-
-model::Finding Check::check(const std::string& model, const model::LoadOptions& load) const {
-    model::Finding finding{.model = model, .diag = Diagnostics(max_errors_)};
-    if (const auto checked = model::check_model(model, load, finding); !checked) {
-        finding.fail(checked.error());
-        return finding;
-    }
-    finding.diag.sort_by_place();
-    apply_werror(finding.diag);
-    if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, model::kWrong);
-    return finding;
 }
 
 std::string Check::as_text(const model::Finding& finding, bool colour) const {
@@ -208,7 +182,7 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
     }
     std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
-        model::Finding finding = check(model, load);
+        model::Finding finding = model::checked(model, load, limits_);
         outcome.status = std::max(outcome.status, finding.status);
         outcome.out += finding.dump;
         if (json_) {

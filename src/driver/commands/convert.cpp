@@ -4,8 +4,6 @@
 
 #include "driver/commands/command.h"
 #include "driver/options.h"
-#include "onnx/export.h"
-#include "onnx/validate.h"
 
 namespace lemma::driver {
 
@@ -57,7 +55,7 @@ void Convert::declare(Arguments& arguments) {
     arguments.number(
         "--opset",
         options.opset,
-        {onnx::kOldestWritten, onnx::kNewestOpset},
+        {convert::kOldestOpset, convert::kNewestOpset},
         "ONNX: operator set to write (the lowest that can express the model, from 13)");
     arguments.flag("--external-data",
                    options.external_data,

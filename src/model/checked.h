@@ -1,0 +1,19 @@
+// model/checked.h — the whole work of `lemma check` for one model.
+#pragma once
+
+#include <string>
+
+#include "model/finding.h"
+#include "model/options.h"
+
+namespace lemma::model {
+
+struct CheckLimits {
+    size_t max_errors = Diagnostics::kDefaultMaxErrors;  // 0: no limit
+    bool werror = false;                                 // warnings are errors
+};
+
+// The diagnostics in the order of their places, and the status.
+Finding checked(const std::string& model, const LoadOptions& options, const CheckLimits& limits);
+
+}  // namespace lemma::model
