@@ -69,7 +69,8 @@ int lemma_graph_json(const lemma_model* model, int level, char** json, lemma_rep
         const auto shown =
             level == LEMMA_CALLS ? lemma::show::Level::Compound : lemma::show::Level::Primitive;
         const std::scoped_lock lock(model->places);
-        return lemma::show::show_json(model->program(), shown, &model->texts);
+        return lemma::show::show_json(
+            model->program(), shown, {&model->texts, model->loaded->metadata()});
     });
 }
 

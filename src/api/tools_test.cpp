@@ -273,6 +273,20 @@ TEST(Tools, DescribesTheGraphOfAModel) {
     EXPECT_TRUE(says(graph(ModelHandle()), LEMMA_UNUSABLE, "no model"));
 }
 
+TEST(Tools, TellsTheMetadataOfAnOnnxFile) {
+    const TempFolder folder("metadata");
+    const std::string file = folder.path() + "/net.onnx";
+    auto options = sized<lemma_convert_options>();
+    options.opset = 17;
+    ASSERT_EQ(lemma_convert(folder.write(kScale).c_str(), file.c_str(), &options, nullptr),
+              LEMMA_GOOD);
+    const Json json = Json::parse(graph(load(file)).text);
+    EXPECT_EQ(json["metadata"]["producer_name"], "lemma");
+    EXPECT_EQ(json["metadata"]["opset_import/ai.onnx"], "17");
+    EXPECT_EQ(json["metadata"]["graph_name"], "Scale");
+    EXPECT_FALSE(Json::parse(graph(load(folder.path())).text).contains("metadata"));
+}
+
 TEST(Tools, GivesPrimitivesOfCompounds) {
     const TempFolder folder("primitives");
     const ModelHandle model = load(folder.write(R"(

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/program/program.h"
@@ -20,6 +21,9 @@ using DataReader = std::function<Result<std::optional<tensor::Tensor>>(const ir:
 // By the names of tensors: a program from `x` to `y` that rounds values as the model says.
 using Quantizers = std::map<std::string, ir::Program>;
 
+// What a file says about itself, by the names of the format: `producer_name`, `ir_version`.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
 struct LoadedModel {
     ModelFile file;
     diag::FileId source;    // of the main file, for reports without a better place
@@ -27,6 +31,7 @@ struct LoadedModel {
     ir::Program program;
     DataReader data;
     std::vector<std::string> deciding;  // inputs whose values the program was made for (ONNX)
+    Metadata metadata;                  // ONNX only
     std::function<std::string(const ir::Tensor&)> data_name;  // file to write a variable to
     // Empty if one cannot be made, which is reported.
     std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;

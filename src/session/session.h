@@ -58,6 +58,8 @@ public:
     ~Session();
 
     const ir::Program& program() const { return state_->program(); }
+    // What the model's file says about itself (ONNX).
+    const model::Metadata& metadata() const { return model_.metadata; }
     // The outputs of the model, without the ports added for kept tensors.
     std::span<const ir::Port> outputs() const;
     // Reports faults to `finding`, at the call in the model.

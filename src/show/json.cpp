@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;  // keeps the order of the fields
 
 class JsonWriter {
 public:
-    JsonWriter(const ir::Program& program, Level level, const diag::SourceMap* sources)
-        : program_(program), level_(level), sources_(sources), costs_(program) {}
+    JsonWriter(const ir::Program& program, Level level, const Origin& origin)
+        : program_(program), level_(level), origin_(origin), costs_(program) {}
 
     Json document();
 
@@ -42,7 +42,7 @@ private:
 
     const ir::Program& program_;
     Level level_;
-    const diag::SourceMap* sources_;  // may be missing
+    const Origin& origin_;
     CostModel costs_;
 };
 
@@ -173,15 +173,16 @@ Json JsonWriter::assertions(const std::vector<ir::Assertion>& list) const {
 
 // Not inside a standard operator, whose definition `lemma ops` shows.
 bool JsonWriter::in_model(Span span) const {
-    return sources_ && span.valid() && !sources_->name(span.file).starts_with("stdlib/");
+    return origin_.sources && span.valid() &&
+           !origin_.sources->name(span.file).starts_with("stdlib/");
 }
 
 // As in the JSON form of diagnostics: a line and a column, or a path in a binary file.
 Json JsonWriter::place(Span span) const {
-    const diag::LineColumn begin = sources_->place(span.file, span.begin);
-    Json json = {{"file", sources_->name(span.file)}};
-    if (sources_->is_binary(span.file)) {
-        json["path"] = sources_->line(span.file, begin.line);
+    const diag::LineColumn begin = origin_.sources->place(span.file, span.begin);
+    Json json = {{"file", origin_.sources->name(span.file)}};
+    if (origin_.sources->is_binary(span.file)) {
+        json["path"] = origin_.sources->line(span.file, begin.line);
     } else {
         json["line"] = begin.line;
         json["column"] = begin.column;
@@ -273,13 +274,14 @@ Json JsonWriter::document() {
     if (!program_.updates.empty()) json["updates"] = updates();
     if (!program_.assertions.empty()) json["assertions"] = assertions(program_.assertions);
     json["totals"] = totals();
+    for (const auto& [name, value] : origin_.metadata) json["metadata"][name] = value;
     return json;
 }
 
 }  // namespace
 
-std::string show_json(const ir::Program& program, Level level, const diag::SourceMap* sources) {
-    return diag::json_text(JsonWriter(program, level, sources).document());
+std::string show_json(const ir::Program& program, Level level, const Origin& origin) {
+    return diag::json_text(JsonWriter(program, level, origin).document());
 }
 
 }  // namespace lemma::show

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "diag/source.h"
 #include "ir/program/program.h"
@@ -13,10 +15,13 @@ namespace lemma::show {
 // Grows by one if a reader of the document would have to change.
 inline constexpr int kGraphSchema = 1;
 
-// Level::Primitive gives the leaves, without parts. `sources` are the texts of the program's model;
-// without them operations have no place.
-std::string show_json(const ir::Program& program,
-                      Level level,
-                      const diag::SourceMap* sources = nullptr);
+// What the document says about the file of the program. All of it may be missing.
+struct Origin {
+    const diag::SourceMap* sources = nullptr;                   // the places of operations
+    std::vector<std::pair<std::string, std::string>> metadata;  // by name
+};
+
+// Level::Primitive gives the leaves, without parts.
+std::string show_json(const ir::Program& program, Level level, const Origin& origin);
 
 }  // namespace lemma::show

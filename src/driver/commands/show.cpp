@@ -23,8 +23,8 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    std::optional<ir::Program> load(model::Finding& finding) const;
-    std::string picture(const ir::Program& program, const diag::SourceMap& sources) const;
+    std::optional<ir::Program> load(model::Metadata& metadata, model::Finding& finding) const;
+    std::string picture(const ir::Program& program, const show::Origin& origin) const;
 
     std::string model_;
     model::LoadOptions load_;
@@ -69,15 +69,16 @@ void Show::declare(Arguments& arguments) {
                       "The graph as a drawing, with Graphviz.");
 }
 
-std::optional<ir::Program> Show::load(model::Finding& finding) const {
+std::optional<ir::Program> Show::load(model::Metadata& metadata, model::Finding& finding) const {
     if (model_.ends_with(model::kProgramEnding)) return model::load_program(model_, finding);
     auto model = model::load_model(model_, load_, finding);
     if (!model) return std::nullopt;
+    metadata = std::move(model->metadata);
     return std::move(model->program);
 }
 
-std::string Show::picture(const ir::Program& program, const diag::SourceMap& sources) const {
-    if (json_) return show::show_json(program, level_, &sources);
+std::string Show::picture(const ir::Program& program, const show::Origin& origin) const {
+    if (json_) return show::show_json(program, level_, origin);
     if (dot_) return show::show_dot(program, level_);
     if (text_) return ir::print(program);
     return show::show_table(program, level_);
@@ -85,11 +86,12 @@ std::string Show::picture(const ir::Program& program, const diag::SourceMap& sou
 
 Outcome Show::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
-    const auto program = load(finding);
+    show::Origin origin{.sources = &finding.sources, .metadata = {}};
+    const auto program = load(origin.metadata, finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
-    if (program) outcome.out = picture(*program, finding.sources);
+    if (program) outcome.out = picture(*program, origin);
     if (!program && json_) {
         std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));

@@ -5,8 +5,36 @@
 
 namespace lemma::model {
 
+namespace {
+
+// With ONNX's names of the fields. Entries of lists are `opset_import/DOMAIN` and
+// `metadata_props/KEY`. Empty fields are left out.
+Metadata metadata_of(const onnx::Model& model) {
+    Metadata found;
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (!value.empty()) found.emplace_back(name, value);
+    };
+    add("ir_version", std::to_string(model.ir_version));
+    add("producer_name", model.producer);
+    add("producer_version", model.producer_version);
+    add("model_version", std::to_string(model.version));
+    add("doc_string", model.doc);
+    add("graph_name", model.graphs[model.main].name);
+    for (const onnx::OperatorSet& set : model.opsets) {
+        const bool standard = onnx::is_default_domain(set.domain);
+        add("opset_import/" + (standard ? "ai.onnx" : set.domain), std::to_string(set.version));
+    }
+    for (const onnx::Property& property : model.metadata) {
+        add("metadata_props/" + property.key, property.value);
+    }
+    return found;
+}
+
+}  // namespace
+
 LoadedModel with_data(const ModelFile& file, OnnxModel model) {
     LoadedModel loaded{.file = file, .source = model.file};
+    loaded.metadata = metadata_of(model.model);
     loaded.package = std::move(model.package);
     loaded.program = std::move(*model.imported.program);
     loaded.deciding = std::move(model.imported.deciding);
