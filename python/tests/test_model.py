@@ -1,0 +1,193 @@
+"""Models: loading, calling, inspecting."""
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from conftest import ADD, COUNTER, STATS
+
+import lemma
+
+ONES = np.ones((2, 3), np.float32)
+
+
+def test_inputs_go_by_position_and_by_name(write):
+    model = lemma.load(write(ADD))
+    expected = np.full((2, 3), 3, np.float32)
+    for result in (
+        model(ONES, 2 * ONES),
+        model(ONES, y=2 * ONES),
+        model(y=2 * ONES, x=ONES),
+        model({"x": ONES, "y": 2 * ONES}),
+        model.run({"x": ONES, "y": 2 * ONES})["sum"],
+        model.run([ONES, 2 * ONES])["sum"],
+    ):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m(ONES), "the input `y` is missing"),
+        (lambda m: m(ONES, ONES, ONES), "too many inputs; the model has 2: `x`, `y`"),
+        (lambda m: m(ONES, z=ONES), "no input `z`; the model has `x`, `y`"),
+        (lambda m: m(ONES, x=ONES), "the input `x` is given twice"),
+        (lambda m: m(ONES, ONES[0]), "`y`"),
+        (lambda m: m(ONES, ONES.astype(complex)), "complex128"),
+        (lambda m: m(ONES, [["a", "b", "c"]] * 2), "<U1"),
+        (lambda m: m(ONES, [[1, 2], [3]]), "`y`"),
+    ],
+)
+def test_wrong_inputs_are_usage_errors(write, call, message):
+    model = lemma.load(write(ADD))
+    with pytest.raises(lemma.UsageError) as caught:
+        call(model)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_several_outputs_are_a_tuple(write):
+    model = lemma.load(write(STATS))
+    low, doubled = model(np.array([3, 1, 2], np.float32))
+    assert low == 1 and low.shape == ()
+    np.testing.assert_array_equal(doubled, [6, 2, 4])
+    low, doubled = model(np.array([5, 4], np.float32))  # another extent
+    assert low == 4 and doubled.shape == (2,)
+
+
+def test_the_package_describes_a_model(write):
+    model = lemma.load(write(STATS))
+    assert (model.name, model.format) == ("Stats", "sknd")
+    [x] = model.inputs
+    assert (x.name, x.type, x.shape, x.bounds, x.extents) == ("x", "f32", (None,), (8,), ("n",))
+    assert x.dtype == np.float32 and not x.optional
+    assert [str(output) for output in model.outputs] == ["low: f32[]", "doubled: f32[n]"]
+    assert model.variables == []
+    assert model.engine.name in ("interpret", "compile") and model.engine.reason
+    assert repr(model) == "<lemma.Model Stats(x: f32[n]) -> low: f32[], doubled: f32[n]>"
+    html = model._repr_html_()
+    assert "<b>Stats</b>" in html and "up to 8" in html
+
+
+@pytest.mark.parametrize("engine", ["interpret", "compile"])
+def test_the_engine_can_be_chosen(write, engine):
+    model = lemma.load(write(ADD), engine=engine)
+    np.testing.assert_array_equal(model(ONES, ONES), 2 * ONES)
+    assert model.engine.name == engine
+
+
+def test_the_type_of_real_can_be_chosen(write):
+    model = lemma.load(write(ADD), real="f64")
+    assert model(ONES, ONES).dtype == np.float64
+    model = lemma.load(write(ADD), real="f16")
+    assert model(ONES, ONES).dtype == np.float16
+    model = lemma.load(write(ADD), real="bf16")
+    assert model.outputs[0].type == "bf16"
+    result = model(1.00390625 * ONES, 0 * ONES)  # 1 + 2^-8 rounds to 1
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, ONES)
+
+
+@pytest.mark.parametrize("option", [{"engine": "jit"}, {"real": "f8"}, {"numerics": ""},
+                                    {"accumulate": "f16"}, {"threads": 0}])  # fmt: skip
+def test_wrong_options_are_usage_errors(write, option):
+    with pytest.raises(lemma.UsageError, match=next(iter(option))):
+        lemma.load(write(ADD), **option)
+
+
+def test_a_missing_file_is_a_usage_error(tmp_path):
+    with pytest.raises(lemma.UsageError, match="there is no such file") as caught:
+        lemma.load(tmp_path / "none.onnx")
+    assert caught.value.diagnostics[0].kind == "unreadable-file"
+
+
+def test_a_wrong_model_carries_its_diagnostics(write):
+    path = write("import nn;\ngraph G {\n    @input { x: real[2]; }\n    @output { y: real[2]; }\n"
+                 "    @compose { y = nn.rely(x); }\n}\n")  # fmt: skip
+    with pytest.raises(lemma.ModelError) as caught:
+        lemma.load(path)
+    [found] = caught.value.diagnostics
+    assert (found.severity, found.kind, found.line, found.column) == ("error", "no-operator", 5, 20)
+    assert found.message == "no operator `nn.rely`"
+    assert found.file.endswith("main.sknd") and "^~~~~~~" in found.text
+    assert str(caught.value) == str(found)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is lemma.ModelError and again.diagnostics == [found]
+
+
+def test_extra_outputs_follow_the_outputs(write):
+    text = STATS.replace("doubled = math.add(x, x);", "four = math.add(x, x); doubled = math.add(four, x);")
+    model = lemma.load(write(text), extra_outputs=["four"])
+    assert [output.name for output in model.outputs] == ["low", "doubled", "four"]
+    np.testing.assert_array_equal(model(np.ones(2, np.float32))[2], [2, 2])
+
+
+def test_a_model_can_be_pickled(write):
+    model = pickle.loads(pickle.dumps(lemma.load(write(ADD), real="f64")))
+    assert model(ONES, ONES).dtype == np.float64
+    assert copy.copy(model)(ONES, ONES).dtype == np.float64
+
+
+# ---- State ----
+
+
+def test_a_model_with_state_keeps_it(write):
+    model = lemma.load(write(COUNTER), random_weights=True)
+    assert model.variables[0].updated
+    model.set_variable("sum", [10])
+    assert [float(model([1])) for _ in range(3)] == [11, 12, 13]
+    assert model.variable("sum") == [13]
+    one, two = model.session(), model.session()
+    one.set_variable("sum", np.zeros(1, np.float32))
+    two.set_variable("sum", np.zeros(1, np.float32))
+    assert (float(one([1])), float(two([5])), float(one([1]))) == (1, 5, 2)
+    with pytest.raises(lemma.UsageError, match="none"):
+        one.variable("none")
+
+
+def test_variables_can_be_saved(write, tmp_path):
+    model = lemma.load(write(COUNTER), random_weights=True)
+    model.set_variable("sum", [7])
+    model.save_variables(str(tmp_path / "saved"))
+    [saved] = (tmp_path / "saved").rglob("*.dat")
+    assert np.frombuffer(saved.read_bytes()[-4:], np.float32) == 7
+
+
+def test_callers_of_a_model_with_state_take_turns(write):
+    model = lemma.load(write(COUNTER), random_weights=True)
+    model.set_variable("sum", [0])
+    results: list[float] = []
+    threads = [
+        threading.Thread(target=lambda: results.extend(float(model([1])) for _ in range(50)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == list(range(1, 201))
+
+
+@pytest.mark.parametrize("engine", ["interpret", "compile"])
+def test_threads_may_share_a_model(write, engine):
+    model = lemma.load(write(STATS), engine=engine)
+    failures: list[object] = []
+
+    def work(seed: int) -> None:
+        numbers = np.random.default_rng(seed)
+        for _ in range(50):
+            x = numbers.random(numbers.integers(1, 9), np.float32)
+            low, doubled = model(x)
+            if low != x.min() or not np.array_equal(doubled, x + x):
+                failures.append((x, low, doubled))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
