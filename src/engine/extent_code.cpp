@@ -91,10 +91,14 @@ ExprId ExtentCode::value(ir::SymId id) {
     return result.value;
 }
 
+// A condition that divides by zero says nothing, as in State::check.
 void ExtentCode::require(ir::SymId condition) {
     const auto bounded = open_.bounded(condition);
-    if (bounded && symbols_.prove(*bounded) == true) return;
-    bad_ = either(bad_, build_.make(Op::Not, {value(condition)}));
+    if (!bounded || symbols_.prove(*bounded) == true) return;
+    const Value holds = compute(*bounded);
+    const ExprId fails = build_.make(Op::Not, {holds.value});
+    const ExprId counts = build_.make(Op::Not, {holds.fault});
+    bad_ = either(bad_, holds.fault == never_ ? fails : both(counts, fails));
 }
 
 void ExtentCode::require_inside(ir::SymId id, int64_t low, int64_t high) {

@@ -53,6 +53,18 @@ bool Freezer::has_function(const loop::PlanStep& step) const {
                tensor::dtype_size(program_.tensors[to].dtype);
 }
 
+// What else is in the way of an operator that fixed extents might compile.
+std::string Freezer::open_text(const loop::PlanStep& step) {
+    const ir::Operation& op = program_.operations[step.op];
+    if (op.kind != ir::OperationKind::Intrinsic || open_.empty()) return "";
+    for (const auto* const ports : {&op.inputs, &op.outputs}) {
+        for (const ir::TensorId id : tensors_of(*ports)) {
+            if (!state_.shape_of(id, false)) return ", and its tensors have runtime extents";
+        }
+    }
+    return "";
+}
+
 // Each operation is named once, even if it has several steps.
 void Freezer::find_obstacles(Frozen& frozen) {
     const auto add = [&](const loop::PlanStep& step, std::string why) {
@@ -64,7 +76,7 @@ void Freezer::find_obstacles(Frozen& frozen) {
         match(
             step.kind,
             [&](const loop::InterpretedStep& interpreted) {
-                if (!has_function(step)) add(step, interpreted.why);
+                if (!has_function(step)) add(step, interpreted.why + open_text(step));
             },
             [&](const loop::ScheduledKernel&) {},
             [&](const loop::PlanLoop&) {

@@ -31,6 +31,7 @@ public:
 
 private:
     void find_obstacles(Frozen& frozen);
+    std::string open_text(const loop::PlanStep& step);
     static std::vector<ir::TensorId> tensors_of(const std::vector<ir::Port>& ports);
     static bool is_bit_cast(const ir::Operation& op);
     bool has_function(const loop::PlanStep& step) const;

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/unique_names.h"
@@ -25,11 +26,22 @@ public:
     std::vector<engine::OpenExtent> open() const;
 
 private:
+    std::string name_of(ir::SymId extent, const std::string& input, size_t axis);
+
     const ir::Program& program_;
     const std::map<std::string, Session::ShapeRange>& given_;
     std::vector<engine::OpenExtent> extents_;  // known if both bounds are equal
     UniqueNames names_;
 };
+
+// An identifier; an extent without a name is called after its axis.
+std::string Extents::name_of(ir::SymId extent, const std::string& input, size_t axis) {
+    std::string text = program_.symbols.text(extent);
+    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    if (std::ranges::none_of(text, is_part)) text = fmt::format("{}_{}", input, axis);
+    for (char& c : text) c = is_part(c) ? c : '_';
+    return names_.make(text);
+}
 
 Result<void> Extents::add(const std::string& name, const ir::Tensor& tensor) {
     const auto given = given_.find(name);
@@ -77,10 +89,7 @@ Result<void> Extents::add(const std::string& name, const ir::Tensor& tensor) {
         }
         const auto known = std::ranges::find(extents_, extent, &engine::OpenExtent::symbol);
         if (known == extents_.end()) {
-            // Extents without a name are called after their axis.
-            std::string text = program_.symbols.text(extent);
-            if (text == "_") text = fmt::format("{}_{}", name, axis);
-            extents_.push_back({extent, range.low, range.high, names_.make(text)});
+            extents_.push_back({extent, range.low, range.high, name_of(extent, name, axis)});
         } else {
             known->low = std::max(known->low, range.low);
             known->high = std::min(known->high, range.high);

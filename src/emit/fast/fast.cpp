@@ -43,8 +43,12 @@ std::string shape_text(const loop::FrozenTensor& tensor) {
     }
     std::vector<std::string> axes;
     for (const auto& axis : tensor.axes) axes.push_back(axis.text);
-    const std::string shape = fmt::format("{}", fmt::join(axes, " x "));
-    return fmt::format("shape {}, at most {} bytes", comment_text(shape), tensor.bytes);
+    // Expressions have stars, which comment_text would replace.
+    std::string shape = fmt::format("{}", fmt::join(axes, " x "));
+    const bool odd =
+        shape.find("*/") != std::string::npos || shape.find_first_of("\\?\n") != std::string::npos;
+    if (odd || shape.size() > 200) shape = comment_text(shape);
+    return fmt::format("shape {}, at most {} bytes", shape, tensor.bytes);
 }
 
 std::string upper_case(std::string_view name) {
