@@ -43,8 +43,18 @@ install(FILES ${CMAKE_BINARY_DIR}/lemma.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 # ---- Python --------------------------------------------------------------------------------------
 
 if(TARGET lemma_python)
-  set(LEMMA_PYTHON_DIR lib/python3/dist-packages CACHE STRING
-      "Where the Python package is installed, below the prefix")
+  # Below /usr it is where Debian's packages have their modules, and the system finds the library.
+  # Elsewhere the module finds it by itself.
+  set(LEMMA_PYTHON_DIR lib/python3/dist-packages)
+  if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    execute_process(
+      COMMAND ${LEMMA_PYTHON_EXECUTABLE} -c "import sys, sysconfig as s; print('lib/python%d.%d/%s' % (
+              *sys.version_info[:2], s.get_path('platlib').split('/')[-1]))"
+      OUTPUT_VARIABLE LEMMA_PYTHON_DIR OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${LEMMA_PYTHON_DIR}/lemma
+               OUTPUT_VARIABLE to_library)
+    set_target_properties(lemma_python PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+  endif()
   add_dependencies(product lemma_python)
   install(TARGETS lemma_python LIBRARY DESTINATION ${LEMMA_PYTHON_DIR}/lemma COMPONENT python)
   install(DIRECTORY python/lemma DESTINATION ${LEMMA_PYTHON_DIR} COMPONENT python

@@ -63,7 +63,7 @@ TEXT
     fi
     leave_out lemma-serve "$work"/stage/usr/lib/*/lemma/lemma_serve.so
     leave_out python3-lemma "$work"/stage/usr/lib/python3
-    (cd "$work" && OUTPUT=$output fakeroot debian/rules binary) >"$output/.debs.log" 2>&1 ||
+    (cd "$work" && OUTPUT=$output fakeroot dpkg-architecture -c debian/rules binary) >"$output/.debs.log" 2>&1 ||
         { tail -n 40 "$output/.debs.log"; echo "building the packages failed"; exit 1; }
     rm -rf "$work"
 }
