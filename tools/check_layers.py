@@ -31,10 +31,10 @@ MAY_INCLUDE = {
     "prove": "base diag tensor ir sonnx emit codegen",
     "model": f"base diag tensor ir {FRONT_ENDS}",
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
+    "image": "base tensor",
     "session": "base diag tensor ir interpret loop codegen engine model",
-    "compile": "base diag tensor ir interpret loop codegen engine emit model session",
-    "api": "base diag tensor ir interpret engine show ops model convert session compile",
-    "driver": f"base diag tensor ir {FRONT_ENDS} show ops interpret loop certify runtime codegen engine emit prove model convert session compile",
+    "api": "base diag tensor ir interpret engine model session",
+    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session image",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

@@ -163,6 +163,19 @@ std::string named_command(const std::vector<std::string>& args) {
     return args.empty() || args.front().starts_with("-") ? "" : args.front();
 }
 
+// Before the line is read, because it need not be complete.
+std::optional<Outcome> explained(const Line& line, const std::vector<std::string>& args) {
+    for (const CommandPage& page : line.page.commands) {
+        for (const Topic& topic : page.topics) {
+            const auto one = std::ranges::find(args, topic.option + "=" + topic.value);
+            const std::vector<std::string> two = {topic.option, topic.value};
+            if (one == args.end() && std::ranges::search(args, two).empty()) continue;
+            return Outcome{.status = model::kGood, .out = topic.text(), .err = {}};
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<Outcome> read_line(Line& line,
                                  const Commands& commands,
                                  const std::vector<std::string>& args,
@@ -173,6 +186,7 @@ std::optional<Outcome> read_line(Line& line,
         return unknown_command(named, commands);
     }
     declare(line, commands, named);
+    if (auto answer = explained(line, args)) return answer;
     if (auto answer = parse(line, args, width)) return answer;
     if (line.app.get_subcommands().empty()) return unusable("no command given");
     return std::nullopt;
@@ -288,6 +302,16 @@ void Arguments::need(const std::string& one, const std::string& other) {
 }
 
 void Arguments::remark(const std::string& text) { page_.remarks.push_back(text); }
+
+void Arguments::suggest(const std::vector<std::string>& words) {
+    page_.arguments.back().choices = words;
+}
+
+void Arguments::topic(const std::string& option,
+                      const std::string& value,
+                      std::string (*explain)()) {
+    page_.topics.push_back({option, value, explain});
+}
 
 void Arguments::example(const std::string& line, const std::string& text) {
     page_.examples.push_back({line, text});

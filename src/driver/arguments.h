@@ -99,6 +99,10 @@ public:
     void need(const std::string& one, const std::string& other);
     // A paragraph below the options in the help.
     void remark(const std::string& text);
+    // The last option offers these values, but takes others as well.
+    void suggest(const std::vector<std::string>& words);
+    // `--preprocess=help` prints this text, and the command does not run.
+    void topic(const std::string& option, const std::string& value, std::string (*explain)());
     // A line that works, and what it does.
     void example(const std::string& line, const std::string& text);
 

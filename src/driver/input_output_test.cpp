@@ -1,4 +1,5 @@
-// Where a run reads its inputs and writes its outputs: .npz files and the standard streams.
+// Where a run reads its inputs and writes its outputs: .npz files, pictures and the
+// standard streams.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -113,6 +114,42 @@ TEST_F(InputOutput, StandardStreamsHoldOneTensor) {
 TEST_F(InputOutput, StandardInputMayHoldSeveralArrays) {
     const std::string bytes = *tensor::read_file(npz("a", "b"));
     EXPECT_EQ(lemma({"run", path("two.sknd"), "-i", "-"}, bytes).out, kSums);
+}
+
+// The beginning of a picture of two pixels.
+const std::string kPng("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\2\0\0\0\1\b\0\0\0\0", 33);
+
+TEST_F(InputOutput, PicturesNeedARecipe) {
+    ASSERT_TRUE(tensor::write_file(path("a.png"), kPng));
+    const Outcome outcome = lemma({"run", path("one.sknd"), "-i", path("a.png")});
+    EXPECT_EQ(outcome.status, model::kUnusable);
+    EXPECT_NE(outcome.err.find("it is a picture"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("--preprocess=help"), std::string::npos);
+    const Outcome wrong =
+        lemma({"run", path("one.sknd"), "-i", path("a.png"), "--preprocess=imagnet"});
+    EXPECT_NE(wrong.err.find("no recipe `imagnet`"), std::string::npos) << wrong.err;
+    const Outcome damaged =
+        lemma({"run", path("one.sknd"), "-i", path("a.png"), "--preprocess=raw"});
+    EXPECT_NE(damaged.err.find("the PNG file is damaged"), std::string::npos) << damaged.err;
+}
+
+TEST_F(InputOutput, HelpOfPicturesNeedsNoModel) {
+    const Outcome one = lemma({"run", "--preprocess=help"});
+    EXPECT_EQ(one.status, model::kGood);
+    EXPECT_NE(one.out.find("imagenet"), std::string::npos);
+    EXPECT_EQ(lemma({"bench", "--preprocess", "help"}).out, one.out);
+}
+
+TEST_F(InputOutput, LabelsNameTheClasses) {
+    ASSERT_TRUE(tensor::write_file(path("labels.txt"), "cat\nevil\x1b[2J\n"));
+    ASSERT_TRUE(tensor::write_npy(path("x.npy"), pair(1, 2)));
+    const std::vector<std::string> line = {
+        "run", path("one.sknd"), "-i", path("x.npy"), "--labels", path("labels.txt")};
+    const Outcome outcome = lemma(line);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_NE(outcome.out.find("\n    1. evil<1b>[2J  4\n    2. cat          2\n"),
+              std::string::npos)
+        << outcome.out;
 }
 
 TEST_F(InputOutput, StandardStreamsAreUsedOnce) {

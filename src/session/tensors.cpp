@@ -304,7 +304,9 @@ std::string summary(const std::string& name, const interpret::Array& array) {
     return text + (size > kShownItems ? " …\n" : "\n");
 }
 
-std::string top_classes(const interpret::Array& array, int64_t count) {
+std::string top_classes(const interpret::Array& array,
+                        int64_t count,
+                        const std::vector<std::string>& labels) {
     if (array.shape.empty() || array.reals.empty()) return "";
     const auto classes = static_cast<size_t>(array.shape.back());
     const auto shown = std::min(static_cast<size_t>(count), classes);
@@ -315,7 +317,10 @@ std::string top_classes(const interpret::Array& array, int64_t count) {
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
         for (size_t i = 0; i < shown; ++i) {
-            text += fmt::format("  {:>3}. class {:<6} {:.6g}\n", i + 1, order[i], scores[order[i]]);
+            const bool named = order[i] < labels.size() && !labels[order[i]].empty();
+            const std::string name =
+                named ? diag::printable(labels[order[i]]) : fmt::format("class {:<6}", order[i]);
+            text += fmt::format("  {:>3}. {:<12} {:.6g}\n", i + 1, name, scores[order[i]]);
         }
     }
     return text;

@@ -58,7 +58,10 @@ std::vector<std::string> missing_inputs(const ir::Program& program,
 
 // `y: f32[1, 10], from -1.5 to 2, mean 0.25: 0.1 0.2 …`
 std::string summary(const std::string& name, const interpret::Array& array);
-// The largest elements along the last axis, as classes: `  1. 207  0.53`.
-std::string top_classes(const interpret::Array& array, int64_t count);
+// The largest elements along the last axis, as classes: `  1. class 207  0.53`, or with the names
+// of classes `  1. golden retriever  0.53`.
+std::string top_classes(const interpret::Array& array,
+                        int64_t count,
+                        const std::vector<std::string>& labels = {});
 
 }  // namespace lemma::session

@@ -24,7 +24,8 @@ CASES = [
     ("lemma completion ", ["bash", "zsh", "fish"], ["net.onnx"]),
     ("lemma run ne", ["net.onnx", "nets"], ["needed.txt"]),
     ("lemma run net.onnx -i x=nee", ["needed.txt"], []),
-    ("lemma run net.onnx -o ne", ["nets"], ["net.onnx"]),
+    ("lemma run net.onnx --steps=ne", ["nets"], ["net.onnx"]),
+    ("lemma run net.onnx -i x.png --preprocess=imagenet-", ["imagenet-bgr"], ["mnist"]),
     ("lemma fmt ne", ["net.onnx", "nets", "needed.txt"], []),
 ]
 

@@ -48,6 +48,7 @@ private:
     std::string model_;
     session::SessionOptions options_;
     std::vector<std::string> inputs_;
+    std::string preprocess_;
     uint64_t seed_ = 1;
     int64_t runs_ = 0;
     double seconds_ = 2;
@@ -61,6 +62,7 @@ void Bench::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.group("Input");
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
+    declare_preprocess(arguments, preprocess_);
     arguments.group("Measurement");
     arguments.number("--runs", runs_, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
     arguments.flag("--profile", profile_, "print the time of each step and operator");
@@ -182,7 +184,9 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
     };
     if (auto good = check_standard_input(inputs_); !good) return fail(good.error());
     session::SessionOptions options = session_options();
-    options.read_input = input_reader(input);
+    auto read = input_reader(input, preprocess_);
+    if (!read) return fail(read.error());
+    options.read_input = std::move(*read);
     if (!dump_.empty()) {
         auto pass = session::dumped_pass(dump_);
         if (!pass) return fail(pass.error());

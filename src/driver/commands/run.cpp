@@ -9,6 +9,7 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/inputs.h"
+#include "driver/labels.h"
 #include "driver/options.h"
 #include "driver/outputs.h"
 #include "driver/time_text.h"
@@ -35,6 +36,7 @@ public:
 private:
     struct Results {
         std::string text;
+        std::vector<std::string> labels;                               // by class
         double seconds = 0;                                            // of the runs alone
         std::vector<std::pair<std::string, interpret::Array>> dumped;  // in the last step, by name
     };
@@ -61,6 +63,8 @@ private:
                                    model::Finding& finding,
                                    Results& results) const;
     Result<void> complete(const ir::Program& program, interpret::NamedArrays& inputs) const;
+    // How many classes to show.
+    int64_t top() const { return top_ > 0 || labels_.empty() ? top_ : 5; }
     interpret::RunOptions run_options(Terminal terminal) const;
     session::KeepOptions keep_options(
         std::vector<std::pair<std::string, interpret::Array>>& named) const;
@@ -75,6 +79,8 @@ private:
     session::SessionOptions options_;
     std::optional<uint64_t> random_inputs_;
     int64_t top_ = 0;
+    std::string preprocess_;
+    std::string labels_;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
     bool json_ = false;
@@ -85,6 +91,7 @@ void Run::declare(Arguments& arguments) {
     arguments.word("MODEL", model_, kModelHelp);
     arguments.group("Input");
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
+    declare_preprocess(arguments, preprocess_);
     arguments.seed(
         "--random-inputs", random_inputs_, "use random values for inputs without a file");
     arguments.group("Output");
@@ -107,6 +114,8 @@ void Run::declare(Arguments& arguments) {
                    "DIR: write every computed tensor to DIR/NAME.npy; NAME,…: treat these tensors "
                    "as outputs; loop:PASS: print the program after a pass of the compiler");
     arguments.number("--top", top_, {1, kAnyNumber}, "show the N largest classes of each output");
+    arguments.text(
+        "--labels", labels_, "FILE", "names of the classes for --top (5): a name a line, or JSON");
     arguments.flag("-t,--time", time_, "print the time of the run");
     declare_session(arguments, options_);
     arguments.group("Report");
@@ -115,12 +124,14 @@ void Run::declare(Arguments& arguments) {
     declare_colour(arguments, colour_);
     arguments.exclude("--steps", "--input");
     arguments.exclude("--json", "--top");
+    arguments.exclude("--json", "--labels");
     arguments.remark(
         "The interpreter computes in double and 64-bit integers, and rounds each result to its "
         "type; with --accumulate=f32 it rounds each real operation. Random numbers depend only on "
         "the seed and the name of the tensor.");
-    arguments.example("lemma run net.onnx -i image=cat.npy --top=5",
-                      "Runs the model on a file and shows the five largest classes.");
+    arguments.example("lemma run net.onnx -i x=cat.npy", "Runs the model on a file.");
+    arguments.example("lemma run net.onnx -i cat.jpg --preprocess=imagenet --labels=labels.txt",
+                      "Runs it on a picture and names the five largest classes.");
     arguments.example("lemma run net.onnx --random-inputs -o results",
                       "Runs on random inputs and writes each output to results/NAME.npy.");
     arguments.example("lemma run net.onnx -i inputs.npz -o outputs.npz",
@@ -230,8 +241,7 @@ Result<bool> Run::run_once(session::Session& session,
         const auto names = session::item_names(port, items.size());
         for (size_t i = 0; i < items.size() && !json_; ++i) {
             if (output_.empty()) results.text += session::summary(names[i], items[i]);
-            if (top_ > 0 && output_ != kStandardOutput)
-                results.text += session::top_classes(items[i], top_);
+            if (top() > 0) results.text += session::top_classes(items[i], top(), results.labels);
         }
     }
     if (json_ && output_ != kStandardOutput)
@@ -278,10 +288,12 @@ Result<bool> Run::run_steps(session::Session& session,
 // What the declarations cannot express.
 Result<void> Run::check_arguments() const {
     LEMMA_TRY(check_standard_input(inputs_));
-    if (output_ == kStandardOutput && (json_ || top_ > 0)) {
+    if (output_ == kStandardOutput && (json_ || top() > 0)) {
         return std::unexpected(
             Error{fmt::format("`-o -` and {} both print to standard output: give one of them",
-                              json_ ? "--json" : "--top")});
+                              json_      ? "--json"
+                              : top_ > 0 ? "--top"
+                                         : "--labels")});
     }
     if (!steps_.empty() && is_single_place(output_)) {
         return std::unexpected(Error{
@@ -299,7 +311,14 @@ void Run::run_model(Terminal terminal,
     session::SessionOptions options = options_;
     options.run = run_options(terminal);
     options.inputs = inputs_;
-    options.read_input = input_reader(input);
+    auto read = input_reader(input, preprocess_);
+    if (!read) return unusable(read.error());
+    options.read_input = std::move(*read);
+    if (!labels_.empty()) {
+        auto labels = read_labels(labels_);
+        if (!labels) return unusable(labels.error());
+        results.labels = std::move(*labels);
+    }
     if (auto done = open_dump(options, results); !done) return unusable(done.error());
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return;

@@ -23,6 +23,13 @@ struct Example {
     std::string text;  // what it does
 };
 
+// A value of an option that asks for an explanation, as `--preprocess=help`.
+struct Topic {
+    std::string option;
+    std::string value;
+    std::string (*text)();
+};
+
 struct CommandPage {
     std::string name;
     std::string summary;
@@ -30,6 +37,7 @@ struct CommandPage {
     std::vector<ArgumentPage> arguments;
     std::vector<std::string> remarks;  // paragraphs below the options
     std::vector<Example> examples;
+    std::vector<Topic> topics;
 };
 
 struct ProgramPage {
