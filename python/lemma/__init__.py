@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from . import _lemma
 from ._errors import Diagnostic, Error, ModelError, RunError, Stopped, UsageError
+from ._graph import Graph, Operation, Value
 from ._inference import (
     ExecutionMode,
     GraphOptimizationLevel,
@@ -25,6 +26,8 @@ from ._inference import (
 )
 from ._lemma import Stop
 from ._model import Engine, Model, Session, TensorInfo, load, model
+from ._operator import Operator, operator
+from ._tools import Report, check, compile, convert, fmt
 
 __version__: str = _lemma.version()
 
@@ -33,12 +36,16 @@ __all__ = [
     "Engine",
     "Error",
     "ExecutionMode",
+    "Graph",
     "GraphOptimizationLevel",
     "InferenceSession",
     "Model",
     "ModelError",
     "ModelMetadata",
     "NodeArg",
+    "Operation",
+    "Operator",
+    "Report",
     "RunError",
     "RunOptions",
     "Session",
@@ -47,8 +54,14 @@ __all__ = [
     "Stopped",
     "TensorInfo",
     "UsageError",
+    "Value",
+    "check",
+    "compile",
+    "convert",
+    "fmt",
     "get_available_providers",
     "get_device",
     "load",
     "model",
+    "operator",
 ]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Union
 from . import _lemma, _show
 from ._arrays import DTYPES
 from ._errors import Diagnostic, UsageError
+from ._graph import Graph
 from ._literals import literal
 
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
@@ -49,7 +50,7 @@ class Engine(NamedTuple):
         return f"{self.name} {self.target}".strip()
 
 
-def _on_disk(files: list[tuple[str, Any]], folder: str) -> str:
+def on_disk(files: list[tuple[str, Any]], folder: str) -> str:
     """Writes files to a folder; returns the path of the first."""
     for name, content in files:
         path = os.path.realpath(os.path.join(folder, name))
@@ -92,7 +93,7 @@ class Model(_lemma.Model):
         path = source
         if not isinstance(source, str):
             self._folder = tempfile.TemporaryDirectory(prefix="lemma-")
-            path = _on_disk(source, self._folder.name)
+            path = on_disk(source, self._folder.name)
         super().__init__(path, options)
         self._made_from = source, {
             name: value for name, value in options.items() if name not in ("stop", "progress")
@@ -125,6 +126,11 @@ class Model(_lemma.Model):
     def variables(self) -> list[TensorInfo]:
         """The variables: weights, and state that runs change."""
         return _infos(self, _lemma.VARIABLES)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The tensors and operations of the graph."""
+        return Graph.from_json(self._graph_json())
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 
-from ._errors import UsageError
+from ._errors import Error, UsageError
 from ._inference import InferenceSession
 
 __all__ = ["LemmaBackend", "LemmaRep", "is_compatible", "prepare", "run_model", "run_node",
@@ -52,14 +52,8 @@ class LemmaBackend(Backend):
         """Whether Lemma can load the model."""
         try:
             cls.prepare(model, device, **kwargs)
-        except ValueError:
+        except Error:
             return False
-        except Exception as error:  # every failure of loading means no
-            from ._errors import Error
-
-            if isinstance(error, Error):
-                return False
-            raise
         return True
 
     @classmethod
@@ -89,18 +83,13 @@ class LemmaBackend(Backend):
         arrays = [np.asarray(value) for value in inputs]
         if len(names) != len(arrays):
             raise UsageError(f"the node has {len(names)} inputs; got {len(arrays)}")
+        types = [onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype] for array in arrays]
         graph = helper.make_graph(
             [node],
             "node",
             [
-                helper.make_tensor_value_info(
-                    name, numpy_helper.helper.NP_TYPE_TO_TENSOR_TYPE[array.dtype], array.shape
-                )
-                if hasattr(numpy_helper.helper, "NP_TYPE_TO_TENSOR_TYPE")
-                else helper.make_tensor_value_info(
-                    name, onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype], array.shape
-                )
-                for name, array in zip(names, arrays)
+                helper.make_tensor_value_info(name, kind, array.shape)
+                for name, kind, array in zip(names, types, arrays)
             ],
             [onnx.ValueInfoProto(name=name) for name in node.output if name],
         )

@@ -6,8 +6,10 @@
 #include <lemma/lemma.h>
 #include <pybind11/pybind11.h>
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,15 +40,28 @@ struct RunLimits {
     Stop* stop = nullptr;
 };
 
+// pybind11 gives objects whose `__init__` failed memory without a constructor. Zeroed, they have no
+// loaded model, which `loaded()` checks.
+struct ZeroedMemory {
+    static void* operator new(size_t size) {
+        void* const memory = std::calloc(1, size);
+        if (!memory) throw std::bad_alloc();
+        return memory;
+    }
+    static void* operator new(size_t, void* place) { return place; }
+    static void operator delete(void* memory) { std::free(memory); }
+    static const Loaded& checked(const std::shared_ptr<Loaded>& loaded);
+};
+
 // The memory and the variables of runs. The mutex lets one thread at a time in.
-class Session {
+class Session : public ZeroedMemory {
 public:
     Session(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session();
 
-    const Loaded& loaded() const { return *loaded_; }
+    const Loaded& loaded() const { return checked(loaded_); }
     // Runs one step; the outputs in the order of the model.
     std::vector<py::object> run(const std::vector<py::object>& inputs, const RunLimits& limits);
     py::object variable(const std::string& name);
@@ -56,7 +71,7 @@ public:
     // "interpret" or "compile", and why.
     py::tuple engine();
     // The remarks of the last run.
-    py::list diagnostics() const { return diagnostics_; }
+    py::list diagnostics() const { return loaded(), diagnostics_; }
 
 private:
     std::unique_lock<std::mutex> lock();
@@ -68,14 +83,14 @@ private:
     py::list diagnostics_;
 };
 
-class Model {
+class Model : public ZeroedMemory {
 public:
     Model(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed, py::list diagnostics);
 
-    const Loaded& loaded() const { return *loaded_; }
-    const std::shared_ptr<Loaded>& share() const { return loaded_; }
+    const Loaded& loaded() const { return checked(loaded_); }
+    const std::shared_ptr<Loaded>& share() const { return loaded(), loaded_; }
     std::vector<py::object> run(const std::vector<py::object>& inputs, const RunLimits& limits);
-    py::list diagnostics() const { return diagnostics_; }
+    py::list diagnostics() const { return loaded(), diagnostics_; }
     int threads() const { return threads_; }
     uint64_t seed() const { return seed_; }
     // The session that has the state of a model with state; the last one that ran otherwise.

@@ -7,6 +7,7 @@
 #include "load.h"
 #include "model.h"
 #include "report.h"
+#include "tools.h"
 
 namespace lemma::python {
 
@@ -87,7 +88,10 @@ void define_runs(Class& type) {
 }
 
 void define_models(py::module_& module) {
-    py::class_<Stop>(module, "Stop")
+    py::class_<Stop>(module,
+                     "Stop",
+                     "A request to stop. Any number of calls and threads may share one: "
+                     "`model.run(x, stop=stop)` raises `Stopped` soon after `stop.now()`.")
         .def(py::init<>())
         .def("now", &Stop::now, "Stops the calls that have this request, from any thread.")
         .def("reset", &Stop::reset, "Takes the request back, for the next call.")
@@ -101,6 +105,7 @@ void define_models(py::module_& module) {
     define_runs(model);
     model.def("_diagnostics", &Model::diagnostics)
         .def("_engine", &engine)
+        .def("_graph_json", [](Model& self) { return graph_json(self.loaded().handle); })
         .def("variable",
              [](Model& self, const std::string& name) {
                  return self.first_session().variable(name);
@@ -141,6 +146,7 @@ PYBIND11_MODULE(_lemma, module) {
     module.attr("OUTPUTS") = static_cast<int>(LEMMA_OUTPUTS);
     module.attr("VARIABLES") = static_cast<int>(LEMMA_VARIABLES);
     define_models(module);
+    define_tools(module);
 }
 
 }  // namespace lemma::python

@@ -26,6 +26,11 @@ Loaded::Loaded(lemma_model* model) : handle(model) {
     for (size_t i = 0; i < inputs.size(); ++i) input_index[inputs[i].name] = i;
 }
 
+const Loaded& ZeroedMemory::checked(const std::shared_ptr<Loaded>& loaded) {
+    if (!loaded) throw_usage("this object was not loaded");
+    return *loaded;
+}
+
 // ---- Sessions ----
 
 Session::Session(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed)
@@ -46,6 +51,7 @@ Session::Session(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed)
 Session::~Session() { lemma_session_free(handle_); }
 
 std::unique_lock<std::mutex> Session::lock() {
+    loaded();
     std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) {
         const py::gil_scoped_release release;
@@ -153,6 +159,7 @@ Model::Model(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed, py::lis
 }
 
 Session& Model::first_session() {
+    loaded();
     if (!first_) {
         // Making a session releases the GIL: another thread may have been faster.
         auto made = std::make_shared<Session>(loaded_, threads_, seed_);

@@ -59,8 +59,20 @@ def test_several_outputs_are_a_tuple(write):
     assert low == 4 and doubled.shape == (2,)
 
 
+def test_a_request_to_stop():
+    stop = lemma.Stop()
+    assert not stop.requested
+    stop.now()
+    assert stop.requested
+    stop.reset()
+    assert not stop.requested
+    assert issubclass(lemma.Stopped, lemma.Error)
+
+
 def test_the_package_describes_a_model(write):
     model = lemma.load(write(STATS))
+    assert isinstance(model.inputs[0], lemma.TensorInfo)
+    assert isinstance(model.engine, lemma.Engine)
     assert (model.name, model.format) == ("Stats", "sknd")
     [x] = model.inputs
     assert (x.name, x.type, x.shape, x.bounds, x.extents) == ("x", "f32", (None,), (8,), ("n",))
@@ -111,6 +123,7 @@ def test_a_wrong_model_carries_its_diagnostics(write):
     with pytest.raises(lemma.ModelError) as caught:
         lemma.load(path)
     [found] = caught.value.diagnostics
+    assert isinstance(found, lemma.Diagnostic)
     assert (found.severity, found.kind, found.line, found.column) == ("error", "no-operator", 5, 20)
     assert found.message == "no operator `nn.rely`"
     assert found.file.endswith("main.sknd") and "^~~~~~~" in found.text
@@ -130,6 +143,38 @@ def test_a_model_can_be_pickled(write):
     model = pickle.loads(pickle.dumps(lemma.load(write(ADD), real="f64")))
     assert model(ONES, ONES).dtype == np.float64
     assert copy.copy(model)(ONES, ONES).dtype == np.float64
+
+
+def test_an_object_that_was_not_loaded_is_a_usage_error(write):
+    session = lemma.Session.__new__(lemma.Session)
+    for attribute in ("inputs", "engine", "diagnostics", "name", "graph"):
+        with pytest.raises(lemma.UsageError, match="not loaded"):
+            getattr(lemma.Model.__new__(lemma.Model), attribute)
+    for call in (
+        lambda: lemma.Model.__new__(lemma.Model)(1),
+        lambda: lemma.Model.__new__(lemma.Model).session(),
+        lambda: lemma.Model.__new__(lemma.Model).variable("x"),
+        lambda: session.run(1),
+        lambda: session.diagnostics,
+        lambda: session.reset(),
+    ):
+        with pytest.raises(lemma.UsageError, match="not loaded"):
+            call()
+
+
+def test_a_run_that_fails_is_a_run_error(write):
+    model = lemma.load(
+        write(
+            "import layout;\ngraph Pick { @input { x: real[4]; i: int[1]; } @output { y: real[1]; } "
+            "@compose { y = layout.gather{axis=0}(x, i); } }"
+        )
+    )
+    x = np.arange(4, dtype=np.float32)
+    assert model(x, [3]) == [3]
+    with pytest.raises(lemma.RunError) as caught:
+        model(x, [7])
+    assert caught.value.diagnostics[0].severity == "error"
+    assert model(x, [1]) == [1]
 
 
 # ---- State ----
