@@ -20,12 +20,22 @@ __all__ = ["LemmaBackend", "LemmaRep", "is_compatible", "prepare", "run_model", 
            "supports_device"]  # fmt: skip
 
 
+def _widened(value: Any) -> Any:
+    """Values of bf16 as float32. ONNX's tests give them as the bits in uint16."""
+    array = np.asarray(value)
+    if array.dtype != np.uint16:
+        return value
+    return (array.astype(np.uint32) << 16).view(np.float32)
+
+
 class LemmaRep(BackendRep):
     """A model that is ready to run. `LemmaBackend.prepare` makes one."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._session = InferenceSession(model.SerializeToString())
-        self._inputs = [port.name for port in self._session.get_inputs()]
+        ports = self._session.get_inputs()
+        self._inputs = [port.name for port in ports]
+        self._bf16 = {port.name for port in ports if port.type == "tensor(bfloat16)"}
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs as a named tuple; `inputs` is a list, a dictionary or one array."""
@@ -38,6 +48,8 @@ class LemmaRep(BackendRep):
             if len(given) > len(self._inputs):
                 raise UsageError(f"the model has {len(self._inputs)} inputs; got {len(given)}")
             feed = dict(zip(self._inputs, given))
+        for name in self._bf16.intersection(feed):
+            feed[name] = _widened(feed[name])
         names = [port.name for port in self._session.get_outputs()]
         outputs = self._session.run(names, feed)
         result: tuple[Any, ...] = namedtupledict("Outputs", names)(*outputs)
