@@ -33,8 +33,9 @@ MAY_INCLUDE = {
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "image": "base tensor",
     "session": "base diag tensor ir interpret loop codegen engine model",
-    "api": "base diag tensor ir interpret engine model session",
-    "driver": f"base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session image",
+    "api": "base diag tensor ir interpret loop engine model session",
+    "serve": "base",  # and the public headers
+    "driver": f"serve base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
@@ -46,6 +47,7 @@ ROOMS = {
     "interpret": [".", "intrinsics"],
     "loop": ["ir", "stage", "schedule", "passes", "plan"],
     "emit": [".", "certified", "fast"],
+    "serve": [".", "core", "net"],
 }
 
 MAX_FILES = 40  # files directly in one folder

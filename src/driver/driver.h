@@ -19,6 +19,9 @@ struct Terminal {
     size_t width = 100;      // in columns, for the help
     // Shows the state of a long run and replaces the previous text; may be empty.
     std::function<void(const std::string&)> progress = {};
+    // Print a line at once, for commands that run until they are stopped; may be empty.
+    std::function<void(const std::string&)> out_line = {};
+    std::function<void(const std::string&)> err_line = {};
     // For reports: the file of the running program, if it is `lemma`, and the words after its name.
     std::string executable = {};
     std::vector<std::string> arguments = {};

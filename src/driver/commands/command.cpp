@@ -51,6 +51,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(run_command());
     commands.push_back(verify_command());
     commands.push_back(bench_command());
+    commands.push_back(serve_command());
     commands.push_back(convert_command());
     commands.push_back(compile_command());
     commands.push_back(reference_command());

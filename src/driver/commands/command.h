@@ -51,6 +51,7 @@ std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();
 std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
+std::unique_ptr<Command> serve_command();
 std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> compile_command();
 std::unique_ptr<Command> certify_command();
