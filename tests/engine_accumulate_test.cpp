@@ -18,10 +18,18 @@ using loop::Numerics;
 using testing_support::load_text;
 using testing_support::random_inputs;
 
+// As a session prepares it.
+std::unique_ptr<interpret::State> load(const std::string& text,
+                                       Accumulate accumulate,
+                                       ir::DType real) {
+    return load_text(text, testing_support::large_weight, real, [&](ir::Program& program) {
+        if (accumulate == Accumulate::F64) session::widen_inner_tensors(program);
+    });
+}
+
 NamedArrays interpreted(const std::string& text, Accumulate accumulate, ir::DType real) {
-    const auto state = load_text(text, testing_support::large_weight, real);
+    const auto state = load(text, accumulate, real);
     if (!state) return {};
-    if (accumulate == Accumulate::F64) session::widen_inner_tensors(state->program());
     const NamedArrays inputs = random_inputs(state->program());
     auto outputs = interpret::Interpreter(*state, {.accumulate = accumulate}).run(inputs);
     EXPECT_TRUE(outputs) << outputs.error().message;
@@ -29,9 +37,8 @@ NamedArrays interpreted(const std::string& text, Accumulate accumulate, ir::DTyp
 }
 
 NamedArrays compiled(const std::string& text, Accumulate accumulate, ir::DType real) {
-    const auto state = load_text(text, testing_support::large_weight, real);
+    const auto state = load(text, accumulate, real);
     if (!state) return {};
-    if (accumulate == Accumulate::F64) session::widen_inner_tensors(state->program());
     const NamedArrays inputs = random_inputs(state->program());
     auto engine = engine::Engine::create(*state,
                                          {.verify = true,

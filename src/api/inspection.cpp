@@ -22,12 +22,22 @@ const char* lemma_model_name(const lemma_model* model) {
 }
 
 const char* lemma_model_format(const lemma_model* model) {
-    return model ? model->format.c_str() : "";
+    using lemma::model::Format;
+    if (!model) return "";
+    switch (model->loaded->format()) {
+        case Format::Onnx:
+            return "onnx";
+        case Format::Nnef1:
+            return "nnef1";
+        case Format::SkriptND:
+            break;
+    }
+    return "sknd";
 }
 
 int lemma_model_engine(const lemma_model* model) {
     if (!model) return LEMMA_AUTO;
-    return model->loaded->engine() ? LEMMA_COMPILE : LEMMA_INTERPRET;
+    return model->loaded->code() ? LEMMA_COMPILE : LEMMA_INTERPRET;
 }
 
 const char* lemma_model_target(const lemma_model* model) {

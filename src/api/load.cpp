@@ -7,7 +7,6 @@
 #include "api/options.h"
 #include "api/report.h"
 #include "base/version.h"
-#include "engine/engine.h"
 
 namespace lemma::api {
 
@@ -47,18 +46,6 @@ Result<session::SessionOptions> session_options(const lemma_load_options& given)
     return options;
 }
 
-const char* format_name(model::Format format) {
-    switch (format) {
-        case model::Format::Onnx:
-            return "onnx";
-        case model::Format::Nnef1:
-            return "nnef1";
-        case model::Format::SkriptND:
-            break;
-    }
-    return "sknd";
-}
-
 struct Origin {
     std::string path;
 };
@@ -76,14 +63,11 @@ int load(const Origin& origin,
         const auto session = session_options(*known);
         if (!session) return finding.fail(session.error());
         finding.model = origin.path;
-        auto loaded = session::Session::open(origin.path, *session, finding);
+        auto loaded = session::Model::open(origin.path, *session, finding);
         if (!loaded) return;
         made = std::make_unique<lemma_model>();
-        made->path = origin.path;
-        made->options = *session;
         made->loaded = std::move(loaded);
         made->about = inspect(made->program());
-        made->format = format_name(made->loaded->format());
         made->target = made->loaded->target();
     });
     const int status = hand_over(finding, report);

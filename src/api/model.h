@@ -10,16 +10,14 @@
 
 #include "api/inspect.h"
 #include "model/finding.h"
-#include "session/session.h"
+#include "session/model.h"
 
 struct lemma_model {
     std::atomic<size_t> references{1};
-    std::string path;
-    lemma::session::SessionOptions options;
-    std::unique_ptr<lemma::session::Session> loaded;  // with the program
+    std::shared_ptr<const lemma::session::Model> loaded;
     lemma::api::Inspection about;
-    std::string format, target, reason;
-    mutable std::mutex places;             // look-ups in the texts belong to one thread
+    std::string target;
+    std::mutex places;             // look-ups in the texts belong to one thread
     lemma::diag::SourceMap texts;  // of the model, for the places of diagnostics
 
     const lemma::ir::Program& program() const { return loaded->program(); }

@@ -205,6 +205,35 @@ TEST(Model, KeepsItsStateFromRunToRun) {
     const RunResult result = model->run({{"x", x}});
     EXPECT_EQ(result.outputs.at("y").values<float>(), (std::vector<float>{12, 24}));
     EXPECT_EQ(model->variable("total")->values<float>(), (std::vector<float>{12, 24}));
+    const Tensor loaded = *model.model().session().session->variable("total");
+    ASSERT_TRUE(model->reset().ok());
+    EXPECT_EQ(model->variable("total")->bytes, loaded.bytes);
+}
+
+// Each set of extents has memory of its own, also for variables.
+TEST(Model, StateGoesFromExtentToExtent) {
+    constexpr const char* kCount = R"(
+import math;
+graph Count {
+    @input { x: real[n|4]; }
+    @output { y: real[n]; runs: real[1]; }
+    @variable { count: real[1]; }
+    @compose { y = math.neg(x); runs = math.add(count, 1.0); }
+    @update { count = runs; }
+})";
+    for (const EngineChoice engine : {EngineChoice::Interpret, EngineChoice::Compile}) {
+        LoadOptions options = kRandomWeights;
+        options.engine = engine;
+        Loaded model(kCount, options);
+        ASSERT_TRUE(model->set_variable("count", Tensor::of<float>({1}, {0})).ok());
+        float runs = 0;
+        for (const int64_t n : {1, 2, 1, 1, 3, 2}) {
+            const Tensor x = Tensor::of({n}, std::vector<float>(static_cast<size_t>(n), 1.0F));
+            const RunResult result = model->run({{"x", x}});
+            ASSERT_TRUE(result.ok()) << result.text();
+            EXPECT_EQ(result.outputs.at("runs").values<float>(), std::vector{++runs});
+        }
+    }
 }
 
 TEST(Model, RefusesValuesThatDoNotFitTheVariable) {

@@ -1,6 +1,7 @@
 // Sessions and their runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "api/control.h"
@@ -8,7 +9,9 @@
 #include "api/model.h"
 #include "api/options.h"
 #include "api/report.h"
+#include "base/checked.h"
 #include "engine/engine.h"
+#include "session/session.h"
 #include "session/tensors.h"
 
 struct lemma_session {
@@ -22,7 +25,6 @@ struct lemma_session {
     lemma_model* model;
     std::unique_ptr<lemma::session::Session> session;
     std::vector<lemma::engine::Engine::Bytes> given;  // of the run, to reuse the memory
-    std::vector<lemma::tensor::Shape> shapes;         // of the given inputs
     std::vector<lemma::api::LentTensor> outputs;      // of the last run
     std::map<std::string, lemma::api::LentTensor> variables;
 };
@@ -79,6 +81,51 @@ Result<void> give(const std::string& name, const lemma_tensor& made, lemma_tenso
     return {};
 }
 
+// The same for the bytes of a compiled run.
+Result<void> give_bytes(lemma_session& session,
+                        size_t index,
+                        const engine::Engine::Output& made,
+                        lemma_tensor& to) {
+    return give(session.model->about.outputs[index].name,
+                {.type = public_type(made.dtype),
+                 .rank = made.shape->size(),
+                 .shape = made.shape->data(),
+                 .data = made.data,
+                 .size = made.bytes},
+                to);
+}
+
+// Whether the numbers of a tensor agree with each other, without a message.
+bool is_plain(const lemma_tensor& given) {
+    if (!is_type(given.type) || given.type == LEMMA_STR || given.rank > tensor::kMaxRank ||
+        (given.rank > 0 && !given.shape) || (given.size > 0 && !given.data))
+        return false;
+    auto bytes = std::optional(tensor::dtype_size(internal_type(given.type)));
+    for (size_t axis = 0; axis < given.rank && bytes; ++axis) {
+        bytes = given.shape[axis] < 0 ? std::nullopt : checked_mul(*bytes, given.shape[axis]);
+    }
+    return bytes && static_cast<size_t>(*bytes) == given.size;
+}
+
+// Runs from bytes to bytes, if the session can. False: the general way is needed.
+Result<bool> run_directly(lemma_session& session,
+                          std::span<const lemma_tensor> inputs,
+                          std::span<lemma_tensor> outputs) {
+    engine::Engine* const engine = session.session->direct_engine();
+    if (!engine) return false;
+    session.given.clear();
+    for (const lemma_tensor& input : inputs) {
+        if (!is_plain(input)) return false;
+        session.given.push_back({internal_type(input.type), {input.shape, input.rank}, input.data});
+    }
+    size_t next = 0;
+    return engine->run_directly(session.given, [&](const engine::Engine::Output& made) {
+        const size_t index = next++;
+        if (index >= outputs.size()) return Result<void>();
+        return give_bytes(session, index, made, outputs[index]);
+    });
+}
+
 // Keeps all outputs of a run in the session, in the order of the model.
 Result<void> keep_outputs(lemma_session& session, const interpret::NamedArrays& outputs) {
     session.outputs.clear();
@@ -98,16 +145,18 @@ Result<void> keep_outputs(lemma_session& session, const interpret::NamedArrays& 
 }
 
 void run(lemma_session& session,
-         const lemma_tensor* inputs,
-         lemma_tensor* outputs,
-         size_t output_count,
+         std::span<const lemma_tensor> inputs,
+         std::span<lemma_tensor> outputs,
          Finding& finding) {
-    const auto given = given_inputs(*session.model, inputs);
+    const auto direct = run_directly(session, inputs, outputs);
+    if (!direct) return finding.fail(direct.error());
+    if (*direct) return;
+    const auto given = given_inputs(*session.model, inputs.data());
     if (!given) return finding.fail(given.error());
     const auto made = session.session->step(*given, finding);
     if (!made) return;
     if (auto done = keep_outputs(session, *made); !done) return finding.fail(done.error());
-    for (size_t i = 0; i < output_count; ++i) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
         const std::string& name = session.model->about.outputs[i].name;
         if (auto done = give(name, session.outputs[i].view(), outputs[i]); !done)
             return finding.fail(done.error());
@@ -145,14 +194,11 @@ int lemma_session_create(lemma_model* model,
         if (known->threads < 0 || known->threads > kMostThreads)
             return finding.fail({fmt::format(
                 "there can be 1 to {} threads, not {}", kMostThreads, known->threads)});
-        lemma::session::SessionOptions own = model->options;
-        own.threads = known->threads == 0 ? 1 : known->threads;
-        own.run.seed = known->seed;
-        finding.model = model->path;
         auto made = std::make_unique<lemma_session>(model);
-        made->session = lemma::session::Session::open(model->path, own, finding);
-        if (!made->session) return;
-        finding.remarks.clear();
+        auto own = lemma::session::Session::create(
+            model->loaded, {.threads = std::max(known->threads, 1), .seed = known->seed});
+        if (!own) return finding.fail(own.error());
+        made->session = std::move(*own);
         *session = made.release();
     });
 }
@@ -185,7 +231,7 @@ int lemma_run(lemma_session* session,
         if (!fault.empty()) return finding.fail({std::move(fault)});
         const auto wanted = api::control_of(control);
         if (!wanted) return finding.fail(wanted.error());
-        api::run(*session, inputs, outputs, output_count, finding);
+        api::run(*session, {inputs, input_count}, {outputs, output_count}, finding);
     });
 }
 
@@ -230,9 +276,8 @@ int lemma_set_variable(lemma_session* session,
 }
 
 int lemma_reset(lemma_session* session, lemma_report** report) {
-    return api::session_call(session, report, [&](Finding& finding) {
-        finding.fail({"resetting a session is not supported yet"});
-    });
+    return api::session_call(
+        session, report, [&](Finding&) { session->session->reset_variables(); });
 }
 
 int lemma_save_variables(lemma_session* session, const char* path, lemma_report** report) {

@@ -1,4 +1,4 @@
-// Runs from the caller's bytes to the caller's bytes.
+// Runs from the caller's bytes to the engine's, without the interpreter's arrays.
 #include <algorithm>
 #include <cstring>
 
@@ -23,34 +23,47 @@ size_t bytes_of(const loop::BufferView& place) {
 // unaligned address are copied. Inputs without elements use our memory, which has room for one.
 class Engine::BorrowedInputs {
 public:
-    BorrowedInputs(Loaded& loaded, const std::vector<Bytes>& inputs) : loaded_(loaded) {
-        for (const Bytes& input : inputs) {
-            const loop::BufferView& place = loaded.plan.places.at(input.tensor);
-            const auto address = reinterpret_cast<uintptr_t>(input.data);
+    BorrowedInputs(Loaded& loaded, std::span<const Bytes> inputs) : loaded_(loaded) {
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const loop::BufferView& place = *loaded.input_places[i];
+            const auto address = reinterpret_cast<uintptr_t>(inputs[i].data);
             const bool odd = address % static_cast<size_t>(tensor::dtype_size(place.dtype)) != 0;
             const size_t bytes = bytes_of(place);
-            if (odd && bytes > 0) std::memcpy(loaded.data(place), input.data, bytes);
+            if (odd && bytes > 0) std::memcpy(loaded.data(place), inputs[i].data, bytes);
             if (odd || bytes == 0) continue;
             const size_t piece = loaded.piece(place.storage);
-            own_.emplace_back(piece, loaded.executable.memory(piece));
-            loaded.executable.lend_memory(piece, input.data);
+            own_.push_back({piece, loaded.executable.memory(piece), address, bytes});
+            loaded.executable.lend_memory(piece, inputs[i].data);
         }
     }
     BorrowedInputs(const BorrowedInputs&) = delete;
     ~BorrowedInputs() {
-        for (const auto& [piece, data] : own_) loaded_.executable.lend_memory(piece, data);
+        for (const Own& own : own_) loaded_.executable.lend_memory(own.piece, own.data);
+    }
+
+    // Whether the address is in the caller's memory.
+    bool has(const void* data) const {
+        const auto address = reinterpret_cast<uintptr_t>(data);
+        return std::ranges::any_of(own_, [&](const Own& own) {
+            return address >= own.address && address - own.address < own.bytes;
+        });
     }
 
 private:
+    struct Own {
+        size_t piece;
+        void* data;         // of the engine
+        uintptr_t address;  // of the caller
+        size_t bytes;
+    };
     Loaded& loaded_;
-    std::vector<std::pair<size_t, void*>> own_;
+    std::vector<Own> own_;
 };
 
-bool Engine::is_direct(const Loaded& loaded) const {
+bool Engine::is_direct(const loop::Plan& plan) const {
     const ir::Program& program = state_.program();
-    const loop::Plan& plan = loaded.plan;
     const auto plain = [&](const ir::Port& port) {
-        if (port.operand.length.valid()) return false;
+        if (port.operand.length.valid()) return false;  // the plan depends on it
         return std::ranges::all_of(port.operand.items, [&](ir::TensorId id) {
             const auto place = plan.places.find(id);
             return place != plan.places.end() && is_plain(place->second);
@@ -61,37 +74,63 @@ bool Engine::is_direct(const Loaded& loaded) const {
         return step.is<loop::InterpretedStep>() || step.is<loop::CheckStep>() ||
                step.is<loop::DynamicKernel>();
     });
-    // The plan also depends on the lengths of packs.
-    const bool fixed = std::ranges::none_of(
-        graph.inputs, [](const ir::Port& port) { return port.operand.length.valid(); });
-    return compiled && fixed && program.updates.empty() &&
+    // An unused input has no place; the interpreter checks whether it fits.
+    const bool given = std::ranges::all_of(graph.inputs, [&](const ir::Port& port) {
+        return plain(port) && std::ranges::all_of(port.operand.items, [&](ir::TensorId id) {
+                   const auto role = plan.storages[plan.places.at(id).storage].role;
+                   return role == loop::StorageRole::Given;
+               });
+    });
+    return compiled && given && program.updates.empty() &&
            std::ranges::all_of(graph.outputs, plain);
 }
 
-Result<bool> Engine::run_directly(const std::vector<Bytes>& inputs, const Receiver& receive) {
-    if (!current_ || !current_->direct) return false;
-    Loaded& loaded = *current_;
-    const ir::Program& program = state_.program();
-    size_t known = 0;
-    for (const loop::Storage& storage : loaded.plan.storages) {
-        if (storage.role != loop::StorageRole::Given) continue;
-        const auto given = std::ranges::find(inputs, storage.tensor, &Bytes::tensor);
-        const loop::BufferView& place = loaded.plan.places.at(storage.tensor);
-        const bool same = given != inputs.end() && given->dtype == place.dtype &&
-                          *given->shape == place.shape && is_plain(place);
+void Engine::find_places(Loaded& loaded) const {
+    if (!loaded.code->direct) return;
+    const ir::Graph& graph = state_.program().graphs[state_.program().main];
+    const auto add = [&](const std::vector<ir::Port>& ports, auto& to) {
+        for (const ir::Port& port : ports) {
+            for (const ir::TensorId id : port.operand.items)
+                to.push_back(&loaded.plan.places.at(id));
+        }
+    };
+    add(graph.inputs, loaded.input_places);
+    add(graph.outputs, loaded.output_places);
+}
+
+bool Engine::takes(const Loaded& loaded, std::span<const Bytes> inputs) {
+    if (!loaded.code->direct || inputs.size() != loaded.input_places.size()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const loop::BufferView& place = *loaded.input_places[i];
+        const bool same =
+            inputs[i].dtype == place.dtype && std::ranges::equal(inputs[i].shape, place.shape);
         if (!same) return false;
-        ++known;
     }
-    // An unused input has no place; the interpreter checks whether it fits.
-    if (known != inputs.size()) return false;
+    return true;
+}
+
+Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver& receive) {
+    if (!current_ || !takes(*current_, inputs)) {
+        const auto found = std::ranges::find_if(
+            loaded_, [&](const auto& item) { return takes(*item.second, inputs); });
+        if (found == loaded_.end()) return false;
+        current_ = found->second.get();
+    }
+    Loaded& loaded = *current_;
+    loaded.used = ++uses_;
     const BorrowedInputs borrowed(loaded, inputs);
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
-    for (const ir::Port& port : program.graphs[program.main].outputs) {
-        for (const ir::TensorId id : port.operand.items) {
-            const loop::BufferView& place = loaded.plan.places.at(id);
-            void* const to = receive(id, place.dtype, place.shape);
-            if (bytes_of(place) > 0) std::memcpy(to, loaded.data(place), bytes_of(place));
+    for (size_t i = 0; i < loaded.output_places.size(); ++i) {
+        const loop::BufferView& place = *loaded.output_places[i];
+        void* data = loaded.data(place);
+        // An output may be an input, whose memory is the caller's.
+        if (borrowed.has(data)) {
+            const auto* const from = static_cast<const std::byte*>(data);
+            loaded.passed.resize(loaded.output_places.size());
+            loaded.passed[i].assign(from, from + bytes_of(place));
+            data = loaded.passed[i].data();
         }
+        LEMMA_TRY(receive({place.dtype, &place.shape, data, bytes_of(place)}));
     }
     return true;
 }

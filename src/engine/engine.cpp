@@ -1,7 +1,6 @@
 #include "engine/engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -11,36 +10,24 @@
 
 namespace lemma::engine {
 
-namespace {
-
-class Stopwatch {
-public:
-    // Seconds since the last call.
-    double lap() {
-        const auto now = std::chrono::steady_clock::now();
-        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace
-
-Result<std::unique_ptr<Engine>> Engine::create(interpret::State& state, EngineOptions options) {
+Result<std::unique_ptr<Engine>> Engine::create(interpret::State& state,
+                                               EngineOptions options,
+                                               std::shared_ptr<SharedCode> shared) {
     if (options.run.accumulate == ir::Accumulate::F32 &&
         options.compiler.numerics != loop::Numerics::Strict) {
         return std::unexpected(Error{"compiled code adds in f32 only with strict numerics"});
     }
-    auto engine = std::unique_ptr<Engine>(new Engine(state, std::move(options)));
-    LEMMA_TRY(engine->compiler_, codegen::Compiler::create(engine->options_.compiler));
-    return engine;
+    if (!shared) {
+        LEMMA_TRY(shared, SharedCode::create(options.compiler));
+    }
+    return std::unique_ptr<Engine>(new Engine(state, std::move(options), std::move(shared)));
 }
 
-Engine::Engine(interpret::State& state, EngineOptions options)
-    : state_(state), options_(std::move(options)), interpreter_(state, options_.run) {
-    log_.pass = options_.dump_pass;
-}
+Engine::Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared)
+    : state_(state),
+      options_(std::move(options)),
+      interpreter_(state, options_.run),
+      shared_(std::move(shared)) {}
 
 Engine::~Engine() = default;
 
@@ -53,68 +40,44 @@ const loop::Plan& Engine::plan() const { return current_->plan; }
 
 const std::vector<size_t>& Engine::plan_steps() const { return current_->plan_steps; }
 
-int64_t Engine::bytes() const { return current_->executable.bytes(); }
+int64_t Engine::bytes() const { return current_->executable.bytes() + current_->code->bytes(); }
 
 // ---- Loading ------------------------------------------------------------------------------------
 
 Result<Engine::Loaded*> Engine::load() {
-    const loop::KnownExtents known = state_.known_extents();
-    std::vector<std::pair<uint32_t, int64_t>> key;
-    for (const auto& [symbol, value] : known) key.emplace_back(symbol.value, value);
+    CodeKey key;
+    for (const auto& [symbol, value] : state_.known_extents())
+        key.emplace_back(symbol.value, value);
     std::ranges::sort(key);
     if (const auto found = loaded_.find(key); found != loaded_.end()) {
-        found->second->used = ++uses_;
-        return found->second.get();
+        Loaded& known = *found->second;
+        known.used = ++uses_;
+        if (known.version != version_) {
+            LEMMA_TRY(fill_kept(known));
+        }
+        return &known;
     }
     LEMMA_TRY(check_extents());
-    // Each has its own memory and weights; the most recently used stay.
-    constexpr size_t kMostLoaded = 4;
+    // Each has its own memory; the most recently used stay.
+    constexpr size_t kMostLoaded = 8;
     while (loaded_.size() >= kMostLoaded) {
         loaded_.erase(std::ranges::min_element(
             loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
     current_ = nullptr;
-    auto loaded = std::make_unique<Loaded>(options_.threads, options_.guarded);
-    Stopwatch watch;
-    loaded->plan = loop::make_plan(state_.program(),
-                                   known,
-                                   {.target = compiler_->target(),
-                                    .fuse = options_.fuse,
-                                    .numerics = options_.compiler.numerics,
-                                    .accumulate = options_.run.accumulate,
-                                    .least_steps = options_.least_steps,
-                                    .least_gain = options_.least_gain,
-                                    .apart = options_.guarded,
-                                    .log = &log_,
-                                    .verify = options_.verify});
-    times_.plan += watch.lap();
-    std::vector<loop::ScheduledKernel*> kernels;
-    for (loop::PlanStep& step : loaded->plan.steps) {
-        if (step.kernel()) kernels.push_back(step.kernel());
+    std::shared_ptr<const Code> code;
+    if (has_own_weights()) {
+        const std::lock_guard lock(shared_->making());
+        LEMMA_TRY(code, make_code());
+    } else {
+        LEMMA_TRY(code, shared_->get(key, [this] { return make_code(); }));
     }
-    const auto code = compiler_->compile(kernels, options_.threads);
-    without_code_ = !code;
-    if (!code) return std::unexpected(code.error());
-    times_.code += watch.lap();
-    keep_packers(*loaded);
-    size_t next = 0;
-    for (loop::PlanStep& step : loaded->plan.steps) {
-        loop::ScheduledKernel* const kernel = step.kernel();
-        loaded->kernels.push_back(kernel ? (*code)[next++] : nullptr);
-        if (!kernel) continue;
-        // The compiler's input is large; free it now.
-        const int64_t items = kernel->function.items;
-        kernel->function = {};
-        kernel->narrower = nullptr;
-        kernel->function.items = items;
-    }
+    auto loaded = std::make_unique<Loaded>(std::move(code), options_.threads, options_.guarded);
     LEMMA_TRY(allocate(*loaded));
-    LEMMA_TRY(fill_constants(*loaded));
-    LEMMA_TRY(run_once(*loaded));
-    times_.pack += watch.lap();
+    LEMMA_TRY(fill_state(*loaded));
     loaded->used = ++uses_;
     loaded->steps = make_steps(*loaded, loaded->plan.regions[0]);
-    loaded->direct = is_direct(*loaded);
+    find_places(*loaded);
     return (loaded_[std::move(key)] = std::move(loaded)).get();
 }
 
@@ -133,33 +96,8 @@ Result<void> Engine::check_extents() {
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
-    LEMMA_TRY(allocate_weights(loaded));
     for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
         LEMMA_TRY(allocate(loaded, arena, make_id<loop::StorageId>(i)));
-    }
-    return {};
-}
-
-// Weights are in one piece of memory, in the order of the steps. So large pages hold them all, and
-// the first panel of a step follows the last panel of the previous step.
-Result<void> Engine::allocate_weights(Loaded& loaded) {
-    constexpr int64_t kAlign = 64;
-    std::vector<std::pair<loop::StorageId, int64_t>> offsets;
-    int64_t bytes = 0;
-    for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
-        const auto id = make_id<loop::StorageId>(i);
-        const loop::Storage& storage = loaded.plan.storages[id];
-        const bool own = !storage.base.valid() && !storage.moves && !storage.only_once;
-        if (storage.role != loop::StorageRole::Constant || !own || storage.offset >= 0) continue;
-        if (options_.guarded) continue;
-        offsets.emplace_back(id, bytes);
-        const int64_t size = storage.elements * tensor::dtype_size(storage.dtype);
-        bytes += (size + kAlign - 1) / kAlign * kAlign;
-    }
-    if (offsets.empty()) return {};
-    LEMMA_TRY(const size_t weights, loaded.executable.add_memory(bytes));
-    for (const auto& [id, offset] : offsets) {
-        loaded.pieces[id.value] = loaded.executable.add_alias(weights, offset);
     }
     return {};
 }
@@ -173,6 +111,9 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
         LEMMA_TRY(allocate(loaded, arena, storage.base));
         const size_t base = loaded.pieces[storage.base.value];
         piece = loaded.executable.add_alias(base, storage.begin * size);
+    } else if (loaded.code->constants[id.value]) {
+        piece = loaded.executable.add_moving();
+        loaded.executable.lend_memory(piece, loaded.code->constants[id.value]);
     } else if (storage.moves || storage.only_once) {
         piece = loaded.executable.add_moving();
     } else if (storage.offset >= 0) {
@@ -210,11 +151,28 @@ Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
     return {};
 }
 
-Result<void> Engine::fill_constants(Loaded& loaded) {
+// What this engine has for itself: memory around constants, and variables that runs change.
+Result<void> Engine::fill_state(Loaded& loaded) {
+    for (const Code::Initial& initial : loaded.code->initial) {
+        std::memcpy(loaded.executable.memory(loaded.piece(initial.storage)),
+                    initial.bytes.data(),
+                    initial.bytes.size());
+    }
+    return fill_kept(loaded);
+}
+
+// Runs with other extents may have changed the variables since.
+Result<void> Engine::fill_kept(Loaded& loaded) {
+    loaded.version = version_;
+    std::vector<ir::TensorId> kept;
     for (const loop::Storage& storage : loaded.plan.storages) {
-        if (is_stored(storage, state_.program()) && !storage.only_once) {
-            LEMMA_TRY(fill(loaded, storage.tensor));
-        }
+        const bool changes = storage.role == loop::StorageRole::Kept;
+        if (changes && is_stored(storage, state_.program())) kept.push_back(storage.tensor);
+    }
+    if (kept.empty()) return {};
+    const std::lock_guard lock(shared_->making());
+    for (const ir::TensorId id : kept) {
+        LEMMA_TRY(fill(loaded, id));
     }
     return {};
 }
@@ -306,6 +264,7 @@ Result<void> Engine::update_variables(Loaded& loaded) {
         }
         state_.keep_variable(id, std::make_shared<interpret::Array>(std::move(value)));
     }
+    if (!updated.empty()) loaded.version = ++version_;
     return {};
 }
 

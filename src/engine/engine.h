@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "codegen/compiler.h"
+#include "engine/code.h"
 #include "interpret/interpret.h"
 #include "loop/plan/plan.h"
 #include "runtime/executable.h"
@@ -36,8 +38,11 @@ struct EngineOptions {
 
 class Engine : public interpret::Executor {
 public:
-    // The state outlives the engine.
-    static Result<std::unique_ptr<Engine>> create(interpret::State& state, EngineOptions options);
+    // The state outlives the engine. `shared` has the code of engines of the same program with the
+    // same options, apart from the threads; without it, the engine makes its own.
+    static Result<std::unique_ptr<Engine>> create(interpret::State& state,
+                                                  EngineOptions options,
+                                                  std::shared_ptr<SharedCode> shared = nullptr);
     ~Engine() override;
 
     // An error may be unspecific about faults of the model: the interpreter explains them.
@@ -47,19 +52,25 @@ public:
     // Whether the last run failed because its kernels could not be compiled.
     bool without_code() const { return without_code_; }
 
-    // A tensor of the caller, in row-major order.
+    // An input of the caller, in row-major order.
     struct Bytes {
-        ir::TensorId tensor;  // an input
         tensor::DType dtype{};
-        const tensor::Shape* shape = nullptr;
+        std::span<const int64_t> shape;
         const void* data = nullptr;
     };
-    // Returns the memory for the bytes of an output.
-    using Receiver = std::function<void*(ir::TensorId, tensor::DType, const tensor::Shape&)>;
-    // The same from bytes to bytes, without the interpreter. It requires an earlier run with the
-    // same types and shapes, only compiled steps with known extents, and no updates of variables;
-    // otherwise it returns false and does nothing.
-    Result<bool> run_directly(const std::vector<Bytes>& inputs, const Receiver& receive);
+    // An output; the bytes are valid until the next call.
+    struct Output {
+        tensor::DType dtype{};
+        const tensor::Shape* shape = nullptr;
+        void* data = nullptr;
+        size_t bytes = 0;
+    };
+    using Receiver = std::function<Result<void>(const Output&)>;
+    // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
+    // order of the graph. It requires an earlier run with the same types and shapes, only compiled
+    // steps with known extents, and no updates of variables. Otherwise, or if a step fails, it
+    // returns false, and `run` does or explains it.
+    Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
@@ -70,30 +81,31 @@ public:
     const loop::Plan& plan() const;
     // The plan's step for each step of a run.
     const std::vector<size_t>& plan_steps() const;
-    const codegen::CompilerStats& compiler_stats() const { return compiler_->stats(); }
+    const codegen::CompilerStats& compiler_stats() const { return shared_->stats(); }
     int64_t bytes() const;
-    // The duration of loading, in seconds.
-    struct LoadTimes {
-        double plan = 0, code = 0, pack = 0;
-    };
-    const LoadTimes& load_times() const { return times_; }
+    const SharedCode::Times& load_times() const { return shared_->times(); }
     // The dump of the pass, once for each plan that was made.
-    const std::string& dumped() const { return log_.text; }
+    const std::string& dumped() const { return shared_->log().text; }
 
 private:
-    struct Loaded;  // a plan with its code and memory, for one set of extents
+    struct Loaded;  // the memory and the steps of this engine, for one set of extents
     class BorrowedInputs;
 
-    Engine(interpret::State& state, EngineOptions options);
+    Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared);
     Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
     Result<Loaded*> load();
     Result<void> check_extents();
+    bool has_own_weights() const;
+    Result<std::shared_ptr<Code>> make_code();
+    Result<void> allocate_constants(Code& code) const;
+    void keep_initial(const Loaded& loaded, Code& code) const;
     Result<void> allocate(Loaded& loaded);
-    Result<void> allocate_weights(Loaded& loaded);
     Result<void> allocate(Loaded& loaded, size_t arena, loop::StorageId id);
     Result<void> fill_constants(Loaded& loaded);
+    Result<void> fill_state(Loaded& loaded);
+    Result<void> fill_kept(Loaded& loaded);
     using Borrowed = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
-    static void keep_packers(Loaded& loaded);
+    static void keep_packers(Code& code);
     Result<void> run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed);
     Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
@@ -111,7 +123,9 @@ private:
                            const loop::PlanStep& step,
                            const loop::InterpretedStep& interpreted);
     Result<void> update_variables(Loaded& loaded);
-    bool is_direct(const Loaded& loaded) const;
+    bool is_direct(const loop::Plan& plan) const;
+    void find_places(Loaded& loaded) const;
+    static bool takes(const Loaded& loaded, std::span<const Bytes> inputs);
     // For kernels with run-time extents and their tensors.
     Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
     Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
@@ -136,13 +150,12 @@ private:
     interpret::State& state_;
     EngineOptions options_;
     interpret::Interpreter interpreter_;
-    std::unique_ptr<codegen::Compiler> compiler_;
-    std::map<std::vector<std::pair<uint32_t, int64_t>>, std::unique_ptr<Loaded>> loaded_;
+    std::shared_ptr<SharedCode> shared_;
+    std::map<CodeKey, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
+    uint64_t version_ = 0;       // of the values of variables, as a count of updates
     bool without_code_ = false;  // the kernels of the last plan could not be compiled
-    LoadTimes times_;
-    loop::PassLog log_;
 };
 
 }  // namespace lemma::engine

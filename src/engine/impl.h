@@ -11,17 +11,20 @@
 namespace lemma::engine {
 
 struct Engine::Loaded {
-    Loaded(int threads, bool guarded) : executable(threads, guarded) {}
+    Loaded(std::shared_ptr<const Code> of, int threads, bool guarded)
+        : code(std::move(of)), plan(code->plan), executable(threads, guarded) {}
 
-    loop::Plan plan;
+    std::shared_ptr<const Code> code;
+    const loop::Plan& plan;
     runtime::Executable executable;
-    uint64_t used = 0;                             // time of last use, as a count of runs
-    std::vector<size_t> pieces;                    // by storage
-    std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
-    runtime::Steps steps;                          // of each run
-    std::vector<size_t> plan_steps;                // of each run, in the order of the text
-    bool direct = false;                           // may run from bytes to bytes
-    std::map<size_t, loop::Function> packers;  // of large weights, by step, until these are packed
+    uint64_t used = 0;               // time of last use, as a count of runs
+    uint64_t version = 0;            // of the variables in its memory
+    std::vector<size_t> pieces;      // by storage
+    runtime::Steps steps;            // of each run
+    std::vector<size_t> plan_steps;  // of each run, in the order of the text
+    // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
+    std::vector<const loop::BufferView*> input_places, output_places;
+    std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input
     // The present state of a tensor with run-time extents.
     struct Dynamic {
         tensor::Shape shape;

@@ -17,17 +17,17 @@ constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
 }  // namespace
 
 // Kernels are dropped once they have code, except those that pack large weights.
-void Engine::keep_packers(Loaded& loaded) {
-    for (size_t i = 0; i < loaded.plan.steps.size(); ++i) {
-        const loop::PlanStep& step = loaded.plan.steps[i];
+void Engine::keep_packers(Code& code) {
+    for (size_t i = 0; i < code.plan.steps.size(); ++i) {
+        const loop::PlanStep& step = code.plan.steps[i];
         if (!step.once) continue;
         int64_t bytes = 0;
         for (const loop::StorageId id : step.kernel()->arguments) {
             if (!id.valid()) continue;
-            const loop::Storage& storage = loaded.plan.storages[loaded.plan.root(id)];
+            const loop::Storage& storage = code.plan.storages[code.plan.root(id)];
             if (storage.only_once) bytes += storage.elements * tensor::dtype_size(storage.dtype);
         }
-        if (bytes >= 2 * kAtOnce) loaded.packers[i] = step.kernel()->function;
+        if (bytes >= 2 * kAtOnce) code.packers[i] = step.kernel()->function;
     }
 }
 
@@ -51,9 +51,9 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& 
         bytes += std::ssize(read.back().bytes);
     }
     // Releases pages that the remaining items do not read.
-    const auto packer = loaded.packers.find(number);
+    const auto packer = loaded.code->packers.find(number);
     const auto drop_behind = [&](const Read& one, int64_t items) {
-        if (packer == loaded.packers.end() || read.size() > 1 || items == 0) return;
+        if (packer == loaded.code->packers.end() || read.size() > 1 || items == 0) return;
         if (arguments[one.argument] != loaded.plan.root(arguments[one.argument])) return;
         const auto lowest =
             loop::lowest_read(packer->second, make_id<loop::BufferId>(one.argument), items);
@@ -119,7 +119,6 @@ Result<void> Engine::run_once(Loaded& loaded) {
             borrowed.erase(root);
         }
     }
-    loaded.packers.clear();
     return {};
 }
 

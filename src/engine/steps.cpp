@@ -20,7 +20,7 @@ int64_t storage_bytes(const loop::Plan& plan, loop::StorageId id) {
 runtime::KernelCall Engine::make_call(const Loaded& loaded, size_t number) {
     const loop::ScheduledKernel& kernel = *loaded.plan.steps[number].kernel();
     runtime::KernelCall call;
-    call.kernel = loaded.kernels[number];
+    call.kernel = loaded.code->kernels[number];
     call.items = kernel.function.items;
     for (const loop::StorageId id : kernel.arguments) {
         call.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);

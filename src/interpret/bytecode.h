@@ -89,9 +89,11 @@ class Bytecode {
 public:
     using Shapes = std::unordered_map<ir::TensorId, tensor::Shape, IdHash>;
 
-    // Extents are constants here; `shapes` has those of all tensors in the formula. `in_float`:
-    // each real operation is rounded to float (accumulate.h).
-    static Result<Bytecode> compile(ir::Program& program,
+    // The expressions of the formula are in `symbols`. Extents are constants here; `shapes` has
+    // those of all tensors in the formula. `in_float`: each real operation is rounded to float
+    // (accumulate.h).
+    static Result<Bytecode> compile(const ir::Program& program,
+                                    ir::SymbolPool& symbols,
                                     const ir::Formula& formula,
                                     const Shapes& shapes,
                                     bool in_float = false);

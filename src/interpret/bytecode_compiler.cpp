@@ -20,11 +20,12 @@ constexpr int64_t kLongEnough = 32;
 
 }  // namespace
 
-Result<Bytecode> Bytecode::compile(ir::Program& program,
+Result<Bytecode> Bytecode::compile(const ir::Program& program,
+                                   ir::SymbolPool& symbols,
                                    const ir::Formula& formula,
                                    const Shapes& shapes,
                                    bool in_float) {
-    return BytecodeCompiler(program, formula, shapes, in_float).compile();
+    return BytecodeCompiler(program, symbols, formula, shapes, in_float).compile();
 }
 
 Position BytecodeCompiler::fail(std::string message) {

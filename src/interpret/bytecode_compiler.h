@@ -25,12 +25,13 @@ class BytecodeCompiler {
 public:
     using Position = CodePosition;
 
-    BytecodeCompiler(ir::Program& program,
+    BytecodeCompiler(const ir::Program& program,
+                     ir::SymbolPool& symbols,
                      const ir::Formula& formula,
                      const Bytecode::Shapes& shapes,
                      bool in_float)
         : program_(program),
-          pool_(program.symbols),
+          pool_(symbols),
           formula_(formula),
           shapes_(shapes),
           in_float_(in_float) {}
@@ -97,7 +98,7 @@ private:
     ir::SymId visit_logic(const ir::SymNode& node, ir::SymId needed);
     bool reads(ir::SymId id) const;
 
-    ir::Program& program_;
+    const ir::Program& program_;
     ir::SymbolPool& pool_;
     const ir::Formula& formula_;
     const Bytecode::Shapes& shapes_;

@@ -194,7 +194,8 @@ Result<Bytecode*> Interpreter::kernel(ir::OpId id, size_t index) {
     const auto found = kernels_.find(place);
     if (found != kernels_.end() && found->second.key == key) return &found->second.kernel;
     const bool in_float = ir::computes_in_float(program_, formula, options_.accumulate);
-    LEMMA_TRY(Bytecode made, Bytecode::compile(program_, formula, shapes, in_float));
+    LEMMA_TRY(Bytecode made,
+              Bytecode::compile(program_, state_.own_symbols(), formula, shapes, in_float));
     auto& cached = kernels_[place];
     cached = {std::move(key), std::move(made)};
     return &cached.kernel;
@@ -236,7 +237,7 @@ Result<void> Interpreter::end_append(const ir::Formula& formula,
                         program_.tensors[formula.writes.back().tensor].name,
                         count,
                         *counted,
-                        program_.symbols.text(formula.counter)));
+                        state_.symbols().text(formula.counter)));
     }
     state_.learn_extent(formula.counter, count);
     for (const ir::Write& write : formula.writes) {

@@ -65,7 +65,7 @@ private:
     Result<void> finish_outputs(const ir::Operation& op);
 
     State& state_;
-    ir::Program& program_;
+    const ir::Program& program_;
     RunOptions options_;
     std::map<std::pair<ir::OpId, size_t>, CachedKernel> kernels_;
     std::vector<std::vector<ir::TensorId>> dead_after_;

@@ -64,19 +64,23 @@ Result<void> check_kind(const ir::Tensor& tensor, const Array& given) {
 
 // ---- Variables ----------------------------------------------------------------------------------
 
-Result<Array> State::fitting(ir::TensorId id, Array value) {
+State::State(std::shared_ptr<const ir::Program> program)
+    : shared_program_(std::move(program)), program_(*shared_program_) {}
+
+ir::SymbolPool& State::own_symbols() {
+    if (!own_) own_ = program_.symbols.copy();
+    return *own_;
+}
+
+Result<void> State::check_fits(ir::TensorId id, const Array& value) {
     const ir::Tensor& tensor = program_.tensors[id];
     LEMMA_TRY(check_kind(tensor, value));
     LEMMA_TRY(const tensor::Shape wanted, shape_of(id, false));
-    if (wanted != value.shape) {
-        return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
-                               tensor.name,
-                               tensor::shape_text(value.shape),
-                               tensor::shape_text(wanted)));
-    }
-    value.dtype = tensor.dtype;
-    value.round();
-    return value;
+    if (wanted == value.shape) return {};
+    return bad(fmt::format("the variable `{}` is given data of shape {}, expected {}",
+                           tensor.name,
+                           tensor::shape_text(value.shape),
+                           tensor::shape_text(wanted)));
 }
 
 ir::TensorId State::find_variable(const std::string& name) const {
@@ -92,8 +96,10 @@ Result<void> State::set_variable(const std::string& name, Array value) {
     const ir::TensorId id = find_variable(name);
     if (!id.valid()) return bad(fmt::format("there is no variable `{}`", name));
     known_.clear();
-    LEMMA_TRY(Array fit, fitting(id, std::move(value)));
-    variables_[id] = std::make_shared<Array>(std::move(fit));
+    LEMMA_TRY(check_fits(id, value));
+    value.dtype = program_.tensors[id].dtype;
+    value.round();
+    variables_[id] = std::make_shared<Array>(std::move(value));
     return {};
 }
 
@@ -105,16 +111,23 @@ const Array* State::variable(const std::string& name) {
 }
 
 Result<std::shared_ptr<Array>> State::variable_value(ir::TensorId id) {
-    const auto found = variables_.find(id);
-    if (found != variables_.end()) return found->second;
+    if (const auto own = variables_.find(id); own != variables_.end()) return own->second;
+    if (const auto known = stored_.find(id); known != stored_.end()) return known->second;
     const ir::Tensor& tensor = program_.tensors[id];
-    std::optional<Array> given;
+    std::shared_ptr<const Array> given;
     if (source_) {
-        LEMMA_TRY(given, source_(tensor));
+        LEMMA_TRY(given, source_(id));
     }
     if (!given) return bad(fmt::format("the variable `{}` has no data", tensor.name));
-    LEMMA_TRY(Array fit, fitting(id, std::move(*given)));
-    return variables_[id] = std::make_shared<Array>(std::move(fit));
+    LEMMA_TRY(check_fits(id, *given));
+    if (given->dtype != tensor.dtype) {
+        auto fit = std::make_shared<Array>(*given);
+        fit->dtype = tensor.dtype;
+        fit->round();
+        return stored_[id] = std::move(fit);
+    }
+    // Steps write to the arrays of their results alone.
+    return stored_[id] = std::const_pointer_cast<Array>(std::move(given));
 }
 
 // ---- A run --------------------------------------------------------------------------------------
@@ -157,7 +170,7 @@ Result<void> State::bind_inputs(const NamedArrays& inputs) {
         const size_t count = given->second.size();
         const size_t most = port.operand.items.size();
         if (port.operand.length.valid() && count <= most) {
-            known_[port.operand.length] = program_.symbols.integer(static_cast<int64_t>(count));
+            known_[port.operand.length] = own_symbols().integer(static_cast<int64_t>(count));
         } else if (count != most) {
             return bad(fmt::format("the input `{}` is given {} tensors, expected {}{}",
                                    port.name,
@@ -182,8 +195,8 @@ Result<void> State::bind_inputs(const NamedArrays& inputs) {
 Result<void> State::bind_absent(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensors[id];
     for (const ir::SymId symbol : tensor.shape) {
-        if (program_.symbols.node(symbol).kind != ir::SymKind::Symbol) continue;
-        known_.try_emplace(symbol, program_.symbols.integer(0));
+        if (symbols().node(symbol).kind != ir::SymKind::Symbol) continue;
+        known_.try_emplace(symbol, own_symbols().integer(0));
     }
     LEMMA_TRY(tensor::Shape shape, shape_of(id, false));
     LEMMA_TRY(Array nothing, Array::zeros(tensor.dtype, std::move(shape)));
@@ -203,22 +216,22 @@ Result<void> State::bind_input(ir::TensorId id, const Array& given) {
     }
     for (size_t axis = 0; axis < given.shape.size(); ++axis) {
         const ir::SymId symbol = tensor.shape[axis];
-        const bool unknown = program_.symbols.node(symbol).kind == ir::SymKind::Symbol;
+        const bool unknown = symbols().node(symbol).kind == ir::SymKind::Symbol;
         if (unknown && !known_.contains(symbol)) {
-            known_[symbol] = program_.symbols.integer(given.shape[axis]);
+            known_[symbol] = own_symbols().integer(given.shape[axis]);
         }
-        if (const auto found = solve(program_.symbols, resolve(symbol), given.shape[axis])) {
-            known_[found->first] = program_.symbols.integer(found->second);
+        if (const auto found = solve(symbols(), resolve(symbol), given.shape[axis])) {
+            known_[found->first] = own_symbols().integer(found->second);
         }
-        if (!program_.symbols.as_int(resolve(symbol))) {
+        if (!symbols().as_int(resolve(symbol))) {
             return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected one of {}",
                                    axis,
                                    tensor.name,
                                    given.shape[axis],
-                                   program_.symbols.text(symbol)));
+                                   symbols().text(symbol)));
         }
         LEMMA_TRY(const int64_t wanted, extent(symbol));
-        const int64_t most = program_.symbols.range(symbol).high;
+        const int64_t most = symbols().range(symbol).high;
         if (wanted == given.shape[axis] && wanted <= most) continue;
         return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected {}{}",
                                axis,
@@ -239,11 +252,11 @@ Result<void> State::bind_input(ir::TensorId id, const Array& given) {
 Result<void> State::check(const std::vector<ir::Assertion>& assertions, bool all) {
     for (const ir::Assertion& assertion : assertions) {
         const ir::SymId condition = resolve(assertion.condition);
-        const auto holds = program_.symbols.prove(condition);
+        const auto holds = own_symbols().prove(condition);
         if (holds && !*holds) return bad(assertion.message + known_values(assertion.condition));
         if (!holds && all) {
             return bad(fmt::format("nothing tells whether this holds: {} ({})",
-                                   program_.symbols.text(condition),
+                                   symbols().text(condition),
                                    assertion.message));
         }
     }
@@ -260,14 +273,14 @@ Result<void> State::check_program(bool all) {
 std::string State::known_values(ir::SymId condition) const {
     constexpr size_t kMost = 4;
     std::vector<std::string> values;
-    for (const ir::SymId symbol : program_.symbols.symbols_of(condition)) {
+    for (const ir::SymId symbol : symbols().symbols_of(condition)) {
         const auto value = known_extent(symbol);
         if (!value) continue;
         if (values.size() == kMost) {
             values.emplace_back("…");
             break;
         }
-        values.push_back(fmt::format("{} = {}", program_.symbols.text(symbol), *value));
+        values.push_back(fmt::format("{} = {}", symbols().text(symbol), *value));
     }
     return values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", "));
 }
@@ -277,33 +290,33 @@ std::string State::known_values(ir::SymId condition) const {
 std::unordered_map<ir::SymId, int64_t, IdHash> State::known_extents() const {
     std::unordered_map<ir::SymId, int64_t, IdHash> result;
     for (const auto& [symbol, value] : known_) {
-        if (const auto number = program_.symbols.as_int(value)) result[symbol] = *number;
+        if (const auto number = symbols().as_int(value)) result[symbol] = *number;
     }
     return result;
 }
 
 std::optional<int64_t> State::known_extent(ir::SymId symbol) const {
     const auto found = known_.find(symbol);
-    return found != known_.end() ? program_.symbols.as_int(found->second) : std::nullopt;
+    return found != known_.end() ? symbols().as_int(found->second) : std::nullopt;
 }
 
 void State::learn_shape(ir::TensorId id, const tensor::Shape& shape) {
     const auto& extents = program_.tensors[id].shape;
     for (size_t axis = 0; axis < extents.size() && axis < shape.size(); ++axis) {
-        if (program_.symbols.node(extents[axis]).kind != ir::SymKind::Symbol) continue;
-        known_[extents[axis]] = program_.symbols.integer(shape[axis]);
+        if (symbols().node(extents[axis]).kind != ir::SymKind::Symbol) continue;
+        known_[extents[axis]] = own_symbols().integer(shape[axis]);
     }
 }
 
 ir::SymId State::resolve(ir::SymId id) {
-    if (known_.empty() || program_.symbols.is_constant(id)) return id;
-    return program_.symbols.substitute(id, known_).value_or(id);
+    if (known_.empty() || symbols().is_constant(id)) return id;
+    return own_symbols().substitute(id, known_).value_or(id);
 }
 
 Result<int64_t> State::extent(ir::SymId id) {
-    const auto value = program_.symbols.as_int(resolve(id));
+    const auto value = symbols().as_int(resolve(id));
     if (!value) {
-        return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(id)));
+        return bad(fmt::format("the extent {} is not known yet", symbols().text(id)));
     }
     return *value;
 }
@@ -312,11 +325,11 @@ Result<tensor::Shape> State::shape_of(ir::TensorId id, bool upper_bound) {
     tensor::Shape shape;
     for (const ir::SymId part : program_.tensors[id].shape) {
         const ir::SymId known = resolve(part);
-        const auto value = program_.symbols.as_int(known);
+        const auto value = symbols().as_int(known);
         if (!value && !upper_bound) {
-            return bad(fmt::format("the extent {} is not known yet", program_.symbols.text(part)));
+            return bad(fmt::format("the extent {} is not known yet", symbols().text(part)));
         }
-        shape.push_back(value ? *value : program_.symbols.range(known).high);
+        shape.push_back(value ? *value : symbols().range(known).high);
         if (shape.back() < 0) {
             return bad(fmt::format(
                 "the extent {} of `{}` is negative", shape.back(), program_.tensors[id].name));
@@ -329,9 +342,9 @@ ir::Scalar State::resolve(const ir::Scalar& item) {
     const auto* symbol = std::get_if<ir::SymId>(&item);
     if (!symbol) return item;
     const ir::SymId id = resolve(*symbol);
-    if (const auto number = program_.symbols.as_int(id)) return *number;
-    if (const auto real = program_.symbols.as_real(id)) return *real;
-    if (const auto flag = program_.symbols.as_bool(id)) return *flag;
+    if (const auto number = symbols().as_int(id)) return *number;
+    if (const auto real = symbols().as_real(id)) return *real;
+    if (const auto flag = symbols().as_bool(id)) return *flag;
     return id;
 }
 

@@ -16,24 +16,33 @@ namespace lemma::interpret {
 
 class State {
 public:
-    explicit State(ir::Program program) : program_(std::move(program)) {}
+    explicit State(ir::Program program)
+        : State(std::make_shared<const ir::Program>(std::move(program))) {}
+    // Other states may share the program.
+    explicit State(std::shared_ptr<const ir::Program> program);
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    ir::Program& program() { return program_; }
     const ir::Program& program() const { return program_; }
+    // The expressions of the program, and those that runs make of them.
+    const ir::SymbolPool& symbols() const { return own_ ? *own_ : program_.symbols; }
+    // The same to add expressions. The program's own stay as they are.
+    ir::SymbolPool& own_symbols();
 
     // ---- Variables ------------------------------------------------------------------------------
 
     // Gives a variable its value, by its scoped name. The shape and the kind of data must fit.
     Result<void> set_variable(const std::string& name, Array value);
-    // Where values of variables come from that were given none, when somebody wants one; nothing if
-    // there is no data. The shape and the kind of data must fit.
-    using VariableSource = std::function<Result<std::optional<Array>>(const ir::Tensor&)>;
+    // Where values of variables come from that were given none, when somebody wants one; null if
+    // there is no data. Other states may share the value. The shape and the kind of data must fit.
+    using VariableSource = std::function<Result<std::shared_ptr<const Array>>(ir::TensorId)>;
     void set_variable_source(VariableSource source) { source_ = std::move(source); }
     // The value that a variable has now; null before it was given one.
     const Array* variable(const std::string& name);
+    // Whether the variable has a value of this state alone, given or from an update.
     bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
+    // Takes back all values that variables were given, and their updates.
+    void reset_variables() { variables_.clear(); }
     // What an update made of it.
     void keep_variable(ir::TensorId id, std::shared_ptr<Array> value) {
         variables_[id] = std::move(value);
@@ -83,7 +92,7 @@ public:
     std::unordered_map<ir::SymId, int64_t, IdHash> known_extents() const;
     // Of a symbol, if inputs or results told it.
     std::optional<int64_t> known_extent(ir::SymId symbol) const;
-    void learn_extent(ir::SymId id, int64_t value) { known_[id] = program_.symbols.integer(value); }
+    void learn_extent(ir::SymId id, int64_t value) { known_[id] = own_symbols().integer(value); }
     void forget_extent(ir::SymId id) { known_.erase(id); }
     // The extents of a result, where they are symbols of their own.
     void learn_shape(ir::TensorId id, const tensor::Shape& shape);
@@ -104,12 +113,15 @@ private:
     std::string known_values(ir::SymId condition) const;
     ir::TensorId find_variable(const std::string& name) const;
     Result<std::shared_ptr<Array>> variable_value(ir::TensorId id);
-    Result<Array> fitting(ir::TensorId id, Array value);
+    Result<void> check_fits(ir::TensorId id, const Array& value);
     Result<std::shared_ptr<Array>> constant(const ir::Tensor& tensor);
 
-    ir::Program program_;
+    std::shared_ptr<const ir::Program> shared_program_;
+    const ir::Program& program_;
+    std::optional<ir::SymbolPool> own_;  // a copy of the program's, when the first one is added
     Values values_;
-    Values variables_;
+    Values variables_;  // given, or from updates
+    Values stored_;     // from the source
     VariableSource source_;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // as constants
     ir::OpId failed_;

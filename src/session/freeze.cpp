@@ -159,11 +159,10 @@ Result<engine::Frozen> Session::freeze(const engine::FreezeOptions& wanted,
         return {};
     }));
     engine::FreezeOptions options = wanted;
-    options.open = extents.open();
-    options.numerics = numerics_;
+    options.numerics = model_->numerics();
     options.accumulate = run_.accumulate;
     options.max_loop_steps = run_.max_loop_steps;
-    options.weights = [this](const ir::Tensor& tensor) { return variable_data(tensor); };
+    options.weights = [this](const ir::Tensor& tensor) { return model_->variable_data(tensor); };
     return engine::freeze(*state_, inputs, options);
 }
 

@@ -22,7 +22,8 @@ double small_weight(const std::string& name, uint64_t i) {
 
 std::unique_ptr<interpret::State> load_text(const std::string& text,
                                             const WeightOf& weight,
-                                            ir::DType real) {
+                                            ir::DType real,
+                                            const std::function<void(ir::Program&)>& change) {
     diag::SourceMap sources;
     Diagnostics diag;
     const auto file = sources.add("test.sknd", text);
@@ -32,6 +33,7 @@ std::unique_ptr<interpret::State> load_text(const std::string& text,
     if (!diag.has_errors()) program = sknd::compose(package, {.real = real}, diag);
     EXPECT_EQ(diag::render(sources, diag, {}), "");
     if (!program) return nullptr;
+    change(*program);
     auto state = std::make_unique<interpret::State>(std::move(*program));
     for (const ir::Tensor& tensor : state->program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;

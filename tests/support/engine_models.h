@@ -18,10 +18,12 @@ double large_weight(const std::string& name, uint64_t i);
 // From -0.1 to 0.1.
 double small_weight(const std::string& name, uint64_t i);
 
-// The graph of a SkriptND text; null, with failures reported, if it is wrong.
-std::unique_ptr<interpret::State> load_text(const std::string& text,
-                                            const WeightOf& weight = large_weight,
-                                            ir::DType real = ir::DType::F32);
+// The graph of a SkriptND text, after a change; null, with failures reported, if it is wrong.
+std::unique_ptr<interpret::State> load_text(
+    const std::string& text,
+    const WeightOf& weight = large_weight,
+    ir::DType real = ir::DType::F32,
+    const std::function<void(ir::Program&)>& change = [](ir::Program&) {});
 
 // One run by the oracle.
 Result<interpret::NamedArrays> run_interpreter(interpret::State& state,

@@ -52,21 +52,23 @@ std::optional<interpret::NamedArrays> run_guarded(const interpret::State& state,
             const auto tensor = interpret::to_tensor(value);
             if (!tensor || tensor->dtype() == tensor::DType::Str) return {};
             copies.push_back(std::make_unique<GuardedCopy>(tensor->bytes()));
-            given.push_back({id, value.dtype, &values->second[i].shape, copies.back()->data()});
+            given.push_back({value.dtype, values->second[i].shape, copies.back()->data()});
         }
     }
-    std::unordered_map<ir::TensorId, tensor::Tensor, IdHash> received;
-    const auto receive =
-        [&](ir::TensorId id, tensor::DType dtype, const tensor::Shape& shape) -> void* {
-        received[id] = tensor::Tensor::zeros(dtype, shape).value();
-        return received[id].bytes().data();
+    std::vector<tensor::Tensor> received;
+    const auto receive = [&](const engine::Engine::Output& output) -> Result<void> {
+        LEMMA_TRY(tensor::Tensor made, tensor::Tensor::zeros(output.dtype, *output.shape));
+        if (output.bytes > 0) std::memcpy(made.bytes().data(), output.data, output.bytes);
+        received.push_back(std::move(made));
+        return {};
     };
     const auto done = engine.run_directly(given, receive);
     if (!done || !*done) return std::nullopt;
     interpret::NamedArrays outputs;
+    size_t next = 0;
     for (const ir::Port& port : graph.outputs) {
-        for (const ir::TensorId id : port.operand.items) {
-            outputs[port.name].push_back(interpret::to_array(received.at(id)).value());
+        for (size_t i = 0; i < port.operand.items.size(); ++i) {
+            outputs[port.name].push_back(interpret::to_array(received.at(next++)).value());
         }
     }
     return outputs;

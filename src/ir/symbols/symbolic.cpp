@@ -284,6 +284,12 @@ SymbolPool::SymbolPool(SymbolPool&&) noexcept = default;
 SymbolPool& SymbolPool::operator=(SymbolPool&&) noexcept = default;
 void SymbolPool::clear() { impl_->clear(); }
 
+SymbolPool SymbolPool::copy() const {
+    SymbolPool made;
+    *made.impl_ = *impl_;
+    return made;
+}
+
 SymId SymbolPool::integer(int64_t value) { return impl_->integer(value); }
 SymId SymbolPool::real(double value) { return impl_->real(value); }
 SymId SymbolPool::boolean(bool value) { return impl_->boolean(value); }

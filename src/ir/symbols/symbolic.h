@@ -107,6 +107,8 @@ public:
     SymbolPool& operator=(SymbolPool&&) noexcept;
     // Empties the pool but keeps its memory.
     void clear();
+    // A pool with the same expressions, under the same ids.
+    SymbolPool copy() const;
 
     SymId integer(int64_t value);
     SymId real(double value);

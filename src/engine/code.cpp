@@ -1,0 +1,59 @@
+#include "engine/code.h"
+
+#include <algorithm>
+
+namespace lemma::engine {
+
+int64_t Code::bytes() const {
+    int64_t sum = 0;
+    for (const runtime::Memory& piece : memory) sum += piece.bytes();
+    return sum;
+}
+
+SharedCode::SharedCode(std::unique_ptr<codegen::Compiler> compiler)
+    : compiler_(std::move(compiler)) {}
+
+Result<std::shared_ptr<SharedCode>> SharedCode::create(codegen::CompilerOptions options) {
+    LEMMA_TRY(auto compiler, codegen::Compiler::create(std::move(options)));
+    return std::shared_ptr<SharedCode>(new SharedCode(std::move(compiler)));
+}
+
+// Each has weights of its own; the most recently used stay. Others live as long as engines use
+// them.
+std::shared_ptr<const Code> SharedCode::find(const CodeKey& key) {
+    constexpr size_t kMostKept = 8;
+    const std::lock_guard lock(finding_);
+    const auto found = known_.find(key);
+    if (found == known_.end()) return nullptr;
+    auto code = found->second.code.lock();
+    if (!code) return nullptr;
+    found->second.kept = code;
+    found->second.used = ++uses_;
+    std::erase_if(known_, [](const auto& item) { return item.second.code.expired(); });
+    if (known_.size() > kMostKept) {
+        std::vector<uint64_t> uses;
+        for (const auto& [other, item] : known_) {
+            if (item.kept) uses.push_back(item.used);
+        }
+        std::ranges::sort(uses);
+        for (auto& [other, item] : known_) {
+            const bool old = uses.size() > kMostKept && item.used < uses[uses.size() - kMostKept];
+            if (old) item.kept = nullptr;
+        }
+    }
+    return code;
+}
+
+Result<std::shared_ptr<const Code>> SharedCode::get(const CodeKey& key, const Maker& make) {
+    if (auto code = find(key)) return code;
+    const std::lock_guard lock(making_);
+    if (auto code = find(key)) return code;  // another engine has made it meanwhile
+    LEMMA_TRY(const std::shared_ptr<const Code> made, make());
+    {
+        const std::lock_guard known(finding_);
+        known_[key].code = made;
+    }
+    return find(key);
+}
+
+}  // namespace lemma::engine

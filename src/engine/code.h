@@ -1,0 +1,80 @@
+// engine/code.h — what the engines of one program share: the compiler, and for each set of extents
+// a plan with its machine code and its weights in the layout of the kernels.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/compiler.h"
+#include "loop/plan/plan.h"
+#include "runtime/kernel.h"
+#include "runtime/memory.h"
+
+namespace lemma::engine {
+
+// Nobody changes it once it is made.
+struct Code {
+    loop::Plan plan;
+    std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
+    std::vector<runtime::Memory> memory;           // of constants
+    std::vector<void*> constants;  // by storage: the memory of a constant; null: not shared
+    // The content of storages that an engine has for itself, before its first run.
+    struct Initial {
+        loop::StorageId storage;
+        std::vector<std::byte> bytes;
+    };
+    std::vector<Initial> initial;
+    bool direct = false;                       // may run from bytes to bytes
+    std::map<size_t, loop::Function> packers;  // of large weights, by step; only while it is made
+
+    int64_t bytes() const;  // of the constants
+};
+
+// The extents that follow from the inputs, by symbol.
+using CodeKey = std::vector<std::pair<uint32_t, int64_t>>;
+
+class SharedCode {
+public:
+    static Result<std::shared_ptr<SharedCode>> create(codegen::CompilerOptions options);
+
+    // Finds the code, or makes it while other engines wait for it.
+    using Maker = std::function<Result<std::shared_ptr<Code>>()>;
+    Result<std::shared_ptr<const Code>> get(const CodeKey& key, const Maker& make);
+
+    // Held by whoever makes code or reads the data of variables.
+    std::recursive_timed_mutex& making() { return making_; }
+    // The compiler belongs to the holder of `making`.
+    codegen::Compiler& compiler() { return *compiler_; }
+    const loop::Target& target() const { return compiler_->target(); }
+    const codegen::CompilerStats& stats() const { return compiler_->stats(); }
+    // The duration of making, in seconds.
+    struct Times {
+        double plan = 0, code = 0, pack = 0;
+    };
+    Times& times() { return times_; }
+    loop::PassLog& log() { return log_; }
+
+private:
+    explicit SharedCode(std::unique_ptr<codegen::Compiler> compiler);
+    std::shared_ptr<const Code> find(const CodeKey& key);
+
+    std::recursive_timed_mutex making_;
+    std::mutex finding_;
+    struct Known {
+        std::weak_ptr<const Code> code;
+        std::shared_ptr<const Code> kept;  // if it was used recently
+        uint64_t used = 0;
+    };
+    std::map<CodeKey, Known> known_;
+    uint64_t uses_ = 0;
+    std::unique_ptr<codegen::Compiler> compiler_;
+    Times times_;
+    loop::PassLog log_;
+};
+
+}  // namespace lemma::engine

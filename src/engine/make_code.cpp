@@ -1,0 +1,147 @@
+// Makes what engines share: the plan, the code, and the constants in the layout of the kernels.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/impl.h"
+
+namespace lemma::engine {
+
+namespace {
+
+class Stopwatch {
+public:
+    // Seconds since the last call.
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+// Whether this engine has other values than its program for variables that the plan takes for
+// constants.
+bool Engine::has_own_weights() const {
+    const ir::Program& program = state_.program();
+    for (uint32_t i = 0; i < program.tensors.size(); ++i) {
+        const auto id = make_id<ir::TensorId>(i);
+        if (!state_.has_variable(id)) continue;
+        if (std::ranges::find(program.updates, id, &ir::Update::variable) == program.updates.end())
+            return true;
+    }
+    return false;
+}
+
+// The plan, the code and the constants for the extents of this run.
+Result<std::shared_ptr<Code>> Engine::make_code() {
+    auto code = std::make_shared<Code>();
+    Stopwatch watch;
+    shared_->log().pass = options_.dump_pass;
+    code->plan = loop::make_plan(state_.program(),
+                                 state_.known_extents(),
+                                 {.target = shared_->target(),
+                                  .fuse = options_.fuse,
+                                  .numerics = options_.compiler.numerics,
+                                  .accumulate = options_.run.accumulate,
+                                  .least_steps = options_.least_steps,
+                                  .least_gain = options_.least_gain,
+                                  .apart = options_.guarded,
+                                  .log = &shared_->log(),
+                                  .verify = options_.verify});
+    shared_->times().plan += watch.lap();
+    std::vector<loop::ScheduledKernel*> kernels;
+    for (loop::PlanStep& step : code->plan.steps) {
+        if (step.kernel()) kernels.push_back(step.kernel());
+    }
+    const auto compiled = shared_->compiler().compile(kernels, options_.threads);
+    without_code_ = !compiled;
+    if (!compiled) return std::unexpected(compiled.error());
+    shared_->times().code += watch.lap();
+    keep_packers(*code);
+    size_t next = 0;
+    for (loop::PlanStep& step : code->plan.steps) {
+        loop::ScheduledKernel* const kernel = step.kernel();
+        code->kernels.push_back(kernel ? (*compiled)[next++] : nullptr);
+        if (!kernel) continue;
+        // The compiler's input is large; free it now.
+        const int64_t items = kernel->function.items;
+        kernel->function = {};
+        kernel->narrower = nullptr;
+        kernel->function.items = items;
+    }
+    code->direct = is_direct(code->plan);
+    LEMMA_TRY(allocate_constants(*code));
+    Loaded making(code, options_.threads, options_.guarded);
+    LEMMA_TRY(allocate(making));
+    LEMMA_TRY(fill_constants(making));
+    LEMMA_TRY(run_once(making));
+    keep_initial(making, *code);
+    code->packers.clear();
+    shared_->times().pack += watch.lap();
+    return code;
+}
+
+// Weights are in one piece of memory, in the order of the steps. So large pages hold them all, and
+// the first panel of a step follows the last panel of the previous step.
+Result<void> Engine::allocate_constants(Code& code) const {
+    constexpr int64_t kAlign = 64;
+    std::vector<std::pair<loop::StorageId, int64_t>> offsets;
+    int64_t bytes = 0;
+    code.constants.assign(code.plan.storages.size(), nullptr);
+    for (uint32_t i = 0; i < code.plan.storages.size(); ++i) {
+        const auto id = make_id<loop::StorageId>(i);
+        const loop::Storage& storage = code.plan.storages[id];
+        const bool own = !storage.base.valid() && !storage.moves && !storage.only_once;
+        if (storage.role != loop::StorageRole::Constant || !own || storage.offset >= 0) continue;
+        const int64_t size = storage.elements * tensor::dtype_size(storage.dtype);
+        if (options_.guarded) {
+            LEMMA_TRY(runtime::Memory alone, runtime::Memory::guarded_zeros(size));
+            code.constants[i] = alone.data();
+            code.memory.push_back(std::move(alone));
+            continue;
+        }
+        offsets.emplace_back(id, bytes);
+        bytes += (size + kAlign - 1) / kAlign * kAlign;
+    }
+    if (offsets.empty()) return {};
+    LEMMA_TRY(runtime::Memory weights, runtime::Memory::zeros(bytes));
+    for (const auto& [id, offset] : offsets) {
+        code.constants[id.value] = static_cast<std::byte*>(weights.data()) + offset;
+    }
+    code.memory.push_back(std::move(weights));
+    return {};
+}
+
+// A constant may lie inside of a computed tensor, which each engine has for itself.
+void Engine::keep_initial(const Loaded& loaded, Code& code) const {
+    std::vector<bool> kept(code.plan.storages.size());
+    for (uint32_t i = 0; i < code.plan.storages.size(); ++i) {
+        const loop::Storage& storage = code.plan.storages[make_id<loop::StorageId>(i)];
+        const loop::StorageId root = code.plan.root(make_id<loop::StorageId>(i));
+        const loop::Storage& whole = code.plan.storages[root];
+        const bool own = !code.constants[root.value] && !whole.moves && !whole.only_once;
+        if (storage.role != loop::StorageRole::Constant || !own || kept[root.value]) continue;
+        kept[root.value] = true;
+        const auto* const from =
+            static_cast<const std::byte*>(loaded.executable.memory(loaded.piece(root)));
+        const int64_t bytes = whole.elements * tensor::dtype_size(whole.dtype);
+        code.initial.push_back({root, {from, from + bytes}});
+    }
+}
+
+Result<void> Engine::fill_constants(Loaded& loaded) {
+    for (const loop::Storage& storage : loaded.plan.storages) {
+        const bool constant = storage.role == loop::StorageRole::Constant;
+        if (constant && is_stored(storage, state_.program()) && !storage.only_once) {
+            LEMMA_TRY(fill(loaded, storage.tensor));
+        }
+    }
+    return {};
+}
+
+}  // namespace lemma::engine
