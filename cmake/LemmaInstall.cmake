@@ -15,6 +15,9 @@ install(TARGETS lemma_shared EXPORT LemmaTargets
 install(TARGETS lemma_jit LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT llvm)
 if(TARGET lemma_serve)
   add_dependencies(product lemma_serve)
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # the system finds liblemma.so there
+    set_target_properties(lemma_serve PROPERTIES INSTALL_RPATH "")
+  endif()
   install(TARGETS lemma_serve LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT serve)
 endif()
 

@@ -22,7 +22,7 @@ PROMISES = {
     "sudo apt install g++": r"cmake",
     'cd "$(mktemp -d)"': r"",
     "lemma run examples/digits": r"1\. class 7 ",
-    'python3 -c "import lemma': r"\[\[.*\]\]",
+    'python3 -c "import lemma': r"^\[\[7\.53026",
     "cmake -S examples/api": r"class 7, ",
     "cc examples/api/classify.c": r"",
     "./classify examples/digits": r"class 7, ",
@@ -96,7 +96,7 @@ class Chroot:
                place: str = "/") -> str:
         """Checks the status of a script and what it prints (a pattern)."""
         got, text = self.run(script, user, place)
-        good = got == status and re.search(said, text) is not None
+        good = got == status and re.search(said, text, re.MULTILINE) is not None
         Counts.check(what, good, f"{script}\nstatus {got}, wanted {status} and /{said}/\n{text}")
         return text
 
@@ -152,8 +152,46 @@ def try_examples(chroot: Chroot) -> None:
     chroot.expect("no package of LLVM is needed by the program itself",
                   "! ldd /usr/bin/lemma | grep -i llvm")
     chroot.expect("lemma --version", "lemma --version", said=r"^lemma \d+\.\d+\.\d+$")
+    chroot.expect("manual pages and completions are installed",
+                  "gzip -t /usr/share/man/man1/lemma.1.gz /usr/share/man/man1/lemma-run.1.gz\n"
+                  "bash -n /usr/share/bash-completion/completions/lemma\n"
+                  "test -s /usr/share/zsh/vendor-completions/_lemma\n"
+                  "test -s /usr/share/fish/vendor_completions.d/lemma.fish")
     chroot.expect("the licence is installed",
                   "cat /usr/share/doc/lemma/LICENSE /usr/share/doc/lemma/copyright", said="Apache-2.0")
+
+
+SERVE = f"""lemma serve digits={EXAMPLES}/digits --http-port=18431 --grpc-port=0 >log 2>&1 &
+server=$!
+python3 - <<'END'
+import json, time, urllib.request as http
+def get(path, body=None):
+    return http.urlopen(f"http://127.0.0.1:18431{{path}}", body, timeout=10).read()
+for _ in range(100):
+    try:
+        get("/v2/health/ready")
+        break
+    except OSError:
+        time.sleep(0.1)
+rows = ["11111", "00001", "00010", "00100", "00100", "01000", "01000"]
+picture = {{"name": "picture", "datatype": "FP32", "shape": [7, 5],
+           "data": [float(dot) for row in rows for dot in row]}}
+answer = json.loads(get("/v2/models/digits/infer", json.dumps({{"inputs": [picture]}}).encode()))
+scores = answer["outputs"][0]["data"]
+print("digit", scores.index(max(scores)))
+END
+kill -TERM $server
+wait $server && echo ended well || cat log"""
+
+
+def try_server(chroot: Chroot) -> None:
+    chroot.expect("lemma serve answers over HTTP and ends when it is told", SERVE,
+                  said=r"^digit 7\nended well$", place="/home/work")
+    chroot.expect("apt remove lemma-serve", "apt-get remove -y -qq lemma-serve",
+                  said="Removing lemma-serve", user=False)
+    chroot.expect("without it, lemma serve names the package",
+                  f"lemma serve digits={EXAMPLES}/digits", status=2,
+                  said="the package `lemma-serve` has it")
 
 
 def without_llvm(chroot: Chroot) -> None:
@@ -218,6 +256,7 @@ def main() -> int:
     prepare(chroot, arguments.packages.resolve())
     follow(chroot, readme_commands("On Debian 12"), "/packages", promises)
     try_examples(chroot)
+    try_server(chroot)
     without_llvm(chroot)
     try_tarball(chroot, promises)
     Counts.check("the README has every promised command", not promises, str(list(promises)))
