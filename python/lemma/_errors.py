@@ -64,16 +64,23 @@ class Stopped(Error):
     """The call was stopped: by a `lemma.Stop`, or because its time limit is over."""
 
 
+#: What a caller in Python can do about a kind of error.
+_HINTS = {
+    "missing-data": "`random_weights=True` makes values for variables without data; "
+    "`weights=FILE` reads them from a .safetensors file",
+}
 _FAULT = "a defect of Lemma; please report it"
 
 
 def failure(status: int, diagnostics: list[Diagnostic], running: bool) -> Error:
     """The exception of a call that returned `status` (enum lemma_status)."""
     kinds: dict[int, tuple[type[Error], str]] = {
-        1: (RunError if running else ModelError, "the model failed" if running else "the model is wrong"),
+        1: (RunError, "the model failed") if running else (ModelError, "the model is wrong"),
         2: (UsageError, "the arguments do not fit"),
         4: (Stopped, "the call was stopped"),
     }
     kind, message = kinds.get(status, (Error, _FAULT))
-    errors = [str(found) for found in diagnostics if found.severity == "error"]
-    return kind("\n".join(errors) or message, diagnostics)
+    errors = [found for found in diagnostics if found.severity == "error"]
+    hints = {_HINTS[found.kind] for found in errors if found.kind in _HINTS}
+    lines = [*map(str, errors), *(f"hint: {hint}" for hint in sorted(hints))]
+    return kind("\n".join(lines) or message, diagnostics)

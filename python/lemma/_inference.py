@@ -61,9 +61,9 @@ class _Settings:
 class SessionOptions(_Settings):
     """The options of an `InferenceSession`.
 
-    `intra_op_num_threads` is the number of threads; 0 means one for each processor. `enable_profiling`,
-    `optimized_model_filepath` and what adds operators or initialisers raise `UsageError`. The
-    other fields are accepted and change nothing.
+    `intra_op_num_threads` is the number of threads; 0 means one for each processor.
+    `enable_profiling`, `optimized_model_filepath` and libraries of operators raise `UsageError`.
+    The other fields are accepted and change nothing.
 
     >>> import lemma
     >>> options = lemma.SessionOptions()
@@ -215,8 +215,7 @@ def _header(source: Source) -> Header:
         with open(source, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return Header()
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return read_header(content[:])
+            return read_header(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
     except (OSError, ValueError):
         return Header()  # no ONNX file: a model of another format has no such header
 
@@ -375,6 +374,11 @@ class InferenceSession:
     def end_profiling(self) -> str:
         """Always raises: `lemma bench` measures models."""
         raise UsageError("there is no profile; `lemma bench` measures models")
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(port.name for port in self.get_inputs())
+        outputs = ", ".join(port.name for port in self.get_outputs())
+        return f"<lemma.InferenceSession ({inputs}) -> {outputs}>"
 
     @property
     def model(self) -> Model | None:

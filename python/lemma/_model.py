@@ -179,8 +179,10 @@ class Session(_lemma.Session):
     def __init__(
         self, model: Model, *, threads: int | None = None, seed: int | None = None
     ) -> None:
-        if threads is not None and threads < 1:
-            raise UsageError("`threads` is a positive number")
+        if threads is not None:
+            _in_range("threads", threads, 1, 1 << 16)
+        if seed is not None:
+            _in_range("seed", seed, 0, 1 << 64)
         super().__init__(model, threads, seed)
         self._model = model
 
@@ -200,7 +202,7 @@ class Session(_lemma.Session):
         return Engine(*self._engine())
 
     def __repr__(self) -> str:
-        return f"<lemma.Session of {self._model.name}>"
+        return f"<lemma.Session of {self._names()[0]}>"
 
 
 # ---- Loading ----
@@ -220,6 +222,11 @@ def _chosen(what: str, value: str, values: dict[str, int]) -> int:
     return values[value]
 
 
+def _in_range(what: str, value: int, first: int, end: int) -> None:
+    if not isinstance(value, int) or not first <= value < end:
+        raise UsageError(f"`{what}` is an integer from {first} to {end - 1}; got {value!r}")
+
+
 def format_of(content: bytes) -> str:
     """The format of a model in memory: one of the names that `format` takes."""
     for name, start in (("zip", b"PK\x03\x04"), ("tgz", b"\x1f\x8b")):
@@ -227,14 +234,11 @@ def format_of(content: bytes) -> str:
             return name
     if content[257:262] == b"ustar":
         return "tar"
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError:
+    if not content or min(content[:4096]) < ord("\t"):  # texts have no such control characters
         return "onnx"
-    if "\0" in text or not ("graph" in text or "operator" in text):
-        return "onnx"
-    code = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
-    return "nnef" if code and code[0].lstrip().startswith("version") else "sknd"
+    words = [line.split() for line in content[:65536].splitlines() if not line.startswith(b"#")]
+    first = next((line[0] for line in words if line), b"")
+    return "nnef" if first == b"version" else "sknd"
 
 
 def memory_files(
@@ -242,7 +246,8 @@ def memory_files(
 ) -> list[tuple[str, Any]]:
     """The files of a model in memory as the extension module takes them."""
     assert isinstance(content, (bytes, bytearray, memoryview))
-    format = format or format_of(bytes(content))
+    content = bytes(content)
+    format = format or format_of(content)
     if format not in _NAMES:
         raise UsageError(f"`format` is one of {', '.join(_NAMES)}; got {format!r}")
     return [(_NAMES[format], content), *(files or {}).items()]
@@ -270,8 +275,8 @@ def load_options(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """The options of `load` as the extension module takes them."""
-    if threads < 1:
-        raise UsageError("`threads` is a positive number")
+    _in_range("threads", threads, 1, 1 << 16)
+    _in_range("seed", seed, 0, 1 << 64)
     if isinstance(extra_outputs, str):
         extra_outputs = [extra_outputs]
     options: dict[str, Any] = {
@@ -295,6 +300,7 @@ def load_options(
     }
     if random_weights is not None and random_weights is not False:
         options["random_weights"] = 0 if random_weights is True else random_weights
+        _in_range("random_weights", options["random_weights"], 0, 1 << 64)
     return {name: value for name, value in options.items() if value is not None}
 
 

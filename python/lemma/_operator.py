@@ -32,6 +32,7 @@ def _definitions(text: str, name: str | None) -> tuple[str, str, dict[str, Any]]
         full = found[0]["name"]
         return f"import {full.rpartition('.')[0]};\n", full, found[0]
     found = _operators(_lemma.definitions_json(text.encode("utf-8")))
+    found = [entry for entry in found if entry.get("kind", "operator") == "operator"]
     if name is not None:
         found = [entry for entry in found if entry["name"].rpartition(".")[2] == name]
     if len(found) != 1:
@@ -111,17 +112,19 @@ class Operator:
 
     def _array(self, entry: dict[str, Any], value: Any) -> Any:
         array = _numpy(value, entry["name"])
-        if array.dtype.kind not in _BASES:
+        if array.dtype.kind not in _BASES or (array.dtype.kind in "fiu" and array.dtype.itemsize > 8):
             raise UsageError(f"the input `{entry['name']}` has elements of type {array.dtype}")
         if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
             return array
         # Numbers of Python take the type that the operator declares.
-        if array.dtype.kind in "fiu" and (_base(entry["type"]) == "real" or array.dtype.kind == "f"):
+        is_real = array.dtype.kind == "f" or _base(entry["type"]) == "real"
+        if is_real and array.dtype.kind in "fiu":
             return array.astype(np.float32)
         return array
 
     def _run(self, arrays: list[Any], attributes: dict[str, str]) -> Any:
-        flat = [item for value in arrays for item in (value if isinstance(value, list) else [value])]
+        packs = [value if isinstance(value, list) else [value] for value in arrays]
+        flat = [item for items in packs for item in items]
         kinds = {item.dtype for item in flat if item.dtype.kind == "f"}
         real = {2: "f16", 4: "f32", 8: "f64"}[max((kind.itemsize for kind in kinds), default=4)]
         key = (

@@ -15,11 +15,13 @@ _STYLE = """<style>
 .lemma header { margin-bottom: .4em; }
 .lemma header b { font-size: 1.1em; }
 .lemma small { opacity: .7; }
-.lemma table { border-collapse: collapse; margin: 0; width: auto; }
+.lemma table { border-collapse: collapse; margin: 0; width: auto; color: inherit;
+  font: inherit; }
 .lemma td, .lemma th { border: 0; border-top: 1px solid rgba(128, 128, 128, .3); background: none;
   padding: .2em 1.2em .2em 0; text-align: left; vertical-align: top; color: inherit; }
 .lemma th { font-weight: 500; opacity: .7; }
-.lemma code, .lemma pre { font: 12px/1.45 ui-monospace, monospace; background: none; color: inherit; }
+.lemma code, .lemma pre { font: 12px/1.45 ui-monospace, monospace; background: none;
+  color: inherit; }
 .lemma pre { border-left: 3px solid rgba(128, 128, 128, .4); margin: .4em 0; padding: 0 0 0 .8em;
   white-space: pre-wrap; }
 .lemma pre.error { border-color: #d1453b; }

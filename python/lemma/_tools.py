@@ -9,7 +9,7 @@ from typing import Any, overload
 from . import _lemma, _show
 from ._errors import Diagnostic
 from ._literals import literal
-from ._model import _NUMERICS, _REALS, Source, _chosen, memory_files, on_disk
+from ._model import _NUMERICS, _REALS, Source, _chosen, _in_range, memory_files, on_disk
 
 
 class Report(tuple[Diagnostic, ...]):
@@ -71,14 +71,18 @@ def check(
     data: str | None = None,
     werror: bool = False,
     max_errors: int = 0,
+    relax_broadcast: bool = False,
     report: str | os.PathLike[str] | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    fix: str | os.PathLike[str] | None = None,
     files: Mapping[str, bytes] | None = None,
     format: str | None = None,
 ) -> Report:
     """Checks a model against every rule of its format, as `lemma check`.
 
-    `source` is a path or bytes, as for `load`. `profile` may be "sonnx"; then `report` names the
-    conformity report to write. Raises `UsageError` if the model cannot be read.
+    `source` is a path or bytes, as for `load`. `profile` may be "sonnx". Then `report`, `trace` and
+    `fix` name files to write: the conformity report (.md, .html, .json), the trace (.json, .csv)
+    and the model in explicit form (.onnx). Raises `UsageError` if the model cannot be read.
 
     >>> import lemma
     >>> lemma.check("examples/digits").ok
@@ -86,7 +90,8 @@ def check(
     """
     options = _given(
         graph=graph, attributes=_attributes(attributes), profile=profile, dialect=dialect,
-        data=data, werror=int(werror), max_errors=max_errors, report=report,
+        data=data, werror=int(werror), max_errors=max_errors, report=report, trace=trace, fix=fix,
+        relax_broadcast=int(relax_broadcast),
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)):
         with tempfile.TemporaryDirectory(prefix="lemma-") as folder:
@@ -106,6 +111,7 @@ def convert(
     real: str = "f32",
     dialect: str | None = None,
     flat: bool = False,
+    keep: Iterable[str] = (),
     opset: int = 0,
     external_data: bool = False,
     no_data: bool = False,
@@ -119,7 +125,7 @@ def convert(
     """
     options = _given(
         to=to, graph=graph, attributes=_attributes(attributes), inputs=list(inputs),
-        real=_chosen("real", real, _REALS), dialect=dialect, flat=int(flat), opset=opset,
+        real=_chosen("real", real, _REALS), dialect=dialect, flat=int(flat), keep=list(keep), opset=opset,
         external_data=int(external_data), no_data=int(no_data), overwrite=int(overwrite),
     )  # fmt: skip
     return Report(_lemma.convert(os.fspath(source), os.fspath(output), options))
@@ -160,6 +166,7 @@ def compile(
     )  # fmt: skip
     if random_weights is not None and random_weights is not False:
         options["random_weights"] = 0 if random_weights is True else random_weights
+        _in_range("random_weights", options["random_weights"], 0, 1 << 64)
     return Report(_lemma.compile(os.fspath(source), os.fspath(output), options))
 
 

@@ -76,7 +76,9 @@ class LemmaBackend(Backend):
         return LemmaRep(model)
 
     @classmethod
-    def run_model(cls, model: Any, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
+    def run_model(
+        cls, model: Any, inputs: Any, device: str = "CPU", **kwargs: Any
+    ) -> tuple[Any, ...]:
         """Loads and runs a model."""
         return cls.prepare(model, device, **kwargs).run(inputs)
 

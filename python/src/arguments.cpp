@@ -87,7 +87,9 @@ std::vector<py::object> bind_arguments(const Loaded& loaded,
 
 std::vector<py::object> bind_feed(const Loaded& loaded, const py::object& inputs) {
     Binder binder(loaded);
-    if (py::hasattr(inputs, "items") && py::hasattr(inputs, "keys")) {
+    const bool by_name =
+        PyDict_Check(inputs.ptr()) || (py::hasattr(inputs, "items") && py::hasattr(inputs, "keys"));
+    if (by_name) {
         for (const auto& [name, value] : py::dict(inputs)) binder.named(name, value);
     } else if (py::isinstance<py::list>(inputs) || py::isinstance<py::tuple>(inputs)) {
         size_t index = 0;

@@ -64,7 +64,7 @@ std::unique_ptr<Model> load_model(const py::object& source, const py::dict& dict
     lemma_model* model = nullptr;
     int status = LEMMA_GOOD;
     if (py::isinstance<py::str>(source)) {
-        const auto path = source.cast<std::string>();
+        const std::string path = plain(source.cast<std::string>());
         const py::gil_scoped_release release;
         const InterruptGuard interrupts(used.get());
         status = lemma_load(path.c_str(), &options.get(), &model, report.place());

@@ -4,10 +4,13 @@
 
 namespace lemma::python {
 
+std::string plain(std::string text) {
+    if (text.find('\0') != std::string::npos) throw_usage("a name or path holds a NUL character");
+    return text;
+}
+
 const char* Options::keep(const py::handle& value) {
-    const std::string& text = texts_.emplace_back(value.cast<std::string>());
-    if (text.find('\0') != std::string::npos) throw_usage("a text holds a NUL character");
-    return text.c_str();
+    return texts_.emplace_back(plain(value.cast<std::string>())).c_str();
 }
 
 const char* const* Options::texts(const char* name, size_t& count) {
@@ -21,7 +24,7 @@ const char* const* Options::texts(const char* name, size_t& count) {
 Files::Files(const py::object& source) {
     for (const py::handle item : source) {
         const auto pair = item.cast<py::tuple>();
-        names_.push_back(pair[0].cast<std::string>());
+        names_.push_back(plain(pair[0].cast<std::string>()));
         buffers_.push_back(pair[1].cast<py::buffer>().request());
         if (PyBuffer_IsContiguous(buffers_.back().view(), 'C') == 0) {
             throw_usage("the bytes of `" + names_.back() + "` are not contiguous");

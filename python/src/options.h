@@ -13,6 +13,9 @@ namespace lemma::python {
 
 namespace py = pybind11;
 
+// The text without change; throws UsageError if it holds a NUL, where C would cut it.
+std::string plain(std::string text);
+
 // Reads options. The texts live as long as this object.
 class Options {
 public:

@@ -1,4 +1,5 @@
 #include "model.h"
+#include "options.h"
 #include "report.h"
 
 namespace lemma::python {
@@ -101,15 +102,16 @@ py::object Session::variable(const std::string& name) {
     const std::unique_lock<std::mutex> guard = lock();
     Report report;
     lemma_tensor tensor = {};
-    const int status = lemma_get_variable(handle_, name.c_str(), &tensor, report.place());
+    const int status = lemma_get_variable(handle_, plain(name).c_str(), &tensor, report.place());
     if (status != LEMMA_GOOD) throw_failure(status, report.get(), true);
     return copy_array(tensor);
 }
 
 void Session::set_variable(const std::string& name, const py::object& value) {
     TensorPlan plan = {py::str(name), LEMMA_F32, false, py::object()};
-    const size_t index = lemma_find(loaded_->handle, LEMMA_VARIABLES, name.c_str());
-    if (const auto* const info = lemma_info(loaded_->handle, LEMMA_VARIABLES, index)) {
+    const lemma_model* const model = loaded().handle;
+    const size_t index = lemma_find(model, LEMMA_VARIABLES, plain(name).c_str());
+    if (const auto* const info = lemma_info(model, LEMMA_VARIABLES, index)) {
         plan.type = info->type;
     }
     InputArray array;
@@ -121,12 +123,13 @@ void Session::set_variable(const std::string& name, const py::object& value) {
 }
 
 void Session::save_variables(const std::string& path) {
+    const std::string plain_path = plain(path);
     const std::unique_lock<std::mutex> guard = lock();
     Report report;
     int status = LEMMA_GOOD;
     {
         const py::gil_scoped_release release;
-        status = lemma_save_variables(handle_, path.c_str(), report.place());
+        status = lemma_save_variables(handle_, plain_path.c_str(), report.place());
     }
     if (status != LEMMA_GOOD) throw_failure(status, report.get(), true);
 }
@@ -147,6 +150,8 @@ py::tuple Session::engine() {
 }
 
 // ---- Models ----
+
+constexpr size_t kIdleSessions = 16;  // kept for calls that run at the same time
 
 Model::Model(std::shared_ptr<Loaded> loaded, int threads, uint64_t seed, py::list diagnostics)
     : loaded_(std::move(loaded)),
@@ -186,7 +191,8 @@ std::vector<py::object> Model::run(const std::vector<py::object>& inputs, const 
         Model& model;
         std::shared_ptr<Session> session;
         ~Lease() {
-            if (!model.has_state_) model.idle_.push_back(std::move(session));
+            const bool keep = !model.has_state_ && model.idle_.size() < kIdleSessions;
+            if (keep) model.idle_.push_back(std::move(session));
         }
     };
     const Lease lease = {*this, take()};

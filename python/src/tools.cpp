@@ -52,10 +52,13 @@ py::list check(const py::object& source, const py::dict& dictionary) {
     options.max_errors = given.number("max_errors");
     options.profile = given.text("profile");
     options.report = given.text("report");
+    options.trace = given.text("trace");
+    options.fix = given.text("fix");
+    options.relax_broadcast = given.number("relax_broadcast");
     Report report;
     int status = LEMMA_GOOD;
     if (py::isinstance<py::str>(source)) {
-        const auto path = source.cast<std::string>();
+        const std::string path = plain(source.cast<std::string>());
         const py::gil_scoped_release release;
         status = lemma_check(path.c_str(), &options, report.place());
     } else {
@@ -67,7 +70,9 @@ py::list check(const py::object& source, const py::dict& dictionary) {
     return diagnostics_of(report.get());
 }
 
-py::list convert(const std::string& path, const std::string& out, const py::dict& dictionary) {
+py::list convert(std::string path, std::string out, const py::dict& dictionary) {
+    path = plain(std::move(path));
+    out = plain(std::move(out));
     Options given(dictionary);
     lemma_convert_options options = {};
     options.struct_size = sizeof options;
@@ -78,6 +83,7 @@ py::list convert(const std::string& path, const std::string& out, const py::dict
     options.real = given.number("real");
     options.dialect = given.text("dialect");
     options.flat = given.number("flat");
+    options.keep = given.texts("keep", options.keep_count);
     options.opset = given.number("opset");
     options.external_data = given.number("external_data");
     options.no_data = given.number("no_data");
@@ -87,7 +93,9 @@ py::list convert(const std::string& path, const std::string& out, const py::dict
     });
 }
 
-py::list compile(const std::string& path, const std::string& out, const py::dict& dictionary) {
+py::list compile(std::string path, std::string out, const py::dict& dictionary) {
+    path = plain(std::move(path));
+    out = plain(std::move(out));
     Options given(dictionary);
     lemma_compile_options options = {};
     options.struct_size = sizeof options;
@@ -129,7 +137,7 @@ py::bytes format(const py::bytes& content, const py::dict& dictionary) {
 std::string operators_json(const std::string& name) {
     Text json;
     finish([&](lemma_report** report) {
-        return lemma_operators_json(name.c_str(), json.place(), report);
+        return lemma_operators_json(plain(name).c_str(), json.place(), report);
     });
     return json.get();
 }

@@ -4,7 +4,7 @@
     python/tests/onnx_backend.py --package build/release/python --lemma build/release/lemma
 
 Debian's python3-onnx has the definitions of the tests, but not their files; ONNX's generator writes
-them to --work. --archive adds tests of an archive with folders node/, simple/, pytorch-converted/, …
+them to --work. --archive runs the tests of an archive with folders node/, simple/, … instead.
 Tests of the kind `real` download their models. They run if the models are in $ONNX_MODELS.
 
 With --lemma, the command `lemma verify` runs the same files. The script fails if a test fails here
@@ -13,7 +13,6 @@ that the command passes, and if a test fails that --known does not name.
 from __future__ import annotations
 
 import argparse
-import collections
 import json
 import os
 import pathlib
@@ -23,6 +22,7 @@ import sys
 import time
 import unittest
 import warnings
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def make_suites(data: pathlib.Path) -> dict[str, type[unittest.TestCase]]:
     def tests_of(kind):
         tests = loader.load_model_tests(data_dir=str(data), kind=kind)
         # The runner wants this start of a name.
-        return [t if t.name.startswith("test_") else t._replace(name="test_" + t.name) for t in tests]
+        return [t._replace(name="test_" + t.name.removeprefix("test_")) for t in tests]
 
     class Counted(LemmaBackend):
         @classmethod
@@ -95,11 +95,10 @@ def reason_of(error: BaseException) -> str:
     """Why a model is not supported, in a few words; empty for a failure."""
     import lemma
 
-    if isinstance(error, lemma.ModelError):
-        for found in error.diagnostics:
-            if found.kind in ("not-supported", "no-operator"):
-                return re.sub(r"`[^`]*`", "`…`", found.message)
-    return ""
+    if not isinstance(error, lemma.ModelError):
+        return ""
+    # The models of the tests are valid, so what Lemma finds wrong is what it does not support.
+    return re.sub(r"`[^`]*`", "`…`", error.diagnostics[0].message)
 
 
 class Result(unittest.TestResult):
@@ -107,8 +106,8 @@ class Result(unittest.TestResult):
 
     def __init__(self) -> None:
         super().__init__()
-        self.counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-        self.reasons: dict[str, list[str]] = collections.defaultdict(list)
+        self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.reasons: defaultdict[str, list[str]] = defaultdict(list)
         self.failed: dict[str, str] = {}
 
     @staticmethod
@@ -173,7 +172,8 @@ def show(result: Result, verbose: bool) -> None:
 def known_failures(path: pathlib.Path | None) -> set[str]:
     if path is None:
         return set()
-    return {line.strip() for line in path.read_text().splitlines() if line.strip() and line[0] != "#"}
+    lines = path.read_text().splitlines()
+    return {line.strip() for line in lines if line.strip() and line[0] != "#"}
 
 
 def main() -> int:

@@ -64,6 +64,7 @@ def test_a_script_for_onnx_runtime(tmp_path):
         assert session.model is not None and session.model.format == "onnx"
     assert repr(x) == "NodeArg(name='x', type='tensor(float)', shape=['batch', 4])"
     assert isinstance(x, lemma.NodeArg)
+    assert repr(session) == "<lemma.InferenceSession (x) -> y, h>"
 
 
 def test_metadata():

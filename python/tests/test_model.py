@@ -111,6 +111,29 @@ def test_wrong_options_are_usage_errors(write, option):
         lemma.load(write(ADD), **option)
 
 
+@pytest.mark.parametrize("option", [{"seed": -1}, {"random_weights": -1}, {"seed": 1 << 64}])
+def test_seeds_have_a_range(write, option):
+    with pytest.raises(lemma.UsageError, match=next(iter(option))):
+        lemma.load(write(COUNTER), **{"random_weights": True, **option})
+    with pytest.raises(lemma.UsageError, match="seed"):
+        lemma.load(write(ADD)).session(seed=-1)
+
+
+def test_paths_with_nul_are_refused(write, tmp_path):
+    model = lemma.load(write(COUNTER), random_weights=True)
+    for call in (
+        lambda: lemma.load("examples/digits\0x"),
+        lambda: lemma.check("examples/digits\0x"),
+        lambda: lemma.convert("examples/digits\0x", tmp_path / "x.onnx"),
+        lambda: lemma.compile("examples/digits", str(tmp_path / "x\0y")),
+        lambda: model.variable("sum\0x"),
+        lambda: model.set_variable("sum\0x", [1]),
+        lambda: model.save_variables(str(tmp_path / "x\0y")),
+    ):
+        with pytest.raises(lemma.UsageError, match="NUL"):
+            call()
+
+
 def test_a_missing_file_is_a_usage_error(tmp_path):
     with pytest.raises(lemma.UsageError, match="there is no such file") as caught:
         lemma.load(tmp_path / "none.onnx")
@@ -130,6 +153,25 @@ def test_a_wrong_model_carries_its_diagnostics(write):
     assert str(caught.value) == str(found)
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is lemma.ModelError and again.diagnostics == [found]
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"# text\n\nversion 1.0;\ngraph G", "nnef"),
+        (b"import math;\n", "sknd"),
+        ("# ünïcode\ngraph G".encode(), "sknd"),
+        (b"\x08\x07\x12\x04text", "onnx"),
+        (b"", "onnx"),
+        (b"PK\x03\x04...", "zip"),
+        (b"\x1f\x8b\x08", "tgz"),
+        (bytes(257) + b"ustar", "tar"),
+    ],
+)
+def test_the_format_of_bytes(content, name):
+    from lemma._model import format_of
+
+    assert format_of(content) == name
 
 
 def test_extra_outputs_follow_the_outputs(write):
@@ -157,6 +199,8 @@ def test_an_object_that_was_not_loaded_is_a_usage_error(write):
         lambda: session.run(1),
         lambda: session.diagnostics,
         lambda: session.reset(),
+        lambda: session.set_variable("x", [1]),
+        lambda: repr(session),
     ):
         with pytest.raises(lemma.UsageError, match="not loaded"):
             call()
@@ -175,6 +219,12 @@ def test_a_run_that_fails_is_a_run_error(write):
         model(x, [7])
     assert caught.value.diagnostics[0].severity == "error"
     assert model(x, [1]) == [1]
+
+
+def test_missing_data_has_a_way_out(write):
+    with pytest.raises(lemma.ModelError, match="hint: `random_weights=True`") as caught:
+        lemma.load(write(COUNTER))
+    assert caught.value.diagnostics[0].kind == "missing-data"
 
 
 # ---- State ----

@@ -93,6 +93,16 @@ def test_an_operator_with_variables_belongs_in_a_graph():
         lemma.operator("layer.conv")
 
 
+def test_a_graph_beside_the_operator_is_no_trouble():
+    graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = scale(x); } }"
+    assert list(lemma.operator(SCALE + graph)([1.0])) == [2]
+
+
+def test_wide_numbers_are_usage_errors():
+    with pytest.raises(lemma.UsageError, match="float128"):
+        lemma.operator(SCALE)(np.ones(2, np.longdouble))
+
+
 def test_wrong_text_is_a_model_error():
     with pytest.raises(lemma.ModelError):
         lemma.operator("operator broken {")
