@@ -54,14 +54,30 @@ def platform_tag(files: list[pathlib.Path]) -> str:
     return f"manylinux_{newest[0]}_{newest[1]}_{os.uname().machine}"
 
 
+def run_path(path: pathlib.Path) -> str:
+    found = re.search(r"\(R(?:UN)?PATH\).*\[(.*)\]", read_elf(path, "-d"))
+    return found.group(1) if found else ""
+
+
+def set_run_path(path: pathlib.Path, wanted: str) -> None:
+    """Shortens the run path in place; the build's has folders that the wheel does not have."""
+    old, content = run_path(path).encode() + b"\0", path.read_bytes()
+    if content.count(old) != 1 or len(wanted) >= len(old):
+        sys.exit(f"cannot change the run path of {path.name}")
+    path.write_bytes(content.replace(old, wanted.encode().ljust(len(old), b"\0")))
+    if run_path(path) != wanted:
+        sys.exit(f"the run path of {path.name} is {run_path(path)}")
+
+
 def stage(build: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
     """Copies the files of the wheel; returns the libraries."""
     package = folder / "lemma"
     package.mkdir(parents=True)
     for name in ("pyproject.toml", "setup.py", "README.md"):
         shutil.copy(FOLDER / name, folder)
-    for file in (*FOLDER.glob("lemma/*.py"), *FOLDER.glob("lemma/*.pyi"), FOLDER / "lemma/py.typed"):
-        shutil.copy(file, package)
+    for pattern in ("*.py", "*.pyi", "py.typed"):
+        for file in (FOLDER / "lemma").glob(pattern):
+            shutil.copy(file, package)
     modules = list((build / "python/lemma").glob("_lemma.*.so"))
     libraries = [*modules, build / "liblemma.so.0", build / "static/lemma_jit.so"]
     copies = []
@@ -71,6 +87,8 @@ def stage(build: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
         copies.append(package / library.name)
         subprocess.run(["strip", "--strip-unneeded", "-o", copies[-1], library], check=True)
         copies[-1].chmod(0o644)
+        if run_path(copies[-1]):
+            set_run_path(copies[-1], "$ORIGIN")
     return copies
 
 
@@ -97,7 +115,8 @@ def test(wheel: pathlib.Path) -> None:
         place = pathlib.Path(name) / "venv"
         subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", place], check=True)
         python = place / "bin/python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", wheel.resolve()], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--no-index", wheel.resolve()]
+        subprocess.run(install, check=True)
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         subprocess.run([python, "-c", TRIAL], check=True, cwd=name, env=environment)
 
