@@ -18,6 +18,7 @@ Compiler::Compiler(MachineTarget target, const CompilerOptions& options)
       version_(fmt::format(
           "{} {} {}", kEngineVersion, target_.identity, static_cast<int>(options.numerics))) {
     stats_.target = target_.name;
+    on_progress_ = options.on_progress;
     if (!target_.runs_here || options.cache_folder.empty()) return;
     cache_ = std::make_unique<ObjectCache>(options.cache_folder, options.cache_bytes);
     stats_.cache_trouble = cache_->trouble();
@@ -113,6 +114,7 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
 
 // The objects of the jobs, in parallel.
 void Compiler::work(std::vector<Job>& jobs, int threads) {
+    done_ = 0;
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
     const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
@@ -126,7 +128,10 @@ void Compiler::take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next) {
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
         job.cached = find(job);
-        if (job.cached) continue;
+        if (job.cached) {
+            report(jobs.size());
+            continue;
+        }
         if (!maker) maker = load_object_maker(target_, fast_);
         if (!*maker) {
             job.no_maker = true;
@@ -134,7 +139,14 @@ void Compiler::take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next) {
         } else if (const auto made = make(job, ***maker); !made) {
             job.error = made.error().message;
         }
+        report(jobs.size());
     }
+}
+
+void Compiler::report(size_t all) {
+    if (!on_progress_) return;
+    const std::lock_guard lock(reporting_);
+    on_progress_(++done_, all);
 }
 
 // Without a compiler, cached kernels are enough; the error names the missing ones.

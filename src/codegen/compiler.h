@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,8 @@ struct CompilerOptions {
     // The folder of the object cache; empty: no cache.
     std::string cache_folder;
     int64_t cache_bytes = int64_t{512} << 20;
+    // Called after each kernel with the number done and the total, by one thread at a time.
+    std::function<void(size_t, size_t)> on_progress;
 };
 
 struct CompilerStats {
@@ -93,6 +96,7 @@ private:
                                std::vector<std::string>& names) const;
     void work(std::vector<Job>& jobs, int threads);
     void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next);
+    void report(size_t all);
     std::optional<loop::ScheduledKernel> narrower(const Job& job, Form& form);
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);
@@ -108,6 +112,9 @@ private:
     CodeMemory code_;
     std::unordered_map<std::string, Form> forms_;  // by kernel name
     std::mutex narrowing_;
+    std::function<void(size_t, size_t)> on_progress_;
+    std::mutex reporting_;
+    size_t done_ = 0;  // jobs of the current call
     CompilerStats stats_;
 };
 

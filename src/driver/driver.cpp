@@ -10,8 +10,12 @@
 
 namespace lemma::driver {
 
-Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istream& input) {
-    terminal.arguments = args;
+namespace {
+
+// The one place where exceptions of libraries end.
+Outcome run_caught(const std::vector<std::string>& args,
+                   const Terminal& terminal,
+                   std::istream& input) {
     try {
         return run_line(args, all_commands(), terminal, input);
     } catch (const std::bad_alloc&) {
@@ -20,6 +24,15 @@ Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istrea
         return {.status = model::kFault,
                 .err = fmt::format("lemma: internal fault: {}\n", error.what())};
     }
+}
+
+}  // namespace
+
+Outcome run(const std::vector<std::string>& args, Terminal terminal, std::istream& input) {
+    terminal.arguments = args;
+    Outcome outcome = run_caught(args, terminal, input);
+    if (terminal.progress) terminal.progress("");
+    return outcome;
 }
 
 }  // namespace lemma::driver

@@ -1,14 +1,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 
 #include "driver/driver.h"
+#include "driver/progress.h"
 
 namespace {
+
+using lemma::driver::ProgressLine;
 
 bool write_all(const std::string& text, std::FILE* stream) {
     return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
@@ -22,26 +25,16 @@ size_t width_of_output() {
     return known ? size.ws_col : lemma::driver::Terminal{}.width;
 }
 
-// One line on a terminal. It appears after a while and is rewritten a few times a second.
-class Progress {
-public:
-    void operator()(const std::string& text) {
-        const auto now = std::chrono::steady_clock::now();
-        if (text.empty()) {
-            if (shown_) write_all("\r\x1b[K", stderr);
-            shown_ = false;
-        } else if (now >= next_) {
-            write_all("\r\x1b[K" + text, stderr);
-            shown_ = true;
-            next_ = now + std::chrono::milliseconds(200);
-        }
-    }
-
-private:
-    std::chrono::steady_clock::time_point next_ =
-        std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    bool shown_ = false;
-};
+// Rewrites a line on stderr.
+std::function<void(const std::string&)> progress_line() {
+    winsize size{};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    ProgressLine::Options options;
+    if (known) options.columns = size.ws_col;
+    const auto line = std::make_shared<ProgressLine>(
+        [](const std::string& text) { write_all(text, stderr); }, options);
+    return [line](const std::string& text) { line->set(text); };
+}
 
 }  // namespace
 
@@ -53,9 +46,7 @@ int main(int argc, char** argv) {
                       .no_colour = no_colour != nullptr && *no_colour != '\0',
                       .width = width_of_output(),
                       .executable = "/proc/self/exe"};
-    if (terminal.err) terminal.progress = Progress();
-    terminal.out_line = [](const std::string& line) { write_all(line + "\n", stdout); };
-    terminal.err_line = [](const std::string& line) { write_all(line + "\n", stderr); };
+    if (terminal.err) terminal.progress = progress_line();
     const Outcome outcome = run({argv + 1, argv + argc}, terminal, std::cin);
     write_all(outcome.err, stderr);
     if (!write_all(outcome.out, stdout)) {

@@ -46,6 +46,7 @@ codegen::CompilerOptions compiler_options(const CompileOptions& options,
     const bool strict = accumulate == ir::Accumulate::F32;
     result.numerics =
         options.numerics.value_or(strict ? loop::Numerics::Strict : loop::Numerics::Default);
+    result.on_progress = options.on_progress;
     result.cache_bytes = options.cache_megabytes << 20;
     if (!options.no_cache) {
         result.cache_folder =

@@ -1,6 +1,7 @@
 // session/compile_options.h — options of compiled code: the processor, the numerics, and the cache.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,7 +17,8 @@ struct CompileOptions {
     std::string cache_folder;  // empty: the default one
     int64_t cache_megabytes = 512;
     bool no_cache = false;
-    std::string dump_pass;  // a name of loop/passes/pipeline.h
+    std::string dump_pass;                            // a name of loop/passes/pipeline.h
+    std::function<void(size_t, size_t)> on_progress;  // see codegen::CompilerOptions
 };
 
 // `loop:PASS`, an argument of `--dump`; an error if there is no such pass.

@@ -12,6 +12,7 @@
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "engine/engine.h"
 #include "model/files.h"
 #include "session/session.h"
@@ -196,6 +197,8 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
     numbers.model = model_;
     numbers.threads = options_.threads;
     const auto begin = Clock::now();
+    show_progress(terminal, options);
+    show_stage(terminal, "loading " + model_);
     const auto session = session::Session::open(model_, options, finding);
     numbers.load = seconds_since(begin);
     if (finding.unusable) return fail(*finding.unusable);
@@ -206,6 +209,7 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
         return outcome;
     }
     LEMMA_CHECK(session->engine());  // it was asked for
+    show_stage(terminal, "measuring " + model_);
     if (auto done = measure(*session, options.read_input, numbers); !done)
         return fail(done.error());
     auto text = result(*session, numbers);

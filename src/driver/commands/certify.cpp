@@ -11,6 +11,7 @@
 #include "driver/certify/witness.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "model/files.h"
 #include "session/session.h"
 #include "sonnx/sha256.h"
@@ -139,6 +140,7 @@ Result<std::optional<certify::Certificate>> Certify::make(Terminal terminal,
     LEMMA_TRY(check_output());
     LEMMA_TRY(const model::ModelFile file, model::find_model(model_, options_.source));
     LEMMA_TRY(const std::string bytes, model::read_main(file));
+    show_stage(terminal, "loading " + model_);
     const auto session = session::Session::open(model_, session_options(), finding);
     if (!session) return std::nullopt;
     certify::CertifyOptions options = certify_;
@@ -148,11 +150,7 @@ Result<std::optional<certify::Certificate>> Certify::make(Terminal terminal,
         LEMMA_TRY(add_range(argument, assumed));
     }
     for (const auto& [name, range] : assumed) options.assumed[name] = range.ranges[0];
-    if (terminal.progress) {
-        options.on_progress = [progress = terminal.progress](size_t done, size_t all) {
-            progress(fmt::format("operation {} of {}", done + 1, all));
-        };
-    }
+    options.on_progress = bar_of(terminal, "operations");
     const auto variable = [&](const ir::Tensor& tensor) {
         const interpret::Array* const value = session->variable(tensor.name);
         // The session outlives the certificate.
@@ -160,7 +158,7 @@ Result<std::optional<certify::Certificate>> Certify::make(Terminal terminal,
     };
     LEMMA_TRY(certify::Certificate certificate,
               certify::certify(session->program(), variable, options));
-    if (terminal.progress) terminal.progress("");
+    show_stage(terminal, "searching for inputs that cause trouble");
     certificate.model = fs::path(model_).filename().string();
     certificate.sha256 = sonnx::sha256(bytes);
     if (!certificate.established() && !no_search_) {

@@ -6,6 +6,7 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "model/checked.h"
 #include "model/files.h"
 #include "model/finding.h"
@@ -182,6 +183,7 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
     }
     std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
+        show_stage(terminal, "checking " + model);
         model::Finding finding = model::checked(model, load, limits_);
         outcome.status = std::max(outcome.status, finding.status);
         outcome.out += finding.dump;

@@ -2,6 +2,7 @@
 
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 
 namespace lemma::driver {
 
@@ -81,7 +82,10 @@ void Compile::declare(Arguments& arguments) {
 
 Outcome Compile::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = request_.model, .diag = Diagnostics()};
-    compile::compile_model(request_, finding);
+    compile::Request request = request_;
+    show_progress(terminal, request.session);
+    show_stage(terminal, "compiling " + request.model);
+    compile::compile_model(request, finding);
     return problems_of(std::move(finding), style_, terminal);
 }
 

@@ -4,6 +4,7 @@
 
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 
 namespace lemma::driver {
 
@@ -80,6 +81,7 @@ Outcome Convert::run(Terminal terminal, std::istream&) const {
     request.options.data = !no_data_;
     request.options.keep = words_of(keep_);
     model::Finding finding{.model = request.model, .diag = Diagnostics()};
+    show_stage(terminal, "converting " + request.model);
     convert::convert_model(request, finding);
     return problems_of(std::move(finding), style_, terminal);
 }

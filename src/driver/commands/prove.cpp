@@ -16,6 +16,7 @@
 #include "diag/json_text.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "model/files.h"
 #include "prove/process.h"
 #include "session/compile_options.h"
@@ -235,18 +236,8 @@ Result<void> Prove::describe(prove::ModelProof& proof,
 }
 
 std::string progress_text(const prove::Progress& progress) {
-    constexpr size_t kWidth = 20;
-    constexpr size_t kMostNames = 40;
-    const size_t full = progress.all == 0 ? kWidth : progress.done * kWidth / progress.all;
-    return fmt::format("[{:#<{}}{:.<{}}] {}/{} functions  {:.{}}",
-                       "",
-                       full,
-                       "",
-                       kWidth - full,
-                       progress.done,
-                       progress.all,
-                       progress.running,
-                       kMostNames);
+    return fmt::format(
+        "{}  {}", bar_text(progress.done, progress.all, "functions"), progress.running);
 }
 
 Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
@@ -261,6 +252,7 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     options.run.accumulate = certified_.precision();
     LEMMA_TRY(const bool kept, compile::keeps_profile(model_, certified_, options, finding));
     if (!kept) return std::nullopt;
+    show_stage(terminal, "loading " + model_);
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return std::nullopt;
     LEMMA_TRY(const auto model, certified(*session, finding));
@@ -281,9 +273,8 @@ Result<std::optional<prove::ModelProof>> Prove::prove(model::Finding& finding,
     if (no_cache_) how.cache_folder.clear();
     LEMMA_TRY(auto proofs,
               prove::prove_functions(functions, provers, how, [&](const prove::Progress& progress) {
-                  if (terminal.progress) terminal.progress(progress_text(progress));
+                  show_stage(terminal, progress_text(progress));
               }));
-    if (terminal.progress) terminal.progress({});
     if (!proofs.cache_trouble.empty()) {
         finding.remarks.push_back({{}, "proofs are not kept: " + proofs.cache_trouble});
     }

@@ -12,6 +12,7 @@
 #include "driver/labels.h"
 #include "driver/options.h"
 #include "driver/outputs.h"
+#include "driver/progress.h"
 #include "driver/time_text.h"
 #include "driver/verify/results_json.h"
 #include "engine/engine.h"
@@ -65,7 +66,6 @@ private:
     Result<void> complete(const ir::Program& program, interpret::NamedArrays& inputs) const;
     // How many classes to show.
     int64_t top() const { return top_ > 0 || labels_.empty() ? top_ : 5; }
-    interpret::RunOptions run_options(Terminal terminal) const;
     session::KeepOptions keep_options(
         std::vector<std::pair<std::string, interpret::Array>>& named) const;
     Result<void> open_dump(session::SessionOptions& options, Results& results) const;
@@ -140,16 +140,6 @@ void Run::declare(Arguments& arguments) {
                       "Reads standard input and writes standard output.");
     arguments.example("lemma run recurrent --steps=frames -o results",
                       "Feeds frames/0, frames/1, … in order to one model with state.");
-}
-
-interpret::RunOptions Run::run_options(Terminal terminal) const {
-    interpret::RunOptions run = options_.run;
-    if (terminal.progress) {
-        run.on_progress = [progress = terminal.progress](size_t done, size_t all) {
-            progress(fmt::format("operation {} of {}", done + 1, all));
-        };
-    }
-    return run;
 }
 
 // One or several tensors, if the model has them; else a folder for all.
@@ -309,7 +299,7 @@ void Run::run_model(Terminal terminal,
     const auto unusable = [&](Error error) { finding.fail(std::move(error)); };
     if (auto good = check_arguments(); !good) return unusable(good.error());
     session::SessionOptions options = options_;
-    options.run = run_options(terminal);
+    show_progress(terminal, options);
     options.inputs = inputs_;
     auto read = input_reader(input, preprocess_);
     if (!read) return unusable(read.error());
@@ -320,6 +310,7 @@ void Run::run_model(Terminal terminal,
         results.labels = std::move(*labels);
     }
     if (auto done = open_dump(options, results); !done) return unusable(done.error());
+    show_stage(terminal, "loading " + model_);
     const auto session = session::Session::open(model_, options, finding);
     if (!session) return;
     const auto done = steps_.empty()
@@ -336,7 +327,6 @@ Outcome Run::run(Terminal terminal, std::istream& input) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     Results results;
     run_model(terminal, input, finding, results);
-    if (terminal.progress) terminal.progress("");
     finding.diag.sort_by_place();
     Outcome outcome{.status = finding.status, .out = results.text};
     if (finding.status != model::kGood && json_) {

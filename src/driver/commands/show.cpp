@@ -3,6 +3,7 @@
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "ir/text/print.h"
 #include "model/files.h"
 #include "model/finding.h"
@@ -87,6 +88,7 @@ std::string Show::picture(const ir::Program& program, const show::Origin& origin
 Outcome Show::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
     show::Origin origin{.sources = &finding.sources, .metadata = {}};
+    show_stage(terminal, "loading " + model_);
     const auto program = load(origin.metadata, finding);
     finding.diag.sort_by_place();
 

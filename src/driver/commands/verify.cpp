@@ -8,6 +8,7 @@
 #include "diag/json_text.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "driver/verify/case.h"
 #include "model/files.h"
 
@@ -91,8 +92,9 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             outcome.err += model::error_line(cases.error());
             continue;
         }
+        const size_t total = results.size() + cases->size();
         for (const std::string& folder : *cases) {
-            if (terminal.progress) terminal.progress(folder);
+            show_stage(terminal, bar_text(results.size(), total, folder));
             CaseResult result = run_case(folder, *options);
             if (!result.passed()) ++failed;
             if (verbose_ && result.passed())
@@ -110,7 +112,6 @@ Outcome Verify::run(Terminal terminal, std::istream&) const {
             results.push_back(std::move(result));
         }
     }
-    if (terminal.progress) terminal.progress("");
     if (json_) {
         outcome.out = as_json(results, failed);
     } else {
