@@ -110,7 +110,8 @@ std::string environment() {
                     "the folder of the object cache; by default `$XDG_CACHE_HOME/lemma` or "
                     "`~/.cache/lemma`"),
           std::pair("LEMMA_TARGET", "the instruction set of compiled code, as for --target"),
-          std::pair("LEMMA_JIT", "the file of the part that compiles, `lemma_jit.so`")}) {
+          std::pair("LEMMA_JIT", "the file of the part that compiles, `lemma_jit.so`"),
+          std::pair("LEMMA_SERVE", "the file of the server, `lemma_serve.so`")}) {
         text += entry(std::string("\\fB") + name + "\\fR", meaning);
     }
     return text;

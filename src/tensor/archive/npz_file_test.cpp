@@ -21,6 +21,21 @@ Tensor floats(std::vector<double> values) {
     return tensor;
 }
 
+// NumPy 1.24: numpy.savez(file, x=numpy.float32([1, 2.5])). Its sizes are those of zip64.
+const std::string kByNumpy(
+    "PK\x03\x04\x14\x00\x00\x00\x00\x00\x00\x00!\x00"
+    "8\xee/r\x88\x00\x00\x00\x88\x00\x00"
+    "\x00\x05\x00\x14\x00x.npy\x01\x00\x10\x00\x88\x00\x00\x00\x00\x00\x00\x00\x88\x00\x00"
+    "\x00\x00\x00\x00\x00\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'sha"
+    "pe': (2,), }                                                            \x0a\x00\x00"
+    "\x80\x3f\x00\x00 @PK\x01\x02\x14\x03\x14\x00\x00\x00\x00\x00\x00\x00!\x00"
+    "8\xee/r\x88"
+    "\x00\x00\x00\x88\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01"
+    "\x00\x00\x00\x00x.npyPK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00"
+    "3\x00\x00\x00\xbf\x00"
+    "\x00\x00\x00\x00",
+    264);
+
 class Npz : public testing::Test {
 protected:
     void SetUp() override {
@@ -74,6 +89,39 @@ TEST_F(Npz, ReadsDeflatedArrays) {
     const auto read = read_tensors(path_, FileKind::Regular);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ((*read)[0].tensor.shape(), Shape{1000});
+}
+
+TEST_F(Npz, ReadsWhatNumpyWrites) {
+    const auto read = decode_npz(kByNumpy, "a.npz");
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->size(), 1);
+    EXPECT_EQ((*read)[0].name, "x");
+    EXPECT_EQ((*read)[0].tensor.shape(), Shape{2});
+    EXPECT_EQ((*read)[0].tensor.real(1), 2.5);
+}
+
+// Sizes of 64 bits may be anything.
+TEST_F(Npz, WrongSizesAreErrors) {
+    const std::string extra("\x01\x00\x10\x00", 4);  // of the local header, then two sizes
+    const size_t at = kByNumpy.find(extra);
+    ASSERT_NE(at, std::string::npos);
+    for (const size_t size : {at + 4, at + 12}) {
+        for (const char high : {'\x7f', '\xff'}) {
+            std::string wrong = kByNumpy;
+            wrong[size + 7] = high;
+            const auto read = decode_npz(wrong, "a.npz");
+            // The directory at the end has the sizes, too.
+            if (!read) continue;
+            EXPECT_EQ((*read)[0].tensor.real(1), 2.5);
+        }
+    }
+    for (size_t i = 0; i < kByNumpy.size(); ++i) {
+        std::string wrong = kByNumpy;
+        wrong[i] = static_cast<char>(~wrong[i]);
+        const auto read = decode_npz(wrong, "a.npz");
+        if (!read || read->empty()) continue;
+        EXPECT_EQ((*read)[0].tensor.size(), 2) << i;
+    }
 }
 
 TEST_F(Npz, ContentDecidesWithoutAnEnding) {
