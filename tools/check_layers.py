@@ -33,7 +33,8 @@ MAY_INCLUDE = {
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "image": "base tensor",
     "session": "base diag tensor ir interpret loop codegen engine model",
-    "api": "base diag tensor ir interpret loop engine model session",
+    "compile": "base diag tensor ir interpret loop codegen engine emit model session",
+    "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
     "driver": f"serve base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
 }

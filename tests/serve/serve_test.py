@@ -15,9 +15,8 @@ import tempfile
 import time
 import unittest
 
-from server import DOUBLE, SLOW, TRIPLE, TYPES, Serve, free_port, open_files, write_counter, write_model
+from server import DOUBLE, SLOW, TRIPLE, TYPES, Serve, free_port, open_files, stubs, write_counter, write_model
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 ARGUMENTS = argparse.Namespace(lemma="lemma")
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="lemma-serve-test-"))
 
@@ -287,42 +286,60 @@ class Life(unittest.TestCase):
 
     def test_graceful_end(self):
         """Requests that wait when SIGTERM arrives are answered; new connections are refused."""
-        model = write_model(WORK / "grace", "m.sknd", SLOW.replace("1500", "200"))
-        body = slow_body(200)
+        model = write_model(WORK / "grace", "m.sknd", SLOW.replace("1500", "130"))
+        body = slow_body(130)
         with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", "--max-batch=1", grpc=False) as serve:
-            with concurrent.futures.ThreadPoolExecutor(4) as pool:
-                asked = [pool.submit(serve.request, "POST", "/v2/models/m/infer", *body) for _ in range(4)]
-                serve.until(lambda: gauge(serve, "lemma_waiting_requests") >= 2, "nothing waits")
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                asked = [pool.submit(serve.request, "POST", "/v2/models/m/infer", *body) for _ in range(12)]
+                serve.until(lambda: gauge(serve, "lemma_waiting_requests") > 0 and arrived(serve) == 12,
+                            "not all requests wait")
                 serve.process.send_signal(signal.SIGTERM)
-                self.assertEqual([one.result()[0] for one in asked], [200] * 4)
+                self.assertEqual([one.result()[0] for one in asked], [200] * 12)
             self.assertEqual(serve.process.wait(timeout=30), 0)
             self.assertIn("lemma: stopped", serve.messages[-1])
 
-    def test_end_of_grace(self):
-        model = write_model(WORK / "grace0", "m.sknd", SLOW)
-        with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", "--grace=0", "--max-batch=1",
-                   wait=False, grpc=False) as serve:
+    def test_not_ready(self):
+        """While a model is loaded, the server lives and refuses requests."""
+        model = write_model(WORK / "loading", "m.sknd", SLOW.replace("1500", "300"))
+        with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", wait=False, grpc=False) as serve:
             serve.until(lambda: serve_answers(serve), "no answer")
             self.assertEqual(serve.json("GET", "/v2/health/ready"), (503, {"ready": False}))
-            self.assertEqual(serve.request("POST", "/v2/models/m/infer", *slow_body(1500))[0], 503)
+            self.assertEqual(serve.json("GET", "/v2/models/m/ready"), (503, {"name": "m", "ready": False}))
+            self.assertEqual(serve.request("GET", "/v2/models/m")[0], 503)
+            self.assertEqual(serve.request("POST", "/v2/models/m/infer", *slow_body(300))[0], 503)
+
+    def test_end_of_grace(self):
+        """After the time of grace, the requests that are left are answered with a failure."""
+        model = write_model(WORK / "grace0", "m.sknd", SLOW.replace("1500", "130"))
+        body = slow_body(130)
+        with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", "--max-batch=1", "--grace=0",
+                   grpc=False) as serve:
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                asked = [pool.submit(serve.request, "POST", "/v2/models/m/infer", *body) for _ in range(12)]
+                serve.until(lambda: gauge(serve, "lemma_waiting_requests") > 0 and arrived(serve) == 12,
+                            "not all requests wait")
+                serve.process.send_signal(signal.SIGTERM)
+                statuses = [one.result()[0] for one in asked]
+            self.assertTrue(set(statuses) <= {200, 503, 499} and 503 in statuses, statuses)
+            self.assertEqual(serve.process.wait(timeout=30), 0)
 
     def test_queue_limit_and_timeout(self):
-        model = write_model(WORK / "queue", "m.sknd", SLOW.replace("1500", "200"))
-        body = slow_body(200)
+        model = write_model(WORK / "queue", "m.sknd", SLOW.replace("1500", "130"))
+        body = slow_body(130)
         with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", "--max-batch=1", "--queue=2",
                    grpc=False) as serve:
             with concurrent.futures.ThreadPoolExecutor(12) as pool:
                 asked = [pool.submit(serve.request, "POST", "/v2/models/m/infer", *body) for _ in range(12)]
                 statuses = [one.result()[0] for one in asked]
             self.assertEqual(set(statuses), {200, 429}, statuses)
-            document, headers = slow_body(200, timeout=1)
+            document, headers = slow_body(130, timeout=1)
             status, _, answer = serve.request("POST", "/v2/models/m/infer", document, headers)
             self.assertEqual(status, 504, answer[:200])
 
     def test_clients_that_go_away(self):
         """Their requests are dropped, and leave no file open."""
-        model = write_model(WORK / "away", "m.sknd", SLOW.replace("1500", "200"))
-        text, headers = slow_body(200)
+        model = write_model(WORK / "away", "m.sknd", SLOW.replace("1500", "130"))
+        text, headers = slow_body(130)
         head = "POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\n" + "".join(
             f"{name}: {value}\r\n" for name, value in headers.items()) + f"Content-Length: {len(text)}\r\n\r\n"
         with Serve(ARGUMENTS.lemma, f"m={model}", "--engine=interpret", "--max-batch=1", grpc=False) as serve:
@@ -337,9 +354,9 @@ class Life(unittest.TestCase):
             self.assertGreaterEqual(cancelled, 8)
 
     def test_faults_at_the_start(self):
-        def fails(*arguments: str) -> str:
-            ended = subprocess.run([ARGUMENTS.lemma, "serve", f"--http-port={free_port()}",
-                                    f"--grpc-port={free_port()}", *arguments],
+        def fails(*arguments: str, http_port: int = 0, grpc_port: int = 0) -> str:
+            ended = subprocess.run([ARGUMENTS.lemma, "serve", f"--http-port={http_port or free_port()}",
+                                    f"--grpc-port={grpc_port or free_port()}", *arguments],
                                    capture_output=True, text=True, timeout=60)
             self.assertIn(ended.returncode, (1, 2), ended)
             return ended.stderr
@@ -353,14 +370,20 @@ class Life(unittest.TestCase):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = taken.getsockname()[1]
-            self.assertIn("cannot listen", fails(good, f"--http-port={port}"))
-            self.assertIn("cannot listen", fails(good, f"--grpc-port={port}"))
+            self.assertIn("cannot listen", fails(good, http_port=port))
+            self.assertIn("cannot listen", fails(good, grpc_port=port))
             self.assertIn("cannot listen", fails(good, "--host=256.1.1.1"))
 
 
 def gauge(serve: Serve, name: str) -> int:
     text = serve.request("GET", "/metrics")[2].decode()
     return sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def arrived(serve: Serve) -> int:
+    """Inference requests so far."""
+    return (gauge(serve, "lemma_waiting_requests") + gauge(serve, "lemma_running_requests") +
+            gauge(serve, "lemma_inferences_total"))
 
 
 def slow_body(extent: int, timeout: int = 0) -> tuple[bytes, dict]:
@@ -373,22 +396,6 @@ def slow_body(extent: int, timeout: int = 0) -> tuple[bytes, dict]:
 
 
 # ---- gRPC ----------------------------------------------------------------------------------------
-
-def stubs():
-    """The modules that Debian's grpc tools generate from the protocol's file."""
-    folder = WORK / "stubs"
-    if not folder.exists():
-        folder.mkdir()
-        from grpc_tools import protoc
-        proto = SOURCE / "src/serve/net/inference.proto"
-        status = protoc.main(["protoc", f"-I{proto.parent}", f"--python_out={folder}",
-                              f"--grpc_python_out={folder}", str(proto)])
-        assert status == 0
-        sys.path.insert(0, str(folder))
-    import inference_pb2
-    import inference_pb2_grpc
-    return inference_pb2, inference_pb2_grpc
-
 
 def grpc_token(test: unittest.TestCase, serve: Serve) -> None:
     import grpc
@@ -415,7 +422,7 @@ class Grpc(unittest.TestCase):
         write_model(models / "m/1", "main.sknd", DOUBLE)
         write_model(models / "m/2", "main.sknd", TRIPLE)
         types = write_model(models, "types.sknd", TYPES)
-        slow = write_model(models, "slow.sknd", SLOW.replace("1500", "200"))
+        slow = write_model(models, "slow.sknd", SLOW.replace("1500", "130"))
         cls.serve = Serve(ARGUMENTS.lemma, f"m={models / 'm'}", types, slow, "--max-body=1000000",
                           "--engine=interpret", http=False)
         cls.serve.__enter__()
@@ -501,8 +508,8 @@ class Grpc(unittest.TestCase):
 
     def slow(self):
         request = self.messages.ModelInferRequest(model_name="slow")
-        request.inputs.add(name="x", datatype="FP32", shape=[200, 200])
-        request.raw_input_contents.append(b"\0\0\0\0" * 40000)
+        request.inputs.add(name="x", datatype="FP32", shape=[130, 130])
+        request.raw_input_contents.append(b"\0\0\0\0" * 16900)
         return request
 
     def test_deadline_and_cancelled_calls(self):

@@ -1,6 +1,7 @@
 """A `lemma serve` process for tests, and small models to serve."""
 import contextlib
 import http.client
+import importlib
 import json
 import os
 import pathlib
@@ -8,8 +9,12 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
+import tempfile
 import threading
 import time
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # Two versions of a model for any number of rows.
 DOUBLE = """import math;
@@ -146,6 +151,21 @@ def write_counter(folder: pathlib.Path) -> str:
     header = b"N\xef\x01\x00" + struct.pack("<13I", 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0)
     (folder / "count.dat").write_bytes(header.ljust(128, b"\0") + struct.pack("<f", 0))
     return str(folder)
+
+
+def stubs():
+    """The modules that Debian's grpc tools generate from the protocol's file."""
+    if "inference_pb2" not in sys.modules:
+        from grpc_tools import protoc
+        proto = SOURCE / "src/serve/net/inference.proto"
+        with tempfile.TemporaryDirectory(prefix="lemma-stubs-") as folder:
+            status = protoc.main(["protoc", f"-I{proto.parent}", f"--python_out={folder}",
+                                  f"--grpc_python_out={folder}", str(proto)])
+            assert status == 0
+            sys.path.insert(0, folder)
+            importlib.import_module("inference_pb2_grpc")
+            sys.path.remove(folder)
+    return sys.modules["inference_pb2"], sys.modules["inference_pb2_grpc"]
 
 
 def rss_megabytes(pid: int) -> float:

@@ -99,21 +99,28 @@ bool can_join(const Work& a, const Work& b) {
 
 }  // namespace
 
+// Gives the variables their values as loaded, if necessary by another session.
+std::optional<Failure> Lane::begin_anew() {
+    if (!model_.changes() || lemma_reset(session_.get(), nullptr) == LEMMA_GOOD)
+        return std::nullopt;
+    auto session = open_session(model_, threads_);
+    if (!session) return session.error();
+    session_ = std::move(*session);
+    return std::nullopt;
+}
+
 std::optional<Failure> Lane::run_once(std::span<lemma_tensor> inputs,
                                       std::vector<lemma_tensor>& outputs,
                                       const Work& work) {
+    if (auto failure = begin_anew()) return failure;
     lemma_control control = {};
     control.struct_size = sizeof control;
-    control.stop = work.stop.get();
+    control.stop = work.stop ? work.stop.get() : work.shared_stop;
     if (work.deadline != Clock::time_point::max()) {
         control.seconds = std::chrono::duration<double>(work.deadline - Clock::now()).count();
         if (control.seconds <= 0) return Failure{Code::Deadline, "the time limit is over"};
     }
     lemma_report* report = nullptr;
-    if (model_.changes() && lemma_reset(session_.get(), &report) != LEMMA_GOOD) {
-        const ReportHandle why(report);
-        return Failure{Code::Internal, lemma_report_text(report)};
-    }
     const int status = lemma_run(session_.get(),
                                  inputs.data(),
                                  inputs.size(),
@@ -230,12 +237,12 @@ Answer<std::unique_ptr<Runner>> Runner::create(const ServedModel& model, int thr
     if (!beside || !model.interpreted()) {
         auto session = open_session(model, threads);
         if (!session) return std::unexpected(session.error());
-        runner->wide_ = std::make_unique<Lane>(model, std::move(*session));
+        runner->wide_ = std::make_unique<Lane>(model, std::move(*session), threads);
     }
     for (int i = 0; beside && i < threads; ++i) {
         auto session = open_session(model, 1);
         if (!session) return std::unexpected(session.error());
-        runner->lanes_.push_back(std::make_unique<Lane>(model, std::move(*session)));
+        runner->lanes_.push_back(std::make_unique<Lane>(model, std::move(*session), 1));
     }
     for (size_t i = 1; i < runner->lanes_.size(); ++i) {
         runner->helpers_.emplace_back([raw = runner.get(), i] { raw->help(i); });
@@ -322,18 +329,17 @@ void Runner::run(std::span<Work* const> group, const std::function<void(Work&)>&
 
 namespace {
 
-// Seconds of a run, the best of several; empty if a run fails.
+// Seconds of a run, the best of several; empty if a run fails. The first run compiles.
 std::optional<double> best_time(Lane& lane, Work& work) {
-    constexpr double kEnough = 0.1;  // seconds
+    constexpr double kEnough = 0.1;  // seconds of all runs
     constexpr int kMostRuns = 10;
-    std::optional<double> best;
+    double best = 0;
     double all = 0;
-    for (int i = 0; i < kMostRuns && (i < 3 || all < kEnough); ++i) {
+    for (int i = 0; i < kMostRuns && (i < 2 || all < kEnough); ++i) {
         lane.run(work);
         if (work.failure) return std::nullopt;
-        if (i > 0) best = std::min(best.value_or(work.seconds), work.seconds);
+        best = i < 2 ? work.seconds : std::min(best, work.seconds);
         all += work.seconds;
-        if (all > 2) break;  // one run shows enough
     }
     return best;
 }
@@ -381,12 +387,15 @@ bool same_bits(Lane& lane, const std::vector<TensorValue>& inputs, const Work& j
 
 }  // namespace
 
-Measured measure_sizes(const ServedModel& model, const std::vector<int64_t>& sizes) {
+Measured measure_sizes(const ServedModel& model,
+                       const std::vector<int64_t>& sizes,
+                       lemma_stop* stop) {
     Measured measured;
     auto session = open_session(model, 1);
     if (!session) return measured;
-    Lane lane(model, std::move(*session));
+    Lane lane(model, std::move(*session), 1);
     const auto time_of = [&](const std::vector<TensorValue>& inputs, Work& work) {
+        work.shared_stop = stop;
         for (const TensorValue& input : inputs) work.inputs.push_back(&input);
         return best_time(lane, work);
     };

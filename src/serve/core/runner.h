@@ -18,6 +18,7 @@ struct Work {
     std::vector<const TensorValue*> inputs;  // null: an optional one is missing
     Clock::time_point deadline = Clock::time_point::max();
     StopHandle stop;
+    lemma_stop* shared_stop = nullptr;  // of somebody else, instead of `stop`
 
     std::vector<TensorValue> outputs;
     std::optional<Failure> failure;
@@ -27,8 +28,8 @@ struct Work {
 // A session that runs one work at a time, or several joined ones.
 class Lane {
 public:
-    Lane(const ServedModel& model, SessionHandle session)
-        : model_(model), session_(std::move(session)) {}
+    Lane(const ServedModel& model, SessionHandle session, int threads)
+        : model_(model), session_(std::move(session)), threads_(threads) {}
 
     void run(Work& work);
     // Works of the same shapes besides the first extent. If the joined run fails, each runs alone.
@@ -39,9 +40,11 @@ private:
                                     std::vector<lemma_tensor>& outputs,
                                     const Work& work);
     bool try_joined(std::span<Work* const> works);
+    std::optional<Failure> begin_anew();
 
     const ServedModel& model_;
     SessionHandle session_;
+    int threads_;
 };
 
 // Executes one group at a time. A group of one uses a session with all threads; the works of a
@@ -84,6 +87,8 @@ struct Measured {
     std::vector<int64_t> faster;
     std::string remark;
 };
-Measured measure_sizes(const ServedModel& model, const std::vector<int64_t>& sizes);
+Measured measure_sizes(const ServedModel& model,
+                       const std::vector<int64_t>& sizes,
+                       lemma_stop* stop);
 
 }  // namespace lemma::serve

@@ -46,20 +46,29 @@ graph G {
 // Takes a long time in the interpreter.
 constexpr const char* kSlow = R"(import linalg;
 graph G {
-    @input { x: real[500, 500]; }
-    @output { y: real[500, 500]; }
+    @input { x: real[150, 150]; }
+    @output { y: real[150, 150]; }
     @compose { a = linalg.matmul(x, x); b = linalg.matmul(a, a); y = linalg.matmul(b, b); }
 }
 )";
 
-std::unique_ptr<ServedModel> load(const char* text, int engine = LEMMA_INTERPRET) {
-    const ModelFile file(text);
-    ModelOptions options;
-    options.engine = engine;
-    auto model = ServedModel::load(file.path(), options, nullptr);
-    EXPECT_TRUE(model) << model.error().text;
-    return model ? std::move(*model) : nullptr;
-}
+// A model with its file.
+class Loaded {
+public:
+    explicit Loaded(const char* text) : file_(text) {
+        ModelOptions options;
+        options.engine = LEMMA_INTERPRET;
+        auto model = ServedModel::load(file_.path(), options, nullptr);
+        EXPECT_TRUE(model) << model.error().text;
+        if (model) model_ = std::move(*model);
+    }
+    ServedModel* operator->() const { return model_.get(); }
+    ServedModel& operator*() const { return *model_; }
+
+private:
+    ModelFile file_;
+    std::unique_ptr<ServedModel> model_;
+};
 
 InferRequest request_of(const std::vector<float>& values, Shape shape) {
     auto memory = std::make_shared<std::vector<float>>(values);
@@ -99,8 +108,8 @@ std::vector<float> numbers(const TensorValue& value) {
 
 TEST(Scheduler, AnswersManyRequestsInGroups) {
     for (const int threads : {1, 3}) {
-        const auto model = load(kDouble);
-        model->prepare(8);
+        const Loaded model(kDouble);
+        model->prepare(8, nullptr);
         ModelMetrics metrics;
         auto scheduler = Scheduler::create(
             *model,
@@ -131,21 +140,21 @@ TEST(Scheduler, AnswersManyRequestsInGroups) {
 }
 
 TEST(ServedModel, JoinsOnlyIndependentItems) {
-    const auto good = load(kDouble);
+    const Loaded good(kDouble);
     EXPECT_TRUE(good->joining().possible);
-    const auto mixed = load(kMixed);
+    const Loaded mixed(kMixed);
     EXPECT_TRUE(mixed->joining().possible);  // by the shapes alone
-    mixed->prepare(8);
+    mixed->prepare(8, nullptr);
     EXPECT_TRUE(mixed->joining().sizes.empty());
     EXPECT_NE(mixed->remark().find("gives other bits"), std::string::npos) << mixed->remark();
-    EXPECT_FALSE(load(kSlow)->joining().possible);
+    EXPECT_FALSE(Loaded(kSlow)->joining().possible);
 }
 
 TEST(Runner, JoinedWorksGetTheirOwnItems) {
-    const auto model = load(kDouble);
+    const Loaded model(kDouble);
     auto session = open_session(*model, 1);
     ASSERT_TRUE(session);
-    Lane lane(*model, std::move(*session));
+    Lane lane(*model, std::move(*session), 1);
     std::vector<InferRequest> requests;
     for (int i = 0; i < 5; ++i) {
         requests.push_back(
@@ -168,7 +177,7 @@ TEST(Runner, JoinedWorksGetTheirOwnItems) {
 }
 
 TEST(Scheduler, RefusesWhatDoesNotFitTheModel) {
-    const auto model = load(kDouble);
+    const Loaded model(kDouble);
     ModelMetrics metrics;
     auto scheduler = Scheduler::create(*model, {}, metrics);
     ASSERT_TRUE(scheduler);
@@ -196,10 +205,10 @@ TEST(Scheduler, RefusesWhatDoesNotFitTheModel) {
     EXPECT_EQ(refused(wrong), "the model has no output `q`; it has `y`");
 }
 
-InferRequest slow_request() { return request_of(std::vector<float>(250000, 0.001F), {500, 500}); }
+InferRequest slow_request() { return request_of(std::vector<float>(22500, 0.001F), {150, 150}); }
 
 TEST(Scheduler, LimitsTheQueue) {
-    const auto model = load(kSlow);
+    const Loaded model(kSlow);
     ModelMetrics metrics;
     auto scheduler = Scheduler::create(*model, {.max_batch = 1, .queue = 2}, metrics);
     ASSERT_TRUE(scheduler);
@@ -219,7 +228,7 @@ TEST(Scheduler, LimitsTheQueue) {
 }
 
 TEST(Scheduler, AnswersWaitingRequestsAtTheirDeadline) {
-    const auto model = load(kSlow);
+    const Loaded model(kSlow);
     ModelMetrics metrics;
     auto scheduler = Scheduler::create(*model, {.max_batch = 1}, metrics);
     ASSERT_TRUE(scheduler);

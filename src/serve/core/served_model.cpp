@@ -252,10 +252,10 @@ Answer<SessionHandle> open_session(const ServedModel& model, int threads) {
     return SessionHandle(session);
 }
 
-void ServedModel::prepare(int64_t most) {
+void ServedModel::prepare(int64_t most, lemma_stop* stop) {
     const std::vector<int64_t> sizes =
         joining_.possible ? sizes_to_try(most) : std::vector<int64_t>();
-    const Measured measured = measure_sizes(*this, sizes);
+    const Measured measured = measure_sizes(*this, sizes, stop);
     joining_.sizes = measured.faster;
     remark_ = measured.remark;
 }

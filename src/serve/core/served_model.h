@@ -62,7 +62,7 @@ public:
     const Joining& joining() const { return joining_; }
     // Finds the batches up to `most` items that give the same bits as single runs and are faster.
     // Also runs the model once, so that its code is ready.
-    void prepare(int64_t most);
+    void prepare(int64_t most, lemma_stop* stop);
     // What `prepare` found, for the log; empty if there is nothing to say.
     const std::string& remark() const { return remark_; }
 

@@ -140,7 +140,7 @@ bool Server::load_version(Version& version) {
         return false;
     }
     version.model = std::move(*model);
-    version.model->prepare(options_.max_batch);
+    version.model->prepare(options_.max_batch, stop_loading_.get());
     const SchedulerOptions scheduling = {
         .threads = thread_count(options_),
         .sessions = options_.sessions,
