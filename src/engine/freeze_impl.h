@@ -25,7 +25,7 @@ public:
         : state_(state),
           program_(state.program()),
           options_(options),
-          open_(state.program().symbols, options.open, state.known_extents()) {}
+          open_(state.own_symbols(), options.open, state.known_extents()) {}
 
     Result<Frozen> run();
 
