@@ -6,13 +6,25 @@
 
 namespace lemma::api {
 
-Result<lemma_control> control_of(const lemma_control* given) {
+Result<CallControl> CallControl::make(const lemma_control* given) {
+    CallControl made;
+    if (!given) return made;
     LEMMA_TRY(const lemma_control control, options_of(given, "lemma_control"));
     if (!(control.seconds >= 0)) {
         return std::unexpected(Error{
             fmt::format("a time limit of {} seconds: it must not be negative", control.seconds)});
     }
-    return control;
+    Control::Progress progress;
+    if (control.progress) {
+        progress = [call = control.progress, user = control.user](
+                       const char* stage, uint64_t done, uint64_t total) {
+            return call(user, stage, done, total) == 0;
+        };
+    }
+    const std::atomic<bool>* const requested = control.stop ? &control.stop->requested : nullptr;
+    made.control_ =
+        std::make_unique<const Control>(requested, control.seconds, std::move(progress));
+    return made;
 }
 
 }  // namespace lemma::api

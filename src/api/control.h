@@ -4,7 +4,9 @@
 #include <lemma/lemma.h>
 
 #include <atomic>
+#include <memory>
 
+#include "base/control.h"
 #include "base/result.h"
 
 struct lemma_stop {
@@ -13,7 +15,16 @@ struct lemma_stop {
 
 namespace lemma::api {
 
-// The control of a caller with a possibly older header; the rest of the fields is zero.
-Result<lemma_control> control_of(const lemma_control* given);
+// The control of one call; `given` may be null.
+class CallControl {
+public:
+    static Result<CallControl> make(const lemma_control* given);
+    // Null if the caller gave none.
+    const Control* get() const { return control_.get(); }
+    bool stopped() const { return control_ && control_->stopped(); }
+
+private:
+    std::unique_ptr<const Control> control_;
+};
 
 }  // namespace lemma::api

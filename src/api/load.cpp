@@ -1,12 +1,16 @@
 // Loads models: options, files and memory.
 #include <fmt/format.h>
 
+#include <functional>
+#include <span>
+
 #include "api/control.h"
 #include "api/convert.h"
 #include "api/model.h"
 #include "api/options.h"
 #include "api/report.h"
 #include "base/version.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::api {
 
@@ -36,7 +40,12 @@ Result<session::SessionOptions> session_options(const lemma_load_options& given)
     options.quantize = given.quantize != 0;
     LEMMA_TRY(options.extra_outputs,
               texts_of(given.extra_outputs, given.extra_output_count, "extra output"));
-    if (given.value_count > 0) return bad("`values` are not supported yet");
+    if (given.value_count > 0 && !given.values)
+        return bad("the options have a number of values, but their pointer is NULL");
+    for (size_t i = 0; i < given.value_count; ++i) {
+        const std::string name = text_of(given.values[i].name);
+        LEMMA_TRY(options.values[name], internal_tensor(name, given.values[i].tensor));
+    }
     LEMMA_TRY(options.engine, engine_kind(given.engine));
     LEMMA_TRY(options.compile.numerics, numerics_of(given.numerics));
     if (given.accumulate_f32 != 0) options.run.accumulate = ir::Accumulate::F32;
@@ -46,35 +55,56 @@ Result<session::SessionOptions> session_options(const lemma_load_options& given)
     return options;
 }
 
-struct Origin {
-    std::string path;
-};
+// Finds the model; `name` is what the caller calls it.
+using Finder = std::function<Result<model::ModelFile>(const tensor::SourceLimits&)>;
 
-int load(const Origin& origin,
+int load(const std::string& name,
+         const Finder& find,
          const lemma_load_options* options,
          lemma_model** model,
          lemma_report** report) {
     if (report) *report = nullptr;
     model::Finding finding;
     std::unique_ptr<lemma_model> made;
+    CallControl control;
     guarded(finding, [&] {
         const auto known = options_of(options, "lemma_load_options");
         if (!known) return finding.fail(known.error());
-        const auto session = session_options(*known);
+        auto session = session_options(*known);
         if (!session) return finding.fail(session.error());
-        finding.model = origin.path;
-        auto loaded = session::Model::open(origin.path, *session, finding);
+        auto wanted = CallControl::make(known->control);
+        if (!wanted) return finding.fail(wanted.error());
+        control = std::move(*wanted);
+        session->control = control.get();
+        finding.model = name;
+        auto loaded = session::Model::open(find(session->source), *session, finding);
         if (!loaded) return;
         made = std::make_unique<lemma_model>();
         made->loaded = std::move(loaded);
         made->about = inspect(made->program());
         made->target = made->loaded->target();
     });
+    if (control.stopped()) return report_stopped(control.get()->error(), report);
     const int status = hand_over(finding, report);
     if (status != LEMMA_GOOD || !made) return status;
     made->texts = std::move(finding.sources);
     *model = made.release();
     return status;
+}
+
+// Copies the files of the caller.
+Result<std::vector<tensor::MemoryFile>> copied(std::span<const lemma_file> files) {
+    std::vector<tensor::MemoryFile> copies;
+    for (size_t i = 0; i < files.size(); ++i) {
+        if (!files[i].name) return bad(fmt::format("the file {} has no name", i));
+        if (files[i].size > 0 && !files[i].data)
+            return bad(
+                fmt::format("the file `{}` has a size, but its `data` is NULL", files[i].name));
+        std::string bytes;
+        if (files[i].size > 0) bytes.assign(static_cast<const char*>(files[i].data), files[i].size);
+        copies.push_back({files[i].name, tensor::share(std::move(bytes))});
+    }
+    return copies;
 }
 
 }  // namespace
@@ -93,16 +123,29 @@ int lemma_load(const char* path,
     if (!model) return api::refuse("no place for the model is given", report);
     *model = nullptr;
     if (!path) return api::refuse("no path is given", report);
-    return api::load({.path = path}, options, model, report);
+    return api::load(
+        path,
+        [&](const auto& limits) { return lemma::model::find_model(path, limits); },
+        options,
+        model,
+        report);
 }
 
-int lemma_load_memory(const lemma_file* /*files*/,
-                      size_t /*count*/,
-                      const lemma_load_options* /*options*/,
+int lemma_load_memory(const lemma_file* files,
+                      size_t count,
+                      const lemma_load_options* options,
                       lemma_model** model,
                       lemma_report** report) {
-    if (model) *model = nullptr;
-    return lemma::api::refuse("models in memory are not supported yet", report);
+    namespace api = lemma::api;
+    if (!model) return api::refuse("no place for the model is given", report);
+    *model = nullptr;
+    if (count == 0 || !files) return api::refuse("no file is given", report);
+    using Found = lemma::Result<lemma::model::ModelFile>;
+    const auto find = [&](const lemma::tensor::SourceLimits& limits) -> Found {
+        LEMMA_TRY(auto copies, api::copied({files, count}));
+        return lemma::model::find_in_memory(std::move(copies), limits);
+    };
+    return api::load(files[0].name ? files[0].name : "", find, options, model, report);
 }
 
 lemma_model* lemma_model_share(lemma_model* model) {

@@ -106,8 +106,8 @@ int refuse(std::string message, lemma_report** report) {
     return call(report, [&](model::Finding& finding) { finding.fail({std::move(message)}); });
 }
 
-int report_stopped(const std::string& why, lemma_report** report) {
-    refuse(why, report);
+int report_stopped(const Error& why, lemma_report** report) {
+    refuse(why.message, report);
     return LEMMA_STOPPED;
 }
 

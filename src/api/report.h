@@ -33,7 +33,7 @@ int hand_over(model::Finding& finding, lemma_report** report);
 // The same for a single error.
 int refuse(std::string message, lemma_report** report);
 // The error of a call that was cancelled or ran out of time.
-int report_stopped(const std::string& why, lemma_report** report);
+int report_stopped(const Error& why, lemma_report** report);
 
 void report_fault(const char* what, model::Finding& finding);
 

@@ -35,12 +35,26 @@ namespace {
 
 using model::Finding;
 
-Result<interpret::NamedArrays> given_inputs(const lemma_model& model, const lemma_tensor* inputs) {
+// The declared shape of a tensor without data.
+Result<interpret::Array> zeros_of(const std::string& name, lemma_tensor given) {
+    const bool odd =
+        !is_type(given.type) || given.rank > tensor::kMaxRank || (given.rank > 0 && !given.shape);
+    if (odd) return internal_array(name, given);  // says what is wrong
+    return interpret::Array::zeros(internal_type(given.type),
+                                   tensor::Shape(given.shape, given.shape + given.rank));
+}
+
+// `only_shapes`: tensors need no data.
+Result<interpret::NamedArrays> given_inputs(const lemma_model& model,
+                                            std::span<const lemma_tensor> inputs,
+                                            bool only_shapes = false) {
     std::map<std::string, interpret::Array> arrays;
-    for (size_t i = 0; i < model.about.inputs.size(); ++i) {
-        const TensorDeclaration& input = model.about.inputs[i];
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const std::string& name = model.about.inputs[i].name;
         if (inputs[i].type == LEMMA_NO_TYPE && inputs[i].size == 0) continue;
-        LEMMA_TRY(arrays[input.name], internal_array(input.name, inputs[i]));
+        const bool shape = only_shapes && !inputs[i].data;
+        LEMMA_TRY(arrays[name],
+                  shape ? zeros_of(name, inputs[i]) : internal_array(name, inputs[i]));
     }
     return session::gather_inputs(model.program(), std::move(arrays));
 }
@@ -151,7 +165,7 @@ void run(lemma_session& session,
     const auto direct = run_directly(session, inputs, outputs);
     if (!direct) return finding.fail(direct.error());
     if (*direct) return;
-    const auto given = given_inputs(*session.model, inputs.data());
+    const auto given = given_inputs(*session.model, inputs);
     if (!given) return finding.fail(given.error());
     const auto made = session.session->step(*given, finding);
     if (!made) return;
@@ -171,6 +185,26 @@ int session_call(lemma_session* session, lemma_report** report, Step step) {
     Finding finding;
     guarded(finding, [&] { step(finding); });
     return hand_over(*session->model, finding, report);
+}
+
+// The same for a call that may be stopped.
+template <class Step>
+int controlled_call(lemma_session* session,
+                    const lemma_control* given,
+                    lemma_report** report,
+                    Step step) {
+    CallControl control;
+    const int status = session_call(session, report, [&](Finding& finding) {
+        auto wanted = CallControl::make(given);
+        if (!wanted) return finding.fail(wanted.error());
+        control = std::move(*wanted);
+        session->session->set_control(control.get());
+        step(finding);
+    });
+    if (session) session->session->set_control(nullptr);
+    if (status == LEMMA_GOOD || !control.stopped()) return status;
+    if (report) lemma_report_free(*report);
+    return report_stopped(control.get()->error(), report);
 }
 
 }  // namespace
@@ -210,12 +244,16 @@ lemma_model* lemma_session_model(const lemma_session* session) {
 }
 
 int lemma_prepare(lemma_session* session,
-                  const lemma_tensor* /*inputs*/,
-                  size_t /*count*/,
-                  const lemma_control* /*control*/,
+                  const lemma_tensor* inputs,
+                  size_t count,
+                  const lemma_control* control,
                   lemma_report** report) {
-    return api::session_call(session, report, [&](Finding& finding) {
-        finding.fail({"preparing a session is not supported yet"});
+    return api::controlled_call(session, control, report, [&](Finding& finding) {
+        std::string fault = api::fault_of(*session, inputs, count, nullptr, 0);
+        if (!fault.empty()) return finding.fail({std::move(fault)});
+        const auto given = api::given_inputs(*session->model, {inputs, count}, true);
+        if (!given) return finding.fail(given.error());
+        session->session->prepare(*given, finding);
     });
 }
 
@@ -226,11 +264,9 @@ int lemma_run(lemma_session* session,
               size_t output_count,
               const lemma_control* control,
               lemma_report** report) {
-    return api::session_call(session, report, [&](Finding& finding) {
+    return api::controlled_call(session, control, report, [&](Finding& finding) {
         std::string fault = api::fault_of(*session, inputs, input_count, outputs, output_count);
         if (!fault.empty()) return finding.fail({std::move(fault)});
-        const auto wanted = api::control_of(control);
-        if (!wanted) return finding.fail(wanted.error());
         api::run(*session, {inputs, input_count}, {outputs, output_count}, finding);
     });
 }

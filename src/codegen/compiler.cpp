@@ -113,20 +113,28 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
 }
 
 // The objects of the jobs, in parallel.
-void Compiler::work(std::vector<Job>& jobs, int threads) {
-    done_ = 0;
+void Compiler::work(std::vector<Job>& jobs, int threads, const Control* control) {
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
     const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
-    for (size_t i = 1; i < count; ++i) helpers.emplace_back([&] { take_jobs(jobs, next); });
-    take_jobs(jobs, next);
+    for (size_t i = 1; i < count; ++i)
+        helpers.emplace_back([&] { take_jobs(jobs, next, nullptr); });
+    take_jobs(jobs, next, control);
     for (std::thread& helper : helpers) helper.join();
 }
 
-void Compiler::take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next) {
+// With a control, this thread reports for all, and ends the work if the call
+// should end.
+void Compiler::take_jobs(std::vector<Job>& jobs,
+                         std::atomic<size_t>& next,
+                         const Control* control) {
     std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // loaded on a cache miss
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
+        if (control && control->stop_after("compile", i, jobs.size())) {
+            next = jobs.size();
+            return;
+        }
         job.cached = find(job);
         if (job.cached) {
             report(jobs.size());
@@ -177,7 +185,7 @@ Result<void> Compiler::link(const std::vector<Job>& jobs) {
 }
 
 Result<std::vector<runtime::KernelFunction>> Compiler::compile(
-    std::span<loop::ScheduledKernel* const> kernels, int threads) {
+    std::span<loop::ScheduledKernel* const> kernels, int threads, const Control* control) {
     if (!target_.runs_here) {
         return std::unexpected(Error{"code for another processor cannot run here"});
     }
@@ -185,7 +193,8 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     std::vector<std::string> names;
     std::vector<Job> jobs = find_jobs(kernels, names);
     const size_t wanted = jobs.size();
-    work(jobs, threads);
+    work(jobs, threads, control);
+    LEMMA_TRY(go_on(control));
     const size_t before = stats_.kernels;
     LEMMA_TRY(link(jobs));
     for (Job& job : jobs) forms_[name_of(job.key)] = std::move(job.form);

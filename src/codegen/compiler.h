@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/control.h"
 #include "base/result.h"
 #include "codegen/code_memory.h"
 #include "codegen/machine_target.h"
@@ -61,9 +62,11 @@ public:
     const loop::Target& target() const { return target_.schedule; }
     // The code of each kernel, in order. Equal kernels share code. A kernel that needs too many
     // registers becomes its narrower form with the fewest spills. An error if the target is another
-    // kind of processor than this one.
+    // kind of processor than this one. Reports progress for each kernel, as the stage "compile".
     Result<std::vector<runtime::KernelFunction>> compile(
-        std::span<loop::ScheduledKernel* const> kernels, int threads);
+        std::span<loop::ScheduledKernel* const> kernels,
+        int threads,
+        const Control* control = nullptr);
     // The function as an object file of the target, with the given name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     // The whole model as one object file of the target (object_maker.h). A kernel that needs too
@@ -94,9 +97,8 @@ private:
     ObjectKey key_of(const loop::Function& function) const;
     std::vector<Job> find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                std::vector<std::string>& names) const;
-    void work(std::vector<Job>& jobs, int threads);
-    void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next);
-    void report(size_t all);
+    void work(std::vector<Job>& jobs, int threads, const Control* control = nullptr);
+    void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next, const Control* control);
     std::optional<loop::ScheduledKernel> narrower(const Job& job, Form& form);
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);

@@ -1,6 +1,7 @@
 #include "engine/code.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace lemma::engine {
 
@@ -44,9 +45,24 @@ std::shared_ptr<const Code> SharedCode::find(const CodeKey& key) {
     return code;
 }
 
-Result<std::shared_ptr<const Code>> SharedCode::get(const CodeKey& key, const Maker& make) {
+Result<std::unique_lock<std::recursive_timed_mutex>> SharedCode::wait(const Control* control) {
+    constexpr std::chrono::milliseconds kPatience(10);
+    std::unique_lock lock(making_, std::defer_lock);
+    if (!control) {
+        lock.lock();
+        return lock;
+    }
+    while (!lock.try_lock_for(kPatience)) {
+        LEMMA_TRY(go_on(control));
+    }
+    return lock;
+}
+
+Result<std::shared_ptr<const Code>> SharedCode::get(const CodeKey& key,
+                                                    const Maker& make,
+                                                    const Control* control) {
     if (auto code = find(key)) return code;
-    const std::lock_guard lock(making_);
+    LEMMA_TRY(const auto lock, wait(control));
     if (auto code = find(key)) return code;  // another engine has made it meanwhile
     LEMMA_TRY(const std::shared_ptr<const Code> made, make());
     {

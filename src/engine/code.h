@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/control.h"
 #include "base/result.h"
 #include "codegen/compiler.h"
 #include "loop/plan/plan.h"
@@ -44,7 +45,11 @@ public:
 
     // Finds the code, or makes it while other engines wait for it.
     using Maker = std::function<Result<std::shared_ptr<Code>>()>;
-    Result<std::shared_ptr<const Code>> get(const CodeKey& key, const Maker& make);
+    Result<std::shared_ptr<const Code>> get(const CodeKey& key,
+                                            const Maker& make,
+                                            const Control* control);
+    // Waits for its turn to make code, unless the call should end.
+    Result<std::unique_lock<std::recursive_timed_mutex>> wait(const Control* control);
 
     // Held by whoever makes code or reads the data of variables.
     std::recursive_timed_mutex& making() { return making_; }

@@ -119,6 +119,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver&
     Loaded& loaded = *current_;
     loaded.used = ++uses_;
     const BorrowedInputs borrowed(loaded, inputs);
+    loaded.executable.set_control(state_.control());
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
     for (size_t i = 0; i < loaded.output_places.size(); ++i) {
         const loop::BufferView& place = *loaded.output_places[i];

@@ -67,10 +67,10 @@ Result<Engine::Loaded*> Engine::load() {
     current_ = nullptr;
     std::shared_ptr<const Code> code;
     if (has_own_weights()) {
-        const std::lock_guard lock(shared_->making());
+        LEMMA_TRY(const auto lock, shared_->wait(state_.control()));
         LEMMA_TRY(code, make_code());
     } else {
-        LEMMA_TRY(code, shared_->get(key, [this] { return make_code(); }));
+        LEMMA_TRY(code, shared_->get(key, [this] { return make_code(); }, state_.control()));
     }
     auto loaded = std::make_unique<Loaded>(std::move(code), options_.threads, options_.guarded);
     LEMMA_TRY(allocate(*loaded));
@@ -170,7 +170,7 @@ Result<void> Engine::fill_kept(Loaded& loaded) {
         if (changes && is_stored(storage, state_.program())) kept.push_back(storage.tensor);
     }
     if (kept.empty()) return {};
-    const std::lock_guard lock(shared_->making());
+    LEMMA_TRY(const auto lock, shared_->wait(state_.control()));
     for (const ir::TensorId id : kept) {
         LEMMA_TRY(fill(loaded, id));
     }
@@ -277,6 +277,7 @@ Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
 }
 
 Result<void> Engine::run_again(std::vector<double>* seconds) {
+    current_->executable.set_control(state_.control());
     if (!seconds) return current_->executable.run(current_->steps);
     std::vector<double> times(current_->plan.steps.size());
     auto done = current_->executable.run(current_->steps, &times);

@@ -68,8 +68,8 @@ public:
     using Receiver = std::function<Result<void>(const Output&)>;
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
     // order of the graph. It requires an earlier run with the same types and shapes, only compiled
-    // steps with known extents, and no updates of variables. Otherwise, or if a step fails, it
-    // returns false, and `run` does or explains it.
+    // steps with known extents, and no updates of variables. Otherwise, or if a step fails or is
+    // stopped, it returns false, and `run` does or explains it.
     Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
 
     // ---- For benchmarks -------------------------------------------------------------------------

@@ -54,11 +54,12 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
                                   .log = &shared_->log(),
                                   .verify = options_.verify});
     shared_->times().plan += watch.lap();
+    LEMMA_TRY(go_on(state_.control()));
     std::vector<loop::ScheduledKernel*> kernels;
     for (loop::PlanStep& step : code->plan.steps) {
         if (step.kernel()) kernels.push_back(step.kernel());
     }
-    const auto compiled = shared_->compiler().compile(kernels, options_.threads);
+    const auto compiled = shared_->compiler().compile(kernels, options_.threads, state_.control());
     without_code_ = !compiled;
     if (!compiled) return std::unexpected(compiled.error());
     shared_->times().code += watch.lap();

@@ -8,7 +8,8 @@
 
 namespace lemma::interpret {
 
-Result<void> Bytecode::run(std::span<Array* const> arrays) {
+Result<void> Bytecode::run(std::span<Array* const> arrays, const Control* control) {
+    control_ = control;
     counter_ = 0;
     error_.clear();
     masked_ = false;
@@ -94,7 +95,21 @@ bool Bytecode::inner_loop() {
         const bool done = execute(blocks_.back(), lanes) && store(lanes);
         masked_ = false;
         if (!done && !error_.empty()) return false;
+        if (control_ && stopped()) return false;
     }
+    return true;
+}
+
+// A look at the clock takes as long as a short row.
+bool Bytecode::stopped() {
+    constexpr uint32_t kRows = 256;
+    if (patience_ > 0) {
+        --patience_;
+        return false;
+    }
+    patience_ = kRows;
+    if (!control_->stop()) return false;
+    error_ = control_->error().message;
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/control.h"
 #include "interpret/array.h"
 #include "ir/program/program.h"
 
@@ -100,7 +101,8 @@ public:
     // The tensors whose arrays `run` expects, in this order, with the shapes given to `compile`.
     const std::vector<ir::TensorId>& tensors() const { return tensors_; }
     // Runs the whole loop nest. The error names the access that left its tensor.
-    Result<void> run(std::span<Array* const> arrays);
+    // With a control, it stops when the call should end.
+    Result<void> run(std::span<Array* const> arrays, const Control* control = nullptr);
     // The final value of the append counter.
     int64_t counter() const { return counter_; }
 
@@ -114,6 +116,7 @@ private:
 
     bool loop(size_t depth);
     bool inner_loop();
+    bool stopped();
     // Executes `lanes` steps of the innermost loop; 1 for the blocks around it. False: no step
     // continues, because of guards or an error.
     bool execute(const std::vector<Instruction>& block, size_t lanes);
@@ -167,6 +170,8 @@ private:
     uint32_t counter_register_ = UINT32_MAX;  // lanes then run one by one
     int64_t counter_ = 0;
     std::string error_;
+    const Control* control_ = nullptr;
+    uint32_t patience_ = 0;  // rows until the next look at the control
 };
 
 }  // namespace lemma::interpret

@@ -116,6 +116,7 @@ Result<void> Interpreter::run_loop(const ir::Operation& op, const ir::Loop& loop
     int64_t steps = 0;
     bool ended = false;
     while (steps < count && !ended) {
+        LEMMA_TRY(go_on(state_.control()));
         LEMMA_TRY(begin_step(op, loop, steps));
         if (loop.pre_condition.valid()) {
             LEMMA_TRY(const bool go_on, condition(loop.pre_condition));

@@ -66,6 +66,9 @@ Result<void> Interpreter::run_main() {
     const std::vector<ir::OpId>& operations = program_.graphs[program_.main].operations;
     for (size_t i = 0; i < operations.size(); ++i) {
         if (options_.on_progress) options_.on_progress(i, operations.size());
+        if (const Control* const control = state_.control()) {
+            control->stop_after("run", i, operations.size());  // the operation asks
+        }
         LEMMA_TRY(run_operation(operations[i]));
         for (const ir::TensorId id : dead_after_[i]) state_.drop_value(id);
     }
@@ -81,6 +84,7 @@ Result<void> Interpreter::run_operations(const std::vector<ir::OpId>& operations
 
 Result<void> Interpreter::run_operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
+    LEMMA_TRY(go_on(state_.control()));
     Result<void> done = state_.check_assertions(id, false);
     if (!done) {
     } else if (op.compound()) {
@@ -153,7 +157,7 @@ Result<void> Interpreter::run_formula(ir::OpId id, size_t index) {
         LEMMA_TRY(const auto value, state_.value_of(tensor));
         arrays.push_back(value.get());
     }
-    LEMMA_TRY(kernel->run(arrays));
+    LEMMA_TRY(kernel->run(arrays, state_.control()));
     const ir::Formula& formula = program_.operations[id].formulas[index];
     LEMMA_TRY(round_written(formula));
     if (!formula.counter.valid()) return {};

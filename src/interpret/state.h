@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/control.h"
 #include "interpret/array.h"
 #include "ir/program/program.h"
 
@@ -49,6 +50,10 @@ public:
     }
 
     // ---- One run --------------------------------------------------------------------------------
+
+    // Of the calls until the next one; null: nobody stops them.
+    void set_control(const Control* control) { control_ = control; }
+    const Control* control() const { return control_; }
 
     // Takes the inputs, and what they tell of extents.
     Result<void> begin_run(const NamedArrays& inputs);
@@ -123,6 +128,7 @@ private:
     Values variables_;  // given, or from updates
     Values stored_;     // from the source
     VariableSource source_;
+    const Control* control_ = nullptr;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // as constants
     ir::OpId failed_;
     bool failed_for_inputs_ = false;

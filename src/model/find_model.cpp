@@ -81,18 +81,23 @@ Result<ModelFile> find_in_folder(const fs::path& folder,
     return cannot_read(argument, "the folder has no `main.sknd`, `graph.nnef` or `model.onnx`");
 }
 
-Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
-    LEMMA_TRY(const auto source, tensor::open_archive(argument, limits));
+Result<ModelFile> main_of_archive(const std::string& argument,
+                                  std::shared_ptr<const tensor::ModelSource> source) {
     for (const char* const name : {kMainFile, kGraphFile}) {
         if (!source->has(name)) continue;
         return ModelFile{.format = name == kGraphFile ? Format::Nnef1 : Format::SkriptND,
                          .path = source->path_of(name),
                          .name = fs::path(name).stem().string(),
-                         .archived = true,
-                         .source = source};
+                         .main = name,
+                         .source = std::move(source)};
     }
     return cannot_read(argument,
                        fmt::format("the archive has neither `{}` nor `{}`", kMainFile, kGraphFile));
+}
+
+Result<ModelFile> find_in_archive(const std::string& argument, const tensor::SourceLimits& limits) {
+    LEMMA_TRY(auto source, tensor::open_archive(argument, limits));
+    return main_of_archive(argument, std::move(source));
 }
 
 }  // namespace
@@ -117,10 +122,36 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
     return single_file(path, limits);
 }
 
+Result<ModelFile> find_in_memory(std::vector<tensor::MemoryFile> files,
+                                 const tensor::SourceLimits& limits) {
+    if (files.empty()) return std::unexpected(Error{"no file in memory is given"});
+    const std::string name = files.front().name;
+    if (tensor::is_archive_name(name)) {
+        if (files.size() > 1) return cannot_read(name, "an archive in memory has no further files");
+        LEMMA_TRY(auto source,
+                  tensor::open_archive_bytes(std::string(*files.front().bytes), name, limits));
+        return main_of_archive(name, std::move(source));
+    }
+    if (auto unsupported = unsupported_format(name)) return std::unexpected(*unsupported);
+    // Names are relative to the folder of the model.
+    const size_t folder = name.rfind('/') == std::string::npos ? 0 : name.rfind('/') + 1;
+    for (tensor::MemoryFile& file : files) {
+        if (!file.name.starts_with(name.substr(0, folder)))
+            return cannot_read(file.name, fmt::format("it is not in the folder of `{}`", name));
+        file.name.erase(0, folder);
+    }
+    const std::string main = files.front().name;
+    LEMMA_TRY(auto source, tensor::open_memory(std::move(files), limits));
+    return ModelFile{.format = format_of(main),
+                     .path = main,
+                     .name = fs::path(main).stem().string(),
+                     .main = main,
+                     .source = std::move(source)};
+}
+
 Result<std::string> read_main(const ModelFile& model) {
-    if (!model.archived) return read_text(model.path, model.kind);
-    const char* const name = model.format == Format::Nnef1 ? kGraphFile : kMainFile;
-    return model.source->read_all(name, diag::kMaxSourceBytes);
+    if (model.main.empty()) return read_text(model.path, model.kind);
+    return model.source->read_all(model.main, diag::kMaxSourceBytes);
 }
 
 sknd::ModuleReader module_reader(const ModelFile& model) {

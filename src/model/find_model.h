@@ -9,7 +9,7 @@
 #include "base/open_file.h"
 #include "base/result.h"
 #include "sknd/modules/modules.h"
-#include "tensor/archive/archive.h"
+#include "tensor/archive/memory_files.h"
 
 namespace lemma::model {
 
@@ -17,10 +17,11 @@ enum class Format { SkriptND, Nnef1, Onnx };
 
 struct ModelFile {
     Format format = Format::SkriptND;
-    std::string path;  // of the main file, as diagnostics print it
-    std::string name;  // of the main module, or of `graph.nnef`: the file's stem
-    bool archived = false;
-    FileKind kind = FileKind::Regular;                  // Any: the user named the main file itself
+    std::string path;                   // of the main file, as diagnostics print it
+    std::string name;                   // of the main module, or of `graph.nnef`: the file's stem
+    std::string main;                   // its name in the source, if it is read from there: an
+                                        // archive or memory
+    FileKind kind = FileKind::Regular;  // Any: the user named the main file itself
     std::shared_ptr<const tensor::ModelSource> source;  // its other modules and its data
 };
 
@@ -29,6 +30,11 @@ std::optional<Error> unsupported_format(const std::string& path);
 
 // The error says what was found instead of a model.
 Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits = {});
+
+// The model among files in memory: the first one, a model or an archive by its
+// ending. Other files are found by their names relative to it.
+Result<ModelFile> find_in_memory(std::vector<tensor::MemoryFile> files,
+                                 const tensor::SourceLimits& limits = {});
 
 // The text of the main file.
 Result<std::string> read_main(const ModelFile& model);

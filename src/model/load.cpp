@@ -26,13 +26,25 @@ namespace {
 // Empty after a fault inside the model, which is reported.
 using Loaded = Result<std::optional<LoadedModel>>;
 
+// After a stage of loading: found, checked, composed, and its data checked.
+enum class Stage : uint64_t { Found, Checked, Composed, Complete };
+Result<void> after(Stage stage, const LoadOptions& options) {
+    const Control* const control = options.control;
+    const auto all = static_cast<uint64_t>(Stage::Complete);
+    if (control && control->stop_after("load", static_cast<uint64_t>(stage), all))
+        return std::unexpected(control->error());
+    return {};
+}
+
 // ---- SkriptND -----------------------------------------------------------------------------------
 
 Loaded load_sknd(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     LEMMA_TRY(SkndModel model, check_sknd(file, options.check, finding.sources, finding.diag));
     if (finding.diag.has_errors()) return std::nullopt;
+    LEMMA_TRY(after(Stage::Checked, options));
     auto program = compose_graph(model, options.check, finding);
     if (!program) return std::nullopt;
+    LEMMA_TRY(after(Stage::Composed, options));
     if (options.data != DataMode::Ignore)
         DataCheck(file, model.package, options.data, finding.diag).check(*program);
     if (finding.diag.has_errors()) return std::nullopt;
@@ -56,9 +68,11 @@ Loaded load_nnef1(const ModelFile& file, const LoadOptions& options, Finding& fi
     const CheckOptions& check = options.check;
     LEMMA_TRY(auto model, check_nnef1(file, check, finding.sources, finding.diag));
     if (finding.diag.has_errors()) return std::nullopt;
+    LEMMA_TRY(after(Stage::Checked, options));
     Nnef1Library library(model->document, check, finding.sources, finding.diag);
     nnef1::Imported imported = compose_nnef1(*model, library, check, finding);
     if (!imported.program) return std::nullopt;
+    LEMMA_TRY(after(Stage::Composed, options));
     LabelFiles files(file, check.dialect);
     CheckOptions data = check;
     data.data = options.data;
@@ -95,24 +109,23 @@ Result<void> check_nnef1_model(const ModelFile& file,
 // ---- ONNX ---------------------------------------------------------------------------------------
 
 Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
-    LEMMA_TRY(OnnxModel model,
-              load_onnx(file,
-                        options.check,
-                        {options.inputs, options.read_input},
-                        finding.sources,
-                        finding.diag));
+    LEMMA_TRY(
+        OnnxModel model,
+        load_onnx(
+            file, options.check, options.inputs, options.values, finding.sources, finding.diag));
     if (finding.diag.has_errors()) return std::nullopt;
     if (!model.imported.program) {
         return std::unexpected(
             Error{undecided_text(model.imported) + ": give them with `-i NAME=FILE`"});
     }
+    LEMMA_TRY(after(Stage::Composed, options));
     return with_data(file, std::move(model));
 }
 
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     if (options.profile.sonnx) return check_sonnx(file, options, finding);
     LEMMA_TRY(const OnnxModel model,
-              load_onnx(file, options.check, {}, finding.sources, finding.diag));
+              load_onnx(file, options.check, {}, options.values, finding.sources, finding.diag));
     if (!model.imported.undecided.empty() && !finding.diag.has_errors()) {
         finding.remarks.push_back(
             {{model.file, 0, 0},
@@ -125,6 +138,7 @@ Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options,
 // ---- All formats --------------------------------------------------------------------------------
 
 Loaded load(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    LEMMA_TRY(after(Stage::Found, options));
     switch (file.format) {
         case Format::SkriptND:
             return load_sknd(file, options, finding);
@@ -141,7 +155,12 @@ Loaded load(const ModelFile& file, const LoadOptions& options, Finding& finding)
 std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding) {
-    const auto file = find_model(argument, options.source);
+    return load_model(find_model(argument, options.source), options, finding);
+}
+
+std::optional<LoadedModel> load_model(const Result<ModelFile>& file,
+                                      const LoadOptions& options,
+                                      Finding& finding) {
     Loaded model = file ? load(*file, options, finding) : std::unexpected(file.error());
     if (!model) {
         finding.fail(std::move(model).error());
@@ -155,6 +174,10 @@ Result<void> check_model(const std::string& argument,
                          const LoadOptions& options,
                          Finding& finding) {
     LEMMA_TRY(const ModelFile file, find_model(argument, options.source));
+    return check_model(file, options, finding);
+}
+
+Result<void> check_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     if (options.profile.sonnx && file.format != Format::Onnx)
         return std::unexpected(Error{"the profile `sonnx` is for ONNX models"});
     switch (file.format) {

@@ -16,8 +16,14 @@ std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding);
 
+// The same for a model that was found, or why it was not.
+std::optional<LoadedModel> load_model(const Result<ModelFile>& file,
+                                      const LoadOptions& options,
+                                      Finding& finding);
+
 // Checks every validity rule of the format, for `lemma check`; an error concerns the file itself.
 Result<void> check_model(const std::string& argument, const LoadOptions& options, Finding& finding);
+Result<void> check_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
 
 // The extension of program files, as written by `lemma show --text` or in that form.
 inline constexpr const char* kProgramEnding = ".ir";

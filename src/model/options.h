@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/control.h"
 #include "model/data_files.h"
 #include "model/given_inputs.h"
 #include "model/sknd/graph_options.h"
 #include "nnef1/syntax/dialect.h"
 #include "sknd/syntax/parser.h"
 #include "tensor/archive/archive.h"
+#include "tensor/tensor.h"
 
 namespace lemma::model {
 
@@ -55,8 +58,9 @@ struct LoadOptions {
     DataMode data = DataMode::Ignore;  // the data check while loading
     // Files as for `-i`, for models with inputs that decide shapes (ONNX), and how to read them.
     std::vector<std::string> inputs;
-    InputReader read_input;
+    std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
     ProfileOptions profile;
+    const Control* control = nullptr;  // may be missing
 };
 
 }  // namespace lemma::model

@@ -123,6 +123,7 @@ Result<void> Executable::run_loop(const Loop& loop) {
     int64_t step = 0;
     bool ended = false;
     while (step < count && !ended) {
+        LEMMA_TRY(go_on(control_));
         LEMMA_TRY(begin_iteration(loop, step));
         if (loop.pre) {
             LEMMA_TRY(const bool go_on, holds(*loop.pre));

@@ -109,6 +109,7 @@ Result<void> Executable::run_step(const Step& step) {
 Result<void> Executable::run_steps(const Steps& steps) {
     using Clock = std::chrono::steady_clock;
     for (const Step& step : steps) {
+        LEMMA_TRY(go_on(control_));
         if (!seconds_) {
             LEMMA_TRY(run_step(step));
             continue;

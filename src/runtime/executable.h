@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/control.h"
 #include "base/result.h"
 #include "runtime/control.h"
 #include "runtime/memory.h"
@@ -33,6 +34,8 @@ public:
     // Runs the steps in order and adds the time of each to `seconds`; the time of a loop excludes
     // its steps. An error if an index left its tensor; the engine words the message.
     Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
+    // Looks at it between steps; null: nobody stops a run.
+    void set_control(const Control* control) { control_ = control; }
     // Some items of a kernel.
     Result<void> run_items(const KernelCall& call, int64_t begin, int64_t end);
 
@@ -64,6 +67,7 @@ private:
     std::vector<void*> pieces_;
     std::vector<std::vector<Follower>> followers_;
     int64_t bytes_ = 0;
+    const Control* control_ = nullptr;
     std::vector<double>* seconds_ = nullptr;
     double inner_ = 0;  // seconds of the steps inside of the current one
     // Every other iteration of a loop walks its items backwards, because the weights read last are

@@ -78,7 +78,7 @@ Model::Model() = default;
 
 Model::~Model() = default;
 
-std::shared_ptr<const Model> Model::open(const std::string& path,
+std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
                                          const SessionOptions& options,
                                          model::Finding& finding) {
     if (options.run.accumulate == ir::Accumulate::F32 && options.engine != EngineKind::Interpret &&
@@ -99,10 +99,14 @@ std::shared_ptr<const Model> Model::open(const std::string& path,
     }
     const bool complete = !options.random_weights && !weights;
     const model::DataMode data = complete ? model::DataMode::Require : model::DataMode::Ignore;
-    auto loaded = model::load_model(
-        path,
-        {.check = options.check, .source = options.source, .data = data, .inputs = options.inputs},
-        finding);
+    auto loaded = model::load_model(file,
+                                    {.check = options.check,
+                                     .source = options.source,
+                                     .data = data,
+                                     .inputs = options.inputs,
+                                     .values = options.values,
+                                     .control = options.control},
+                                    finding);
     if (!loaded) return nullptr;
     auto model = std::shared_ptr<Model>(new Model());
     model->model_ = std::move(*loaded);
@@ -115,6 +119,10 @@ std::shared_ptr<const Model> Model::open(const std::string& path,
     model->program_ = std::make_shared<const ir::Program>(std::move(model->model_.program));
     if (model->weights_ && !model->check_weights(finding)) return nullptr;
     if (!model->choose_engine(options, finding)) return nullptr;
+    if (auto done = model->keep_values(options.values); !done) {
+        finding.fail(done.error());
+        return nullptr;
+    }
     return model;
 }
 
@@ -220,7 +228,18 @@ bool Model::choose_engine(const SessionOptions& options, model::Finding& finding
         reason_ = code.error().message;
         finding.remarks.push_back(slow_note(model_, code.error().message));
     }
-    return load_variables(finding);
+    return load_variables(options.control, finding);
+}
+
+// The values that shapes depend on; runs must give the same.
+Result<void> Model::keep_values(const std::map<std::string, tensor::Tensor>& values) {
+    for (const std::string& name : model_.deciding) {
+        const auto given = values.find(name);
+        if (given == values.end()) continue;
+        LEMMA_TRY(interpret::Array array, interpret::to_array(given->second));
+        decided_[name].push_back(std::move(array));
+    }
+    return {};
 }
 
 std::string Model::target() const { return code_ ? code_->stats().target : std::string(); }
@@ -275,12 +294,13 @@ bool Model::check_weights(model::Finding& finding) const {
 }
 
 // The interpreter needs all of them; a missing file is reported now.
-bool Model::load_variables(model::Finding& finding) {
+bool Model::load_variables(const Control* control, model::Finding& finding) {
     interpret::State checking(program_);
     checking.set_variable_source([this](ir::TensorId id) { return variable_array(id); });
     for (uint32_t i = 0; i < program().tensors.size(); ++i) {
         const auto id = make_id<ir::TensorId>(i);
         if (program().tensors[id].role != ir::TensorRole::Variable) continue;
+        if (auto done = go_on(control); !done) return unusable(finding, done.error());
         auto array = variable_array(id);
         if (!array) return unusable(finding, array.error());
         if (!*array) continue;  // nothing reads it

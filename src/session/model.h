@@ -2,6 +2,7 @@
 // compiled code. Nobody changes it after loading; any number of threads may use it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,8 @@ struct SessionOptions {
     std::vector<std::string> extra_outputs;
     // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
+    std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
+    const Control* control = nullptr;              // of the call; may be missing
     EngineKind engine = EngineKind::Auto;
     int threads = 1;
     CompileOptions compile;
@@ -50,9 +53,9 @@ struct SessionOptions {
 
 class Model {
 public:
-    // Null if there is a fault, which `finding` then reports. Of the options, threads are for
-    // sessions.
-    static std::shared_ptr<const Model> open(const std::string& path,
+    // Null if there is a fault, which `finding` then reports. `file` is the model that was found,
+    // or why it was not. Of the options, threads are for sessions.
+    static std::shared_ptr<const Model> open(const Result<model::ModelFile>& file,
                                              const SessionOptions& options,
                                              model::Finding& finding);
     ~Model();
@@ -74,6 +77,8 @@ public:
     const interpret::RunOptions& run_options() const { return run_; }
     const CompileOptions& compile_options() const { return compile_; }
     loop::Numerics numerics() const { return numerics_; }
+    // Arrays of `SessionOptions::values`, by the names of inputs.
+    const interpret::NamedArrays& decided() const { return decided_; }
     const KeepOptions& keep_options() const { return keep_; }
     const KeptOutputs& kept() const { return kept_; }
 
@@ -89,8 +94,9 @@ private:
     Result<void> add_outputs(const std::vector<std::string>& names);
     bool keep_tensors(const SessionOptions& options, model::Finding& finding);
     bool choose_engine(const SessionOptions& options, model::Finding& finding);
+    Result<void> keep_values(const std::map<std::string, tensor::Tensor>& values);
     bool check_weights(model::Finding& finding) const;
-    bool load_variables(model::Finding& finding);
+    bool load_variables(const Control* control, model::Finding& finding);
 
     std::optional<uint64_t> random_weights_;
     std::unique_ptr<model::Weights> weights_;  // from `--weights`; may be missing
@@ -99,6 +105,7 @@ private:
     interpret::RunOptions run_;
     CompileOptions compile_;
     loop::Numerics numerics_ = loop::Numerics::Default;
+    interpret::NamedArrays decided_;
     KeepOptions keep_;
     KeptOutputs kept_;
     std::shared_ptr<engine::SharedCode> code_;

@@ -69,14 +69,17 @@ Span graph_place(const model::LoadedModel& model, const ir::Program& program) {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Model> model)
-    : model_(std::move(model)), run_(model_->run_options()), reason_(model_->engine_reason()) {}
+    : model_(std::move(model)),
+      decided_(model_->decided()),
+      run_(model_->run_options()),
+      reason_(model_->engine_reason()) {}
 
 Session::~Session() = default;
 
 std::unique_ptr<Session> Session::open(const std::string& path,
                                        const SessionOptions& options,
                                        model::Finding& finding) {
-    auto model = Model::open(path, options, finding);
+    auto model = Model::open(model::find_model(path, options.source), options, finding);
     if (!model) return nullptr;
     auto session = create(std::move(model), {.threads = options.threads, .seed = options.run.seed});
     if (session) return std::move(*session);
@@ -142,6 +145,11 @@ std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays
                                                     model::Finding& finding) {
     if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = executor_->run(inputs);
+    const Control* const control = state_->control();
+    if (!outputs && control && control->stopped()) {
+        finding.fail(control->error());
+        return std::nullopt;
+    }
     if (!outputs && engine_) outputs = interpret_instead(inputs, outputs.error(), finding);
     if (!outputs) {
         report_failed_step(outputs.error(), finding);
@@ -152,6 +160,14 @@ std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays
         return std::nullopt;
     }
     return std::move(*outputs);
+}
+
+bool Session::prepare(const interpret::NamedArrays& inputs, model::Finding& finding) {
+    if (!check_deciding(inputs, finding)) return false;
+    const auto done = engine_ ? engine_->prepare(inputs) : state_->begin_run(inputs);
+    state_->end_run(false);
+    if (!done) finding.fail(done.error());
+    return done.has_value();
 }
 
 // Runs the step again after the engine has failed: the interpreter reports the fault of the model

@@ -41,6 +41,10 @@ public:
     // Reports faults to `finding`, at the call in the model.
     std::optional<interpret::NamedArrays> step(const interpret::NamedArrays& inputs,
                                                model::Finding& finding);
+    // Compiles for the shapes of the inputs; checks whether they fit.
+    bool prepare(const interpret::NamedArrays& inputs, model::Finding& finding);
+    // Of the following calls, until another one is set; null: nobody stops them.
+    void set_control(const Control* control) { state_->set_control(control); }
     // The current value of a variable; null if it has none yet.
     const interpret::Array* variable(const std::string& name) const {
         return state_->variable(name);

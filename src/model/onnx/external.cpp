@@ -39,29 +39,34 @@ Result<std::string> inner_path(const fs::path& folder, const std::string& locati
     return (folder / inside).string();
 }
 
+// The part of the file that the tensor names; `path` is for messages.
+Result<tensor::SharedBytes> part_of(const tensor::SharedBytes& file,
+                                    const tensor::ExternalData& place,
+                                    const std::string& path) {
+    const auto size = static_cast<int64_t>(file->size());
+    if (place.offset > size) {
+        return bad(fmt::format(
+            "its data begins at byte {} of `{}`, which has {}", place.offset, path, size));
+    }
+    const int64_t rest = size - place.offset;
+    const int64_t length = place.length.value_or(rest);
+    if (length > rest) {
+        return bad(fmt::format("its data are {} bytes from byte {} of `{}`, which has {}",
+                               length,
+                               place.offset,
+                               path,
+                               size));
+    }
+    return tensor::share_part(file, static_cast<size_t>(place.offset), static_cast<size_t>(length));
+}
+
 class ExternalFiles {
 public:
     explicit ExternalFiles(fs::path folder) : folder_(std::move(folder)) {}
 
     Result<tensor::SharedBytes> get(const tensor::ExternalData& place) {
         LEMMA_TRY(const tensor::SharedBytes file, open(place.location));
-        const std::string path = (folder_ / place.location).string();
-        const auto size = static_cast<int64_t>(file->size());
-        if (place.offset > size) {
-            return bad(fmt::format(
-                "its data begins at byte {} of `{}`, which has {}", place.offset, path, size));
-        }
-        const int64_t rest = size - place.offset;
-        const int64_t length = place.length.value_or(rest);
-        if (length > rest) {
-            return bad(fmt::format("its data are {} bytes from byte {} of `{}`, which has {}",
-                                   length,
-                                   place.offset,
-                                   path,
-                                   size));
-        }
-        return tensor::share_part(
-            file, static_cast<size_t>(place.offset), static_cast<size_t>(length));
+        return part_of(file, place, (folder_ / place.location).string());
     }
 
 private:
@@ -83,6 +88,21 @@ tensor::ReadExternal external_reader(const std::string& model_path) {
     const fs::path parent = fs::path(model_path).parent_path();
     const auto files = std::make_shared<ExternalFiles>(parent.empty() ? fs::path(".") : parent);
     return [files](const tensor::ExternalData& place) { return files->get(place); };
+}
+
+tensor::ReadExternal external_reader(std::shared_ptr<const tensor::ModelSource> source) {
+    return [source = std::move(source)](
+               const tensor::ExternalData& place) -> Result<tensor::SharedBytes> {
+        if (place.location.empty())
+            return bad("its data is in another file, which it does not name");
+        const std::string name = fs::path(place.location).lexically_normal().generic_string();
+        if (!source->has(name)) {
+            return bad(fmt::format("its data is in `{}`, which is not among the given files",
+                                   diag::printable(place.location)));
+        }
+        LEMMA_TRY(const tensor::SharedBytes file, source->share_all(name));
+        return part_of(file, place, place.location);
+    };
 }
 
 }  // namespace lemma::model

@@ -37,6 +37,18 @@ Result<std::map<std::string, tensor::Tensor>> deciding_inputs(const onnx::Model&
     return given;
 }
 
+Result<void> add_values(const onnx::Model& model,
+                        const std::map<std::string, tensor::Tensor>& values,
+                        std::map<std::string, tensor::Tensor>& given) {
+    const std::vector<std::string> names = input_names(model);
+    for (const auto& [name, value] : values) {
+        if (std::ranges::find(names, name) == names.end())
+            return std::unexpected(no_such_input(name, names));
+        given[name] = value;
+    }
+    return {};
+}
+
 void import_over(const CheckOptions& options,
                  const onnx::ImportOptions& import,
                  OnnxModel& result,
@@ -59,22 +71,27 @@ bool lacks_operators(const Diagnostics& diag) {
 
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const GivenFiles& inputs,
+                            const std::vector<std::string>& inputs,
+                            const std::map<std::string, tensor::Tensor>& values,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
-    LEMMA_TRY(tensor::SharedBytes bytes, tensor::map_file(model.path, model.kind));
+    const bool in_memory = !model.main.empty();
+    LEMMA_TRY(
+        tensor::SharedBytes bytes,
+        in_memory ? model.source->share_all(model.main) : tensor::map_file(model.path, model.kind));
     LEMMA_TRY(onnx::hold_model(bytes));
     auto read = onnx::read_model(std::move(bytes));
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;
     result.model = std::move(*read);
     result.file = sources.add_paths(model.path, result.model.paths);
-    result.read_external = external_reader(model.path);
+    result.read_external = in_memory ? external_reader(model.source) : external_reader(model.path);
     onnx::validate(result.model, result.file, diag);
     if (diag.has_errors()) return result;
 
     onnx::ImportOptions import;
-    LEMMA_TRY(import.inputs, deciding_inputs(result.model, inputs));
+    LEMMA_TRY(import.inputs, read_given(result.model, inputs));
+    LEMMA_TRY(add_values(result.model, values, import.inputs));
     import.read_external = result.read_external;
     const std::vector<std::string> called = onnx::called_operators(result.model);
     const Diagnostics before = diag;

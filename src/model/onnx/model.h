@@ -2,6 +2,7 @@
 // definitions of its operators; then the program gets the data of its variables.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,11 +21,12 @@ struct OnnxModel {
     sknd::Package package;  // the definitions of its operators
 };
 
-// `inputs` are files as for `-i`; their tensors may decide shapes. An error concerns the file
-// itself; faults in its contents go to `diag`.
+// `inputs` are files as for `-i`, and `values` are tensors by the names of inputs. Both may decide
+// shapes. An error concerns the file itself; faults in its contents go to `diag`.
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const GivenFiles& inputs,
+                            const std::vector<std::string>& inputs,
+                            const std::map<std::string, tensor::Tensor>& values,
                             diag::SourceMap& sources,
                             Diagnostics& diag);
 

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/open_file.h"
 #include "tensor/archive/libarchive.h"
+#include "tensor/files/mapped_file.h"
 
 namespace lemma::tensor {
 
@@ -431,6 +432,12 @@ Result<std::string> Folder::read(const std::string& name, int64_t first_bytes) c
 }
 
 }  // namespace
+
+Result<SharedBytes> ModelSource::share_all(const std::string& name) const {
+    LEMMA_TRY(const int64_t bytes, size(name));
+    LEMMA_TRY(std::string all, read(name, bytes));
+    return share(std::move(all));
+}
 
 Result<std::string> ModelSource::read_all(const std::string& name, int64_t max_bytes) const {
     LEMMA_TRY(const int64_t bytes, size(name));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tensor/tensor.h"
 
 namespace lemma::tensor {
 
@@ -36,6 +37,9 @@ public:
     virtual Result<std::string> read(const std::string& name, int64_t first_bytes) const = 0;
     // The name of the file in messages: `models/net.tgz/main.sknd`.
     virtual std::string path_of(const std::string& name) const = 0;
+
+    // The whole file, without a copy if it is in memory.
+    virtual Result<SharedBytes> share_all(const std::string& name) const;
 
     // The whole file. More than `max_bytes` is an error.
     Result<std::string> read_all(const std::string& name, int64_t max_bytes) const;
