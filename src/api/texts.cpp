@@ -68,9 +68,10 @@ int lemma_graph_json(const lemma_model* model, int level, char** json, lemma_rep
             return fail({"there is no such level of a graph"}, finding);
         const auto shown =
             level == LEMMA_CALLS ? lemma::show::Level::Compound : lemma::show::Level::Primitive;
+        const model::LoadedModel& loaded = model->loaded->loaded();
         const std::scoped_lock lock(model->places);
         return lemma::show::show_json(
-            model->program(), shown, {&model->texts, model->loaded->metadata()});
+            model->program(), shown, {&model->texts, loaded.metadata, loaded.deciding});
     });
 }
 

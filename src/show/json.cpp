@@ -274,6 +274,7 @@ Json JsonWriter::document() {
     if (!program_.updates.empty()) json["updates"] = updates();
     if (!program_.assertions.empty()) json["assertions"] = assertions(program_.assertions);
     json["totals"] = totals();
+    if (!origin_.deciding.empty()) json["deciding"] = origin_.deciding;
     for (const auto& [name, value] : origin_.metadata) json["metadata"][name] = value;
     return json;
 }

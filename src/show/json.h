@@ -19,6 +19,7 @@ inline constexpr int kGraphSchema = 1;
 struct Origin {
     const diag::SourceMap* sources = nullptr;                   // the places of operations
     std::vector<std::pair<std::string, std::string>> metadata;  // by name
+    std::vector<std::string> deciding;  // inputs whose values the program was made for
 };
 
 // Level::Primitive gives the leaves, without parts.

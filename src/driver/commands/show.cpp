@@ -24,7 +24,7 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    std::optional<ir::Program> load(model::Metadata& metadata, model::Finding& finding) const;
+    std::optional<ir::Program> load(show::Origin& origin, model::Finding& finding) const;
     std::string picture(const ir::Program& program, const show::Origin& origin) const;
 
     std::string model_;
@@ -70,11 +70,12 @@ void Show::declare(Arguments& arguments) {
                       "The graph as a drawing, with Graphviz.");
 }
 
-std::optional<ir::Program> Show::load(model::Metadata& metadata, model::Finding& finding) const {
+std::optional<ir::Program> Show::load(show::Origin& origin, model::Finding& finding) const {
     if (model_.ends_with(model::kProgramEnding)) return model::load_program(model_, finding);
     auto model = model::load_model(model_, load_, finding);
     if (!model) return std::nullopt;
-    metadata = std::move(model->metadata);
+    origin.metadata = std::move(model->metadata);
+    origin.deciding = std::move(model->deciding);
     return std::move(model->program);
 }
 
@@ -87,9 +88,8 @@ std::string Show::picture(const ir::Program& program, const show::Origin& origin
 
 Outcome Show::run(Terminal terminal, std::istream&) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
-    show::Origin origin{.sources = &finding.sources, .metadata = {}};
-    show_stage(terminal, "loading " + model_);
-    const auto program = load(origin.metadata, finding);
+    show::Origin origin{.sources = &finding.sources, .metadata = {}, .deciding = {}};
+    const auto program = load(origin, finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
