@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import doctest
 import enum
+import importlib.util
 import inspect
 import pathlib
 import re
@@ -11,15 +12,19 @@ import pytest
 
 import lemma
 
-onnx = pytest.importorskip("onnx")
-import lemma.backend  # noqa: E402
+MODULES = [lemma]
+for needed, name in (("onnx", "lemma.backend"), ("dask", "lemma.dask")):
+    if importlib.util.find_spec(needed):
+        MODULES.append(importlib.import_module(name))
 
 TESTS = "".join(
-    path.read_text() for path in pathlib.Path(__file__).parent.glob("test_*.py") if path.name != "test_public.py"
+    path.read_text()
+    for path in pathlib.Path(__file__).parent.glob("test_*.py")
+    if path.name != "test_public.py"
 )
 DOCTESTS = "".join(
     example.source
-    for module in (lemma, lemma.backend)
+    for module in MODULES
     for name in module.__all__
     for found in doctest.DocTestFinder(recurse=True).find(getattr(module, name), name)
     for example in found.examples
@@ -28,7 +33,7 @@ USES = TESTS + DOCTESTS
 
 
 def members():
-    for module in (lemma, lemma.backend):
+    for module in MODULES:
         for name in module.__all__:
             value = getattr(module, name)
             yield f"{module.__name__}.{name}", name, value
