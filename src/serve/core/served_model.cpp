@@ -213,7 +213,7 @@ std::vector<TensorValue> random_inputs(const ServedModel& model, int64_t items, 
         const auto bytes = byte_size(value.type, value.shape);
         if (!count || !bytes || value.type == LEMMA_STR || input.optional) return {};
         auto memory = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(*bytes));
-        const size_t width = lemma_type_size(value.type);
+        const auto width = static_cast<size_t>(element_size(value.type));
         for (int64_t i = 0; i < *count; ++i) {
             std::byte* const to = memory->data() + static_cast<size_t>(i) * width;
             const double unit = static_cast<double>(next()) / static_cast<double>(1u << 31);

@@ -51,17 +51,24 @@ std::string_view code_name(Code code) { return kInfos.at(static_cast<size_t>(cod
 int http_status(Code code) { return kInfos.at(static_cast<size_t>(code)).http; }
 
 std::string_view datatype_name(int type) {
-    for (const auto& [known, name] : kDatatypes) {
-        if (known == type) return name;
+    for (const Datatype& known : kDatatypes) {
+        if (known.type == type) return known.name;
     }
     return {};
 }
 
 int datatype_from_name(std::string_view name) {
-    for (const auto& [type, known] : kDatatypes) {
-        if (known == name) return type;
+    for (const Datatype& known : kDatatypes) {
+        if (known.name == name) return known.type;
     }
     return LEMMA_NO_TYPE;
+}
+
+int64_t element_size(int type) {
+    for (const Datatype& known : kDatatypes) {
+        if (known.type == type) return known.size;
+    }
+    return 0;
 }
 
 std::optional<int64_t> volume(const Shape& shape) {
@@ -78,7 +85,7 @@ std::optional<int64_t> volume(const Shape& shape) {
 std::optional<int64_t> byte_size(int type, const Shape& shape) {
     const auto count = volume(shape);
     if (!count) return std::nullopt;
-    return checked_mul(*count, static_cast<int64_t>(lemma_type_size(type)));
+    return checked_mul(*count, element_size(type));
 }
 
 std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }

@@ -53,6 +53,8 @@ inline std::unexpected<Failure> fails(Code code, std::string message) {
 std::string_view datatype_name(int type);
 // LEMMA_NO_TYPE if there is none.
 int datatype_from_name(std::string_view name);
+// Bytes of an element; 0 for strings.
+int64_t element_size(int type);
 
 // The number of elements; empty if an extent is negative or the product is too large.
 std::optional<int64_t> volume(const Shape& shape);
