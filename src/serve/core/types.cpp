@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <utility>
 
 #include "base/checked.h"
 
@@ -30,20 +29,26 @@ constexpr std::array<CodeInfo, kCodes> kInfos = {{{"good", 200},
                                                   {"unavailable", 503},
                                                   {"internal", 500}}};
 
-constexpr std::array<std::pair<int, std::string_view>, 14> kDatatypes = {{{LEMMA_F32, "FP32"},
-                                                                          {LEMMA_F64, "FP64"},
-                                                                          {LEMMA_F16, "FP16"},
-                                                                          {LEMMA_BF16, "BF16"},
-                                                                          {LEMMA_I8, "INT8"},
-                                                                          {LEMMA_I16, "INT16"},
-                                                                          {LEMMA_I32, "INT32"},
-                                                                          {LEMMA_I64, "INT64"},
-                                                                          {LEMMA_U8, "UINT8"},
-                                                                          {LEMMA_U16, "UINT16"},
-                                                                          {LEMMA_U32, "UINT32"},
-                                                                          {LEMMA_U64, "UINT64"},
-                                                                          {LEMMA_BOOL, "BOOL"},
-                                                                          {LEMMA_STR, "BYTES"}}};
+struct Datatype {
+    int type;
+    std::string_view name;
+    int64_t size;
+};
+
+constexpr std::array<Datatype, 14> kDatatypes = {{{LEMMA_F32, "FP32", 4},
+                                                  {LEMMA_F64, "FP64", 8},
+                                                  {LEMMA_F16, "FP16", 2},
+                                                  {LEMMA_BF16, "BF16", 2},
+                                                  {LEMMA_I8, "INT8", 1},
+                                                  {LEMMA_I16, "INT16", 2},
+                                                  {LEMMA_I32, "INT32", 4},
+                                                  {LEMMA_I64, "INT64", 8},
+                                                  {LEMMA_U8, "UINT8", 1},
+                                                  {LEMMA_U16, "UINT16", 2},
+                                                  {LEMMA_U32, "UINT32", 4},
+                                                  {LEMMA_U64, "UINT64", 8},
+                                                  {LEMMA_BOOL, "BOOL", 1},
+                                                  {LEMMA_STR, "BYTES", 0}}};
 
 }  // namespace
 
