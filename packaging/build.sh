@@ -30,7 +30,7 @@ make_tarball() {
     install_into "$stage" "/$name" program library development
     install -D "$build/static/lemma_jit.so" "$stage/$name/lib/lemma/lemma_jit.so"
     tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
-        -cf - "$name" | xz -T0 -6 >"$output/$name.tar.xz"
+        -cf - "$name" | xz -T0 >"$output/$name.tar.xz"
     rm -rf "$stage"
 }
 
