@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "model/input_names.h"
 #include "model/onnx/external.h"
 #include "onnx/read.h"
 #include "onnx/validate.h"
