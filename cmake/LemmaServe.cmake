@@ -1,6 +1,10 @@
 # lemma_serve: `lemma serve` with gRPC and libmicrohttpd, on the public library. It is built if the
-# libraries are there; LEMMA_SERVE=OFF leaves it out, LEMMA_SERVE=ON requires them.
+# libraries are there, but not in builds with sanitizers, which test the core alone. LEMMA_SERVE=OFF
+# leaves it out, LEMMA_SERVE=ON requires it.
 set(LEMMA_SERVE AUTO CACHE STRING "Build `lemma serve`: ON, OFF or AUTO")
+if(LEMMA_SERVE STREQUAL "OFF" OR (LEMMA_SERVE STREQUAL "AUTO" AND NOT LEMMA_SHARED))
+  return()
+endif()
 find_library(LEMMA_MICROHTTPD microhttpd)
 find_path(LEMMA_MICROHTTPD_INCLUDE microhttpd.h)
 find_library(LEMMA_GRPC grpc++)
@@ -11,9 +15,7 @@ if(LEMMA_MICROHTTPD AND LEMMA_MICROHTTPD_INCLUDE AND LEMMA_GRPC AND LEMMA_GRPC_P
    AND Protobuf_FOUND AND Protobuf_PROTOC_EXECUTABLE)
   set(found TRUE)
 endif()
-if(LEMMA_SERVE STREQUAL "OFF")
-  return()
-elseif(NOT found AND LEMMA_SERVE STREQUAL "AUTO")
+if(NOT found AND LEMMA_SERVE STREQUAL "AUTO")
   message(STATUS "no gRPC or libmicrohttpd: `lemma serve` is not built")
   return()
 elseif(NOT found)
