@@ -224,33 +224,32 @@ class DecidedModels:
     """An ONNX model with inputs whose values decide shapes: one model for each of their values."""
 
     _kept = 8
-    _small = 4096  # elements of an input that may decide shapes
 
     def __init__(self, source: Source, options: dict[str, Any]) -> None:
         self._source = source
         self._options = options
         self._models: OrderedDict[object, Model] = OrderedDict()
+        self._deciding: set[str] | None = None  # known after the first load; None: all inputs
 
     def run(self, feed: Mapping[str, Any], stop: _lemma.Stop | None = None) -> dict[str, Any]:
         arrays = {name: np.asarray(value) for name, value in feed.items()}
-        key = tuple(
-            (name, array.shape, array.dtype.str, self._value(array))
-            for name, array in sorted(arrays.items())
-        )
-        model = self._models.pop(key, None)
+        model = self._models.pop(self._key(arrays), None)
         if model is None:
             numbers = {name: a for name, a in arrays.items() if a.dtype.kind in "fiub"}
             model = load(self._source, values=numbers, **self._options)
-        self._models[key] = model
+            self._deciding = set(model.graph.raw.get("deciding", arrays))
+        self._models[self._key(arrays)] = model
         while len(self._models) > self._kept:
             self._models.popitem(last=False)
         known = {info.name for info in model.inputs}
         return model.run({n: a for n, a in arrays.items() if n in known}, stop=stop)
 
-    def _value(self, array: Any) -> object:
-        if array.size > self._small:
-            return None
-        return tuple(array.ravel().tolist()) if array.dtype.kind in "OUS" else array.tobytes()
+    def _key(self, arrays: dict[str, Any]) -> object:
+        return tuple(
+            (name, array.shape, array.dtype.str, array.tobytes())
+            for name, array in sorted(arrays.items())
+            if array.dtype.kind in "fiub" and (self._deciding is None or name in self._deciding)
+        )
 
 
 def needs_values(error: UsageError) -> bool:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,18 +49,6 @@ class Engine(NamedTuple):
         return f"{self.name} {self.target}".strip()
 
 
-def on_disk(files: list[tuple[str, Any]], folder: str) -> str:
-    """Writes files to a folder; returns the path of the first."""
-    for name, content in files:
-        path = os.path.realpath(os.path.join(folder, name))
-        if not path.startswith(os.path.realpath(folder) + os.sep):
-            raise UsageError(f"the file `{name}` lies outside of the model")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content)
-    return os.path.join(folder, files[0][0])
-
-
 def _infos(of: _lemma.Model | _lemma.Session, group: int) -> list[TensorInfo]:
     return [TensorInfo(*fields) for fields in of._infos(group)]
 
@@ -90,11 +77,7 @@ class Model(_lemma.Model):
     """
 
     def __init__(self, source: Any, options: dict[str, Any]) -> None:
-        path = source
-        if not isinstance(source, str):
-            self._folder = tempfile.TemporaryDirectory(prefix="lemma-")
-            path = on_disk(source, self._folder.name)
-        super().__init__(path, options)
+        super().__init__(source, options)
         self._made_from = source, {
             name: value for name, value in options.items() if name not in ("stop", "progress")
         }

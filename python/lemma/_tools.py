@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from . import _lemma, _show
 from ._errors import Diagnostic
 from ._literals import literal
-from ._model import _NUMERICS, _REALS, Source, _chosen, _in_range, memory_files, on_disk
+from ._model import _NUMERICS, _REALS, Source, _chosen, _in_range, memory_files
 
 
 class Report(tuple[Diagnostic, ...]):
@@ -94,9 +93,7 @@ def check(
         relax_broadcast=int(relax_broadcast),
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)):
-        with tempfile.TemporaryDirectory(prefix="lemma-") as folder:
-            path = on_disk(memory_files(source, format, files), folder)
-            return Report(_lemma.check(path, options))
+        return Report(_lemma.check(memory_files(source, format, files), options))
     return Report(_lemma.check(os.fspath(source), options))
 
 

@@ -48,6 +48,10 @@ graph Slow {
 """
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long; run.py runs it with --slow only")
+
+
 @pytest.fixture
 def write(tmp_path: pathlib.Path):
     """A function that writes a model to a file and returns the path."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 import pickle
 import threading
 
+import dask.array as da
 import numpy as np
 import pytest
 
-da = pytest.importorskip("dask.array")
-
-import lemma  # noqa: E402
-import lemma.dask  # noqa: E402
+import lemma
+import lemma.dask
 
 DENSE = """
 import math, nn;

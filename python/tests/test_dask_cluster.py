@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-pytest.importorskip("distributed")
-
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "python" / "score_with_dask.py"
 
 
+@pytest.mark.slow
 def test_scores_more_than_a_worker_holds_and_survives_a_killed_worker():
     command = [sys.executable, str(EXAMPLE), "--rows=260000", "--memory=250MB", "--chunk=4000"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

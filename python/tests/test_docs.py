@@ -4,13 +4,10 @@ from __future__ import annotations
 import pathlib
 import re
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_the_code_of_the_guide_runs(tmp_path, monkeypatch):
-    pytest.importorskip("onnx")
     text = (ROOT / "docs/howto/use-from-python.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 5

@@ -2,14 +2,12 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
-from conftest import ADD, SLOW
+from onnx import TensorProto, helper
 
 import lemma
 import lemma as ort  # the one changed import
-
-onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper  # noqa: E402
 
 
 def relu_model(shape=("batch", 4)):
@@ -126,6 +124,33 @@ def test_wrong_calls():
         ort.InferenceSession(content, device="cpu")
     with pytest.raises(lemma.Error):
         ort.InferenceSession(b"\x08\x07no model")
+
+
+def test_inputs_that_decide_shapes():
+    session = ort.InferenceSession(reshape_model().SerializeToString())
+    assert [port.name for port in session.get_inputs()] == ["x", "shape"]
+    assert session.get_inputs()[1].type == "tensor(int64)"
+    assert session.get_outputs()[0].shape == ["a", "b"]
+    x = np.arange(6, dtype=np.float32)
+    for shape in ([2, 3], [3, 2], [2, 3], [1, -1]):
+        [y] = session.run(None, {"x": x, "shape": np.array(shape, np.int64)})
+        np.testing.assert_array_equal(y, x.reshape(shape))
+    assert session.model is None
+
+
+def test_models_are_kept_by_the_inputs_that_decide(monkeypatch):
+    loads = []
+    import lemma._inference as inference
+
+    original = inference.load
+    monkeypatch.setattr(inference, "load", lambda *a, **k: loads.append(1) or original(*a, **k))
+    session = ort.InferenceSession(reshape_model().SerializeToString())
+    before = len(loads)
+    for step in range(5):
+        x = np.full(6, step, np.float32)
+        [y] = session.run(None, {"x": x, "shape": np.array([2, 3], np.int64)})
+        np.testing.assert_array_equal(y, x.reshape(2, 3))
+    assert len(loads) == before + 1
 
 
 def test_the_header_reader_survives_any_bytes():

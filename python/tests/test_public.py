@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import doctest
 import enum
-import importlib.util
 import inspect
 import pathlib
 import re
@@ -11,11 +10,10 @@ import re
 import pytest
 
 import lemma
+import lemma.backend
+import lemma.dask
 
-MODULES = [lemma]
-for needed, name in (("onnx", "lemma.backend"), ("dask", "lemma.dask")):
-    if importlib.util.find_spec(needed):
-        MODULES.append(importlib.import_module(name))
+MODULES = [lemma, lemma.backend, lemma.dask]
 
 TESTS = "".join(
     path.read_text()
