@@ -7,7 +7,7 @@
 namespace lemma::api {
 
 int hand_over(lemma_model& model, model::Finding& finding, lemma_report** report) {
-    if (!report) return finding.status;
+    if (!report || !has_news(finding)) return finding.status;
     const std::lock_guard lock(model.places);
     std::swap(finding.sources, model.texts);
     const int status = hand_over(finding, report);

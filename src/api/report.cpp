@@ -76,10 +76,12 @@ std::string json_of(model::Finding& finding) {
 
 }  // namespace
 
+bool has_news(const model::Finding& finding) {
+    return !finding.diag.items().empty() || !finding.remarks.empty() || finding.unusable;
+}
+
 lemma_report* make_report(model::Finding& finding) {
-    if (finding.diag.items().empty() && finding.remarks.empty() && !finding.unusable) {
-        return nullptr;
-    }
+    if (!has_news(finding)) return nullptr;
     auto report = std::make_unique<lemma_report>();
     finding.diag.sort_by_place();
     for (const diag::Diagnostic& diagnostic : finding.diag.items()) {

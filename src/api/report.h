@@ -25,7 +25,9 @@ struct lemma_report {
 
 namespace lemma::api {
 
-// The diagnostics, remarks and the error of a finding; null if there are none.
+// Whether a finding has diagnostics, remarks or an error.
+bool has_news(const model::Finding& finding);
+// All of them; null if there are none.
 lemma_report* make_report(model::Finding& finding);
 
 // Hands a finding over to the caller, who may not want it, and returns the status.

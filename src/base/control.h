@@ -1,5 +1,4 @@
-// base/control.h — the control of a call that may take long: cancellation, a
-// time limit, progress.
+// base/control.h — the control of a call that may take long: cancellation, a time limit, progress.
 #pragma once
 
 #include <atomic>
@@ -12,9 +11,8 @@
 
 namespace lemma {
 
-// One for each call. Functions take a pointer, which may be null. Any thread of
-// the call may ask whether to stop; only the thread of the caller reports
-// progress.
+// One for each call. Functions take a pointer, which may be null. Any thread of the call may ask
+// whether to stop; only the thread of the caller reports progress.
 class Control {
 public:
     using Clock = std::chrono::steady_clock;
@@ -26,8 +24,8 @@ public:
 
     // Whether the call should end. The answer stays the same once it is yes.
     bool stop() const;
-    // Reports that `done` of `total` parts are done, and asks whether to stop.
-    // The progress function stops the call if it returns false.
+    // Reports that `done` of `total` parts are done, and asks whether to stop. The progress
+    // function stops the call if it returns false.
     bool stop_after(const char* stage, uint64_t done, uint64_t total) const;
     // Whether an earlier answer was yes.
     bool stopped() const { return why_.load(std::memory_order_relaxed) != Why::Running; }

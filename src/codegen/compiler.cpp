@@ -123,8 +123,7 @@ void Compiler::work(std::vector<Job>& jobs, int threads, const Control* control)
     for (std::thread& helper : helpers) helper.join();
 }
 
-// With a control, this thread reports for all, and ends the work if the call
-// should end.
+// With a control, this thread reports for all, and ends the work if the call should end.
 void Compiler::take_jobs(std::vector<Job>& jobs,
                          std::atomic<size_t>& next,
                          const Control* control) {

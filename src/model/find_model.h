@@ -31,8 +31,8 @@ std::optional<Error> unsupported_format(const std::string& path);
 // The error says what was found instead of a model.
 Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLimits& limits = {});
 
-// The model among files in memory: the first one, a model or an archive by its
-// ending. Other files are found by their names relative to it.
+// The model among files in memory: the first one, a model or an archive by its ending. Other files
+// are found by their names relative to it.
 Result<ModelFile> find_in_memory(std::vector<tensor::MemoryFile> files,
                                  const tensor::SourceLimits& limits = {});
 

@@ -15,8 +15,7 @@ struct MemoryFile {
     SharedBytes bytes;
 };
 
-// Errors name the file: a name that leads out of the model or is hidden, a
-// duplicate, a limit.
+// Errors name the file: a name that leads out of the model or is hidden, a duplicate, a limit.
 Result<std::shared_ptr<const ModelSource>> open_memory(std::vector<MemoryFile> files,
                                                        const SourceLimits& limits = {});
 
