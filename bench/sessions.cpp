@@ -1,0 +1,64 @@
+// The memory of many sessions of one model: prints the resident memory after each, and compares
+// their results bit by bit.
+//
+//     ./dev build bench sessions && build/bench/sessions mobilenet_v2.onnx 16
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <lemma/lemma.hpp>
+
+namespace {
+
+double resident_megabytes() {
+    std::ifstream file("/proc/self/statm");
+    long all = 0, resident = 0;
+    file >> all >> resident;
+    return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+int fail(const lemma::Outcome& outcome) {
+    std::fputs(outcome.text().c_str(), stderr);
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) return std::fputs("usage: sessions MODEL COUNT\n", stderr), 2;
+    lemma::LoadOptions options;
+    options.engine = lemma::EngineChoice::Compile;
+    const lemma::LoadResult loaded = lemma::Model::load(argv[1], options);
+    if (!loaded.ok()) return fail(loaded);
+    const lemma::TensorInfo& input = loaded.model->inputs().front();
+    lemma::Shape shape;
+    std::size_t count = 1;
+    for (const std::int64_t extent : input.shape) {
+        shape.push_back(extent < 0 ? 1 : extent);
+        count *= static_cast<std::size_t>(shape.back());
+    }
+    std::vector<float> pixels(count);
+    for (std::size_t i = 0; i < count; ++i) pixels[i] = static_cast<float>(i % 255) / 255.0F;
+    const std::vector<lemma::TensorView> inputs = {lemma::TensorView::of(pixels.data(), shape)};
+
+    std::vector<lemma::Session> sessions;
+    std::vector<char> first;
+    for (int i = 1; i <= std::atoi(argv[2]); ++i) {
+        lemma::SessionResult made = loaded.model->session();
+        if (!made.ok()) return fail(made);
+        sessions.push_back(std::move(*made.session));
+        std::vector<lemma::TensorView> outputs;
+        for (int time = 0; time < 2; ++time) {
+            outputs.clear();
+            const lemma::Outcome done = sessions.back().run(inputs, outputs);
+            if (!done.ok()) return fail(done);
+        }
+        const auto* const bytes = static_cast<const char*>(outputs[0].data);
+        if (first.empty()) first.assign(bytes, bytes + outputs[0].size);
+        const bool same = std::memcmp(first.data(), bytes, first.size()) == 0;
+        std::printf("%d: %.1f MB%s\n", i, resident_megabytes(), same ? "" : ", other bits");
+        if (!same) return 1;
+    }
+}
