@@ -14,7 +14,7 @@ Result<CallControl> CallControl::make(const lemma_control* given) {
         return std::unexpected(Error{
             fmt::format("a time limit of {} seconds: it must not be negative", control.seconds)});
     }
-    Control::Progress progress;
+    RunControl::Progress progress;
     if (control.progress) {
         progress = [call = control.progress, user = control.user](
                        const char* stage, uint64_t done, uint64_t total) {
@@ -23,7 +23,7 @@ Result<CallControl> CallControl::make(const lemma_control* given) {
     }
     const std::atomic<bool>* const requested = control.stop ? &control.stop->requested : nullptr;
     made.control_ =
-        std::make_unique<const Control>(requested, control.seconds, std::move(progress));
+        std::make_unique<const RunControl>(requested, control.seconds, std::move(progress));
     return made;
 }
 

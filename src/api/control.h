@@ -20,11 +20,11 @@ class CallControl {
 public:
     static Result<CallControl> make(const lemma_control* given);
     // Null if the caller gave none.
-    const Control* get() const { return control_.get(); }
+    const RunControl* get() const { return control_.get(); }
     bool stopped() const { return control_ && control_->stopped(); }
 
 private:
-    std::unique_ptr<const Control> control_;
+    std::unique_ptr<const RunControl> control_;
 };
 
 }  // namespace lemma::api

@@ -13,14 +13,14 @@ namespace lemma {
 
 // One for each call. Functions take a pointer, which may be null. Any thread of the call may ask
 // whether to stop; only the thread of the caller reports progress.
-class Control {
+class RunControl {
 public:
     using Clock = std::chrono::steady_clock;
     using Progress = std::function<bool(const char* stage, uint64_t done, uint64_t total)>;
 
-    Control() = default;
+    RunControl() = default;
     // `cancelled` may be null. No limit if `seconds` is 0.
-    Control(const std::atomic<bool>* cancelled, double seconds, Progress progress);
+    RunControl(const std::atomic<bool>* cancelled, double seconds, Progress progress);
 
     // Whether the call should end. The answer stays the same once it is yes.
     bool stop() const;
@@ -44,7 +44,7 @@ private:
 };
 
 // An error if the call should end.
-inline Result<void> go_on(const Control* control) {
+inline Result<void> go_on(const RunControl* control) {
     if (control && control->stop()) return std::unexpected(control->error());
     return {};
 }

@@ -113,7 +113,8 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
 }
 
 // The objects of the jobs, in parallel.
-void Compiler::work(std::vector<Job>& jobs, int threads, const Control* control) {
+void Compiler::work(std::vector<Job>& jobs, int threads, const RunControl* control) {
+    done_ = 0;
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
     const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
@@ -126,7 +127,7 @@ void Compiler::work(std::vector<Job>& jobs, int threads, const Control* control)
 // With a control, this thread reports for all, and ends the work if the call should end.
 void Compiler::take_jobs(std::vector<Job>& jobs,
                          std::atomic<size_t>& next,
-                         const Control* control) {
+                         const RunControl* control) {
     std::optional<Result<std::unique_ptr<ObjectMaker>>> maker;  // loaded on a cache miss
     for (size_t i = next++; i < jobs.size(); i = next++) {
         Job& job = jobs[i];
@@ -184,7 +185,7 @@ Result<void> Compiler::link(const std::vector<Job>& jobs) {
 }
 
 Result<std::vector<runtime::KernelFunction>> Compiler::compile(
-    std::span<loop::ScheduledKernel* const> kernels, int threads, const Control* control) {
+    std::span<loop::ScheduledKernel* const> kernels, int threads, const RunControl* control) {
     if (!target_.runs_here) {
         return std::unexpected(Error{"code for another processor cannot run here"});
     }

@@ -66,7 +66,7 @@ public:
     Result<std::vector<runtime::KernelFunction>> compile(
         std::span<loop::ScheduledKernel* const> kernels,
         int threads,
-        const Control* control = nullptr);
+        const RunControl* control = nullptr);
     // The function as an object file of the target, with the given name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     // The whole model as one object file of the target (object_maker.h). A kernel that needs too
@@ -97,8 +97,9 @@ private:
     ObjectKey key_of(const loop::Function& function) const;
     std::vector<Job> find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                std::vector<std::string>& names) const;
-    void work(std::vector<Job>& jobs, int threads, const Control* control = nullptr);
-    void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next, const Control* control);
+    void work(std::vector<Job>& jobs, int threads, const RunControl* control = nullptr);
+    void take_jobs(std::vector<Job>& jobs, std::atomic<size_t>& next, const RunControl* control);
+    void report(size_t all);
     std::optional<loop::ScheduledKernel> narrower(const Job& job, Form& form);
     bool find(Job& job);
     Result<void> make(Job& job, ObjectMaker& maker);

@@ -45,7 +45,7 @@ std::shared_ptr<const Code> SharedCode::find(const CodeKey& key) {
     return code;
 }
 
-Result<std::unique_lock<std::recursive_timed_mutex>> SharedCode::wait(const Control* control) {
+Result<std::unique_lock<std::recursive_timed_mutex>> SharedCode::wait(const RunControl* control) {
     constexpr std::chrono::milliseconds kPatience(10);
     std::unique_lock lock(making_, std::defer_lock);
     if (!control) {
@@ -60,7 +60,7 @@ Result<std::unique_lock<std::recursive_timed_mutex>> SharedCode::wait(const Cont
 
 Result<std::shared_ptr<const Code>> SharedCode::get(const CodeKey& key,
                                                     const Maker& make,
-                                                    const Control* control) {
+                                                    const RunControl* control) {
     if (auto code = find(key)) return code;
     LEMMA_TRY(const auto lock, wait(control));
     if (auto code = find(key)) return code;  // another engine has made it meanwhile

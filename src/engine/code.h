@@ -47,9 +47,9 @@ public:
     using Maker = std::function<Result<std::shared_ptr<Code>>()>;
     Result<std::shared_ptr<const Code>> get(const CodeKey& key,
                                             const Maker& make,
-                                            const Control* control);
+                                            const RunControl* control);
     // Waits for its turn to make code, unless the call should end.
-    Result<std::unique_lock<std::recursive_timed_mutex>> wait(const Control* control);
+    Result<std::unique_lock<std::recursive_timed_mutex>> wait(const RunControl* control);
 
     // Held by whoever makes code or reads the data of variables.
     std::recursive_timed_mutex& making() { return making_; }

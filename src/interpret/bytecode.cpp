@@ -8,7 +8,7 @@
 
 namespace lemma::interpret {
 
-Result<void> Bytecode::run(std::span<Array* const> arrays, const Control* control) {
+Result<void> Bytecode::run(std::span<Array* const> arrays, const RunControl* control) {
     control_ = control;
     counter_ = 0;
     error_.clear();

@@ -102,7 +102,7 @@ public:
     const std::vector<ir::TensorId>& tensors() const { return tensors_; }
     // Runs the whole loop nest. The error names the access that left its tensor.
     // With a control, it stops when the call should end.
-    Result<void> run(std::span<Array* const> arrays, const Control* control = nullptr);
+    Result<void> run(std::span<Array* const> arrays, const RunControl* control = nullptr);
     // The final value of the append counter.
     int64_t counter() const { return counter_; }
 
@@ -170,7 +170,7 @@ private:
     uint32_t counter_register_ = UINT32_MAX;  // lanes then run one by one
     int64_t counter_ = 0;
     std::string error_;
-    const Control* control_ = nullptr;
+    const RunControl* control_ = nullptr;
     uint32_t patience_ = 0;  // rows until the next look at the control
 };
 

@@ -66,7 +66,7 @@ Result<void> Interpreter::run_main() {
     const std::vector<ir::OpId>& operations = program_.graphs[program_.main].operations;
     for (size_t i = 0; i < operations.size(); ++i) {
         if (options_.on_progress) options_.on_progress(i, operations.size());
-        if (const Control* const control = state_.control()) {
+        if (const RunControl* const control = state_.control()) {
             control->stop_after("run", i, operations.size());  // the operation asks
         }
         LEMMA_TRY(run_operation(operations[i]));

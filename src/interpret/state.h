@@ -52,8 +52,8 @@ public:
     // ---- One run --------------------------------------------------------------------------------
 
     // Of the calls until the next one; null: nobody stops them.
-    void set_control(const Control* control) { control_ = control; }
-    const Control* control() const { return control_; }
+    void set_control(const RunControl* control) { control_ = control; }
+    const RunControl* control() const { return control_; }
 
     // Takes the inputs, and what they tell of extents.
     Result<void> begin_run(const NamedArrays& inputs);
@@ -128,7 +128,7 @@ private:
     Values variables_;  // given, or from updates
     Values stored_;     // from the source
     VariableSource source_;
-    const Control* control_ = nullptr;
+    const RunControl* control_ = nullptr;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> known_;  // as constants
     ir::OpId failed_;
     bool failed_for_inputs_ = false;

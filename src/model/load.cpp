@@ -29,7 +29,7 @@ using Loaded = Result<std::optional<LoadedModel>>;
 // After a stage of loading: found, checked, composed, and its data checked.
 enum class Stage : uint64_t { Found, Checked, Composed, Complete };
 Result<void> after(Stage stage, const LoadOptions& options) {
-    const Control* const control = options.control;
+    const RunControl* const control = options.control;
     const auto all = static_cast<uint64_t>(Stage::Complete);
     if (control && control->stop_after("load", static_cast<uint64_t>(stage), all))
         return std::unexpected(control->error());

@@ -60,7 +60,7 @@ struct LoadOptions {
     std::vector<std::string> inputs;
     std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
     ProfileOptions profile;
-    const Control* control = nullptr;  // may be missing
+    const RunControl* control = nullptr;  // may be missing
 };
 
 }  // namespace lemma::model

@@ -35,7 +35,7 @@ public:
     // its steps. An error if an index left its tensor; the engine words the message.
     Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
     // Looks at it between steps; null: nobody stops a run.
-    void set_control(const Control* control) { control_ = control; }
+    void set_control(const RunControl* control) { control_ = control; }
     // Some items of a kernel.
     Result<void> run_items(const KernelCall& call, int64_t begin, int64_t end);
 
@@ -67,7 +67,7 @@ private:
     std::vector<void*> pieces_;
     std::vector<std::vector<Follower>> followers_;
     int64_t bytes_ = 0;
-    const Control* control_ = nullptr;
+    const RunControl* control_ = nullptr;
     std::vector<double>* seconds_ = nullptr;
     double inner_ = 0;  // seconds of the steps inside of the current one
     // Every other iteration of a loop walks its items backwards, because the weights read last are

@@ -294,7 +294,7 @@ bool Model::check_weights(model::Finding& finding) const {
 }
 
 // The interpreter needs all of them; a missing file is reported now.
-bool Model::load_variables(const Control* control, model::Finding& finding) {
+bool Model::load_variables(const RunControl* control, model::Finding& finding) {
     interpret::State checking(program_);
     checking.set_variable_source([this](ir::TensorId id) { return variable_array(id); });
     for (uint32_t i = 0; i < program().tensors.size(); ++i) {

@@ -45,7 +45,7 @@ struct SessionOptions {
     // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
     std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
-    const Control* control = nullptr;              // of the call; may be missing
+    const RunControl* control = nullptr;           // of the call; may be missing
     EngineKind engine = EngineKind::Auto;
     int threads = 1;
     CompileOptions compile;
@@ -96,7 +96,7 @@ private:
     bool choose_engine(const SessionOptions& options, model::Finding& finding);
     Result<void> keep_values(const std::map<std::string, tensor::Tensor>& values);
     bool check_weights(model::Finding& finding) const;
-    bool load_variables(const Control* control, model::Finding& finding);
+    bool load_variables(const RunControl* control, model::Finding& finding);
 
     std::optional<uint64_t> random_weights_;
     std::unique_ptr<model::Weights> weights_;  // from `--weights`; may be missing

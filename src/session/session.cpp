@@ -145,7 +145,7 @@ std::optional<interpret::NamedArrays> Session::step(const interpret::NamedArrays
                                                     model::Finding& finding) {
     if (!check_deciding(inputs, finding)) return std::nullopt;
     auto outputs = executor_->run(inputs);
-    const Control* const control = state_->control();
+    const RunControl* const control = state_->control();
     if (!outputs && control && control->stopped()) {
         finding.fail(control->error());
         return std::nullopt;

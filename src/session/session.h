@@ -44,7 +44,7 @@ public:
     // Compiles for the shapes of the inputs; checks whether they fit.
     bool prepare(const interpret::NamedArrays& inputs, model::Finding& finding);
     // Of the following calls, until another one is set; null: nobody stops them.
-    void set_control(const Control* control) { state_->set_control(control); }
+    void set_control(const RunControl* control) { state_->set_control(control); }
     // The current value of a variable; null if it has none yet.
     const interpret::Array* variable(const std::string& name) const {
         return state_->variable(name);
@@ -58,10 +58,10 @@ public:
     engine::Engine* engine() { return engine_; }
     // The engine for runs without the session: only if no input decides shapes by its values.
     engine::Engine* direct_engine() { return decided_.empty() ? engine_ : nullptr; }
-    // The model for code generators, with kernels for the target. `shapes` has bounds of the extents
-    // that the model leaves open, by the name of the input. Those with different bounds are given to
-    // each run. For sessions with a compiled engine. Of the options, numerics and weights are those
-    // of the session.
+    // The model for code generators, with kernels for the target. `shapes` has bounds of the
+    // extents that the model leaves open, by the name of the input. Those with different bounds are
+    // given to each run. For sessions with a compiled engine. Of the options, numerics and weights
+    // are those of the session.
     using ShapeRange = std::vector<ir::Interval>;
     Result<engine::Frozen> freeze(const engine::FreezeOptions& wanted,
                                   const std::map<std::string, ShapeRange>& shapes) const;
