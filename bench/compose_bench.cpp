@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures composing: AlexNet from its text, and generated graphs of 1,000 to 20,000 operations,
 // where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>

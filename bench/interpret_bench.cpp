@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the interpreter: iterations per second on typical formulas. ./dev bench
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures reading of NNEF 1.0 documents: flat graphs of 10,000 and 100,000 operations (6 MB),
 // where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // The other side of onnx_load.py: creates a session of ONNX Runtime for each `LEVEL PATH` line on stdin, and answers
 // with its milliseconds of CPU time. The runtime is the package onnxruntime-node, found in the folder that NODE_PATH names.

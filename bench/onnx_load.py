@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How long loading ONNX models takes in the library, and in ONNX Runtime: `bench/onnx_load.py [OPTIONS] MODEL…`
 
 Both stay in one process each, which has loaded the model once before; they take turns, and the ratio is the median

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """New operators of a few lines against the library's own kernels of their class: both graphs of each model
 in examples/new_operators take turns. `bench/operators.py LEMMA [ROUNDS] [OPTION…]`, with options of
 `lemma bench` as `--numerics=fast`; told are the least times, and the median over the rounds of the ratio of

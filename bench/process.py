@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command many times: the least and the median wall time, start of the process included, the least
 processor time, and the peak of its memory. `bench/process.py [-n RUNS] COMMAND …`"""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of many sessions of one model: prints the resident memory after each, and compares
 // their results bit by bit.
 //

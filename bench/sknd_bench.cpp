@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the SkriptND front end: each step over the whole standard library, and over generated
 // modules of 1,000 to 20,000 operators, where the time must be linear. ./dev bench
 #include <benchmark/benchmark.h>

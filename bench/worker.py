@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that runs a model on request: it prints a line of JSON when it is ready, and the times of
 the runs, in milliseconds, for each line `run COUNT`."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # lemma_jit: the code generator with LLVM's shared library, as Debian's packages have it.
 set(sources src/codegen/llvm/library.cpp src/base/part_version.cpp src/driver/fmt.cpp)
 add_library(lemma_jit MODULE ${sources})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is installed where, and the target `product` of all of it. Everything is found relative to the
 # installed files, so that a prefix can be moved.
 include(CMakePackageConfigHelpers)

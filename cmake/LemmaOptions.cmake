@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler settings shared by every target.
 # Without options: a release as users install it. The presets choose what developers build.
 option(LEMMA_TESTS "Build the tests" OFF)

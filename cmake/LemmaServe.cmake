@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # lemma_serve: `lemma serve` with gRPC and libmicrohttpd, on the public library. It is built if the
 # libraries are there, but not in builds with sanitizers, which test the core alone. LEMMA_SERVE=OFF
 # leaves it out, LEMMA_SERVE=ON requires it.

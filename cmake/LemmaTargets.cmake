@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # lemma_precompiled(target): the target compiles with the one precompiled header of the libraries,
 # cmake/precompiled.h. It is made once: by the first target.
 function(lemma_precompiled target)

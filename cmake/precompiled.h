@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What most sources include, parsed once for all libraries (lemma_precompiled). Sources still include
 // what they use: nothing may depend on this file.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DOUTPUT=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: writes a C++ source with a
 # digest of the files and the version, for src/codegen/engine_version.h.
 set(all "${VERSION}")

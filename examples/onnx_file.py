@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX files without any package: the few messages of the protobuf format that the examples
 need. Each function returns the bytes of one message."""
 import struct

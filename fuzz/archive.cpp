@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as an archive: opens, lists and reads every file. This must end without a fault, and the
 // parts of a file must agree with the whole.
 #include "tensor/archive/archive.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as an entry of the object cache: the header, then the object for the linker. The linked
 // code is not run.
 #include <fstream>

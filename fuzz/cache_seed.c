@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A kernel with loops, constants and calls of the C library. */
 #include <math.h>
 

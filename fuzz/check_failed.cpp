@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces base/check.cpp in fuzz targets: libFuzzer keeps the input of an abort, but not of an
 // exit.
 #include "base/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a main module: a module that passes the type check is composed within tight limits. The
 // program must pass the verifier, and its text must read back as the same program.
 #include <cstdint>

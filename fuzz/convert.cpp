@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a model of any format: a model that loads is written in every format. The writer refuses
 // it, or the written model loads and computes the same numbers.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a .dat file: a readable file must read back after it is written in the same layout.
 #include "base/check.h"
 #include "seeds.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as the text of a program: reading must end without a fault. A readable program must print,
 // and read back as the same text.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz/model_text.h — small models as SkriptND text, controlled by bytes: empty and absurd extents,
 // windows that reach far outside, indices from data, loops, runtime extents.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes control a generator of small models with extreme extents. A model that composes is planned.
 // A small one runs in the interpreter and in compiled kernels, on memory between inaccessible
 // pages. Both must give the same results. It is also written as C, twice, with the same bytes.

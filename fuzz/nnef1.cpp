@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as an NNEF 1.0 document and as a quantisation file, in every dialect: parsing and printing
 // must end without a fault. A valid document must read back as the same document.
 #include <cstdint>

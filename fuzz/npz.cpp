@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as an .npz file: reading gives arrays with unique names, or an error.
 #include "tensor/archive/npz_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as an ONNX model: reads, validates and imports it with the definitions of its operators.
 #include <memory>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a TensorProto: a readable message must read back after it is written.
 #include "base/check.h"
 #include "seeds.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a .safetensors file: a readable file must read back after it is written.
 #include <algorithm>
 

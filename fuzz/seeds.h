@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz/seeds.h — a mutator for binary formats that random bytes do not reach. It starts from valid
 // files of our own writers, so the repository needs no binary seeds. A harness defines make_seed.
 #pragma once

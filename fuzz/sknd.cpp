@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a main module: parsing, printing and the type check must end without a fault. A text
 // without syntax errors must read back as the same program.
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # packaging/build.sh BUILD OUTPUT: .deb packages and a tarball of what was built in BUILD (the targets
 # product and lemma_jit_static). OUTPUT is emptied, except for its hidden files.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the packages and the tarball of a folder in a fresh Debian 12, which mmdebstrap makes. Follows
 the README word by word as an ordinary user whose home is read-only, then removes lemma-llvm, then all
 packages, and unpacks the tarball. Needs root, and a Debian mirror unless everything was downloaded

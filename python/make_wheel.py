@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a wheel from a build, and tests it in a fresh virtual environment without network.
 
     ./dev wheel                # builds what this needs, then calls it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packs the built package as a wheel. `./dev wheel` puts the files together and calls this."""
 import os
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums in float and in double: the interpreter and strict compiled code have the same bits.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and branches in compiled code against the interpreter: carried values, scans, collected
 // results, run-time counts, and nested graphs.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with run-time extents against the interpreter: the same code with other extents in each
 // run, including empty ones.
 #include <fmt/format.h>

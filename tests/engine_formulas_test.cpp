@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random formulas: strict compiled code has the bits of the interpreter, in both precisions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

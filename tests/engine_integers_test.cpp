@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer overflow and division: both engines follow the rules of docs/numerics.md.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effects of options of compiled code: processor, numerics, cache, and reports.
 #include <gtest/gtest.h>
 #include <unistd.h>

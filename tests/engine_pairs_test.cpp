@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over pairs of rows, such as distances. Compiled code computes squared distances from
 // products where that is exact enough.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax, normalisations and similar models: the number of kernels, and agreement with the
 // interpreter, for rows around the edges of vectors, along all axes, with special values.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions scatter into their result; compiled code lets each element gather its
 // sum.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Horizontal fusion of products with a common operand: the same bits as separate products, in fewer
 // kernels; and the cases in which products must stay separate.
 #include <fmt/format.h>

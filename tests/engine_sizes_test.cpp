@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and indices at the limits of 64 bits, in both engines: empty tensors with huge extents,
 // windows that reach far outside, and overflow in index arithmetic. Compiled kernels run on memory
 // between inaccessible pages.

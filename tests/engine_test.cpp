@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled code against the interpreter, which is the oracle (design D7): random data, shapes
 // around the edges of vectors and tiles, and fusion. The tolerances are those of sums in float.
 #include <fmt/format.h>

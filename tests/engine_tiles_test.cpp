@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of sums of products: tiles that need too many registers become smaller, and long sums are
 // added in parts. Neither changes the order of additions for an element.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows over adjacent rows, elements a few apart, and operands that are contiguous along another
 // axis: vectors at the edges and in between.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages of docs/errors show an example and the output of `lemma check --brief` for it. This
 // test checks every example.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the library exports exactly the functions that its headers declare, in C.
 
     tests/exports_test.py build/release/liblemma.so include/lemma

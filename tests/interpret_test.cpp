@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter on composed programs: every kind of formula, control flow, runtime extents,
 // state. The comments derive the expected numbers by hand.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernel_test [--c=TARGET] [FILTER…]: runs every kernel of the standard library's operators on
 // random memory, with the evaluator of the loop IR, as machine code, and with run_function. All
 // must leave the same bits, and no access may leave its buffer. With filters, only files of

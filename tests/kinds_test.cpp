@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of diagnostic has a golden file that shows it and a page that explains it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // library_engine_test [--all] [--strict] [FILTER…]: the operators of the standard library in
 // compiled code, against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random
 // values, and some (with `--all` every case) also with larger shapes. With `--strict`, strict code

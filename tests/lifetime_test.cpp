@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that are loaded and freed: no memory leaks, and several run at the same time. The
 // environment variable LEMMA_LIFETIMES raises the number of rounds; docs/performance.md has the
 // result for 10,000.

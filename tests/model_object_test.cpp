@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models as object files and shared libraries against the engine: the same kernels give the same
 // bits.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numbers_test [FILTER…]: runs the operators of the standard library and compares the results with
 // tests/stdlib/*/*.numbers. With filters, it runs only files whose path contains one of them.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operator table of ONNX and the definitions in stdlib/onnx agree.
 #include "onnx/operators.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program as started by a shell: by name, through links, installed, beside foreign files.
 // Golden tests run inside the test process and cannot test that.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of chapter 2 of the specification, in both spellings: tests/golden/spec2/X.sknd and
 // its twin tests/golden/spec2/khronos/X.sknd are the same program.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the standard modules. Only this test does: `lemma check` takes them as valid. Each
 // operator has a file in tests/stdlib with its parts, and one with expected numbers. A file there
 // violates each of its asserts, or README.md excuses the assert.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the certificates of the networks in examples/certified on random inputs against 128-bit
 arithmetic, and prints how close the bounds are: bound / largest error seen. Needs the program
 certificate_soundness of a release build."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the documents: links lead to files and headings, named files exist, lines of prose have at
 most 100 columns, paragraphs at most five sentences. Prints `file:line: …` for each violation."""
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the rules of the house that a compiler does not: who may include whom (house style, Part 1),
 the size of files and folders, and what only main.cpp may do. Prints `file:line: …` for each violation."""
 import argparse

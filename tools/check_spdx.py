@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every file of the repository has a licence: an SPDX line among its first lines, or an
 entry in REUSE.toml. Prints `file: …` for each that has none. With --fix it writes the line where it
 knows how comments look; the rest it prints."""

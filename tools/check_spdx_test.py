@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks check_spdx.py on small repositories: what it reports, and what --fix writes."""
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the files given as one C++ source: what sknd/modules/embedded.h declares."""
 import argparse
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Counts the MISRA C:2012 rules that cppcheck reports for the certified C of a model.
 
 Every rule that is reported must have a row in the table of deviations in docs/assurance.md, and every

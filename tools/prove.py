@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Proves a set of programs and refutes mutants of them: `./dev prove` runs it.
 
 `lemma prove` has to prove every goal of each program: the seeds (models of tests/sonnx/cases.h, for the operators

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one model on request, in the engine or as a shared library that `lemma compile` made. It
 // answers `run N` on standard input with the milliseconds of each run, as a line of JSON: the time
 // that the processor spent on it, so that other programs count less.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares Lemma with ONNX Runtime on models: both stay loaded and take turns, so that a machine that
 is slower for a while is slower for both.
 

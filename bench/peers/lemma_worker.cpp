@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one model through the library on request: it answers `run N` on standard input with the
 // milliseconds of each run, as a line of JSON. bench/peers/compare.py compares the programs.
 #include <chrono>

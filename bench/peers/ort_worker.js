@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one model with ONNX Runtime when it is told to: `run N` on standard input is answered with
 // the milliseconds of each run, as a line of JSON. The same protocol as lemma_worker.cpp.
 'use strict';

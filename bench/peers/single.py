@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes models of one operator each, for a comparison with other programs: what an operator costs
 where no neighbour chooses a layout for it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* overhead.c: nanoseconds of lemma_run on a model, without Python. */
 #include <lemma/lemma.h>
 #include <stdio.h>

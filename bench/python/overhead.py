@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a call from Python costs on top of the C interface, on a model of one addition.
 
     ./dev build release lemma_python lemma_jit

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Loads `lemma serve` with many connections, compares every answer with what `lemma run` computes, and
 prints throughput and latency. Arguments after `--` go to the server.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Reads the digit in a picture of 5 x 7 dots, by the C library.
  *
  *     classify examples/digits

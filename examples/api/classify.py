@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads the digit in a picture of 5 x 7 dots, by the C library through ctypes.
 
     ./dev build release lemma_shared

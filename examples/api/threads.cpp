@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads digits in several threads. The threads share one model: each has a session of its own, and
 // all of them use the same weights and code. A run that takes too long is stopped.
 //

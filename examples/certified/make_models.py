@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes seven networks as ONNX files, without any package: `make_models.py FOLDER [NAME…]`.
 
 The networks have the shapes of networks that people certify. Their weights are random with a fixed

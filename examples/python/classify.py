@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads the digit in a picture of 5 x 7 dots.
 
     examples/python/classify.py examples/digits

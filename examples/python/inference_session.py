@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A script for ONNX Runtime that runs on Lemma: only the import differs.
 
     examples/python/inference_session.py model.onnx

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A new operator in four lines of SkriptND, as a function on numpy arrays.
 
     examples/python/new_operator.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Scores an array that is larger than the memory of a worker, on a Dask cluster of two processes.
 
 In the middle it kills one of the workers. Dask starts another one and repeats the lost work. At the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Threads that share one model: weights and code are loaded once.
 
     examples/python/threads.py examples/digits

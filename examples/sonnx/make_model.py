@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a small classifier as an ONNX file, without any package: `make_model.py OUT.onnx`.
 
 It is written the way exporters do it: default attributes, SAME padding, axes from the back, implicit

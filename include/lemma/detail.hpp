@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lemma/detail.hpp — the bodies of lemma.hpp. Include that header instead.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lemma/export.h: marks the exported names of liblemma.so. */
 #ifndef LEMMA_EXPORT_H
 #define LEMMA_EXPORT_H

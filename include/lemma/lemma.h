@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lemma/lemma.h: the library for C99 and for languages that bind C. It loads, inspects and runs
  * models; lemma/tools.h checks, converts and compiles them.
  *

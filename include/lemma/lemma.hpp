@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lemma/lemma.hpp — the library for C++17, as a thin layer over lemma.h. It loads, inspects and
 // runs models. It throws nothing and prints nothing: a failed call returns a status with problems.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lemma/tensor.hpp — the inputs and outputs of a model, and their declarations. C++17.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lemma/tools.h: what the program `lemma` does with models, as functions: checks, conversions, C
  * code, the layout of texts, and descriptions of models and operators as JSON.
  *

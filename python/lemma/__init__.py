@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lemma runs, checks, converts and compiles neural networks: SkriptND, NNEF 1.0 and ONNX.
 
 >>> import lemma, numpy

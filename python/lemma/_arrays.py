@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of callers as contiguous numpy arrays. Contiguous arrays of numbers never come here."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Diagnostics, and the exceptions that carry them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graph of a model as Python values. docs/graph-json.md describes the document behind it."""
 from __future__ import annotations
 

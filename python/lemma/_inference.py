@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`InferenceSession` with the call shape of ONNX Runtime: one changed import switches."""
 from __future__ import annotations
 

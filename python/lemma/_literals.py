@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of Python as SkriptND text."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names, types and metadata of an ONNX file, without its weights.
 
 A small reader of the protobuf wire format. It looks only at the few fields that `InferenceSession`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of SkriptND as functions on arrays."""
 from __future__ import annotations
 

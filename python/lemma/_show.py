@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How models and reports look: as text, and as HTML for notebooks."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks, conversions, C code and layout: what the program `lemma` does."""
 from __future__ import annotations
 

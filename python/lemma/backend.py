@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lemma as a backend of ONNX: the interface of `onnx.backend.base`, which ONNX's tests use.
 
     import lemma.backend

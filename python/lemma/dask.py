@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scores Dask arrays with a model: in this process, or on a cluster.
 
 >>> import dask.array, lemma.dask

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // arrays.h — Python's arrays as tensors of the C interface and back. It uses the buffer protocol,
 // which does not depend on the version of numpy. What is no contiguous buffer of numbers goes
 // through `lemma._arrays`.

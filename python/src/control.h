@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // control.h — stopping long calls: a time limit, `lemma.Stop`, Ctrl-C and progress callbacks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // load.h — loading a model from Python: options and files in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model.h — `lemma._lemma.Model` and `Session`. A model may be called by many threads: it keeps a
 // session for each call that runs at the same time. A model with state has one session, and its
 // callers take turns.

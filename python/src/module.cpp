@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // module.cpp — the extension module `lemma._lemma`. The package `lemma` makes its public classes
 // from those of this module.
 #include <lemma/lemma.h>

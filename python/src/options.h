@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // options.h — dictionaries of options and lists of files as the C interface takes them. The package
 // has checked the values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // report.h — failures of the C interface as Python exceptions, and its reports as Python values.
 #pragma once
 

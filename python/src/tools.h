@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tools.h — `lemma.check`, `convert`, `fmt` and `compile` for the package (lemma/_tools.py).
 #pragma once
 

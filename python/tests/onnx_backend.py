@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own tests of backends (onnx.backend.test) on lemma.backend and prints the counts.
 
     python/tests/onnx_backend.py --package build/release/python --lemma build/release/lemma

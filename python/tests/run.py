@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the package: pytest over tests and doctests, then the types by mypy.
 
     ./dev build release lemma_python lemma_jit

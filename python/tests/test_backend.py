@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """lemma.backend: Lemma behind ONNX's own interface of backends."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of lemma.dask with the schedulers of one process. test_dask_cluster.py has a cluster."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of lemma.dask: a cluster of two processes, one of which is killed."""
 from __future__ import annotations
 

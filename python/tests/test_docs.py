@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The code in docs/howto/use-from-python.md runs."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of examples/python."""
 from __future__ import annotations
 

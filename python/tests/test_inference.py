@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """InferenceSession: the call shape of ONNX Runtime."""
 from __future__ import annotations
 

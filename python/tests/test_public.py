@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public name of the package has a docstring, and a test or a doctest."""
 from __future__ import annotations
 

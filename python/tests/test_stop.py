@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time limits, stopping, Ctrl-C and progress."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks, conversions, C code, layout."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/control.h — cancellation, time limits and progress of one call.
 #pragma once
 

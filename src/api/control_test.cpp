@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancellation, time limits and progress.
 #include <gtest/gtest.h>
 

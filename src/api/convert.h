@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/convert.h — converts tensors between the public header and the interpreter.
 #pragma once
 

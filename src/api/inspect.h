@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/inspect.h — the declarations of a composed model, as the public header returns them.
 #pragma once
 

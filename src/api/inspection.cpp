@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the public header that inspect a model.
 #include <algorithm>
 

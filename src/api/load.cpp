@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads models: options, files and memory.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models from files in memory.
 #include <gtest/gtest.h>
 

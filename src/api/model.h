@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/model.h — the model behind the public header.
 #pragma once
 

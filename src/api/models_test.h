@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/models_test.h — small models for the tests of the library, in a temporary folder.
 #pragma once
 

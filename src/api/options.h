@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/options.h — structures of options from callers with another version of the header.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/report.h — diagnostics for the public headers, and the barrier for exceptions.
 #pragma once
 

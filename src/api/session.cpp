@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions and their runs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions of one model in many threads: they share weights and code, and agree with single runs.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of lemma/tools.h that give texts to the caller.
 #include <lemma/tools.h>
 

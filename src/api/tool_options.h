@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/tool_options.h — fields of the options in lemma/tools.h as options of the rooms below.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of lemma/tools.h that read and write files.
 #include <lemma/tools.h>
 

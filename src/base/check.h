@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/check.h — LEMMA_CHECK stops the program with file and line at a mistake of our own, in every
 // build.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/checked.h — integer arithmetic that reports overflow, and the divisions of SkriptND.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/control.h — the control of a call that may take long: cancellation, a time limit, progress.
 #pragma once
 

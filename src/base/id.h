@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/id.h — typed index into a Store. `struct ExprId : Id<ExprId> {};` makes an id that can
 // only name an expression. A default-constructed id names nothing.
 #pragma once

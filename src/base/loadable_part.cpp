@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/loadable_part.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/loadable_part.h — parts of Lemma with heavy libraries of their own. Each is a file that
 // Lemma finds beside itself or where it is installed, and loads when it is needed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/match.h — `match(variant, [](const A&) {…}, [](const B&) {…})`: every alternative must be
 // covered, so a new kind of node stops the build where it is not handled yet.
 #pragma once

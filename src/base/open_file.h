@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/open_file.h — how Lemma opens files to read them, and the words for errors of files. No
 // call here waits for a pipe that nobody writes to, and none reads without an end.
 #pragma once

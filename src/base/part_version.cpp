@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled into each loadable part: the version of Lemma that it belongs to, which load_symbol
 // compares (base/loadable_part.h).
 #include "base/version.h"

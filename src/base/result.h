@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/result.h — Result<T> for failures of files, memory or the system: a value, or an Error in
 // the user's words.
 #pragma once

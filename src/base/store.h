@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/store.h — Store owns nodes of one kind and hands out typed ids. Table adds a value per id,
 // for the results of a later step.
 #pragma once

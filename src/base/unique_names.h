@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/unique_names.h — makes names unique. Each request takes constant time, however often a name
 // repeats.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base/version.h — the version of the product, as `project` in CMakeLists.txt defines it.
 #pragma once
 

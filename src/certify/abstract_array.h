@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/abstract_array.h — the abstract values of the elements of a tensor, and what is known
 // about the elements together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/arithmetic.h — the scalar operations of formulas on abstract values. With a precision
 // that rounds, the computed value of each operation is rounded and the error grows by the rounding.
 // With an exact one, only the errors of the operands are passed on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operation on abstract values, tried on random numbers that they stand for: the bounds of
 // the result must contain what exact and float arithmetic give. long double is exact enough here.
 #include "certify/arithmetic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/certificate.h — what is established about a model for given ranges of its inputs: a range
 // and an error bound for every tensor, and for every operation whether it can overflow, give NaN or
 // divide by zero. docs/certificate.md explains how to read it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/certify.h — makes the certificate of a program. The abstract interpretation of its
 // formulas gives, element by element, bounds of the exact and of the computed values and of their
 // distance. The error of an operation is the sum of two parts: the error that exact arithmetic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/evaluator.h — evaluates a formula on abstract arrays, step by step in the order of the
 // interpreter. Ints that depend on loop indices only are numbers. A selection is evaluated for each
 // outcome of its condition, with the bounds that the outcome implies.

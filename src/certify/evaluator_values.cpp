@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The abstract values of expressions.
 #include <algorithm>
 #include <array>

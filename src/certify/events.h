@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/events.h — troubles that the evaluation of an operation meets.
 #pragma once
 

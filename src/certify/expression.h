@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/expression.h — a formula prepared for evaluation: its expressions as numbered nodes, each
 // with the innermost loop that it depends on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in functions on abstract values. Each one has bounds on an interval, a bound of its
 // slope, a domain, and the claimed error of the C library.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/norms.h — how much an operation can stretch the distance of two inputs, in the Euclidean
 // norm. Errors and deviations of single elements grow by the sum of the magnitudes of the weights
 // in each layer. The Euclidean norm of all of them grows by the spectral norm, which is much

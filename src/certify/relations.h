@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/relations.h — what elements have to do with each other. A softmax subtracts the maximum
 // of a row from its elements, and divides exponentials by their sum. Bounds of single elements do
 // not see that the difference is at most 0, that the sum is at least 1 and the quotient at most 1.

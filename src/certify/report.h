@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/report.h — a certificate as Markdown, which also reads well in a terminal, and as JSON.
 #pragma once
 

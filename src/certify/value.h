@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/value.h — the abstract value of one number: bounds of what exact arithmetic gives, bounds
 // of what the program computes, and bounds of the distance of the two. All bounds are rounded
 // outwards.

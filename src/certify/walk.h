@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // certify/walk.h — the operations of a program in order, on abstract arrays; see certify.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and branches, and the results of a walk.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Euclidean norms of errors and of deviations from the centre (norms.h).
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/code_memory.h — loads object files as code of this process. They are our own kernels:
 // code and constants that refer to each other and to the C library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/compiler.h — compiles loop functions to machine code, in this process or as object files.
 // The object cache supplies known kernels; LLVM makes the others (object_maker.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/elf_object.h — an object file as a linker sees it. The reader trusts nothing: parts
 // outside of the file and parts that no kernel has are errors.
 #pragma once

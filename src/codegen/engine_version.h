@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/engine_version.h — a digest of the sources that turn a kernel into code. The object cache
 // uses it to refuse objects of another version.
 #pragma once

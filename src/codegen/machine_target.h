@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/machine_target.h — target processors by their short names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "codegen/object_cache.h"
 
 #include <dirent.h>

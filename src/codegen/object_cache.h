@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/object_cache.h — compiled kernels on disk, keyed by a digest of their source. The cache
 // never causes a failure: an unreadable or unwritable object is compiled again.
 #pragma once

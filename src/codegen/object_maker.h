@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/object_maker.h — compiles loop functions to object files. LLVM is large, so it is loaded
 // when the first object is needed; a program with cached kernels never waits for it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/relocation.h — the changes that a linker makes in code once addresses are known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/shared_object.h — an object file as a shared library, without a linker of the system
 // (docs/decisions/shared-objects.md).
 #pragma once

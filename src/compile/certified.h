@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compile/certified.h — the certified C of a model, for what writes or proves it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compile/compile.h — a model as C code or machine code, in files: the work of `lemma compile`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compile/object.h — `lemma compile -o OUT.o` and `-o OUT.so`: a model as machine code.
 #pragma once
 

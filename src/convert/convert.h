@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/convert.h — a loaded model written in another format. Each target has a file here.
 #pragma once
 

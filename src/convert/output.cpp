@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "convert/output.h"
 
 #include <fmt/format.h>

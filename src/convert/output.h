@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/output.h — the destination of a converted model: a folder, an archive, or one file with
 // its data beside it. Files are written to a staging folder first. They move into place when all
 // are complete and valid; otherwise nothing is left.

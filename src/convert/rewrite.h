@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/rewrite.h — rewrites a program in the operations of one format. An operation that the
 // format has stays. An operation with a fitting translation becomes a call of it. Other compounds
 // become their parts.

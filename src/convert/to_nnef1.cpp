@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To NNEF 1.0: graph.nnef, a .dat file for each label, and graph.quant for tensors with quantisers.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To ONNX: one file with the graph and the elements of its variables, or one file for each.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To SkriptND: main.sknd, and a .dat file for each variable.
 #include <algorithm>
 

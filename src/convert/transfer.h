@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/transfer.h — copies tensors and expressions of one program into another that is being
 // built.
 #pragma once

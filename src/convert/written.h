@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/written.h — reads the written files again before a conversion counts as done. They must
 // be a valid model. Changed names of inputs and outputs are reported.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/diagnostic.h — messages to users: kinds, severities, notes, fix-its, and the list that every
 // step reports into. Nothing is printed here; see render.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/excerpt.h — the part of a source line that fits on the screen around a caret. It reads only
 // the part that it shows, even in a very long line.
 #pragma once

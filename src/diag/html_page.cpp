@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Documents as one HTML file: no scripts, no other files, colours for light and dark screens, and a
 // style for paper.
 #include <fmt/format.h>

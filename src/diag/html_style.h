@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/html_style.h — the style sheet of HTML documents.
 #pragma once
 

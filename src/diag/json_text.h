@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/json_text.h — readable JSON: values that fit on a line are not split.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/page.h — documents for people: headings, paragraphs, lists and tables, written as Markdown
 // or as one HTML file. Text is plain; the writers escape it, so that no name can become markup.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/render.h — renders diagnostics as text, `file:line:col: error: text [kind]` with an excerpt,
 // a caret, notes and fix-its; or as one JSON document.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/source.h — the source texts of one run, with line tables made on first use. Look-ups update
 // a cache, so a map belongs to one thread.
 #pragma once

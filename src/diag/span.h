@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/span.h — a byte range in one source file. Every token, node and diagnostic has one.
 #pragma once
 

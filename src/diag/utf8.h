@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/utf8.h — characters of arbitrary bytes: decoding that never fails, widths on a terminal, and
 // text that is safe to print.
 #pragma once

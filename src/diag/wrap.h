@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // diag/wrap.h — breaks text into lines.
 #pragma once
 

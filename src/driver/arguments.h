@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/arguments.h — the arguments of a command: declaration, reading, help and errors. Only
 // arguments.cpp includes the command line library.
 #pragma once

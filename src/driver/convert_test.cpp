@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that a conversion leaves: all files of a valid model, or none.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

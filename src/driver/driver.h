@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/driver.h — the command line as a function: arguments in, exit status and texts out. main()
 // prints them; golden tests compare them (docs/decisions/golden-tests.md).
 #pragma once

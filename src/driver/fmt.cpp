@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fmt's functions, compiled into the program. Debian has fmt only as a shared library, which needs
 // the shared C++ library and so half a millisecond at start (docs/decisions/libraries.md).
 #include <fmt/format-inl.h>

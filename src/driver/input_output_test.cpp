@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a run reads its inputs and writes its outputs: .npz files, pictures and the
 // standard streams.
 #include <gtest/gtest.h>

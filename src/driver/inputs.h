@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/inputs.h — the files of `-i`: tensor files, pictures, and standard input as `-`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/labels.h — the names of classes, for `--labels`.
 #pragma once
 

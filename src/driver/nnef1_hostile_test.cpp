@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hostile documents and data files: each gets a diagnostic quickly.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/options.h — options that several commands share, as arguments of the command line.
 #pragma once
 

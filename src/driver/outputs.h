@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/outputs.h — where a run writes its outputs: a folder, a .npz file, a file for the one
 // output, or standard output.
 #pragma once

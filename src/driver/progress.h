@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/progress.h — what a long command shows on the terminal while it works: one line, with a
 // bar where the amount of work is known.
 #pragma once

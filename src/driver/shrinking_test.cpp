@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models whose files change while a session uses them.
 #include <gtest/gtest.h>
 

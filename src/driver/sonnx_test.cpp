@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The safety profile from the command line, and its statement about execution: every valid order of
 // the nodes gives the same bits.
 #include <fmt/format.h>

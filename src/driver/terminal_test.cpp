@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of a model must not reach the terminal unescaped: its characters could move the cursor,
 // change the title of the window or hide other text.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/time_text.h — durations as readable text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of tract: only the data files have the types.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

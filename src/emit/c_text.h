@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/c_text.h — pieces of C text: identifiers, types, literals, comments.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/intrinsics.h — operators without a formula, as functions of a C support file. They work on
 // flat arrays of double and int64_t; the caller converts elements.
 #pragma once

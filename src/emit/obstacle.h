@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/obstacle.h — what keeps a model from becoming C.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/code.h — what the engines of one program share: the compiler, and for each set of extents
 // a plan with its machine code and its weights in the layout of the kernels.
 #pragma once

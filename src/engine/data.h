@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/data.h — copies between the interpreter's arrays and memory in the tensors' own types.
 #pragma once
 

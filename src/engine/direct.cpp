@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs from the caller's bytes to the engine's, without the interpreter's arrays.
 #include <algorithm>
 #include <cstring>

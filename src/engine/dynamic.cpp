@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with run-time extents: before each call the engine computes the extents and makes memory
 // for the results.
 #include <algorithm>

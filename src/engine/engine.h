@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/engine.h — runs a program with compiled kernels, in the tensors' own types. The
 // interpreter runs the operations that kernels do not support.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/extent_code.h — arithmetic on runtime extents as a kernel: it reads the extents that a run
 // gives, stores numbers that follow from them, and sets a flag if the model does not allow them.
 #pragma once

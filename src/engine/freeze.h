@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/freeze.h — a model as a frozen plan: its kernels for a processor, and the bytes that the
 // steps on constants make.
 #pragma once

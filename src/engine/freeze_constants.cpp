@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a frozen plan: stored data, and what the steps on constants make of it.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runtime extents in a frozen plan: memory for their upper bounds, and the code that computes
 // numbers from them before a kernel runs.
 #include <fmt/format.h>

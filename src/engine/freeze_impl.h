@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/freeze_impl.h — shared parts of freezing; see freeze.h.
 #pragma once
 

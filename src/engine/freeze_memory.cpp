@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives each storage its place in a frozen plan.
 #include <algorithm>
 

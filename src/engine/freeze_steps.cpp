@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates the steps of a plan to those of a frozen plan: storages become places, elements become
 // bytes.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/impl.h — shared parts of the engine; see engine.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes what engines share: the plan, the code, and the constants in the layout of the kernels.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that run once, before the first run: they pack weights in the order of kernel accesses, and
 // compute everything that depends on weights alone.
 #include <algorithm>

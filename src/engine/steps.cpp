@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates the steps of a plan to those of the runtime: storages become pieces of memory,
 // elements become bytes.
 #include "base/match.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/stored.h — which storages of a plan have data in the program or its files.
 #pragma once
 

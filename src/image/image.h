@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // image/image.h — pictures as bytes, and the decoding of PNG and JPEG files.
 #pragma once
 

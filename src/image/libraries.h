@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // image/libraries.h — libpng and libjpeg-turbo, loaded when the first picture is decoded
 // (docs/decisions/image-decoder.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // image/preprocess.h — how a picture becomes a tensor: `--preprocess=imagenet`, or spelled out,
 // `--preprocess=resize=256,crop=224,mean=0.5,std=0.5`.
 #pragma once

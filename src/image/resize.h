@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // image/resize.h — pictures in another size, and parts of pictures. The numbers are those of Pillow
 // (PIL), on which most models were trained; a test compares them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/array.h — a tensor of the interpreter: reals in double, integers and bools in int64,
 // rounded to the dtype after each operation (design D7).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/bytecode.h — a formula compiled once to instructions over registers, each placed at the
 // outermost loop that it depends on. The innermost loop runs in lanes: every instruction computes a
 // row of steps. All accesses are checked.

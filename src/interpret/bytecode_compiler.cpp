@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles a formula to bytecode: every expression gets a register and an instruction at the
 // outermost loop that it depends on.
 #include <fmt/format.h>

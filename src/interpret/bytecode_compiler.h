@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/bytecode_compiler.h — the parts of the compiler of formulas; see bytecode.h.
 #pragma once
 

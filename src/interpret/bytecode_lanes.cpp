@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of bytecode: one row of lanes per instruction.
 #include <algorithm>
 #include <cmath>

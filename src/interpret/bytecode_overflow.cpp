@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emits instructions that detect overflow in index arithmetic.
 #include <algorithm>
 #include <cmath>

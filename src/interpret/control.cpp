@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops: their graphs run in place, and their results become the outputs of the
 // operation.
 #include <fmt/format.h>

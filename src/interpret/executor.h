@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/executor.h — whatever runs a model, one step at a time. The interpreter is one, and the
 // engine is another; both work on the same State.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/functions.h — the built-in functions of formulas, in double.
 #pragma once
 

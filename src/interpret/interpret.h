@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/interpret.h — the oracle (design D7): runs an ir::Program by plain loops over its
 // formulas, in double and int64, with every access checked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/intrinsic.h — the operators that no formula expresses (design D1): a SkriptND signature
 // in stdlib/ and one C++ function each, found by name.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/lifetimes.h — until when the interpreter needs the values of tensors.
 #pragma once
 

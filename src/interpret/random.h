@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/random.h — random numbers that depend only on a seed and a position: SplitMix64 over a
 // counter. They are the same on every machine, in every engine and for every number of threads.
 #pragma once

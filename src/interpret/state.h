@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interpret/state.h — what executors work on: the program, the values of its variables from run to
 // run, and in a run the values of tensors and the extents that are known.
 #pragma once

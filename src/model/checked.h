@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/checked.h — the whole work of `lemma check` for one model.
 #pragma once
 

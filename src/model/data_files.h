@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/data_files.h — the data of a model's variables: finds the .dat file of a variable and
 // checks whether it fits (notes-sknd, resolution 13).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/dump.h — the tokens or the tree of a model as text, for debugging and golden files:
 // `--dump=tokens|tree`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/files.h — reads and writes text files, and formats errors for the user.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/find_model.h — finds the model of a MODEL argument: a file, a folder or an archive, and its
 // format.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/finding.h"
 
 #include <fmt/format.h>

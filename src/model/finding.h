@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/finding.h — the results of a command for one model, and a list of them as JSON.
 #pragma once
 

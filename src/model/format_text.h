@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/format_text.h — a SkriptND or NNEF 1.0 text in the canonical layout: the work of `lemma
 // fmt`.
 #pragma once

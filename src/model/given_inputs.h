@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/given_inputs.h — the inputs of a model that a user gives as files: `-i NAME=FILE`, or
 // `-i FILE` for the inputs in order.
 #pragma once

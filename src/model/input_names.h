@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/input_names.h — the error for an input that a model does not have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline of a model, for all formats on one page:
 //
 //     find → read → check → compose → ir::Program → data

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/load.h — the pipeline of a MODEL of any format. Code that checks, shows, runs or converts
 // models needs only this header.
 #pragma once

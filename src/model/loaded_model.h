@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/loaded_model.h — a model of any format as one program, with the data of its variables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/options.h — options for checking and loading a model, from the command line or the API.
 #pragma once
 

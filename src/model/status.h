@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/status.h — the exit status of commands.
 #pragma once
 

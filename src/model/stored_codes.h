@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/stored_codes.h — data files with quantised items: codes become the reals that they stand
 // for, according to the variable's `@quantize` (NNEF 1.0.4, 5.2.1; SkriptND 2.14).
 #pragma once

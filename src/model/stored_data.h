@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/stored_data.h — reads a .dat file of a model as the data of a variable.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/weights.h — the data of a model's variables in one file with named tensors,
 // `--weights=FILE.safetensors`: reading and writing.
 #pragma once

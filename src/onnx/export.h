@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/export.h — a program as an ONNX model. Operations of the modules `onnx.…` become nodes of
 // the same name. Compounds of other modules become their parts. convert/rewrite.h brings operations
 // of other modules to this form first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/external.h — the data of a model in a second file, for models too large for protocol
 // buffers.
 #pragma once

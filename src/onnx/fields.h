@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/fields.h — field numbers of onnx.proto, for reading and writing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides which bytes of a model's file are held at once: all but the elements of large tensors.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import.h — a model as operator calls. Import brings older opsets to the newest one,
 // evaluates arithmetic on shapes, and makes inputs that decide shapes attributes of the calls.
 #pragma once

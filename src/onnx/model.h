@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/model.h — an ONNX model as its file states it: graphs, nodes, attributes, tensors. Names are
 // strings, nothing is resolved yet. Every part has a place, a line of `Model::paths`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of the operator table for ONNX itself, by name. docs/howto/add-an-onnx-operator.md walks
 // through one.
 #include "onnx/operators.h"

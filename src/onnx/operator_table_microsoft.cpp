@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of the operator table for the domain com.microsoft of ONNX Runtime, by name.
 #include "onnx/operators.h"
 

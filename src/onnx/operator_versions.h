@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/operator_versions.h — the versions of the operators of the safety profile. An operator set
 // names one version of each operator: the last one that is not newer than the set.
 #pragma once

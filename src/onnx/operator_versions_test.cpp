@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "onnx/operator_versions.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/operators.h — the one table of ONNX operators. The definition in stdlib/onnx says what an
 // operator computes. The row has all other facts that import, export and the profile need.
 #pragma once

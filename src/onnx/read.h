@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/read.h — reads the bytes of a .onnx file as a Model. It skips unknown fields, as the format
 // requires. Memory use is proportional to the size of the file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/test_model.h — models for tests, written field by field, so that no binary files are needed.
 #pragma once
 

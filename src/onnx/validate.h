@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/validate.h — rules of the format that do not depend on operators: names exist, are defined
 // once and before their use, and operator sets are declared.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/write.h — writes a Model as the bytes of a .onnx file. Unknown fields that were read are
 // written again. Tensors are copied, so their elements keep every bit.
 #pragma once

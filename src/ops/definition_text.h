@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/definition_text.h — parts of a definition as text, in the canonical layout of the
 // printer.
 #pragma once

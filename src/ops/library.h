@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/library.h — the standard operators as texts for people: their definitions and the
 // comments above them.
 #pragma once

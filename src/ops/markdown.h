@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/markdown.h — a page per operator and an index, for docs/operators.
 #pragma once
 

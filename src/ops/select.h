@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/select.h — the operators that a word of the command line selects.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/text.h — operators as text for the terminal and as JSON for tools.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/fake_tools_test.h — scripts with the names of Frama-C and its provers, for tests.
 #pragma once
 

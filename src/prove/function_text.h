@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/function_text.h — one function of a model as a C file of its own: what it uses is declared,
 // functions that it calls have their contracts alone. Names are canonical, so that equal layers
 // have equal files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/process.h — runs a program without a shell, with a time limit. The program and all that it
 // starts form one process group, so that nothing is left over.
 #pragma once

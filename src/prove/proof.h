@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/proof.h — what was proved of each function of a model, as a table and as JSON.
 #pragma once
 

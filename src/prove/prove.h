@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/prove.h — proves functions with Frama-C, several at a time. A function is proved once for
 // its text: later runs take the result from a cache.
 #pragma once

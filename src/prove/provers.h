@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/provers.h — Frama-C and the provers on this machine, and the set-up of Why3 that connects
 // them.
 #pragma once

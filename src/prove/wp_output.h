@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove/wp_output.h — reads what Frama-C's WP prints about the goals of one function.
 #pragma once
 

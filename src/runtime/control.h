@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/control.h — the steps of a run: kernel calls, loops and branches. Memory is named by
 // number. A loop or branch changes the inputs of its body by moving pointers.
 #pragma once

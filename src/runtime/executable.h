@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/executable.h — a compiled model: memory, and kernel calls in order. It does not depend on
 // the compiler.
 #pragma once

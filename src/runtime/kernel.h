@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/kernel.h — the calling convention of compiled code.
 #pragma once
 

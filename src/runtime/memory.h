@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/memory.h — owned memory for kernels: aligned for vectors, in large pages where that pays.
 #pragma once
 

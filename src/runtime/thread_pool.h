@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runtime/thread_pool.h — threads that share the items of one kernel after another. They spin for a
 // moment and then sleep, so that waiting does not slow a busy machine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/options.h — the options of `lemma serve`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/compile_options.h — options of compiled code: the processor, the numerics, and the cache.
 #pragma once
 

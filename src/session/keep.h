@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/keep.h — intermediate tensors that a run returns beside its outputs (`--dump`).
 #pragma once
 

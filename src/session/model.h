@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/model.h — a model that sessions share: the program, the data of its variables, and the
 // compiled code. Nobody changes it after loading; any number of threads may use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/quantize.h — pseudo-quantisation: the quantiser of a tensor becomes an operation of the
 // program, after the one that makes the tensor. Both engines run it like any other operation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/session.h — runs a model step by step. It has the values of the variables and the memory
 // of runs; the rest is in the model, which other sessions may share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/tensors.h — inputs and outputs of a run: files by the names of tensors, random inputs,
 // and summaries of results.
 #pragma once

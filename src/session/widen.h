@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // session/widen.h — exact arithmetic inside operations: an operation of the model rounds its
 // results to f32 once, not at each step of its definition.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/amount.h — counts of a model whose extents may only have bounds: a number, and
 // whether it is exact.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/columns.h — text in columns as wide as their content.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/cost.h — the cost of a program's operations: parameters, multiply-accumulates and
 // memory.
 //

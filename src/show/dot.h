@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/dot.h — a program as a Graphviz graph. Operations are boxes, tensors are edges with
 // their types. Boxes count their variables; bodies of branches and loops are frames.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/json.h — a program as one JSON document, for `lemma show --json`, the library and viewers.
 // docs/graph-json.md describes it.
 #pragma once

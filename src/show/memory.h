@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/memory.h — the memory for inputs and results if operations run one after the other
 // and each tensor is freed after its last use.
 #pragma once

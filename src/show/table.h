@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/table.h — a program as a table: inputs and outputs above, a row per operation with
 // its results and its cost, totals below.
 #pragma once

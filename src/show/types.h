@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show/types.h — dtypes and shapes of a program as text: `f32[1,64,n]`, `i64[4]..(3)`. Long
 // expressions get short names, which a legend explains.
 #pragma once

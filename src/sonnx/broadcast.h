@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/broadcast.h — the implicitly broadcast inputs of a node, and their target shapes. The rules
 // report them; `--fix` inserts Expand nodes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/catalogue.h — the rules and the clauses that they answer, as a page of the documentation.
 #pragma once
 

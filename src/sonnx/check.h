@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/check.h — checks a model against every rule of the profile.
 #pragma once
 

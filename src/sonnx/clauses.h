@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/clauses.h — the statements of the working group's documents, and what answers each one: a
 // rule, or a reason why no static check can.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/defaults.h — omitted attributes for which ONNX has a default. The profile requires them to
 // be explicit (GR4).
 #pragma once

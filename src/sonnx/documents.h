@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/documents.h — what the working group's document of an operator says about types, shapes and
 // versions. Operators without a row have no document yet.
 #pragma once

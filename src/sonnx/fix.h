@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/fix.h — rewrites a model to the explicit form of the profile: defaults written out,
 // explicit padding, axes from the front, broadcasts as nodes, types for every tensor. The results
 // stay the same.

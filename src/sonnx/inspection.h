@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/inspection.h — one rule applied to one model: it counts what it examines, and reports
 // violations and undecided cases.
 #pragma once

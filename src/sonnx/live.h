@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/live.h — the nodes on which an output of the graph depends.
 #pragma once
 

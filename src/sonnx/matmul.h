@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/matmul.h — a MatMul of other ranks as a product of two matrices: the shapes between the
 // Reshape nodes. The rule about ranks and `--fix` use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/metadata.h — whether texts of the metadata mean something: versions, dates, hashes,
 // tolerances, and texts that only hold a place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/operators.h — what the rules ask the operator table (onnx/operators.h).
 #pragma once
 

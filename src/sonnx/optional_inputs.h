@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/optional_inputs.h — omitted inputs of nodes, and values with the same meaning. The profile
 // requires all of them to be given (GR4, graph R1).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/parameters.h — a hash of the parameters of a model, which its metadata can state. It does
 // not depend on how the file stores them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the parts that rules use: hashes, windows, broadcasting; and of the explicit form.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

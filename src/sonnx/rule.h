@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/rule.h — a rule of the safety profile, and the result of checking a model against it.
 // rules/ has the rules, a file per family.
 #pragma once

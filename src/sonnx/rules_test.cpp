@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests every rule with a model that satisfies it and one that violates it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/sha256.h — the hash that identifies a model in a report (FIPS 180-4).
 #pragma once
 

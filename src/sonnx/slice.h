@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/slice.h — the lists of a Slice: as they are given, and in the explicit form of the profile,
 // which names every axis and clamps nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/test_models.h — models for tests: one satisfies every rule, the other leaves implicit
 // everything that ONNX allows. Tests violate rules on purpose.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/test_operators.h — a model with every operator that has a document, which keeps all rules
 // about these, and changes that break each one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/view.h — the main graph of a model with look-ups by name: the node that makes a tensor, its
 // type, its constant elements. It also works for invalid models.
 #pragma once

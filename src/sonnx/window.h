@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/window.h — the sliding window of convolution and pooling along one spatial axis, with the
 // arithmetic of the notes: effective kernels, explicit padding, and sizes of at least one.
 #pragma once

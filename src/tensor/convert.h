@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/convert.h — converts tensors between dtypes, with checks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/dtype.h — the element types of tensors in memory (design D11).
 #pragma once
 

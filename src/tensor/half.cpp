@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions of the 16-bit formats: from double in one rounding, to nearest with ties to even.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/room.h — the upper bound of elements in a computed tensor, and the memory that it needs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/shape.h — extents of an array on the host, with checked arithmetic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/tensor.h — an array on the host: dtype, shape, elements in row-major order.
 #pragma once
 

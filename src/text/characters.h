@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/characters.h — the class of each byte, for the lexers of all text formats.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/comments.h — gives the comments of a text to a printer, in order and each exactly once. It
 // also answers questions about the source: blank lines, and the places of `;` and `{`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "text/item_printer.h"
 
 namespace lemma::text {

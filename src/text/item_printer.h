@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/item_printer.h — shared by the printers of all text formats: items on their own lines, with
 // the comments before, inside and after them and the blank lines between them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/keywords.h — distinguishes keywords from identifiers by one table lookup.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/layout.h — lays out a stream of words, groups and possible line breaks. A group that fits
 // stays on one line. Otherwise its own breaks become new lines, and the groups inside it are tried
 // again. The time is linear in the length of the stream.

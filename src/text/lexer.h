@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/lexer.h — shared by the lexers of all text formats: a position in the text, tokens and
 // comments in order, and messages about text that begins no token. A lexer never fails: it reports
 // text that cannot be a token, makes it Kind::Bad, and continues after it.

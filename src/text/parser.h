@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/parser.h — shared by the recursive-descent parsers of all text formats: a position among the
 // tokens, messages, recovery and the limit on depth.
 //

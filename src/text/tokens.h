@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text/tokens.h — tokens and comments of a text format, which defines its own kinds of tokens.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Certificates of small models: their bounds hold on random inputs against 128-bit arithmetic, and
 // their verdicts are those that one can derive by hand.
 #include <gtest/gtest.h>

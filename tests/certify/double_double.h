@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/certify/double_double.h — numbers of 106 bits as the sum of two doubles. Sums and products
 // are many times faster than in binary128, and exact enough to judge float.
 #pragma once

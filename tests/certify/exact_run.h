@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/certify/exact_run.h — runs a program in 128-bit arithmetic, several inputs at once. It is
 // the reference that certificates are tested against: nothing is rounded to the types of tensors.
 #pragma once

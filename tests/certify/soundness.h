@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/certify/soundness.h — tests a certificate on random inputs: results and their distance from
 // the 128-bit reference must stay within the bounds of every output element.
 #pragma once

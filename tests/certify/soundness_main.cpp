@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the certificate of a model on random inputs against 128-bit arithmetic, and prints how
 // close the bounds are:
 //   certificate_soundness MODEL f32|f64 SAMPLES SEED quad|double NAME=LOW:HIGH …

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles a model to C with `lemma compile`, builds the C and runs it on raw files."""
 import dataclasses
 import json

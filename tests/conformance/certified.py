@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles the seven networks of examples/certified and the models of odd_models.py to certified C and
 compares it with the interpreter, bit for bit, on random inputs and in both modes of accumulation.
 The modes must not give the same bits for a whole network.

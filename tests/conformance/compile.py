@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles the models of recorded cases to C, builds the C, runs it on the recorded inputs and compares
 the outputs with the tolerances of `lemma verify`.
 

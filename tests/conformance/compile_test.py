@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the scripts that judge `lemma compile`: each kind of fault in the C must be noticed. A program
 that stands in for `lemma` writes C by hand, with one fault or none."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Converts the models of recorded cases and verifies the results: what `lemma convert` writes, `lemma verify`
 reads back to the recorded numbers. What the other format cannot say is counted by the operator that is refused.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Converts whole models to each format, runs them beside the originals on the recorded inputs, and prints a table.
 
 Archives and folders hold cases of the ONNX layout. What a format cannot say is refused, with the reason below the table.

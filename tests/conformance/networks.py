@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The seven networks of examples/certified, random inputs for them, and the comparison of bits."""
 import math
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Converts the cases of tests/stdlib/*/*.numbers to NNEF 1.0, runs what was written, and compares the numbers.
 
 Prints for each operator how many cases agree and why others are refused (docs/nnef1-writing.md). Fails when a

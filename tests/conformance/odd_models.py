@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small ONNX models with what generated code gets wrong first: hostile names, constants that are not
 finite, extents of 1, empty tensors, scalars, outputs that are inputs, all element types."""
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs `lemma verify` over a suite of ONNX cases and compares what fails with the list of known failures.
 
 Fails when a case fails that the list does not name, and when one that it names passes: then the list is out

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs quantised ONNX models on recorded inputs, and counts the steps between each element and the recorded one.
 
 A step is the scale of the quantised tensor that is nearest before an output; for an output of integers it is 1. Without

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs `lemma` over the SkriptND or the NNEF 1.0 conformance suite and prints counts by part and
 stage.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors in the files of recorded cases: .npy, TensorProto (.pb) and raw little-endian bytes, without
 any package. Values are compared as `lemma verify` compares them."""
 import dataclasses

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs certified C on a Cortex-M4 that QEMU emulates, and compares every bit with the same C on this
 machine.
 

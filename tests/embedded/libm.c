@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of libm as certified C calls them: in double, then rounded to float. Reads floats from
    `x.bin` in the folder of `-i` and writes NAME.bin (float) and NAME_double.bin to the folder of
    `-o`. */

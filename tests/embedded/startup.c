@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Start of a program on a Cortex-M4 with a single-precision FPU: the vector table, the FPU,
    initialised data. Then newlib's own start-up code takes over; it asks the host for arguments and
    files (semihosting). */

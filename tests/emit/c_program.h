@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/emit/c_program.h — a model that `lemma compile` wrote as C: built, run, and compared with
 // the interpreter.
 #pragma once

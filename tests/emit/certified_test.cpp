@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Certified C, compiled and run, against the interpreter: every bit is the same.
 #include "emit/c_program.h"
 #include "onnx/import.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runtime extents in the fast form: C and machine code, for several extents of one program, against
 // `lemma run`.
 #include <dlfcn.h>

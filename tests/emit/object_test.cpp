@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `lemma compile -o FILE.o`, `-o FILE.so` and `--form=fast`, linked with a program in C, against
 // `lemma run` with compiled code: every bit is the same.
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares `lemma run --preprocess` with Pillow and NumPy on random pictures: each element must have the
 same bits. Exits with 77 if one of them is not installed."""
 import pathlib

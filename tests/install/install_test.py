@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Installs a build into a temporary folder and uses it as others would: the program by its name, C and
 C++ programs through find_package and through pkg-config, all of it once more after the folder moved."""
 import argparse

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/property/eval_model.h — a plain model of compile-time values, written from section 2.4 of
 // the SkriptND text and our notes on it, and from nothing else: 128-bit arithmetic, vectors, loops.
 // The evaluator must agree with it on values and on the kind of the first error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random well-typed expressions as text, each with the value that the model gives it, against the
 // evaluator: once with the variables as constants, once as symbols that are replaced afterwards.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is printed reads back as the same tree, and printing it again changes nothing; no comment
 // is lost. On random trees in both spellings, and on real sources with comments strewn in.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/property/random_exprs.h — random expressions, valid by the grammar, without parentheses
 // where a program would leave them out.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/property/random_module.h — random modules, valid by the grammar. The same seed makes the
 // same module.
 #pragma once

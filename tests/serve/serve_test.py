@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests `lemma serve` with clients that are not ours: Python's HTTP client, curl, and gRPC stubs that
 Debian's tools generate from the protocol. Also hostile clients: garbage, oversized and slow ones."""
 import argparse

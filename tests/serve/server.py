@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A `lemma serve` process for tests, and small models to serve."""
 import contextlib
 import http.client

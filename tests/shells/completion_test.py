@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tries the completions of lemma in the shells themselves, and the manual pages in man. Prints what is
 missing; exits with 1 if something is wrong, and with 77 if a program is not installed."""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/sonnx/cases.h — the models whose references are compiled and compared with the interpreter
 // (certified_test.cpp) and proved (`./dev prove`). Small, with extents that differ where they can.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the models that `./dev prove` proves as DIR/NAME.onnx: `sonnx_cases DIR`.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/c_kernels.h"
 
 #include <dlfcn.h>

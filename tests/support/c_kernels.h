@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/c_kernels.h — kernels as C, built by the system's compiler and loaded into the
 // test.
 #pragma once

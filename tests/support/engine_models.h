@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/engine_models.h — small models for tests of compiled code, with values for their
 // variables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/golden_file.h — a test as a file: commands at the top, expected lines where they
 // arise (house style, "Tests").
 //

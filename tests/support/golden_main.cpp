@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // golden_test [--update] [FILTER…]: runs the golden files whose paths contain one of the filters.
 #include <fmt/format.h>
 #include <sys/mman.h>

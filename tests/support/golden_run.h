@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/golden_run.h — runs the commands of a golden file in this process. Compares their
 // output with the file, or updates the file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/guarded_run.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/guarded_run.h — runs compiled code on inputs that lie directly before inaccessible
 // memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/loop_evaluator.h — the definition of the loop IR, one statement at a time. Tests
 // compare compiled kernels with it. Every access is checked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/number_engine.h — runs a case of a number file in compiled kernels and in the
 // interpreter, which is the oracle (design D7).
 #pragma once

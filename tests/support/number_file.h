@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/number_file.h — the expected results of operators, as a text of cases:
 //
 //     # a comment; blank lines mean nothing

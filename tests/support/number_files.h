@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/number_files.h — runs the number files in tests/stdlib, each in a separate process,
 // so that a crash is one failure and the other files are still tested.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/number_run.h — runs a case of a number file in the interpreter.
 #pragma once
 

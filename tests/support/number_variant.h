@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/number_variant.h — cases of number files with other values and shapes. They have no
 // expected values; tests compare two ways to run them.
 #pragma once

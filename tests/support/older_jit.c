@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The code generator of another version, whose types may be different. */
 const char* lemma_part_version(void);
 const char* lemma_part_version(void) { return "0.0.1"; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tests/support/run_extents.h — runtime extents for a kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/emit.h — a loop function as LLVM IR.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "codegen/llvm/emit_model.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/emit_model.h — a frozen plan as LLVM IR: kernels, memory, and the functions that run
 // the model.
 #pragma once

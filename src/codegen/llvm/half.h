@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/half.h — conversions of half precision for processors that lack them.
 #pragma once
 

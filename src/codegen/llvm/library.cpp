@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of `lemma_jit.so` (codegen/object_maker.h). The function has a C name, but C++
 // types: both sides are built together.
 #include "codegen/llvm/llvm_maker.h"

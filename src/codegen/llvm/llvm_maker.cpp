@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "codegen/llvm/llvm_maker.h"
 
 #include <fmt/format.h>

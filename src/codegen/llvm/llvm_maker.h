@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/llvm_maker.h — compiles one kernel at a time to an object file, with LLVM.
 #pragma once
 

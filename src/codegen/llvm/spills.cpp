@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "codegen/llvm/spills.h"
 
 #include <llvm/ADT/STLExtras.h>

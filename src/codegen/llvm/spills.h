@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/spills.h — counts vector spills.
 #pragma once
 

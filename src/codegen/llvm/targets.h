@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // codegen/llvm/targets.h — target processors in LLVM's terms.
 #pragma once
 

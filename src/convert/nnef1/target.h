@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/nnef1/target.h — NNEF 1.0 as the target of a rewriting. The fragments of
 // stdlib/nnef1/translations/ are its translations: `math_add` stands for `math.add`, and
 // `layout_cast_to_integer` for a `layout.cast` to integers. With `flat`, the fragments of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convert/onnx/target.h — ONNX as the target of a rewriting. The operators of stdlib/to_onnx are
 // its translations: `to_onnx.math_add` stands for `math.add`.
 #pragma once

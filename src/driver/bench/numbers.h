@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/bench/numbers.h — the measurements of a benchmark, and their output forms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/bench/peak.h — measures the peak speed of multiplications and additions. Kernels are
 // compared with it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/certify/ranges.h — the ranges of inputs: `x=-1:1`, a JSON file, or recorded data with a
 // margin.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/certify/witness.h — looks for inputs within the ranges that give infinities or NaN. One
 // such input refutes what the bounds could not establish.
 #pragma once

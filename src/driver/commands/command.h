@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/commands/command.h — the interface of commands: a name, arguments, and a run function. A
 // new command is a file beside this one and a line in all_commands().
 #pragma once

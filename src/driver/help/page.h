@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/help/page.h — the declared arguments of a command as a value. The help text, the shell
 // completions and the manual pages are all made from it, so none of them can disagree with the
 // command line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/verify/case.h — recorded cases: a model with inputs and expected outputs.
 //
 //     CASE/case.json                    tolerances, attributes, number of steps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/verify/onnx_case.h — recorded cases of ONNX models:
 //
 //     CASE/model.onnx

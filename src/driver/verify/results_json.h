@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/verify/results_json.h — the outputs of a run as a JSON document. Values are in row-major
 // order; NaN and infinities become null.
 #pragma once

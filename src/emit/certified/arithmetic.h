@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/arithmetic.h — the arithmetic of certified C: one C function with a name for each
 // operation of the loop IR. Contracts use the same names and state no axioms about them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/certified.h — the certified form of a model: C99 with one function per operation,
 // arrays at file scope, literal extents, and ACSL contracts that are derived from the formulas.
 #pragma once

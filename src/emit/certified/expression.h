@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/expression.h — expressions of stages as C text, and as ACSL terms that mean the
 // same. Real arithmetic and 64-bit arithmetic call named functions; arithmetic of indices is plain.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/lower.h — a program as the certified form sees it: stages of strict numerics for
 // each operation, in execution order, and copies, loops and branches around them.
 #pragma once

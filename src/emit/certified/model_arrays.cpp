@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arrays of a model: which it needs, their names and the values of constants.
 #include "emit/certified/model_writer.h"
 

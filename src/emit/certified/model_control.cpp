@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and branches.
 #include "emit/certified/model_writer.h"
 

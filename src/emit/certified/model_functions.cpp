@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of operations, copies and sequences.
 #include "emit/certified/model_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/model_writer.h — writes the functions and files of a model; see certified.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/nest.h — loops with the invariants that prove their contract.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/program_files.h — the files around the functions of a model: its header, weights,
 // an example program and a Makefile.
 #pragma once

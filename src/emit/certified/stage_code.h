@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/certified/stage_code.h — a stage as C functions with contracts. A map fills a tensor element
 // by element; a reduction has a function for one element, and a logic function for each axis that
 // it sums over. Any other stage is a loop nest without a statement about its result.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/example.h — an example program for the fast form.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/fast.h — a frozen plan as C code with vector types.
 #pragma once
 

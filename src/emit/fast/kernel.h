@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/kernel.h — a kernel of the loop IR as a C function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/step_text.h — the steps of a frozen plan as the body of a C function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of vectors and scalars. The results are those of loop/ir/run.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

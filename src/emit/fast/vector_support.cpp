@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emit/fast/vector_support.h"
 
 #include <fmt/format.h>

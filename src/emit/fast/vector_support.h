@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/vector_support.h — C types and small functions for the vectors of a kernel. Only those
 // that kernels ask for are printed. They are written in vector extensions that GCC and Clang share;
 // targets with better instructions use their intrinsics.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // emit/fast/vector_support_impl.h — shared parts of VectorSupport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reinterprets bits as another type.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random tensors: element i of a call depends only on the seed of the run, the number of the call
 // and i (interpret/random.h).
 #include <cmath>

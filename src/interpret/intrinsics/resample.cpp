@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cubic resize, axis by axis. The weights of a sample are those of cubic convolution with the given
 // coefficient. If the axis shrinks and `antialias` is set, the kernel is widened by the scale and
 // its weights are normalised. Samples beyond the border repeat the border.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions of interest (NNEF 1.0.4, 4.6, with its errata; SkriptND 4.5.3): pooling of the cells of
 // each region, and resampling of the region before pooling.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects elements by value: top_k, nonzero, nonmax_suppress (spec 4.1.6, 4.7).
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes words from a list of texts.
 #include <algorithm>
 

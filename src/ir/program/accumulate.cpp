@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ir/program/accumulate.h"
 
 #include "ir/program/program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/accumulate.h — the precision in which formulas compute reals (docs/numerics.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/calls.h — where the front ends meet (design D2). A front end passes its model call by
 // call and gets the dtypes and shapes of the results at once. The builder takes shapes and formulas
 // from the definitions of the operators (sknd/compose/calls.h).

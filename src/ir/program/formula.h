@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/formula.h — a lowered statement instantiated for one call (design D6): stores of
 // scalar expressions into tensors, over index symbols with bounds. Attributes are folded, packs
 // expanded, and guards that always hold removed. Scalar expressions live in the program's

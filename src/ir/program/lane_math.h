@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/lane_math.h — the scalar operations of kernels. They are total, because kernels
 // compute both sides of a selection. Integers wrap around, division by zero gives 0, `int(x)`
 // saturates and NaN gives 0 (docs/numerics.md, "Integers").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/program.h — a composed model: tensors with symbolic shapes, operations with formulas,
 // and the graphs that order them (design D3). Operations keep the hierarchy of compound calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/splice.h — copies the operations of one program into another, onto existing tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/program/value.h — compile-time values: null, a scalar, or a pack of scalars. A scalar is a
 // constant or an expression over unknowns (ir/symbols/symbolic.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/comparison.h — the canonical form of a comparison is `p <= 0`, where p is a
 // difference. A difference of large numbers wraps around, so code computes the original two sides
 // instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/infix.h — how operators between two operands are spelt in the text of expressions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ir/symbols/scalar_math.h"
 
 #include <algorithm>

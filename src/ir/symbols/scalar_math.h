@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/scalar_math.h — the operators of SkriptND on constant scalars, as far as C++ lacks
 // them. The symbolic pool and the evaluator of compile-time values share them.
 #pragma once

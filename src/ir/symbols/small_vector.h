@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/small_vector.h — a vector of plain values that stores the first few inline.
 #pragma once
 

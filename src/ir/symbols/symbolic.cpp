@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic.cpp — the pool's interface, interning of nodes, and the dispatch of
 // operations to the files that build them.
 #include "ir/symbols/symbolic.h"

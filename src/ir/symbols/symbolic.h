@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic.h — scalar expressions over unknowns in canonical form. Integer expressions
 // are polynomials over symbols and non-polynomial terms (divisions, minima, …). Nodes are interned,
 // so two expressions are equal exactly if their ids are equal (`is`, design D4).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_bool.cpp — comparisons of ints, logic, and selection. A comparison is kept as
 // p <= 0 or p == 0 with coprime coefficients; the negation of p <= 0 is -p + 1 <= 0.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_div.cpp — division and modulo of int expressions. There is one form only:
 // division rounds down. In a division by a constant, the divisor divides no term of the numerator,
 // the constant term lies in [0, divisor), and the first coefficient is positive. So (n - 1)/2 + 1

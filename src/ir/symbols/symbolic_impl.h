@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_impl.h — the implementation of SymbolPool, shared by the symbolic_*.cpp
 // files: interned nodes in arenas, monomials, and one builder per family of operations.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_minmax.cpp — minima, maxima, abs and sign of int expressions.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_node.cpp — the structure of expressions, for printers and compilers.
 #include "ir/symbols/symbolic_impl.h"
 

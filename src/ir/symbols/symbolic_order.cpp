@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_order.cpp — an order of expressions that depends on their structure, not on
 // their creation: the first symbol, the depth, a hash of the form, then the parts. It arranges
 // signs and operands, so the same expression has the same text however it was built. Of symbols it

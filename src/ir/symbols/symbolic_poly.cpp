@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_poly.cpp — polynomials over atoms. Monomials are interned, terms are sorted
 // by monomial, and a polynomial beyond the limits becomes an atom.
 #include <algorithm>

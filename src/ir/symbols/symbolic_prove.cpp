@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_prove.cpp — proves the sign of a polynomial.
 #include <algorithm>
 #include <numeric>

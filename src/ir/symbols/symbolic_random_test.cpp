@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random expressions over three symbols. The pool's expression with constants for the symbols must
 // have the value that plain arithmetic gives for the original expression.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_range.cpp — interval arithmetic. A low end of INT64_MIN and a high end of
 // INT64_MAX mean "no bound". The operations treat them as infinite, never as numbers; a result that
 // does not fit becomes infinite.

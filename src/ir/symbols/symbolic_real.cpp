@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_real.cpp — reals, strings, casts and functions. Constants fold with the
 // semantics of IEEE 754; other expressions keep their structure. Only `+`, `*` and `==` sort their
 // two operands.

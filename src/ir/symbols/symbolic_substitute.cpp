@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_substitute.cpp — substitution, the symbols of an expression, and the test
 // whether it is affine. kMaxSymbolicDepth bounds the recursion.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/symbols/symbolic_text.cpp — expressions as text, with few parentheses. Expressions share
 // parts, so the text can be much longer than the expression; it is cut at kMaxText bytes.
 #include <fmt/format.h>

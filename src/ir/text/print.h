@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/print.h — prints programs as readable text, which `read_program` reads back. The grammar
 // is in docs/language/ir.md. Equal programs have equal texts; the numbers of symbols do not matter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions as text, with few parentheses.
 #include "ir/text/print_expr.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/print_expr.h — expressions as text, for the program or for one formula. The text depends
 // only on the structure of an expression and the order of its symbols, not on the numbers of nodes
 // in the pool. It is linear in the number of nodes: a `let` names each part that is large and used

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ir/text/print_formula.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/print_formula.h — formulas as index algebra.
 #pragma once
 

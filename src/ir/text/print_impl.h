@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/print_impl.h — the state of printing one program: print.cpp has the statements,
 // print_parts.cpp their parts.
 #pragma once

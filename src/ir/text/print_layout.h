@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/print_layout.h — the names of tensors in the text of a program, and their place of
 // declaration: at the top, or at the operation that makes them.
 #pragma once

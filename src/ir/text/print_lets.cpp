@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The structure of expressions for printing: the order of operands, and the parts that become lets.
 // Nothing here recurses, because expressions and nested accesses can be deep.
 #include <algorithm>

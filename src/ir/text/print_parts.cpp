@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of statements: types, values, ports.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random formulas: the text reads back to the same text, and to expressions with the same values.
 #include <gtest/gtest.h>
 

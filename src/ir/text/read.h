@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/read.h — reads the text form of programs, printed or written by hand
 // (docs/language/ir.md). The text may be hostile: everything is checked, and nesting is limited.
 #pragma once

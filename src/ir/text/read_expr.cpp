@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions. Each function has its grammar rule; each level binds tighter than the one before.
 #include <fmt/format.h>
 

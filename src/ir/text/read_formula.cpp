@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas. A statement is read in the order of evaluation, not of the text: bounds, lets, values,
 // targets, condition.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/read_impl.h — the state of reading one program. After an error is reported, each step
 // returns false or nothing, and reading stops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of statements: names, types, tensors, values, ports; and control flow.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/text_lexer.h — tokens of the text form of programs (docs/language/ir.md). Line ends
 // count, except inside `(` and `[`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/text/text_words.h — the vocabulary of the text form (docs/language/ir.md), shared by its
 // printer and its reader: keywords, operators of formulas, and the spelling of names and strings.
 #pragma once

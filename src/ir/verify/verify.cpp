@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors, and the order in which operations make and read them.
 #include "ir/verify/verify.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/verify/verify.h — the rules that every program keeps. Runs after each pass in debug and test
 // builds; a problem is a mistake of our own, or of a hand-written text.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops agree with their graphs.
 #include <algorithm>
 

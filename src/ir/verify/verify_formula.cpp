@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas: ranks, types, and the symbols that they read.
 #include <algorithm>
 

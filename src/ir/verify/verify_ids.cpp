@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ids are valid, and lists name every item once.
 #include "base/match.h"
 #include "ir/verify/verify_impl.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ir/verify/verify_impl.h — the state of verifying one program.
 #pragma once
 

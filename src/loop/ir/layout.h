@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/ir/layout.h — where the elements of a tensor lie in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/ir/lowest_read.h — the lowest element that the remaining items of a kernel read. Pages
 // before it can be released while the kernel runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/ir/node.h — the loop IR: loops over buffers in scalar and vector code, in the form in which
 // it becomes machine code. Expressions are interned; addresses are affine in the loop variables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/ir/numerics.h — how far compiled code may deviate from the formula (docs/numerics.md).
 #pragma once
 

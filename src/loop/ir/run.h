@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/ir/run.h — runs a function without machine code. It serves functions for other processors,
 // such as those that pack weights, and tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form and the verifier of kernels.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/graph.h — the stages of a region, between its formulas and its kernels: the input and
 // output of graph passes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/graph_text.h — prints stage graphs and regions for people: `--dump=loop:…`.
 #pragma once
 

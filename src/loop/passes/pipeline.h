@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/pipeline.h — the list of passes between the formulas of a region and its kernels;
 // pipeline.cpp has it on one page.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/region.h — the stage graph of one region, which is the main graph of a program, the
 // body of a loop or the arm of a branch, with the results of passes.
 #pragma once

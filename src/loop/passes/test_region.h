@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/test_region.h — small regions for the tests of passes.
 #pragma once
 

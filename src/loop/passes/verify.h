@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/verify.h — the rules that hold after every pass from zeros on. Tests and fuzz targets
 // check them after each pass (PlanOptions::verify).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/plan/frozen.h — a plan that needs neither the engine nor the interpreter: constants with
 // their bytes, kernels, and steps on memory with fixed places. Code generators turn it into
 // programs (engine/freeze.h makes it).

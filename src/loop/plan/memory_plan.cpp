@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places computed tensors in one arena: tensors with disjoint lifetimes share memory.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/plan/plan.h — the plan by which an engine runs a program with known extents: kernels on
 // storages, in order, and steps for the interpreter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and branches: their graphs become regions of the plan, and values pass in and out by
 // pointers.
 #include <algorithm>

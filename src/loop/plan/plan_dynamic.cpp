@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations with run-time extents: each is planned by itself.
 #include <algorithm>
 

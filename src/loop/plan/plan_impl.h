@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/plan/plan_impl.h — the planner; see plan.h.
 #pragma once
 

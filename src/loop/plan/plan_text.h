@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/plan/plan_text.h — prints a plan for people: `--dump=loop:plan`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the tile of a contraction: the vectors and points in registers, by the cost of a step.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/schedule/lowering.h — lowers values of stages to expressions of a kernel: indices become
 // addresses, and a variable may run along the lanes of vectors.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of floats as a few operations each, with the same results on every machine.
 // docs/numerics.md lists their largest errors, tests/engine_test.cpp measures them. The
 // coefficients are Chebyshev fits of the named parts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes kernels with smaller tiles on demand.
 #include "loop/schedule/schedule.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/schedule/nest.h — the parts of kernels of plain loops: the loops of a stage and the choice
 // of lanes, loops over elements, and the steps for an element.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops over elements: items, pieces of long loops, and one loop in lanes.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the loops of a stage, and chooses the one along the lanes.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps for an element: guards, conditions, index checks, sums.
 #include <algorithm>
 #include <cmath>

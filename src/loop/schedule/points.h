@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/schedule/points.h — the points of a contraction, for the choice of its tile and for its
 // kernel.
 #pragma once

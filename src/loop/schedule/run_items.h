@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/schedule/run_items.h — divides the steps of a kernel into items that threads share.
 #pragma once
 

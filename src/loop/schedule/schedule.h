@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/schedule/schedule.h — from a stage to a kernel: the order of loops, the loops that become
 // lanes of vectors, and the steps that may run in parallel.
 #pragma once

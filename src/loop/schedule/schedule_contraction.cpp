@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products: a tile of outputs stays in registers during the reduction. The packed operand
 // is one stream; the other is read element by element for all lanes.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of plain loops: outputs outside, reductions inside, one variable in lanes.
 #include <fmt/format.h>
 

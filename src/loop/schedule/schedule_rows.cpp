@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several stages in one kernel: all of them for one row, which stays in the cache, then for the
 // next row.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps whose result is contiguous along one variable and whose operand is contiguous along another:
 // square tiles are read row by row, transposed in registers, and stored row by row.
 #include <algorithm>

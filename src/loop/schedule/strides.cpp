@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The movement of a stage's accesses through memory.
 #include <algorithm>
 #include <cmath>

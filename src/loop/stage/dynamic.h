@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/stage/dynamic.h — operations with run-time extents: their kernels are compiled once and take
 // the extents as an argument.
 #pragma once

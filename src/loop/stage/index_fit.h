@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/stage/index_fit.h — whether the arithmetic of an index fits 64 bits. Values of tensors may
 // wrap around; an index that wraps around would name the wrong element, and is an error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes stages from formulas.
 #include "loop/stage/stage.h"
 

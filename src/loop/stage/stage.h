@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/stage/stage.h — a formula in terms of the loop IR: loops, guards, and values that read
 // tensors. Passes fuse stages, and the scheduler turns them into kernels.
 #pragma once

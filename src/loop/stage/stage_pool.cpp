@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties of the expressions of stages.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data files of NNEF 1.0 models, and their quantisers.
 #include "model/nnef1/labels.h"
 #include "model/nnef1/model.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/nnef1/labels.h — the data of NNEF 1.0 variables, found by their labels: the data of
 // `conv1/filter` is in the file `conv1/filter.dat` (specification, 5.1).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/nnef1/model.h — the steps of an NNEF 1.0 model: graph.nnef and graph.quant are checked,
 // then expanded to calls of the operators in stdlib/nnef1; then the program gets the data of its
 // variables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/nnef1/quantizers.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/nnef1/quantizers.h — the quantisers of graph.quant as programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/nnef1/tract_data.h — data in archives of tract: integers with the codes of quantised items,
 // weights in 4-bit blocks, and files of many tensors.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The initialisers of ONNX models.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/onnx/external.h — the data of a model in other files, which are mapped, not read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/onnx/model.h — the steps of an ONNX model: it is read, checked and imported with the
 // definitions of its operators; then the program gets the data of its variables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks ONNX models against the safety profile.
 #include <fmt/format.h>
 

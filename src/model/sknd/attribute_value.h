@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/sknd/attribute_value.h — one value of a graph attribute on the command line: `3`, `0.5`,
 // `true`, `same` or `'same'`, `[1,2,3]`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data files of SkriptND models, and their quantisers.
 #include "model/sknd/model.h"
 #include "model/sknd/quantizers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/sknd/graph_options.h — the options for composing a graph: `--graph=NAME`, `-a NAME=VALUE`
 // and the limits. Values are read by the declared types of the attributes.
 #pragma once

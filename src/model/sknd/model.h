@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/sknd/model.h — the steps of a SkriptND model: it is read, typed and composed; then it gets
 // its data.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisers of `@quantize`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

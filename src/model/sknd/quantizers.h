@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // model/sknd/quantizers.h — the quantisers of `@quantize` as programs.
 #pragma once
 

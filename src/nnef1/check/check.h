@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/check.h — checks declarations, names, types and invocations of a document
 // (specification, 3.3). Expanding the graph checks values and shapes.
 #pragma once

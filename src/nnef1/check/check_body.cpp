@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assignments: structure and use of identifiers (3.3.2).
 #include <fmt/format.h>
 

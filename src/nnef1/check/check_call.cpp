@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invocations: arguments, generic types, and operations that only few places allow (3.3.2).
 #include <fmt/format.h>
 #include <fmt/ranges.h>

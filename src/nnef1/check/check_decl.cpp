@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of fragments and graphs (3.3.1 and 3.3.2).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of expressions (3.3.1 and 3.3.3), except operators and invocations.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of operators (3.3.3, table 1). On tensors they are invocations of fragments.
 #include <fmt/format.h>
 

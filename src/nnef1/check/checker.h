@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/checker.h — the implementation of check.h: one object walks the document.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/literals.h — values as literals of NNEF 1.0 text, and names as identifiers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nnef1/check/literals.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/operations.h — the operations that a document can invoke: those of the specification,
 // declared in stdlib/nnef1/standard.nnef, and its own fragments.
 #pragma once

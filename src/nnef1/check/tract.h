@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/tract.h — declarations in the extensions of tract documents.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nnef1/check/value_type.h"
 
 #include <algorithm>

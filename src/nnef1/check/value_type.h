@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/check/value_type.h — the types of NNEF 1.0 expressions, and the casts between them
 // (specification, 3.3.1).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph and its tensors as text.
 #include "nnef1/export/export.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/export/export.h — a program of any source format as the graph of an NNEF 1.0 document.
 #pragma once
 

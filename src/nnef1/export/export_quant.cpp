@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the quantisers of tensors as lines of graph.quant.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

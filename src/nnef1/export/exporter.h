@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/export/exporter.h — the implementation of export.h: the state of writing one graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that other tools accept and the specification does not. If the dialect allows them, they
 // are brought to the form of the specification.
 #include <fmt/format.h>

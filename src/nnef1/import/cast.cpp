@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts values to the types of parameters (3.3.1). Numbers for tensor parameters become constant
 // tensors.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions (3.3.3): literals, arrays, subscripts, branches and comprehensions.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-in functions (3.3.3).
 #include <fmt/format.h>
 

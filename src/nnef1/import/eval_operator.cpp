@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on attributes (3.3.3); on tensors they are invocations.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expands the graph and the bodies of fragments, assignment by assignment.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invocations: evaluates arguments, expands fragments with a body, and calls operators.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports messages of the builder about a call at its invocation: at the wrong argument if it is
 // known, with the fragments that led there.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations without an operator: they are part of the program itself (4.1 and 4.8).
 #include <fmt/format.h>
 #include <fmt/ranges.h>

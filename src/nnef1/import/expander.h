@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/import/expander.h — the implementation of import.h: one object evaluates, expands and
 // builds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/import/fragments.h — fragments as operators of a builder. A call of a fragment expands to
 // calls of the operations in its body, like an invocation in a document.
 #pragma once

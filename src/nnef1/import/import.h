@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/import/import.h — a checked document becomes a program. Import evaluates expressions,
 // expands fragments with a body, and calls the operators for all other invocations (specification,
 // chapters 4 and 6).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that a document makes to a builder. This builder knows no operators: results have the
 // shape of the first input, and an attribute gives their number.
 #include "nnef1/import/import.h"

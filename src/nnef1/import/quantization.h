@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/import/quantization.h — the quantisers that `graph.quant` gives to tensors of a graph
 // (specification, 5.3 and chapter 7).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that differ in documents of tract: symbols for runtime extents, one type for all tensors,
 // and arrays or tensors instead of other types.
 #include "nnef1/check/tract.h"

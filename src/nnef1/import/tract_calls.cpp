@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of tract whose string attributes describe a computation, and arguments whose form
 // differs between tract and the specification.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scans of tract: a loop whose body is a fragment of the document. Each step takes a chunk of each
 // scanned tensor and passes on its state. Result chunks are joined.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape arithmetic that tract documents do with tensors. The results of `tract_core_shape_of`, and
 // of operations that split or join them, are known before a run.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/import/value.h — the values of expressions during expansion: attributes, which are known at
 // compile time, and tensors of the program being built.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/ast.h — the syntax tree of an NNEF 1.0 document as written: it keeps parentheses,
 // spelling and order. Nodes live in stores and refer to each other by id. Lists are ranges of
 // shared vectors and names are views of the source text, so a flat graph of a hundred thousand

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/dialect.h — the dialect in which a document is read. Each rule lists the
 // differences; `Strict` is the specification.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree as text, for comparing documents.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/parser.h — NNEF 1.0 text to a syntax tree. The parser recovers at assignments,
 // fragments and the graph, so one run reports every independent error. Broken parts become BadExpr.
 #pragma once

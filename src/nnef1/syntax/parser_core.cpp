@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens, messages, recovery and limits of the parser.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Version, extensions, graph and bodies.
 #include <array>
 #include <charconv>

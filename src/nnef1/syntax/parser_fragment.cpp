@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fragments, their parameters and types.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/parser_impl.h — the recursive-descent parser of parser.h and quant_file.h. Its
 // parts:
 //   parser_core.cpp      tokens, messages, recovery, limits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands: literals, names, lists, subscripts, calls.
 #include <charconv>
 #include <cmath>

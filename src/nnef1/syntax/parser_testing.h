@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/parser_testing.h — shared by the tests of the syntax: parses a text, and shows
 // findings and trees as short texts.
 #pragma once

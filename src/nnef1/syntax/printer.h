@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/printer.h — prints a document as text in one canonical layout, with its comments.
 // Parsing the text gives the same tree again. Printing is idempotent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types, declarations and documents as text, with their comments.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/printer_impl.h — the implementation of printer.h: one class that walks the tree and
 // writes into a text::Layout. Expressions are groups: one that does not fit on the line breaks at
 // its own commas and operators.

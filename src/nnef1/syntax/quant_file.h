@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/quant_file.h — reads `graph.quant`: the quantiser of each listed tensor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nnef1/syntax/tokens.h — tokens of NNEF 1.0 text.
 #pragma once
 

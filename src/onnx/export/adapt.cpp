@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose form differs from their definition in stdlib/onnx, or from one operator set to
 // another.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops as nodes with sub-graphs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph and its tensors.
 #include "onnx/export.h"
 

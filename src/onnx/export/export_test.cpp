@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "onnx/export.h"
 #include "tensor/files/mapped_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/export/exporter.h — the implementation of export.h: the state of writing one program with
 // one operator set.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on runtime extents, as nodes: each is a tensor of one i64.
 #include <fmt/format.h>
 

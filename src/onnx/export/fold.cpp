@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshaped or repeated data needs no node: it is written as an initialiser.
 #include <algorithm>
 

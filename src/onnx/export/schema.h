@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/export/schema.h — the operator table (onnx/operators.h), as the exporter queries it.
 #pragma once
 

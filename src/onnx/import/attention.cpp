@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FlexAttention: graphs of the model modify its scores and weights.
 #include "onnx/import/importer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "onnx/import/attributes.h"
 
 #include "onnx/import/constant_value.h"

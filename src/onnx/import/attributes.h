@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import/attributes.h — the attributes of one call by name. References to attributes of a
 // function are resolved.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of the library that a model may need.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The changes of the operator table (onnx/operators.h), one function each.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import/constant_value.h — tensors whose elements are known at compile time: constants, and
 // integer expressions over extents. Arithmetic on shapes uses them.
 #pragma once

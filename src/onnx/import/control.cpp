@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If and Loop. Import decides or unrolls them if it can; otherwise they stay control flow.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of tensors, including packed ones.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import/fold.h — evaluates nodes at compile time if all inputs are known: mostly arithmetic
 // on shapes that exporters write. Integers may be expressions over extents.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise operators: arithmetic, comparisons, casts.
 #include <algorithm>
 #include <cmath>

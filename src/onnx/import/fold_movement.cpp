@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: gathering, slicing, joining, reshaping, reducing.
 #include <algorithm>
 #include <cmath>

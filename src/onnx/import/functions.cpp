@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inlines functions of the model at their calls.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import/importer.h — the state of one import: values by name in nested scopes, and what is
 // known about them. Each family of operators has its own file.
 #pragma once

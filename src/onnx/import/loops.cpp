@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops that are not unrolled: the number of steps is unknown before the run, or large.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports node by node: names become values, and calls go to the builder.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnx/import/normalise.h — brings calls to the form of their definition. Most of it is data: the
 // changes in the operator table. An operator that needs more has a function.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts, means, parts and labels.
 #include <fmt/format.h>
 

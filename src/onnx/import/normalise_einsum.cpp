@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einsum. The definition takes numbers instead of the letters of the equation.
 #include <fmt/format.h>
 

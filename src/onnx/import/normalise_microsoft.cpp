@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of the domain com.microsoft. ONNX Runtime's quantiser and optimiser write them.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations and quantisation.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adagrad, Adam and Momentum. A node updates several tensors; each update becomes one call.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scan, unrolled.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences and optional values exist at compile time only: lists of values with known lengths and
 // positions.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes inputs that decide shapes attributes, and gives types that do not follow from the inputs.
 #include <fmt/format.h>
 

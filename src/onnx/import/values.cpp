@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of names, and what is known about them.
 #include <fmt/format.h>
 

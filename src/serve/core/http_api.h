@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/http_api.h — the REST form of the protocol: paths, statuses and bodies, without
 // sockets.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/json_codec.h — bodies of the HTTP protocol: JSON, with tensors as numbers or as bytes
 // after the JSON (the binary tensor data extension).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/json_numbers.h — the elements of a tensor as a JSON array, flat or nested as the
 // shape.
 #pragma once

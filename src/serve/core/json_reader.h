@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/json_reader.h — reads JSON from front to back without building a tree, so that a large
 // array of numbers goes straight into a tensor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/metrics.h — counters and histograms of the server, in the text format of Prometheus.
 #pragma once
 

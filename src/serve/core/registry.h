@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/registry.h — the models of the server by name and version: their arguments, and their
 // loading in the background.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/runner.h — runs groups of requests in sessions of one model: joined along the first
 // axis where that is faster, and spread over threads.
 #pragma once

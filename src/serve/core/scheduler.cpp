@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "serve/core/scheduler.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/scheduler.h — the queue of one version of a model: limits, deadlines, cancelled
 // requests, and groups of requests that run together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "serve/core/served_model.h"
 
 #include <fmt/format.h>

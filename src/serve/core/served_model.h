@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/served_model.h — one version of a model: what clients see of it, and how requests for
 // it may run together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/server.h — the server without its protocols: models, readiness, inference, metrics,
 // the access log and the end. All functions may be called from any thread.
 #pragma once

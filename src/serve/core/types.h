@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/core/types.h — what both protocols have in common: requests, answers and failures.
 #pragma once
 

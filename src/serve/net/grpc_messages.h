@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/net/grpc_messages.h — the messages of gRPC as the server's requests, and its answers as
 // messages.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/net/grpc_server.h — the gRPC form of the protocol (inference.proto), and gRPC's own health
 // service.
 #pragma once

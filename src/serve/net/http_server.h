@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/net/http_server.h — HTTP/1.1 by libmicrohttpd.
 #pragma once
 

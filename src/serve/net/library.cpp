@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry of lemma_serve.so.
 #include "serve/options.h"
 

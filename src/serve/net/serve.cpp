@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `lemma serve` from its start to its end.
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // serve/net/socket_address.h — addresses to listen on, and addresses of clients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helper symbols and conditions of a call, interleaved so that a condition protects the helpers
 // after it (spec 2.8, 2.9).
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generic types and attributes of a call: given values, defaults, deferred defaults, and the
 // lengths of packs (spec 2.5, 2.6.1, 2.13).
 #include <fmt/format.h>

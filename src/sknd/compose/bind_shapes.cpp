@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input shapes of a call: deduces or checks the names in shapes and pack lengths (spec 2.6.1).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call: instantiates the definition as an operation with formulas or parts.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of other formats. Each call gets the checks that the type checker makes for a SkriptND
 // text; then it is composed like any other.
 #include "sknd/compose/calls.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/calls.h — a builder that composes each call of another format at once
 // (ir/program/calls.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @compose: components in order, the right sides of `=`, names and labels of the results.
 #include <fmt/format.h>
 

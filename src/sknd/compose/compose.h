@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/compose.h — composes a graph of a package into an ir::Program: calls and definitions
 // become operations with dtypes, symbolic shapes and formulas (spec chapter 3).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main graph: its choice, attributes, inputs, body, updates and outputs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/composer.h — the state of composing one graph. The steps of a call follow spec 2.6.1
 // and chapter 3: types, attributes, input shapes, helpers and asserts, outputs, body.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops that are not unrolled: operations with sub-graphs (spec 2.10.1).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses of formulas: tensor elements become symbols, guards are kept where needed.
 #include <fmt/format.h>
 

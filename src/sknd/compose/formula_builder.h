@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/formula_builder.h — turns the @lower statements of one call into formulas (design
 // D6). The evaluator does the work: index symbols and tensor elements are unknowns; the formula's
 // accesses define the latter.

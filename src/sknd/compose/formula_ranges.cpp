@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds indices that certainly leave their tensors, before the run. A sum of loop indices with
 // factors reaches its extremes if every loop has a known extent and nothing prevents the read.
 #include <fmt/format.h>

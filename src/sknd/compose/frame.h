@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/frame.h — one definition being composed for one call: the meaning of its names, and
 // the chain of calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model that grows without limit gets a diagnostic that names the flag to raise the limit, soon
 // and within bounded memory; never a crash or a hang. The tests generate the texts, because they
 // are large. They check the findings; a hang shows as a test that does not end.

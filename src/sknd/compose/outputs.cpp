@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares declared outputs with composed ones: certain errors are reported, undecided conditions
 // become assertions for the run (spec 2.6, 2.10).
 #include <fmt/format.h>

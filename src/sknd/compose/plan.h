@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/compose/plan.h — facts that are the same for every call of a definition, computed once.
 #pragma once
 

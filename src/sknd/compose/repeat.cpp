@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reuses calls: a call with the attributes, types and shapes of an earlier one binds its names to
 // the same values and satisfies the same conditions.
 #include <bit>

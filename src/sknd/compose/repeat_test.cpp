@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call that equals an earlier one reuses its results; the difference must not be visible.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation and errors while composing: an error is reported where the user can act on it, with
 // the chain of calls as notes.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every example and every test program is composed, verified, printed and read back as the same
 // program. Programs are the same if their texts are, and if a parallel walk finds the same parts
 // and expressions with the same values.

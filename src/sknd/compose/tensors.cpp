@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that a definition declares: constants, variables, outputs, and their shapes
 // (spec 2.6, 2.7).
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Updates of variables (spec 2.11), including those of calls inside branches and loops.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval.cpp — dispatches a node of the syntax tree to the function that evaluates it; and
 // the expressions that choose: `?:`, `??`, `?x`.
 #include "sknd/eval/eval.h"

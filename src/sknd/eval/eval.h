@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval.h — the one evaluator of compile-time expressions (design D5): values, packs, null
 // propagation, all operators, folds, ranges, zips, masks, substitution, casts, built-ins, strings.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_cases_test.h — tables of expressions and results, for the tests of the evaluator.
 // A row is an expression and the text of its value (`unknown`: no value and no report). An error
 // row has the kind, the message and the part of the expression that it points to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_elementwise.cpp — operators, casts and functions on values. Null propagates,
 // scalars are broadcast over packs, and packs of different lengths are an error.
 #include <fmt/format.h>

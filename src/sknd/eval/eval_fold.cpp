@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_fold.cpp — folds of packs, `x + ..`, and cumulative folds, `x + ...`.
 #include <fmt/format.h>
 

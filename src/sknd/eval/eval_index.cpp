@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_index.cpp — selects items of packs by index, range, pack of indices or mask; and
 // replaces items. Negative indices count from the end; nothing is clamped.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_pack.cpp — list expressions: items, expansions, repetitions, ranges and zips. The
 // number of items is checked before any item is made.
 #include <fmt/format.h>

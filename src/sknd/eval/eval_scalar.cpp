@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_scalar.cpp — operators, casts and functions on scalars. Constants are folded here;
 // the pool handles symbolic operands.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/eval_string.cpp — formatted strings and parts of strings. An index counts characters
 // (code points); the result is always a string.
 #include "diag/utf8.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/evaluator.h — the implementation of evaluate(), one member function per subject; the
 // eval_*.cpp files have their bodies. Users of eval.h do not need it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/positions.h — the items that an index expression selects.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sknd/eval/value.h"
 
 #include <fmt/format.h>

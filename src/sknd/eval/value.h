@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/eval/value.h — functions of the evaluator on compile-time values (ir/program/value.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blocks of the graph that declare tensors.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

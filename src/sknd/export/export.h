@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/export/export.h — writes a program of any format as SkriptND text: calls of the standard
 // modules, in the canonical layout.
 #pragma once

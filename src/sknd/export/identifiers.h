@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/export/identifiers.h — turns names of any format into unique identifiers of SkriptND.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds parts of compounds with unused results: an operator of another format may have results that
 // the model does not use.
 #include <algorithm>

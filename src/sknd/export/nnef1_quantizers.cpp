@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The quantization of graph.quant: the module `nnef1.quantizers` rounds as NNEF 1.0 does.
 #include <fmt/format.h>
 

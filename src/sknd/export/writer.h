@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/export/writer.h — the state of writing one program: names of tensors, and the text so far.
 #pragma once
 

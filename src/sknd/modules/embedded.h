@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/modules/embedded.h — the standard modules, compiled into the program (tools/embed.py).
 #pragma once
 

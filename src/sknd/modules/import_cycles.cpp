@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sknd/modules/import_cycles.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/modules/import_cycles.h — finds cycles of imports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/modules/modules.h — a main module and all its imports, each parsed once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/names/binding.h — the order in which the shapes of inputs bind the names that they declare
 // (spec 2.6.1). It depends only on the definition and holds for every call.
 #pragma once

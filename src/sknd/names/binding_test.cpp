@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules and examples of spec 2.6.1.
 #include "sknd/names/binding.h"
 

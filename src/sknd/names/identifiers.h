@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/names/identifiers.h — walks the operands of an expression, without recursion.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/names/name_table.h — values by name, in nested scopes; inner names hide outer ones. Names
 // are views of texts that outlive the table: those of the syntax tree.
 #pragma once

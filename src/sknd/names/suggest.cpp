@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sknd/names/suggest.h"
 
 #include <fmt/format.h>

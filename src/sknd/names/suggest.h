@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/names/suggest.h — suggestions for names: those of other languages and of the standard
 // library.
 #pragma once

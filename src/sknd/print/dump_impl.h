@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/print/dump_impl.h — dump_tree of printer.h: one statement per line, expressions as (operator
 // operands…). It omits spans, parentheses, spelling and the pieces of strings only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/print/printer.h — prints a module as text in one canonical layout, with its comments.
 // Parsing the text gives the same tree again. Printing is idempotent.
 #pragma once

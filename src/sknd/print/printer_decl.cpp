@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sknd/print/printer_impl.h"
 
 namespace lemma::sknd {

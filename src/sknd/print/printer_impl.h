@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/print/printer_impl.h — the implementation of printer.h: one class that walks the tree and
 // writes into a text::Layout. Its functions are in printer_expr.cpp, printer_decl.cpp,
 // printer_compose.cpp and printer_module.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/print/printer_ops.h — spelling and precedence of operators.
 #pragma once
 

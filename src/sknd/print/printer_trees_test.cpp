@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trees made by a program: without parentheses, spans and texts of literals.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/ast.h — the syntax tree of one SkriptND module as written: it keeps parentheses,
 // spelling and order. Nodes live in stores of their Module and refer to each other by id. Names are
 // views of the source text, so the SourceMap must outlive the tree.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sknd/syntax/fold_op.h"
 
 #include "base/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/fold_op.h — the operator that a fold repeats.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/keywords.h — the keywords of SkriptND.
 #pragma once
 

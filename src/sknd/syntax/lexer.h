@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/lexer.h — source text to tokens. It never fails: it reports text that cannot be a
 // token, makes it TokenKind::Bad, and continues after it.
 #pragma once

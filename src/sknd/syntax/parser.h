@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/parser.h — tokens to a syntax tree. The parser recovers at statements, blocks and
 // definitions, so one run reports every independent error. Broken parts become BadExpr or
 // BadRegion.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @compose, @update and @quantize: assignments, operator calls, branches and loops.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names, types, declarations, left sides, and the statements of @dtype, @using and @assert.
 #include "sknd/syntax/parser_impl.h"
 

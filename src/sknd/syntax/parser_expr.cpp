@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of expressions, from the weakest (`??`) to the strongest (unary and `**`). The notes on
 // SkriptND have the table of levels, "Precedence and associativity".
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/parser_impl.h — the recursive-descent parser of parser.h. Its parts:
 //   parser_core.cpp     tokens, messages, recovery, limits
 //   parser_module.cpp   imports, definitions, blocks

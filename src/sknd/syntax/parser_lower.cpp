@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formulas of @lower.
 #include "sknd/syntax/parser_impl.h"
 

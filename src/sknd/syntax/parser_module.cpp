@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports, definitions and their blocks.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of expressions: literals, parentheses, lists, indexing, members, casts and calls.
 #include <algorithm>
 #include <charconv>

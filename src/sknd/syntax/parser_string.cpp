@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // String literals: joins neighbours, resolves escapes, parses formatted parts in place.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/parser_testing.h — shared by the tests of the parser: parses a text, and shows trees
 // and findings as short texts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the helpers of parser_testing.h.
 #include <fmt/format.h>
 

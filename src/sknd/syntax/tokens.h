@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/syntax/tokens.h — tokens of SkriptND in both spellings (`<<` and `<?`, `` `sin` `` and
 // `sin`).
 #pragma once

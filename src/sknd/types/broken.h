@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/broken.h — the parts of a module that a syntax error makes unsafe to check. A broken
 // block loses names and values, so later errors may be its consequence; earlier errors stand.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A syntax error hides its possible consequences, and nothing else.
 #include "sknd/types/broken.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether every call can bind the shapes of inputs to the names that they declare, and whether
 // single defaults of packs have a known length (spec 2.6.1).
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of operators: attributes, inputs, generic types (spec 2.5, 2.10, 2.13).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @compose and @update: components in order, their results, blocks and labels (spec 2.10, 2.11).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops of @compose (spec 2.10.1).
 #include <fmt/format.h>
 

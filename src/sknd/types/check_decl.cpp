@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations: @dtype, @attrib, @input, @constant, @variable, @output, and their values.
 #include <fmt/format.h>
 

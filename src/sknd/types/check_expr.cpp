@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of literals, names, operators, casts and functions. Packs are in check_expr_pack.cpp,
 // tensor accesses in check_expr_tensor.cpp.
 #include <fmt/format.h>

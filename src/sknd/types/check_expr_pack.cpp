@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of lists, ranges, zips, indexing, substitution and folds. Pack lengths are symbolic
 // expressions; two that can never be equal are an error.
 #include <fmt/format.h>

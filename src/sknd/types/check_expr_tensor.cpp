@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of expressions with tensors: members, accesses, and guarded indices (spec 2.4, 2.12).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names that shapes and pack lengths declare: an extent that is an affine expression of one new
 // identifier declares it (spec 2.6). Scalars come first, because the lengths of packs can use them.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @lower: formulas over index symbols (spec 2.12).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of a whole package: finds definitions by name, checks each, and detects recursion.
 #include <fmt/format.h>
 

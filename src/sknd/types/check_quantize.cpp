@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @quantize: tensors, by name or by label path, and the operators that quantise them (spec 2.14).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types as written: base names, shapes, pack lengths; and the requirements on inputs of a main
 // graph.
 #include <fmt/format.h>

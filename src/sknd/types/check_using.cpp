@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // @using and @assert: helper symbols, their decompositions, and conditions (spec 2.8, 2.9).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared parts of the check of one definition, and its order of steps.
 #include "sknd/types/checker.h"
 

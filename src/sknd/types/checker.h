@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/checker.h — the state of a check. PackageChecker finds definitions; DefinitionChecker
 // walks one of them block by block, in the processing order of spec 2.2.
 #pragma once

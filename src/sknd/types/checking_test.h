@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/checking_test.h — loads and checks texts, for the tests of this folder.
 #pragma once
 

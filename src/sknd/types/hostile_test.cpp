@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hostile input gets a diagnostic, soon and within little memory; never a crash or a hang. The
 // tests generate the texts, because they are large. They check the findings, not the time; a hang
 // shows as a test that does not end.

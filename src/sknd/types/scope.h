@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/scope.h — the names of one definition: symbols, and the scopes that hold them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/signature.h — the interface of an operator or graph for callers: generic types,
 // attributes, inputs and outputs, without the body.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/type.h — the type of an expression or declaration: a base type with the modifiers of
 // spec 2.3 (packed, optional, tensor), and the known pack length and rank.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/types.h — checks names, types, ranks and the rules of definitions in a whole package:
 // everything that needs no call of an operator.
 #pragma once

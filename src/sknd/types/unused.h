@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sknd/types/unused.h — finds modules, inputs, variables and results that nothing reads. They are
 // harmless, but often a mistake.
 #pragma once

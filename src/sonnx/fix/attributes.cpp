@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes in explicit form: defaults, padding, axes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

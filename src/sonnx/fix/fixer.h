@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/fix/fixer.h — the state of one rewriting: the original with look-ups by name, the new model
 // and the log. Each step is a function of its own; fix.cpp has the order.
 #pragma once

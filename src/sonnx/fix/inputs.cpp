@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs in explicit form: optional ones, broadcast ones, shapes, positions and bounds.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules and the explicit form on models that are wrong in random ways: every rule gives a verdict,
 // and the explicit form can be written and read.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that become others: constants and shapes become initialisers, Gemm loses its
 // transpositions, and a MatMul of other ranks becomes a product of two matrices.
 #include <fmt/format.h>

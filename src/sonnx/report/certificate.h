@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/certificate.h — the certificate of `lemma certify --json` as evidence: bounds of
 // values and errors, and the conditions of nodes that given ranges exclude.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/contents.h — the tables of a report: operators, tensors and nodes of the model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the drafts: the first that applies of nominal, ruled out by a precondition, and an error
 // that is described. A precondition counts only if the model shows that it holds.
 #include "sonnx/report/dispositions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/dispositions.h — the dispositions of a node: for overflow, invalid operations and
 // division by zero, whether they can occur, and the clause or fact that settles it.
 #pragma once

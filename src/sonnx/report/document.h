@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/document.h — the report as a document: one walk over its parts, for Markdown and
 // HTML. Only the files document*.cpp include it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispositions of the nodes, and the evidence of other commands.
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules by family, and their findings.
 #include <algorithm>
 

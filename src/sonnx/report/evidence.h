@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/evidence.h — evidence from other commands that a report cites: the proofs of
 // `lemma prove --json` and the tests of `lemma verify --json`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/evidence_json.h — reads fields of evidence files, which anyone may have written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/places.h — finds the node or tensor that a place in the model belongs to.
 #pragma once
 

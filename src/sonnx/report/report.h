@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/report.h — the conformity report, which a reviewer can sign: the model, the tool,
 // the verdict of each rule with its evidence, and the evidence of other commands. The same inputs
 // give the same bytes.

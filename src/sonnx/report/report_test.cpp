@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the report: its tables, its links, and names that try to become markup.
 #include "sonnx/report/report.h"
 

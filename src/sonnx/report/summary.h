@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/summary.h — the first page of a report: counts by severity, and what to do next.
 // Also the anchors that its parts link to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sonnx/report/trace.h — the trace of a model: each clause of the documents with the rule that
 // answers it, its verdict, the nodes and C functions that it concerns, their goals and the tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcasting (document 004): shapes must fit, and no broadcast is implicit.
 #include "sonnx/broadcast.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `concat` (document 001) in the reading of notes 50 to 61.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant, Shape and Range: results that are known before a run.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `conv` (document 000) in the reading of notes 1 to 49. Rule numbers are those of the notes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every operator document says: the element types, the form of the operator, and the shape and
 // the type of an elementwise result.
 #include "sonnx/documents.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators with constraints on values: Div, Pow, LeakyRelu and Clip. Constraints on
 // values that only a run knows belong to the error certificate.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about names and order. The check of the format finds most problems; these rules give them
 // the profile's ids. Only unused parts are checked here.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flatten, Reshape, Unsqueeze and Slice: literal shapes and positions, nothing inferred or clamped.
 #include <fmt/format.h>
 

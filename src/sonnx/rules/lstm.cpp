@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM: constant parameters, one direction, one sequence, and the usual activations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm: matrices of rank 2, and no scales or transpositions in Gemm.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about what the model says about itself. A key that is there must mean something.
 #include <fmt/format.h>
 

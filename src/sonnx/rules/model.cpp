@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about the whole model: its form, operator sets and identity.
 #include <fmt/format.h>
 

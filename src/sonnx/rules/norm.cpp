@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators along an axis (Softmax, ArgMax, Flatten) and BatchNormalization.
 #include <fmt/format.h>
 

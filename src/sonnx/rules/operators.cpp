@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about nodes of every operator: which are allowed, and that nothing about them is implicit.
 #include "sonnx/operators.h"
 

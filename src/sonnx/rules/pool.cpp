@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of other operators: pooling and transposed convolution (notes 3.4).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about types and shapes: every tensor declares them, and composing finds the same.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/archive/archive.h — the files of a model, in a folder or in an archive (.tar, .tgz,
 // .tar.bz2, .tar.xz, .zip). Archives are read without unpacking them to disk.
 #pragma once

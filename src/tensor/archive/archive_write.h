@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/archive/archive_write.h — writes the files of a model into an archive: .tar, .tar.gz,
 // .tar.bz2, .tar.xz, .zip or .npz, by the ending of its name. The same files give the same bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/archive/libarchive.h — libarchive, loaded when the first archive is opened. Loading it
 // with its dependencies takes as long as checking most models (docs/decisions/libarchive.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/archive/memory_files.h — the files of a model in memory.
 #pragma once
 

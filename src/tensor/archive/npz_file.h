@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/archive/npz_file.h — several arrays in NumPy's .npz format, a zip archive with a .npy file
 // for each array; and the tensors of any file that a user names.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/file_io.h — whole files and parts of them. Errors name the file and the reason given
 // by the system.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/file_parts.h — writes a file from parts that are scattered in memory.
 #pragma once
 

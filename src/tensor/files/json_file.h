@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/json_file.h — small hand-written tensors as JSON: nested lists of numbers, bools or
 // strings, `[[1, 2, 3], [4, 5, 6]]`. A single number has rank 0.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/mapped_file.h — memory-mapped files. Pages are loaded on access and dropped when
 // memory is short, so files may be larger than memory. A part is held before it is used
 // (docs/decisions/files-that-change.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/nnef_data.h — the elements of NNEF's .dat files, and whole files (nnef_file.h has
 // the header). Items of whole bytes are little endian. Items of other widths form a bit stream, the
 // most significant bit first: 3-bit 1, 2 are the bits 001 010.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/nnef_file.h — tensors in NNEF's .dat format: a header of 128 bytes, then the
 // elements as one stream of bits in row-major order (NNEF 1.0.4, chapter 5.2; little endian).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/npy_header.h — the header of .npy files, versions 1 to 3: a dictionary in Python's
 // notation that describes the elements and their order.
 #pragma once

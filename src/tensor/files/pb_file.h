@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/pb_file.h — ONNX's TensorProto: tensors inside a model, and .pb files.
 #pragma once
 

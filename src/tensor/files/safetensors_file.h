@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/safetensors_file.h — named tensors in the .safetensors format: the length of a
 // header, the header in JSON, then the elements of all tensors one after the other, little endian.
 #pragma once

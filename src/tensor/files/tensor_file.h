@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/tensor_file.h — files with one tensor in any format: .npy (NumPy), .dat (NNEF), .pb
 // (ONNX) and .json (nested lists).
 #pragma once

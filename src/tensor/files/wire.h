@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tensor/files/wire.h — the wire format of protocol buffers: a message is a sequence of numbered
 // fields. Reading copies nothing, and a false length claims no memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/contract.h — finds sums of products, and other sums over pairs, that are
 // worth register tiles. Runs after fuse and siblings; later passes change only the operands of
 // these stages.

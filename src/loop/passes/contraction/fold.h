@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/fold.h — folds scales and shifts per channel into constant weights and
 // initial values. Runs after contract, and before pack, which packs the scaled weights.
 #pragma once

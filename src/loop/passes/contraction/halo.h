@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/halo.h — the halo of a tensor: zeros around it, so that windows over its
 // edge need no guards.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/layouts.h — chooses the layout of internal tensors for contractions:
 // channels innermost, with a halo of zeros where windows reach over the edge. Other tensors get a
 // copy where it pays. Runs after contract.

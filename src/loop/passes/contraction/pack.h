@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/pack.h — gives the operand that a contraction reads in lanes a packed
 // copy, in the order of the kernel's accesses. Runs when tensors have memory, because the tile
 // depends on their layouts.

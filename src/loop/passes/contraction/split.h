@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/split.h — sub-pixel (phase) decomposition: a sum that gathers every n-th
 // element becomes one sum per remainder. Runs after fuse, so that each part gets the epilogue, and
 // before contract, which cannot skip steps.

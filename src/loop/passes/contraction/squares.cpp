@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Squared distances of all pairs, sum((a - b)^2), as sum(a^2) + sum(b^2) - 2 * sum(a * b): a step
 // is one instruction instead of two. Digits cancel where two rows nearly agree. The kernel checks
 // its totals and sums the differences instead where they are small.

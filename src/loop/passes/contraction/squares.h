@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/contraction/squares.h — turns sums of squared distances into products and sums of
 // squares. Runs after contract, and after rows, which would fuse the sums of squares.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/fuse.h — fuses element-wise stages into their readers where that is not more
 // expensive (producer fusion), and into the reductions that they read (epilogue fusion). Runs after
 // unused, because it counts readers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/fuse_dynamic.h — fusion of groups with run-time extents: producer fusion and
 // epilogue fusion of element-wise stages. Groups with known extents are left to fuse. Runs after
 // unused, because it counts readers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/fusion/rows.h"
 
 #include "loop/passes/fusion/rows_impl.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/rows.h — fuses stages that read only their own row of each other's results,
 // such as those of a softmax or a normalisation. The kernel runs row by row, so a row stays in the
 // cache. Runs after store_along and layout.

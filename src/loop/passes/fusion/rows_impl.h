@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/rows_impl.h — shared functions of store_along and rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/siblings.h — horizontal fusion: products of one operand with several constant
 // weights become one product with the weights side by side, if the separate products take
 // `least_gain` times as long. The operand is read once, and narrow products fill whole tiles. Each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds products of one operand that can be merged, and decides where it pays.
 #include <algorithm>
 

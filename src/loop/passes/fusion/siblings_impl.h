@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/fusion/siblings_impl.h — the parts of horizontal fusion; see siblings.h.
 #pragma once
 

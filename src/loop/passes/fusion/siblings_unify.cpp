@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unifies the values that siblings store.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/fusion/store_along.h"
 
 #include "loop/passes/fusion/rows_impl.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/memory/boundary.h — finds the tensors that a region reads from outside. Runs after
 // each change of readers.
 #pragma once

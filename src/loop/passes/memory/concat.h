@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/memory/concat.h — the operands of a concatenation are computed in its result, with
 // the strides of the result, also along an inner axis. Runs after layout, and before parts and
 // views, which do the same for whole rows.

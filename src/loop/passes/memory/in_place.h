@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/memory/in_place.h — results take the memory of an operand that is not needed
 // afterwards. Runs last of the passes before tensors get memory, because the order of groups must
 // stay.

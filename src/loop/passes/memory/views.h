@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/memory/views.h — copies of elements in their order need no kernel: their result is a
 // part of another tensor's memory. Both passes run after layout and when.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/memory/when.h — finds the groups that run once before the first run, those that run
 // before the loop, and the tensors that the others write. Runs after layout, which adds groups, and
 // again after views, which removes some.

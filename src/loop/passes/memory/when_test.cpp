@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/memory/when.h"
 
 #include <gtest/gtest.h>

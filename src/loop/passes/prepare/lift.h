@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/lift.h — moves sums out of a loop: a sum that reads only the loop's items and
 // outside tensors, such as the input product of a recurrent layer, becomes one sum over all
 // iterations before the loop. It uses each weight many times, and its results become items of the

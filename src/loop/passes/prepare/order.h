@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/order.h — orders groups from the results back, each after its inputs, so that
 // the order of operations in a file does not matter. Runs before all passes that go from group to
 // group.

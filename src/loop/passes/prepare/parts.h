@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/parts.h — makes each part of a split a separate group, so that it can be
 // fused into its readers. Runs before fuse.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/reshape.h — removes copies between flat orders of elements: the reader reads
 // the source of the copy, with its loops split where the axes of the two meet. Runs before fuse,
 // which takes in the reads, and before unused, which drops the copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/scatter.h — scatter-to-gather: a sum that scatters into its result, such as a
 // transposed convolution, becomes a sum that each element gathers. Runs on each stage when it is
 // made, before merge_init, which needs to see that the sum covers its tensor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/unused.h — removes groups whose results nobody reads. Runs after reshape, and
 // before fuse counts the readers of each tensor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loop/passes/prepare/widen.h — results that are rounded once. The interpreter keeps the results of
 // an operation in double until its last formula is done; here they get a wider tensor until then.
 // Runs for each operation by itself, after merge_init.
