@@ -195,7 +195,8 @@ Result<Frozen> freeze(interpret::State& state,
                       const FreezeOptions& options) {
     LEMMA_TRY(state.begin_run(inputs));
     for (const OpenExtent& extent : options.open) state.forget_extent(extent.symbol);
-    auto frozen = Freezer(state, options).run();
+    auto samples = Freezer(state, options).run_samples();
+    auto frozen = samples && *samples ? std::move(**samples) : Freezer(state, options).run();
     state.end_run(false);
     return frozen;
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "engine/freeze_impl.h"
+#include "engine/samples.h"
 #include "loop/schedule/run_items.h"
 #include "tensor/room.h"
 
@@ -123,9 +124,9 @@ FrozenPlace Freezer::count_of(ir::TensorId id) const {
     return shifted(numbers_, before + (found - counted_.begin()));
 }
 
-// The first steps of a run: they check the extents and count elements.
-Result<void> Freezer::add_shapes() {
-    if (options_.open.empty()) return {};
+// The kernel that checks the extents, tells the shapes of the outputs and counts elements.
+// `all_assertions`: also those of operations.
+Result<loop::FrozenShapes> Freezer::shapes_kernel(bool all_assertions) {
     ExtentCode code(open_);
     const loop::BufferId numbers = code.build().buffer("numbers", DType::I64, true);
     for (const OpenExtent& extent : options_.open) {
@@ -133,6 +134,9 @@ Result<void> Freezer::add_shapes() {
         code.check_given(extent.symbol, extent.low, extent.high);
     }
     for (const ir::Assertion& assertion : program_.assertions) code.require(assertion.condition);
+    for (size_t i = 0; all_assertions && i < program_.operations.size(); ++i) {
+        check_assertions(code, make_id<ir::OpId>(i));
+    }
     int64_t at = 0;
     for (const ir::TensorId id : outputs_) {
         for (const ir::SymId part : program_.tensors[id].shape) {
@@ -144,15 +148,55 @@ Result<void> Freezer::add_shapes() {
         code.store(numbers, at++, code.elements(program_.tensors[id].shape));
     }
     if (!code.why().empty()) return std::unexpected(Error{code.why()});
-    const size_t kernel = add_kernel(code.finish(), "shapes");
-    out_.shapes = {.kernel = kernel, .numbers = at};
+    return loop::FrozenShapes{.kernel = add_kernel(code.finish(), "shapes"), .numbers = at};
+}
+
+// The first steps of a run.
+Result<void> Freezer::add_shapes() {
+    if (options_.open.empty()) return {};
+    LEMMA_TRY(out_.shapes, shapes_kernel(false));
     loop::FrozenCall call;
-    call.kernel = kernel;
+    call.kernel = out_.shapes->kernel;
     call.places = {{FrozenMemory::Extents, 0, 0}, numbers_, {FrozenMemory::Flag, 0, 0}};
     call.error = loop::FrozenError::Extents;
     out_.steps.push_back({.label = "extents", .kind = std::move(call)});
     for (const loop::FrozenPick& pick : picks_) out_.steps.push_back({.label = "", .kind = pick});
     return {};
+}
+
+// ---- Samples ------------------------------------------------------------------------------------
+
+// Fixes the extent to one sample, and describes the interface for all of them.
+Result<std::optional<Frozen>> Freezer::run_samples() {
+    if (options_.open.size() != 1) return std::nullopt;
+    const ir::SymId samples = options_.open[0].symbol;
+    if (!has_separate_samples(program_, open_, samples)) return std::nullopt;
+    state_.learn_extent(samples, 1);
+    FreezeOptions one = options_;
+    one.open.clear();
+    Freezer freezer(state_, one);
+    auto frozen = freezer.run();
+    state_.forget_extent(samples);
+    if (!frozen || !frozen->obstacles.empty()) return std::nullopt;
+    loop::FrozenPlan& plan = frozen->plan;
+    LEMMA_TRY(list_interface());
+    const auto describe = [](const std::vector<loop::FrozenTensor>& all,
+                             std::vector<loop::FrozenTensor>& tensors) {
+        for (size_t i = 0; i < tensors.size(); ++i) {
+            const int64_t bytes = tensors[i].bytes;
+            tensors[i] = all[i];
+            tensors[i].sample_bytes = all[i].axes.empty() ? 0 : bytes;
+        }
+    };
+    describe(out_.inputs, plan.inputs);
+    describe(out_.outputs, plan.outputs);
+    const auto shapes = shapes_kernel(true);
+    if (!shapes) return std::nullopt;
+    plan.kernels.push_back(std::move(out_.kernels[shapes->kernel]));
+    plan.shapes = {.kernel = plan.kernels.size() - 1, .numbers = shapes->numbers};
+    plan.extents = std::move(out_.extents);
+    plan.samples = true;
+    return std::optional(std::move(*frozen));
 }
 
 size_t Freezer::add_kernel(loop::Function function, std::string label) {

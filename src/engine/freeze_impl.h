@@ -29,6 +29,9 @@ public:
           open_(state.own_symbols(), options.open, state.known_extents()) {}
 
     Result<Frozen> run();
+    // The plan of one sample; nothing if samples are not separate. The extent of the samples is
+    // open.
+    Result<std::optional<Frozen>> run_samples();
 
 private:
     void find_obstacles(Frozen& frozen);
@@ -65,6 +68,7 @@ private:
     loop::FrozenPlace place_input(ir::TensorId id) const;
     loop::FrozenPlace count_of(ir::TensorId id) const;  // of its elements
     Result<void> add_shapes();
+    Result<loop::FrozenShapes> shapes_kernel(bool all_assertions);
     size_t add_kernel(loop::Function function, std::string label);
     void add_dynamic(const loop::PlanStep& step,
                      const loop::DynamicKernel& kernel,

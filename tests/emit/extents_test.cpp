@@ -19,6 +19,7 @@ struct ExtentsCase {
     std::vector<std::string> options = {};
     std::map<std::string, std::vector<std::string>> inputs;  // axes: names of extents, or numbers
     std::vector<Extents> good, bad;
+    bool separate = false;  // one plan runs for each sample
 };
 void PrintTo(const ExtentsCase& each, std::ostream* out) { *out << each.name; }
 
@@ -78,6 +79,39 @@ graph net {
                   {{"e_x_0", 0}, {"e_x_2", 9}, {"e_x_3", 9}}},
          .bad = {{{"e_x_0", 1}, {"e_x_2", 13}, {"e_x_3", 13}},
                  {{"e_x_0", 1}, {"e_x_2", 12}, {"e_x_3", 0}}}},
+        {.name = "samples",
+         .text = R"(import nn; import layout;
+graph net {
+    @input { x: real[~|5, 2, 6, 7]; scale: real[1, 3]; }
+    @output { y: real[~|5, 4]; r: real[~|15, 6, 7]; }
+    @variable { w: real[3, 2, 3, 3]; v: real[4, 126]; }
+    @compose {
+        c = nn.conv{padding = [1, 1, 1, 1]}(x, w);
+        a = nn.relu(c);
+        f = layout.flatten{axis = 1, rank = 3}(a);
+        l = nn.linear(f, v);
+        y = nn.softmax{axes = [1]}(l);
+        r = layout.flatten{axis = 0, rank = 2}(a);
+    }
+})",
+         .inputs = {{"x", {"e_x_0", "2", "6", "7"}}, {"scale", {"1", "3"}}},
+         .good = {{{"e_x_0", 0}}, {{"e_x_0", 1}}, {{"e_x_0", 5}}},
+         .bad = {{{"e_x_0", 6}}, {{"e_x_0", -1}}},
+         .separate = true},
+        {.name = "across",
+         .text = R"(import math; import layout;
+graph net {
+    @input { x: real[~|5, 3]; }
+    @output { y: real[~|5, 3]; z: real[~|10, 3]; }
+    @compose {
+        m = math.max_reduce{axes = [0], squeeze = false}(x);
+        y = math.sub(x, m);
+        z = layout.concat{axis = 0}([y, x]);
+    }
+})",
+         .inputs = {{"x", {"e_x_0", "3"}}},
+         .good = {{{"e_x_0", 1}}, {{"e_x_0", 4}}, {{"e_x_0", 5}}},
+         .bad = {{{"e_x_0", 6}}}},
         {.name = "flag",
          .text = LEMMA_SOURCE_DIR "/tests/golden/onnx/inputs/symbolic.onnx",
          .options = {"--shape=x=0..5x4"},
@@ -201,6 +235,9 @@ TEST_P(RuntimeExtents, GivesTheBitsOfTheEngine) {
     std::vector<std::string> folders = {"generic", "so"};
     compile("generic", {"--form=fast", "--target=generic", "--numerics=strict"});
     make("generic", "", "*.c");
+    const bool separate =
+        read(folder_ / "generic/model.c").find("error = run_steps(&r)") != std::string::npos;
+    EXPECT_EQ(separate, GetParam().separate);
     fs::create_directories(folder_ / "so");
     compile("so/model.so", {"--numerics=strict"});
     fs::copy(folder_ / "generic/main.c", folder_ / "so/main.c");
@@ -222,6 +259,46 @@ TEST_P(RuntimeExtents, GivesTheBitsOfTheEngine) {
         for (const std::string& folder : folders) EXPECT_EQ(run(folder, extents), 2) << folder;
         expect_refused(extents);
     }
+}
+
+// Whether the code is for one sample. Otherwise kernels take the extent.
+bool runs_for_each_sample(const std::string& outputs, const std::string& compose) {
+    const TemporaryFolder folder("samples");
+    write(folder / "net.sknd",
+          fmt::format("import math; import layout; import linalg; import nn;\n"
+                      "graph net {{\n    @input {{ x: real[~|5, 6]; k: int[3]; }}\n"
+                      "    @output {{ y: {}; }}\n    @compose {{ {} }}\n}}\n",
+                      outputs,
+                      compose));
+    const driver::Outcome done = lemma_command(
+        {"compile", folder / "net.sknd", "--form=fast", "--target=generic", "-o", folder / "c"});
+    EXPECT_EQ(done.status, model::kGood) << compose << done.err;
+    return read(folder / "c/model.c").find("error = run_steps(&r)") != std::string::npos;
+}
+
+TEST(Samples, AreSeparateIfNoneReadsAnother) {
+    EXPECT_TRUE(runs_for_each_sample("real[~|5, 6]", "y = math.exp(x);"));
+    EXPECT_TRUE(runs_for_each_sample("real[~|5, 6]", "y = nn.softmax{axes = [1]}(x);"));
+    EXPECT_TRUE(runs_for_each_sample("real[~|5, 6]", "y = math.cumsum{axis = 1}(x);"));
+    EXPECT_TRUE(runs_for_each_sample("real[~|5, 3]", "y = layout.gather{axis = 1}(x, k);"));
+    EXPECT_TRUE(runs_for_each_sample(
+        "real[~|15]",
+        "s = layout.slice{axes = [1], begin = [4], end = [1], stride = [-1]}(x); "
+        "y = layout.flatten{axis = 0, rank = 2}(s);"));
+}
+
+TEST(Samples, AreNotSeparateIfOneReadsAnother) {
+    EXPECT_FALSE(runs_for_each_sample("real[~|5, 6]", "y = nn.softmax{axes = [0]}(x);"));
+    EXPECT_FALSE(runs_for_each_sample("real[~|5, 6]", "y = math.cumsum{axis = 0}(x);"));
+    EXPECT_FALSE(runs_for_each_sample("real[~|5, ~|5]", "y = linalg.matmul{transB = true}(x, x);"));
+    EXPECT_FALSE(runs_for_each_sample("real[6, ~|5]", "y = layout.transpose{perm = [1, 0]}(x);"));
+    EXPECT_FALSE(
+        runs_for_each_sample("real[~|6, 6]", "y = layout.pad{padding = [1, 0, 0, 0]}(x);"));
+    EXPECT_FALSE(runs_for_each_sample("real[~|10, 6]", "y = layout.concat{axis = 0}([x, x]);"));
+    EXPECT_FALSE(
+        runs_for_each_sample("real[~|10, 6]", "y = layout.tile{axes = [0], repeats = [2]}(x);"));
+    EXPECT_FALSE(
+        runs_for_each_sample("real[6]", "y = math.sum_reduce{axes = [0], squeeze = true}(x);"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RuntimeExtents, testing::ValuesIn(cases()), [](const auto& each) {

@@ -55,6 +55,9 @@ private:
     void emit_run();
     void emit_set_parallel();
     void emit_output_shapes();
+    void emit_samples();
+    // Calls the kernel of the shapes; returns the numbers, and whether the extents are wrong.
+    std::pair<Value*, Value*> call_shapes(Value* extents);
     llvm::Value* static_instance();
 
     void emit(const loop::FrozenSteps& steps);
@@ -271,8 +274,21 @@ void ModelEmitter::emit_set_parallel() {
     b_.CreateRetVoid();
 }
 
-// `int32_t NAME_output_shapes(const NAME_extents* extents, NAME_shapes* shapes)`: the kernel of the
-// shapes in memory on the stack.
+std::pair<Value*, Value*> ModelEmitter::call_shapes(Value* extents) {
+    const auto all = static_cast<uint64_t>(std::max<int64_t>(plan_.shapes->numbers, 1));
+    Value* const numbers = b_.CreateAlloca(llvm::ArrayType::get(i64_, all));
+    Value* const flag = b_.CreateAlloca(i64_);
+    Value* const buffers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, 3));
+    b_.CreateStore(number(0), flag);
+    uint64_t at = 0;
+    for (Value* const buffer : {extents, numbers, flag}) {
+        b_.CreateStore(buffer, b_.CreateConstGEP1_64(pointer_, buffers, at++));
+    }
+    b_.CreateCall(piece_type_, kernels_[plan_.shapes->kernel], {buffers, number(0), number(1)});
+    return {numbers, b_.CreateIsNotNull(b_.CreateLoad(i64_, flag))};
+}
+
+// `int32_t NAME_output_shapes(const NAME_extents* extents, NAME_shapes* shapes)`
 void ModelEmitter::emit_output_shapes() {
     if (!plan_.shapes) return;
     llvm::Function* const made =
@@ -281,23 +297,60 @@ void ModelEmitter::emit_output_shapes() {
                  true);
     int64_t wanted = 0;
     for (const loop::FrozenTensor& output : plan_.outputs) wanted += std::ssize(output.shape);
-    const auto all = static_cast<uint64_t>(plan_.shapes->numbers);
-    Value* const numbers = b_.CreateAlloca(llvm::ArrayType::get(i64_, all));
-    Value* const flag = b_.CreateAlloca(i64_);
-    Value* const buffers = b_.CreateAlloca(llvm::ArrayType::get(pointer_, 3));
-    b_.CreateStore(number(0), flag);
-    uint64_t at = 0;
-    for (Value* const buffer : {static_cast<Value*>(made->getArg(0)), numbers, flag}) {
-        b_.CreateStore(buffer, b_.CreateConstGEP1_64(pointer_, buffers, at++));
-    }
-    b_.CreateCall(piece_type_, kernels_[plan_.shapes->kernel], {buffers, number(0), number(1)});
+    const auto [numbers, wrong] = call_shapes(made->getArg(0));
     auto* const failed = llvm::BasicBlock::Create(context_, "failed", made);
     auto* const good = llvm::BasicBlock::Create(context_, "good", made);
-    b_.CreateCondBr(b_.CreateIsNotNull(b_.CreateLoad(i64_, flag)), failed, good);
+    b_.CreateCondBr(wrong, failed, good);
     b_.SetInsertPoint(failed);
     b_.CreateRet(b_.getInt32(static_cast<uint32_t>(loop::FrozenError::Extents)));
     b_.SetInsertPoint(good);
     copy_bytes(made->getArg(1), numbers, wanted * 8);
+    b_.CreateRet(b_.getInt32(0));
+}
+
+// `NAME_run_on` of a plan for one sample, whose steps are in `NAME_run_sample`: runs them for each
+// sample, with pointers that move on.
+void ModelEmitter::emit_samples() {
+    if (!plan_.samples) return;
+    llvm::Function* const sample = run_;
+    std::vector<llvm::Type*> parameters(4, pointer_);
+    run_ = function("_run_on", llvm::FunctionType::get(b_.getInt32Ty(), parameters, false), true);
+    const auto pointers = [&](size_t count) {
+        return b_.CreateAlloca(llvm::ArrayType::get(pointer_, std::max<size_t>(count, 1)));
+    };
+    Value* const in = pointers(plan_.inputs.size());
+    Value* const out = pointers(plan_.outputs.size());
+    fail_if(call_shapes(run_->getArg(3)).second, loop::FrozenError::Extents);
+    Value* const count = b_.CreateLoad(i64_, run_->getArg(3));
+    auto* const before = b_.GetInsertBlock();
+    auto* const head = block("samples");
+    auto* const body = block("sample");
+    auto* const exit = block("end");
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    auto* const i = b_.CreatePHI(i64_, 2);
+    i->addIncoming(number(0), before);
+    b_.CreateCondBr(b_.CreateICmpSLT(i, count), body, exit);
+    b_.SetInsertPoint(body);
+    const auto move = [&](Value* to, Value* from, const std::vector<loop::FrozenTensor>& tensors) {
+        for (uint64_t k = 0; k < tensors.size(); ++k) {
+            Value* const begin = field(from, k);
+            Value* const bytes = b_.CreateMul(i, number(tensors[k].sample_bytes));
+            b_.CreateStore(shifted(begin, bytes), b_.CreateConstGEP1_64(pointer_, to, k));
+        }
+    };
+    move(in, run_->getArg(1), plan_.inputs);
+    move(out, run_->getArg(2), plan_.outputs);
+    Value* const error = b_.CreateCall(sample, {run_->getArg(0), in, out});
+    auto* const failed = block("failed");
+    auto* const next = block("next");
+    b_.CreateCondBr(b_.CreateIsNotNull(error), failed, next);
+    b_.SetInsertPoint(failed);
+    b_.CreateRet(error);
+    b_.SetInsertPoint(next);
+    i->addIncoming(b_.CreateAdd(i, number(1)), next);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(exit);
     b_.CreateRet(b_.getInt32(0));
 }
 
@@ -307,8 +360,11 @@ void ModelEmitter::emit_output_shapes() {
 // outputs)`: inputs and outputs are arrays of pointers. With runtime extents also `const
 // NAME_extents* extents`, an array of numbers.
 void ModelEmitter::emit_run_on() {
-    std::vector<llvm::Type*> parameters(plan_.extents.empty() ? 3 : 4, pointer_);
-    run_ = function("_run_on", llvm::FunctionType::get(b_.getInt32Ty(), parameters, false), true);
+    const bool extents = !plan_.extents.empty() && !plan_.samples;
+    std::vector<llvm::Type*> parameters(extents ? 4 : 3, pointer_);
+    run_ = function(plan_.samples ? "_run_sample" : "_run_on",
+                    llvm::FunctionType::get(b_.getInt32Ty(), parameters, false),
+                    !plan_.samples);
     size_t most = 1;
     for (const loop::FrozenKernel& kernel : plan_.kernels) {
         most = std::max(most, kernel.kernel.function.buffers.size());
@@ -635,6 +691,7 @@ void ModelEmitter::emit(const EmitOptions& options) {
     emit_backwards();
     emit_start();
     emit_run_on();
+    emit_samples();
     emit_reset();
     emit_run();
     emit_set_parallel();

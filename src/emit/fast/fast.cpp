@@ -104,7 +104,36 @@ std::string run_text(const loop::FrozenPlan& plan, const FastOptions& options) {
         array(plan.pointers));
 }
 
-std::string entry_text(const loop::FrozenPlan& plan, const FastOptions& options) {
+// The end of the function that runs the model for each sample.
+std::string samples_text(const loop::FrozenPlan& plan,
+                         const FastNames& names,
+                         const std::vector<std::string>& kernels) {
+    std::string text = fmt::format(
+        "    int64_t numbers[{0}];\n"
+        "    void* const p[] = {{(void*)extents, numbers, &r.flag}};\n"
+        "    {1}(p, 0, 1);\n"
+        "    if (r.flag) return {2};\n"
+        "    for (int64_t i = 0; i < extents->{3}; ++i) {{\n"
+        "        const int32_t error = run_steps(&r);\n"
+        "        if (error) return error;\n",
+        std::max<int64_t>(plan.shapes->numbers, 1),
+        kernels[plan.shapes->kernel],
+        static_cast<int>(loop::FrozenError::Extents),
+        names.extents[0]);
+    const auto move = [&](std::string_view array, const std::vector<loop::FrozenTensor>& tensors) {
+        for (size_t i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].sample_bytes == 0) continue;
+            text += fmt::format("        r.{}[{}] += {};\n", array, i, tensors[i].sample_bytes);
+        }
+    };
+    move("in", plan.inputs);
+    move("out", plan.outputs);
+    return text + "    }\n    return 0;\n}\n";
+}
+
+std::string entry_text(const loop::FrozenPlan& plan,
+                       const FastOptions& options,
+                       const std::vector<std::string>& kernels) {
     const std::string& name = options.name;
     const FastNames names = fast_names(plan);
     const std::string upper = upper_case(name);
@@ -131,7 +160,7 @@ std::string entry_text(const loop::FrozenPlan& plan, const FastOptions& options)
     }
     if (names.inputs.empty()) text += "    (void)inputs;\n";
     if (names.outputs.empty()) text += "    (void)outputs;\n";
-    text += "    return run_steps(&r);\n}\n";
+    text += plan.samples ? samples_text(plan, names, kernels) : "    return run_steps(&r);\n}\n";
     text += fmt::format(
         "\nvoid {0}_start(const {0}_instance* self) {{\n"
         "    memset(self->arena, 0, {1}_ARENA_BYTES);\n",
@@ -213,7 +242,7 @@ std::string source_text(const loop::FrozenPlan& plan, const FastOptions& options
         options.name);
     text += support.definitions() + functions + "\n" + run_text(plan, options);
     if (!plan.kernels.empty()) text += kCall;
-    text += steps + entry_text(plan, options);
+    text += steps + entry_text(plan, options, kernels);
     if (plan.shapes) text += output_shapes_text(plan, options, kernels[plan.shapes->kernel]);
     return text;
 }

@@ -56,6 +56,7 @@ struct FrozenTensor {
         std::optional<size_t> extent = {};
     };
     std::vector<Axis> axes = {};
+    int64_t sample_bytes = 0;  // of a plan that runs for each sample
 };
 struct FrozenVariable {
     FrozenTensor tensor;
@@ -217,6 +218,10 @@ struct FrozenPlan {
     bool has_fma = false;
     std::vector<FrozenExtent> extents;   // that each run gives
     std::optional<FrozenShapes> shapes;  // if there are any
+    // The steps are for one sample of a batch. They run as often as the only extent says; after
+    // each time, inputs and outputs move on by their `sample_bytes`. The kernel of `shapes` runs
+    // first.
+    bool samples = false;
     std::vector<FrozenTensor> inputs, outputs;
     std::vector<FrozenVariable> variables;  // those that change
     std::string_view constants;             // bytes; each tensor aligned
