@@ -153,6 +153,32 @@ TEST_F(InputOutput, LabelsNameTheClasses) {
         << outcome.out;
 }
 
+TEST_F(InputOutput, AModelMayComeFromStandardInput) {
+    EXPECT_EQ(lemma({"check", "-v", "-"}, kTwo).out, "-: ok\n");
+    EXPECT_NE(lemma({"show", "-"}, kTwo).out.find("math.add"), std::string::npos);
+    const Outcome ran = lemma({"run", "-", "-i", npz("a", "b")}, kTwo);
+    EXPECT_EQ(ran.out, kSums) << ran.err;
+    ASSERT_EQ(lemma({"convert", "-", path("two.onnx")}, kTwo).status, model::kGood);
+    const std::string onnx = *tensor::read_file(path("two.onnx"));
+    EXPECT_EQ(lemma({"run", "-", "-i", npz("a", "b")}, onnx).out, kSums);
+    EXPECT_EQ(lemma({"check", "-v", "-", "--format=onnx"}, onnx).out, "-: ok\n");
+    ASSERT_EQ(lemma({"convert", "-", path("two.nnef.tgz")}, onnx).status, model::kGood);
+    const std::string archive = *tensor::read_file(path("two.nnef.tgz"));
+    EXPECT_EQ(lemma({"run", "-", "-i", npz("a", "b")}, archive).out, kSums);
+}
+
+TEST_F(InputOutput, AFaultOnStandardInputHasItsPlace) {
+    const Outcome wrong =
+        lemma({"check", "--brief", "-"}, "graph G {\n    @compose { y = ; }\n}\n");
+    EXPECT_EQ(wrong.status, model::kWrong);
+    EXPECT_TRUE(wrong.err.starts_with("<stdin>.sknd:2:20: error: ")) << wrong.err;
+    EXPECT_EQ(lemma({"check", "-"}, "").err,
+              "lemma: cannot read `<stdin>`: it is empty [unreadable-file]\n");
+    EXPECT_NE(lemma({"check", "-", "-"}, kTwo).err.find("named twice"), std::string::npos);
+    EXPECT_NE(lemma({"run", "-", "-i", "-"}, kTwo).err.find("named twice"), std::string::npos);
+    EXPECT_EQ(lemma({"check", "--format=onnx", "-"}, kTwo).status, model::kUnusable);
+}
+
 TEST_F(InputOutput, StandardStreamsAreUsedOnce) {
     const std::string bytes = *tensor::encode_npy(pair(3, 4));
     const auto error = [&](std::vector<std::string> words, Terminal terminal = {}) {

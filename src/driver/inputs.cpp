@@ -95,7 +95,7 @@ Result<void> check_standard_input(const std::vector<std::string>& arguments) {
     });
     if (named <= 1) return {};
     return std::unexpected(
-        Error{"standard input is named twice; give several inputs as one .npz file"});
+        Error{"standard input is named twice; several inputs may come as one .npz file"});
 }
 
 Result<std::string> read_standard_input(std::istream& input) {

@@ -25,7 +25,7 @@ void declare_preprocess(Arguments& arguments, std::string& recipe);
 // be read only once, and pictures. It refers to `input`. An error concerns the recipe.
 Result<model::InputReader> input_reader(std::istream& input, const std::string& recipe);
 
-// Standard input has one content: an error if two arguments of `-i` name it.
+// Standard input has one content: an error if two arguments name it.
 Result<void> check_standard_input(const std::vector<std::string>& arguments);
 
 // All bytes of the stream; an error beyond the limit of pipes.

@@ -150,6 +150,12 @@ Result<ModelFile> find_in_memory(std::vector<tensor::MemoryFile> files,
                      .source = std::move(source)};
 }
 
+Result<ModelFile> find_model(const std::string& argument,
+                             const std::vector<tensor::MemoryFile>& memory,
+                             const tensor::SourceLimits& limits) {
+    return memory.empty() ? find_model(argument, limits) : find_in_memory(memory, limits);
+}
+
 Result<std::string> read_main(const ModelFile& model) {
     if (model.main.empty()) return read_text(model.path, model.kind);
     return model.source->read_all(model.main, diag::kMaxSourceBytes);

@@ -37,6 +37,11 @@ Result<ModelFile> find_model(const std::string& argument, const tensor::SourceLi
 Result<ModelFile> find_in_memory(std::vector<tensor::MemoryFile> files,
                                  const tensor::SourceLimits& limits = {});
 
+// The model in memory if there are such files, else that of the argument.
+Result<ModelFile> find_model(const std::string& argument,
+                             const std::vector<tensor::MemoryFile>& memory,
+                             const tensor::SourceLimits& limits);
+
 // The text of the main file.
 Result<std::string> read_main(const ModelFile& model);
 // The other modules of the model: `a.b` is `a/b.sknd`.

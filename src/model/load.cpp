@@ -156,7 +156,7 @@ Loaded load(const ModelFile& file, const LoadOptions& options, Finding& finding)
 std::optional<LoadedModel> load_model(const std::string& argument,
                                       const LoadOptions& options,
                                       Finding& finding) {
-    return load_model(find_model(argument, options.source), options, finding);
+    return load_model(find_model(argument, options.memory, options.source), options, finding);
 }
 
 std::optional<LoadedModel> load_model(const Result<ModelFile>& file,
@@ -174,7 +174,7 @@ std::optional<LoadedModel> load_model(const Result<ModelFile>& file,
 Result<void> check_model(const std::string& argument,
                          const LoadOptions& options,
                          Finding& finding) {
-    LEMMA_TRY(const ModelFile file, find_model(argument, options.source));
+    LEMMA_TRY(const ModelFile file, find_model(argument, options.memory, options.source));
     return check_model(file, options, finding);
 }
 

@@ -14,7 +14,7 @@
 #include "model/sknd/graph_options.h"
 #include "nnef1/syntax/dialect.h"
 #include "sknd/syntax/parser.h"
-#include "tensor/archive/archive.h"
+#include "tensor/archive/memory_files.h"
 #include "tensor/tensor.h"
 
 namespace lemma::model {
@@ -59,6 +59,8 @@ struct LoadOptions {
     DataMode data = DataMode::Ignore;  // the data check while loading
     // Files as for `-i`, for models with inputs that decide shapes (ONNX), and how to read them.
     std::vector<std::string> inputs;
+    InputReader read_input;
+    std::vector<tensor::MemoryFile> memory;        // the model, if it is no file
     std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
     ProfileOptions profile;
     const RunControl* control = nullptr;  // may be missing

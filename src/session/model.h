@@ -45,6 +45,8 @@ struct SessionOptions {
     std::vector<std::string> extra_outputs;
     // Files as for `-i`, for models with inputs that decide shapes.
     std::vector<std::string> inputs;
+    model::InputReader read_input;
+    std::vector<tensor::MemoryFile> memory;        // the model, if it is no file
     std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
     const RunControl* control = nullptr;           // of the call; may be missing
     EngineKind engine = EngineKind::Auto;

@@ -80,7 +80,8 @@ Session::~Session() = default;
 std::unique_ptr<Session> Session::open(const std::string& path,
                                        const SessionOptions& options,
                                        model::Finding& finding) {
-    auto model = Model::open(model::find_model(path, options.source), options, finding);
+    auto model =
+        Model::open(model::find_model(path, options.memory, options.source), options, finding);
     if (!model) return nullptr;
     auto session = create(std::move(model), {.threads = options.threads, .seed = options.run.seed});
     if (session) return std::move(*session);

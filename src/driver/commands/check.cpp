@@ -6,8 +6,10 @@
 
 #include "diag/render.h"
 #include "driver/commands/command.h"
+#include "driver/inputs.h"
 #include "driver/options.h"
 #include "driver/progress.h"
+#include "driver/standard_model.h"
 #include "model/checked.h"
 #include "model/files.h"
 #include "model/finding.h"
@@ -31,6 +33,7 @@ private:
     std::string as_text(const model::Finding& finding, bool colour) const;
 
     std::vector<std::string> models_;
+    InputFormat format_ = InputFormat::ByContent;
     model::LoadOptions load_;
     model::CheckLimits limits_;
     Colour colour_ = Colour::Auto;
@@ -42,7 +45,7 @@ private:
 
 void Check::declare(Arguments& arguments) {
     model::CheckOptions& options = load_.check;
-    arguments.words("MODEL", models_, kModelHelp);
+    arguments.words("MODEL", models_, kModelOrInputHelp);
     arguments.group("Checks");
     arguments.flag("--syntax-only", options.syntax_only, "check only the syntax of the file");
     arguments.flag("--types-only", options.types_only, "check types, but do not compose graphs");
@@ -75,6 +78,10 @@ void Check::declare(Arguments& arguments) {
     arguments.choice("--dump", options.dump, dumps, "print the tokens or the syntax tree");
     arguments.exclude("--dump", "--json");
     declare_profile(arguments);
+    arguments.group("Input");
+    declare_format(arguments, format_);
+    arguments.example("lemma check --format=nnef1 - < graph.nnef",
+                      "Checks standard input; mostly its content says what it is.");
     arguments.example("lemma check net.onnx", "Prints every error of a model with its place.");
     arguments.example("lemma check --json models/*.nnef",
                       "Checks several models; the result is one JSON document.");
@@ -169,8 +176,14 @@ Outcome Check::certify(const Terminal& terminal) const {
     return driver::run(words, {.progress = terminal.progress}, none);
 }
 
-Outcome Check::run(Terminal terminal, std::istream&) const {
+Outcome Check::run(Terminal terminal, std::istream& input) const {
     Outcome outcome;
+    const auto fail = [&](const Error& error) {
+        outcome.status = model::kUnusable;
+        outcome.err = model::error_line(error);
+        return outcome;
+    };
+    if (auto once = check_standard_input(models_); !once) return fail(once.error());
     if (const auto option = one_model_option()) {
         outcome.status = model::kUnusable;
         outcome.err = fmt::format("lemma: {} takes one model at a time\n", *option);
@@ -185,6 +198,9 @@ Outcome Check::run(Terminal terminal, std::istream&) const {
     std::vector<model::Finding> findings;
     for (const std::string& model : models_) {
         show_stage(terminal, "checking " + model);
+        auto memory = standard_model(model, input, format_);
+        if (!memory) return fail(memory.error());
+        load.memory = std::move(*memory);
         model::Finding finding = model::checked(model, load, limits_);
         outcome.status = std::max(outcome.status, finding.status);
         outcome.out += finding.dump;

@@ -6,6 +6,7 @@
 #include "driver/commands/command.h"
 #include "driver/options.h"
 #include "driver/progress.h"
+#include "driver/standard_model.h"
 
 namespace lemma::driver {
 
@@ -36,10 +37,11 @@ private:
     ProblemStyle style_;
     std::string keep_;
     bool no_data_ = false;
+    InputFormat format_ = InputFormat::ByContent;
 };
 
 void Convert::declare(Arguments& arguments) {
-    arguments.word("MODEL", request_.model, kModelHelp);
+    arguments.word("MODEL", request_.model, kModelOrInputHelp);
     arguments.word(
         "OUT",
         request_.out,
@@ -65,6 +67,8 @@ void Convert::declare(Arguments& arguments) {
     arguments.flag("--no-data", no_data_, "write the graph without the data of its variables");
     arguments.flag(
         "--force", options.overwrite, "overwrite files, and write into folders that are not empty");
+    arguments.group("Input");
+    declare_format(arguments, format_);
     arguments.texts("-i",
                     load.inputs,
                     "[NAME=]FILE",
@@ -77,12 +81,18 @@ void Convert::declare(Arguments& arguments) {
     declare_source_limits(arguments, load.source);
 }
 
-Outcome Convert::run(Terminal terminal, std::istream&) const {
+Outcome Convert::run(Terminal terminal, std::istream& input) const {
     convert::ConvertRequest request = request_;
     request.options.data = !no_data_;
     request.options.keep = words_of(keep_);
     model::Finding finding{.model = request.model, .diag = Diagnostics()};
     show_stage(terminal, "converting " + request.model);
+    auto memory = standard_model(request.model, input, format_);
+    if (!memory) {
+        finding.fail(memory.error());
+        return problems_of(std::move(finding), style_, terminal);
+    }
+    request.load.memory = std::move(*memory);
     convert::convert_model(request, finding);
     return problems_of(std::move(finding), style_, terminal);
 }

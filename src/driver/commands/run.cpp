@@ -14,6 +14,7 @@
 #include "driver/options.h"
 #include "driver/outputs.h"
 #include "driver/progress.h"
+#include "driver/standard_model.h"
 #include "driver/time_text.h"
 #include "driver/verify/results_json.h"
 #include "engine/engine.h"
@@ -81,6 +82,7 @@ private:
     std::optional<uint64_t> random_inputs_;
     int64_t top_ = 0;
     std::string preprocess_;
+    InputFormat format_ = InputFormat::ByContent;
     std::string labels_;
     Colour colour_ = Colour::Auto;
     bool brief_ = false;
@@ -89,10 +91,11 @@ private:
 };
 
 void Run::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, kModelHelp);
+    arguments.word("MODEL", model_, kModelOrInputHelp);
     arguments.group("Input");
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
     declare_preprocess(arguments, preprocess_);
+    declare_format(arguments, format_);
     arguments.seed(
         "--random-inputs", random_inputs_, "use random values for inputs without a file");
     arguments.group("Output");
@@ -278,7 +281,9 @@ Result<bool> Run::run_steps(session::Session& session,
 
 // What the declarations cannot express.
 Result<void> Run::check_arguments() const {
-    LEMMA_TRY(check_standard_input(inputs_));
+    std::vector<std::string> files = inputs_;
+    files.push_back(model_);
+    LEMMA_TRY(check_standard_input(files));
     if (output_ == kStandardOutput && (json_ || top() > 0)) {
         return std::unexpected(
             Error{fmt::format("`-o -` and {} both print to standard output: give one of them",
@@ -302,6 +307,9 @@ void Run::run_model(Terminal terminal,
     session::SessionOptions options = options_;
     show_progress(terminal, options);
     options.inputs = inputs_;
+    auto memory = standard_model(model_, input, format_);
+    if (!memory) return unusable(memory.error());
+    options.memory = std::move(*memory);
     auto read = input_reader(input, preprocess_);
     if (!read) return unusable(read.error());
     options.read_input = std::move(*read);

@@ -5,6 +5,7 @@
 #include "driver/commands/command.h"
 #include "driver/options.h"
 #include "driver/progress.h"
+#include "driver/standard_model.h"
 #include "ir/text/print.h"
 #include "model/files.h"
 #include "model/finding.h"
@@ -25,11 +26,14 @@ public:
     Outcome run(Terminal terminal, std::istream& input) const override;
 
 private:
-    std::optional<ir::Program> load(show::Origin& origin, model::Finding& finding) const;
+    std::optional<ir::Program> load(std::istream& input,
+                                    model::Metadata& metadata,
+                                    model::Finding& finding) const;
     std::string picture(const ir::Program& program, const show::Origin& origin) const;
 
     std::string model_;
     model::LoadOptions load_;
+    InputFormat format_ = InputFormat::ByContent;
     show::Level level_ = show::Level::Compound;
     Colour colour_ = Colour::Auto;
     bool json_ = false;
@@ -39,7 +43,8 @@ private:
 };
 
 void Show::declare(Arguments& arguments) {
-    arguments.word("MODEL", model_, kModelHelp);
+    arguments.word("MODEL", model_, kModelOrInputHelp);
+    arguments.group("Output");
     const Choices<show::Level> levels = {{"compound", show::Level::Compound},
                                          {"primitive", show::Level::Primitive}};
     arguments.choice("--level",
@@ -50,6 +55,7 @@ void Show::declare(Arguments& arguments) {
     arguments.flag("--dot", dot_, "print a Graphviz graph instead of the table");
     arguments.flag("--text", text_, "print the composed program with its formulas");
     arguments.group("Input");
+    declare_format(arguments, format_);
     arguments.texts("-i", load_.inputs, "[NAME=]FILE", "ONNX: values of inputs that decide shapes");
     declare_graph_options(arguments, load_.check.graph);
     arguments.group("Report");
@@ -71,9 +77,18 @@ void Show::declare(Arguments& arguments) {
                       "The graph as a drawing, with Graphviz.");
 }
 
-std::optional<ir::Program> Show::load(show::Origin& origin, model::Finding& finding) const {
+std::optional<ir::Program> Show::load(std::istream& input,
+                                      model::Metadata& metadata,
+                                      model::Finding& finding) const {
     if (model_.ends_with(model::kProgramEnding)) return model::load_program(model_, finding);
-    auto model = model::load_model(model_, load_, finding);
+    model::LoadOptions load = load_;
+    auto memory = standard_model(model_, input, format_);
+    if (!memory) {
+        finding.fail(memory.error());
+        return std::nullopt;
+    }
+    load.memory = std::move(*memory);
+    auto model = model::load_model(model_, load, finding);
     if (!model) return std::nullopt;
     origin.metadata = std::move(model->metadata);
     origin.deciding = std::move(model->deciding);
@@ -87,10 +102,11 @@ std::string Show::picture(const ir::Program& program, const show::Origin& origin
     return show::show_table(program, level_);
 }
 
-Outcome Show::run(Terminal terminal, std::istream&) const {
+Outcome Show::run(Terminal terminal, std::istream& input) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
-    show::Origin origin{.sources = &finding.sources, .metadata = {}, .deciding = {}};
-    const auto program = load(origin, finding);
+    show::Origin origin{.sources = &finding.sources, .metadata = {}};
+    show_stage(terminal, "loading " + model_);
+    const auto program = load(input, origin.metadata, finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
