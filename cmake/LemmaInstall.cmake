@@ -16,9 +16,6 @@ install(TARGETS lemma_shared EXPORT LemmaTargets
 install(TARGETS lemma_jit LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT llvm)
 if(TARGET lemma_serve)
   add_dependencies(product lemma_serve)
-  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # the system finds liblemma.so there
-    set_target_properties(lemma_serve PROPERTIES INSTALL_RPATH "")
-  endif()
   install(TARGETS lemma_serve LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT serve)
 endif()
 
@@ -47,18 +44,18 @@ install(FILES ${CMAKE_BINARY_DIR}/lemma.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 # ---- Python --------------------------------------------------------------------------------------
 
 if(TARGET lemma_python)
-  # Below /usr it is where Debian's packages have their modules, and the system finds the library.
-  # Elsewhere the module finds it by itself.
+  # Below /usr it is where Debian's packages have their modules. The module finds the library by
+  # itself; packages of the system set CMAKE_SKIP_INSTALL_RPATH.
   set(LEMMA_PYTHON_DIR lib/python3/dist-packages)
   if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     execute_process(
       COMMAND ${LEMMA_PYTHON_EXECUTABLE} -c "import sys, sysconfig as s; print('lib/python%d.%d/%s' % (
               *sys.version_info[:2], s.get_path('platlib').split('/')[-1]))"
       OUTPUT_VARIABLE LEMMA_PYTHON_DIR OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    cmake_path(RELATIVE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${LEMMA_PYTHON_DIR}/lemma
-               OUTPUT_VARIABLE to_library)
-    set_target_properties(lemma_python PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   endif()
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${LEMMA_PYTHON_DIR}/lemma
+             OUTPUT_VARIABLE to_library)
+  set_target_properties(lemma_python PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   add_dependencies(product lemma_python)
   install(TARGETS lemma_python LIBRARY DESTINATION ${LEMMA_PYTHON_DIR}/lemma COMPONENT python)
   install(DIRECTORY python/lemma DESTINATION ${LEMMA_PYTHON_DIR} COMPONENT python

@@ -14,11 +14,19 @@ architecture=$(uname -m)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH
 
+# configure PREFIX: Debian's packages rely on the system to find libraries.
+configure() {
+    local skip=OFF
+    [ "$1" != /usr ] || skip=ON
+    cmake -S . -B "$build" -DCMAKE_INSTALL_PREFIX="$1" -DCMAKE_SKIP_INSTALL_RPATH=$skip \
+        >"$build/configure.log"
+}
+
 # install_into FOLDER PREFIX COMPONENT…: what CMake installs, without debug information.
 install_into() {
     local folder=$1 prefix=$2 component
     shift 2
-    cmake -S . -B "$build" -DCMAKE_INSTALL_PREFIX="$prefix" >"$build/configure.log"
+    configure "$prefix"
     for component in "$@"; do
         DESTDIR=$folder cmake --install "$build" --strip --component "$component" >/dev/null
     done
@@ -72,5 +80,6 @@ TEXT
 rm -rf "${output:?}"/*
 make_tarball
 make_debs
+configure /usr/local
 (cd "$output" && lintian --fail-on=error --allow-root *.deb)
 ls -sh "$output" | tail -n +2

@@ -62,6 +62,19 @@ class Install(unittest.TestCase):
         self.assertTrue((self.prefix / "include/lemma/lemma.h").is_file())
         self.assertTrue((self.prefix / "share/doc/lemma/LICENSE").is_file())
         self.assertTrue((self.prefix / "share/doc/lemma/examples/digits/main.sknd").is_file())
+        for name in ("man/man1/lemma.1", "man/man1/lemma-run.1", "zsh/site-functions/_lemma",
+                     "bash-completion/completions/lemma", "fish/vendor_completions.d/lemma.fish"):
+            self.assertTrue((self.prefix / "share" / name).is_file(), name)
+
+    def test_the_python_module_finds_the_library(self):
+        if not ARGUMENTS.python:
+            return  # it was not built
+        module = self.one("lib/python*/*-packages/lemma/__init__.py")
+        said = run(ARGUMENTS.python, "-c", "import lemma; print(lemma.__file__, lemma.load("
+                   f"{str(DIGITS)!r}).inputs)",
+                   environment={"PYTHONPATH": str(module.parent.parent)})
+        self.assertIn(str(module), said)
+        self.assertIn("picture", said)
 
     def test_no_installed_file_names_a_folder_of_the_build(self):
         for path in self.prefix.rglob("*"):
@@ -127,6 +140,7 @@ if __name__ == "__main__":
     parser.add_argument("--build", required=True)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--python", help="the Python of the module, if that was built")
     ARGUMENTS = parser.parse_args()
     result = unittest.TextTestRunner(verbosity=1).run(
         unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
