@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a picture: decoding gives a whole picture or an error, and a recipe a tensor or an
 // error.
 #include "image/image.h"

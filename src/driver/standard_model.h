@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // driver/standard_model.h — a model on standard input: the argument `-` of a command.
 #pragma once
 

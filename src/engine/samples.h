@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine/samples.h — whether a model treats the samples of a batch separately, so that a plan for
 // one sample can run for each of them.
 #pragma once
