@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <span>
 
 #include "api/control.h"
 #include "api/convert.h"
+#include "api/memory_model.h"
 #include "api/model.h"
 #include "api/options.h"
 #include "api/report.h"
 #include "base/version.h"
-#include "tensor/files/mapped_file.h"
 
 namespace lemma::api {
 
@@ -93,21 +92,6 @@ int load(const std::string& name,
     return status;
 }
 
-// Copies the files of the caller.
-Result<std::vector<tensor::MemoryFile>> copied(std::span<const lemma_file> files) {
-    std::vector<tensor::MemoryFile> copies;
-    for (size_t i = 0; i < files.size(); ++i) {
-        if (!files[i].name) return bad(fmt::format("the file {} has no name", i));
-        if (files[i].size > 0 && !files[i].data)
-            return bad(
-                fmt::format("the file `{}` has a size, but its `data` is NULL", files[i].name));
-        std::string bytes;
-        if (files[i].size > 0) bytes.assign(static_cast<const char*>(files[i].data), files[i].size);
-        copies.push_back({files[i].name, tensor::share(std::move(bytes))});
-    }
-    return copies;
-}
-
 }  // namespace
 
 }  // namespace lemma::api
@@ -140,13 +124,13 @@ int lemma_load_memory(const lemma_file* files,
     namespace api = lemma::api;
     if (!model) return api::refuse("no place for the model is given", report);
     *model = nullptr;
-    if (count == 0 || !files) return api::refuse("no file is given", report);
-    using Found = lemma::Result<lemma::model::ModelFile>;
-    const auto find = [&](const lemma::tensor::SourceLimits& limits) -> Found {
-        LEMMA_TRY(auto copies, api::copied({files, count}));
-        return lemma::model::find_in_memory(std::move(copies), limits);
-    };
-    return api::load(files[0].name ? files[0].name : "", find, options, model, report);
+    const char* const name = count > 0 && files && files[0].name ? files[0].name : "";
+    return api::load(
+        name,
+        [&](const auto& limits) { return api::memory_model(files, count, limits); },
+        options,
+        model,
+        report);
 }
 
 lemma_model* lemma_model_share(lemma_model* model) {

@@ -2,6 +2,7 @@
 // The functions of lemma/tools.h that read and write files.
 #include <lemma/tools.h>
 
+#include "api/memory_model.h"
 #include "api/report.h"
 #include "api/tool_options.h"
 #include "compile/compile.h"
@@ -19,11 +20,17 @@ int lemma_check(const char* path, const lemma_check_options* options, lemma_repo
     });
 }
 
-int lemma_check_memory(const lemma_file* /*files*/,
-                       size_t /*count*/,
-                       const lemma_check_options* /*options*/,
+int lemma_check_memory(const lemma_file* files,
+                       size_t count,
+                       const lemma_check_options* options,
                        lemma_report** report) {
-    return api::refuse("models in memory are not supported yet", report);
+    return api::call(report, [&](model::Finding& finding) {
+        const auto request = api::check_request(options);
+        if (!request) return finding.fail(request.error());
+        const auto file = api::memory_model(files, count, request->load.source);
+        if (!file) return finding.fail(file.error());
+        finding = model::checked(*file, request->load, request->limits);
+    });
 }
 
 int lemma_convert(const char* path,

@@ -152,6 +152,125 @@ TEST(Tools, AppliesTheSafetyProfileAndWritesItsReport) {
     EXPECT_TRUE(Json::accept(file)) << report;
 }
 
+// ---- Models in memory ---------------------------------------------------------------------------
+
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The files below a folder; the main file comes first.
+Files files_below(const fs::path& folder, const std::string& main) {
+    Files files = {{main, content_of(folder / main)}};
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        const std::string name = entry.path().lexically_relative(folder).generic_string();
+        if (entry.is_regular_file() && name != main) files.emplace_back(name, content_of(entry));
+    }
+    return files;
+}
+
+Told check_memory(const Files& files, const lemma_check_options* options = nullptr) {
+    std::vector<lemma_file> given;
+    for (const auto& [name, bytes] : files)
+        given.push_back({name.c_str(), bytes.data(), bytes.size()});
+    return told([&](auto report) {
+        return lemma_check_memory(given.data(), given.size(), options, report);
+    });
+}
+
+// A variable with its data, and a module.
+constexpr const char* kWeighted = R"(
+import math, parts;
+graph Weighted {
+    @input { x: real[4096]; }
+    @output { y: real[4096]; }
+    @variable { w: real[4096]; }
+    @compose { scaled = math.mul(x, w); y = parts.twice(scaled); }
+})";
+constexpr const char* kParts = R"(
+import math;
+public operator twice {
+    @input { x: real[s..]; }
+    @output { y: real[s..]; }
+    @compose { y = math.add(x, x); }
+})";
+
+// Writes the model with data, in the folder of the test.
+std::string weighted(const TempFolder& folder) {
+    const std::string path = folder.write(kWeighted);
+    std::ofstream(path + "/parts.sknd") << kParts;
+    LoadOptions options;
+    options.random_weights = 1;
+    const auto loaded = Model::load(path, options);
+    EXPECT_TRUE(loaded.ok()) << loaded.text();
+    auto session = loaded.model->session();
+    EXPECT_TRUE(session.session->save_variables(path).ok());
+    return path;
+}
+
+}  // namespace
+
+TEST(Tools, ChecksModelsOfAllFormatsInMemory) {
+    const TempFolder folder("memory");
+    const std::string path = weighted(folder);
+    auto require = sized<lemma_check_options>();
+    require.data = "require";
+    EXPECT_TRUE(says(check_memory(files_below(path, "main.sknd"), &require), LEMMA_GOOD, ""));
+
+    const TempFolder out("memory_out");
+    const auto convert = [&](const std::string& name) {
+        auto options = sized<lemma_convert_options>();
+        options.external_data = 1;
+        const std::string to = out.path() + "/" + name;
+        EXPECT_EQ(lemma_convert(path.c_str(), to.c_str(), &options, nullptr), LEMMA_GOOD);
+        return fs::path(to);
+    };
+    const Files nnef = files_below(convert("net.nnef"), "graph.nnef");
+    EXPECT_GT(nnef.size(), 1u);
+    EXPECT_TRUE(says(check_memory(nnef, &require), LEMMA_GOOD, ""));
+    EXPECT_NE(check_memory({nnef[0]}, &require).status, LEMMA_GOOD);
+
+    const Files archive = {{"net.tgz", content_of(convert("net.sknd.tgz"))}};
+    EXPECT_TRUE(says(check_memory(archive, &require), LEMMA_GOOD, ""));
+
+    const std::string onnx = content_of(convert("net.onnx"));
+    const std::string data = content_of(out.path() + "/net.onnx.data");
+    ASSERT_FALSE(data.empty());
+    EXPECT_TRUE(says(check_memory({{"net.onnx", onnx}, {"net.onnx.data", data}}), LEMMA_GOOD, ""));
+    EXPECT_TRUE(says(
+        check_memory({{"net.onnx", onnx}}), LEMMA_WRONG, "which is not among the given files"));
+    EXPECT_TRUE(says(check_memory({{"net.onnx", onnx}, {"net.onnx.data", data.substr(1)}}),
+                     LEMMA_WRONG,
+                     "net.onnx.data"));
+}
+
+TEST(Tools, ReadsNothingButTheFilesInMemory) {
+    const TempFolder folder("memory_only");
+    const std::string path = weighted(folder);
+    const Files files = files_below(path, "main.sknd");
+    EXPECT_TRUE(says(check_memory({files[0]}), LEMMA_WRONG, "parts"));
+    EXPECT_EQ(check_memory(files).status, LEMMA_GOOD);
+}
+
+TEST(Tools, RefusesFilesInMemoryThatAreNoModel) {
+    EXPECT_TRUE(says(check_memory({}), LEMMA_UNUSABLE, "no file"));
+    EXPECT_TRUE(says(check_memory({{"net.txt", ""}}), LEMMA_UNUSABLE, "net.txt"));
+    EXPECT_TRUE(says(check_memory({{"net.onnx", "\xff\xff"}}), LEMMA_UNUSABLE, "net.onnx"));
+    EXPECT_TRUE(says(check_memory({{"net.tgz", "no archive"}}), LEMMA_UNUSABLE, "net.tgz"));
+    EXPECT_TRUE(
+        says(check_memory({{"a.sknd", ""}, {"../b.sknd", ""}}), LEMMA_UNUSABLE, "`../b.sknd`"));
+    EXPECT_TRUE(says(check_memory({{"a.sknd", ""}, {"a.sknd", ""}}), LEMMA_UNUSABLE, "twice"));
+    const lemma_file nameless = {nullptr, nullptr, 0};
+    EXPECT_EQ(lemma_check_memory(&nameless, 1, nullptr, nullptr), LEMMA_UNUSABLE);
+    const lemma_file empty = {"a.sknd", nullptr, 7};
+    EXPECT_EQ(lemma_check_memory(&empty, 1, nullptr, nullptr), LEMMA_UNUSABLE);
+    EXPECT_EQ(lemma_check_memory(nullptr, 1, nullptr, nullptr), LEMMA_UNUSABLE);
+}
+
 // ---- Conversion ---------------------------------------------------------------------------------
 
 TEST(Tools, ConvertsByTheNameOfTheOutput) {

@@ -20,10 +20,13 @@ void apply_werror(Diagnostics& diag) {
     diag = std::move(strict);
 }
 
-}  // namespace
-
-Finding checked(const std::string& model, const LoadOptions& options, const CheckLimits& limits) {
-    Finding finding{.model = model, .diag = Diagnostics(limits.max_errors)};
+// `model` is a path, or a file that was found.
+template <class Model>
+Finding check(const std::string& name,
+              const Model& model,
+              const LoadOptions& options,
+              const CheckLimits& limits) {
+    Finding finding{.model = name, .diag = Diagnostics(limits.max_errors)};
     if (const auto done = check_model(model, options, finding); !done) {
         finding.fail(done.error());
         return finding;
@@ -32,6 +35,16 @@ Finding checked(const std::string& model, const LoadOptions& options, const Chec
     if (limits.werror) apply_werror(finding.diag);
     if (finding.diag.has_errors()) finding.status = std::max<int>(finding.status, kWrong);
     return finding;
+}
+
+}  // namespace
+
+Finding checked(const std::string& model, const LoadOptions& options, const CheckLimits& limits) {
+    return check(model, model, options, limits);
+}
+
+Finding checked(const ModelFile& file, const LoadOptions& options, const CheckLimits& limits) {
+    return check(file.path, file, options, limits);
 }
 
 }  // namespace lemma::model

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "model/find_model.h"
 #include "model/finding.h"
 #include "model/options.h"
 
@@ -16,5 +17,7 @@ struct CheckLimits {
 
 // The diagnostics in the order of their places, and the status.
 Finding checked(const std::string& model, const LoadOptions& options, const CheckLimits& limits);
+// The same for a model that was found.
+Finding checked(const ModelFile& file, const LoadOptions& options, const CheckLimits& limits);
 
 }  // namespace lemma::model
