@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from . import _lemma, _show
-from ._errors import Diagnostic
+from ._errors import Diagnostic, UsageError
 from ._literals import literal
 from ._model import _NUMERICS, _REALS, Source, _chosen, _in_range, memory_files
 
@@ -61,6 +62,18 @@ def _given(**options: Any) -> dict[str, Any]:
     }
 
 
+def _on_disk(files: list[tuple[str, Any]], folder: str) -> str:
+    """Writes files to a folder; returns the path of the first."""
+    for name, content in files:
+        path = os.path.realpath(os.path.join(folder, name))
+        if not path.startswith(os.path.realpath(folder) + os.sep):
+            raise UsageError(f"the file `{name}` lies outside of the model")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+    return os.path.join(folder, files[0][0])
+
+
 def check(
     source: Source,
     *,
@@ -94,7 +107,9 @@ def check(
         relax_broadcast=int(relax_broadcast),
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Report(_lemma.check(memory_files(source, format, files), options))
+        with tempfile.TemporaryDirectory(prefix="lemma-") as folder:
+            path = _on_disk(memory_files(source, format, files), folder)
+            return Report(_lemma.check(path, options))
     return Report(_lemma.check(os.fspath(source), options))
 
 

@@ -14,6 +14,7 @@ that the command passes, and if a test fails that --known does not name.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -78,7 +79,7 @@ def make_suites(data: pathlib.Path) -> dict[str, type[unittest.TestCase]]:
     def tests_of(kind):
         tests = loader.load_model_tests(data_dir=str(data), kind=kind)
         # The runner wants this start of a name.
-        return [t._replace(name="test_" + t.name.removeprefix("test_")) for t in tests]
+        return [dataclasses.replace(t, name="test_" + t.name.removeprefix("test_")) for t in tests]
 
     class Counted(LemmaBackend):
         @classmethod

@@ -287,3 +287,57 @@ def test_threads_may_share_a_model(write, engine):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+# ---- Memory ----
+
+
+def test_a_model_of_bytes_with_its_files(write, tmp_path):
+    model = lemma.load(write(COUNTER), random_weights=True)
+    model.set_variable("sum", [7])
+    model.save_variables(str(tmp_path / "saved"))
+    [saved] = (tmp_path / "saved").rglob("*.dat")
+    name = str(saved.relative_to(tmp_path / "saved"))
+    again = lemma.load(COUNTER.encode(), format="sknd", files={name: saved.read_bytes()})
+    assert again([1]) == [8]
+    with pytest.raises(lemma.UsageError, match="belong to a model given as bytes"):
+        lemma.load(write(COUNTER), files={name: b""})
+
+
+def test_bytes_name_no_file_of_this_machine():
+    with pytest.raises(lemma.ModelError) as caught:
+        lemma.model("graph G { @compose { y = x; } }")
+    assert caught.value.diagnostics[0].file == "main.sknd"
+
+
+def test_outputs_of_threads_are_those_of_single_runs(write):
+    model = lemma.load(write(ADD), engine="compile")
+    numbers = np.random.default_rng(0)
+    pairs = [numbers.random((2, 2, 3), np.float32) for _ in range(64)]
+    alone = [model(*pair) for pair in pairs]
+    results: list[object] = [None] * len(pairs)
+
+    def work(first: int) -> None:
+        for index in range(first, len(pairs), 4):
+            results[index] = model(*pairs[index])
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result, expected in zip(results, alone):
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_reset_gives_the_values_of_the_load(write, tmp_path):
+    model = lemma.load(write(COUNTER), random_weights=3)
+    start = model.variable("sum")
+    model([1])
+    assert model.variable("sum") != start
+    model.reset()
+    assert model.variable("sum") == start
+    session = model.session()
+    session([2])
+    session.reset()
+    assert session.variable("sum") == start

@@ -61,7 +61,7 @@ def test_a_time_limit_is_a_positive_number(write):
     model = lemma.load(write(ADD))
     for wrong in (0, -1, float("inf"), float("nan")):
         with pytest.raises(lemma.UsageError, match="time_limit"):
-            model.run([[1.0]], time_limit=wrong)
+            model.run([np.ones((2, 3), np.float32)] * 2, time_limit=wrong)
 
 
 def test_ctrl_c_stops_a_run(write):
