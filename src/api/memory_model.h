@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // api/memory_model.h — a model that the caller has in memory.
 #pragma once
 
