@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "compile": "base diag tensor ir interpret loop codegen engine emit model session",
     "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
-    "driver": f"serve base diag tensor ir {FRONT_ENDS} interpret loop certify runtime codegen engine emit prove model convert session",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

@@ -90,7 +90,7 @@ typedef struct lemma_compile_options {
     int numerics;        /* enum lemma_numerics, of the fast form */
     int accumulate_f32;  /* not 0: each real operation is rounded to f32; `profile` implies it */
     const char* profile; /* "sonnx": the model must conform to the profile; NULL: none */
-    const char* const* shapes;     /* inputs with runtime extents, each "NAME=1x3x224x224" */
+    const char* const* shapes;     /* inputs with runtime extents, each "NAME=1..8x3x224x224" */
     size_t shape_count;            /* fast form only */
     const char* const* inputs;     /* values of inputs that decide shapes, each "[NAME=]FILE" */
     size_t input_count;            /* ONNX only */

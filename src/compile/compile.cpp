@@ -37,26 +37,44 @@ Result<std::vector<emit::CFile>> certified(const Request& request,
     return std::move(model->files);
 }
 
+// A number, or the bounds of an extent that each run gives: `1..32`.
+std::optional<ir::Interval> read_extent(const char*& at, const char* end) {
+    const auto number = [&](int64_t& value) {
+        const auto [next, trouble] = std::from_chars(at, end, value);
+        at = next;
+        return trouble == std::errc() && value >= 0;
+    };
+    ir::Interval extent{};
+    if (!number(extent.low)) return std::nullopt;
+    extent.high = extent.low;
+    if (std::string_view(at, end).starts_with("..")) {
+        at += 2;
+        if (!number(extent.high) || extent.high < extent.low) return std::nullopt;
+    }
+    return extent;
+}
+
 // `x=1x3x224x224` or `x=1,3,224,224`; `x=` is a scalar.
-Result<std::map<std::string, tensor::Shape>> given_shapes(const std::vector<std::string>& texts) {
-    std::map<std::string, tensor::Shape> result;
+Result<std::map<std::string, session::Session::ShapeRange>> given_shapes(
+    const std::vector<std::string>& texts) {
+    std::map<std::string, session::Session::ShapeRange> result;
     for (const std::string& text : texts) {
         const auto wrong = [&] {
-            return std::unexpected(Error{fmt::format(
-                "`{}` is no shape of an input: write `NAME=1x3x224x224`", diag::printable(text))});
+            return std::unexpected(
+                Error{fmt::format("`{}` is no shape of an input: write `NAME=1x3x224x224`, or "
+                                  "`NAME=1..8x3x224x224` for an extent that each run gives",
+                                  diag::printable(text))});
         };
         const size_t equals = text.rfind('=');
         if (equals == std::string::npos || equals == 0) return wrong();
-        tensor::Shape& shape = result[text.substr(0, equals)];
+        session::Session::ShapeRange& shape = result[text.substr(0, equals)];
         shape.clear();
         const char* at = text.data() + equals + 1;
         const char* const end = text.data() + text.size();
         while (at != end) {
-            int64_t extent = 0;
-            const auto [next, trouble] = std::from_chars(at, end, extent);
-            if (trouble != std::errc() || extent < 0) return wrong();
-            shape.push_back(extent);
-            at = next;
+            const auto extent = read_extent(at, end);
+            if (!extent) return wrong();
+            shape.push_back(*extent);
             if (at == end) break;
             if ((*at != 'x' && *at != ',') || ++at == end) return wrong();
         }

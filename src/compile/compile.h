@@ -19,7 +19,9 @@ struct Request {
     bool folder = false;         // `out` is a folder, whatever its name
     std::string name = "model";  // prefix of files and functions
     Form form = Form::Certified;
-    std::vector<std::string> shapes;  // `NAME=1x3x224x224`: inputs with runtime extents, fast form
+    // Inputs with runtime extents, in the fast form: `NAME=1x3x224x224`. `NAME=1..8x3x224x224`
+    // leaves an extent to each run, within bounds.
+    std::vector<std::string> shapes;
     CertifiedOptions certified;
     session::SessionOptions session;  // its `compile` has the target and the numerics
 };

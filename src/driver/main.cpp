@@ -48,6 +48,8 @@ int main(int argc, char** argv) {
                       .width = width_of_output(),
                       .executable = "/proc/self/exe"};
     if (terminal.err) terminal.progress = progress_line();
+    terminal.out_line = [](const std::string& line) { write_all(line + "\n", stdout); };
+    terminal.err_line = [](const std::string& line) { write_all(line + "\n", stderr); };
     const Outcome outcome = run({argv + 1, argv + argc}, terminal, std::cin);
     write_all(outcome.err, stderr);
     if (!write_all(outcome.out, stdout)) {

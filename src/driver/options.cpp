@@ -92,6 +92,7 @@ void declare_numerics(Arguments& arguments,
 }
 
 void declare_certified(Arguments& arguments, compile::CertifiedOptions& options) {
+    const Arguments::Group group(arguments, "Model");
     const Choices<bool> profiles = {{"sonnx", true}};
     arguments.choice("--profile",
                      options.profile,

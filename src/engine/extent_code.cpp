@@ -14,14 +14,14 @@ using loop::ExprId;
 using loop::Kind;
 using loop::Op;
 
-OpenExtents::OpenExtents(const ir::SymbolPool& symbols,
+OpenExtents::OpenExtents(ir::SymbolPool& symbols,
                          const std::vector<OpenExtent>& open,
                          const std::unordered_map<ir::SymId, int64_t, IdHash>& known)
-    : symbols_(symbols.copy()) {
-    for (const auto& [symbol, value] : known) with_[symbol] = symbols_.integer(value);
+    : symbols_(symbols) {
+    for (const auto& [symbol, value] : known) with_[symbol] = symbols.integer(value);
     for (const OpenExtent& extent : open) {
         const ir::SymId bounded =
-            symbols_.symbol(extent.name, ir::ScalarType::Int, {extent.low, extent.high});
+            symbols.symbol(extent.name, ir::ScalarType::Int, {extent.low, extent.high});
         index_[bounded] = index_.size();
         with_[extent.symbol] = bounded;
     }

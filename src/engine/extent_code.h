@@ -25,8 +25,7 @@ struct OpenExtent {
 // The extents that are open, as symbols with their bounds; the others are known.
 class OpenExtents {
 public:
-    // It adds expressions to a copy of the symbols: those of a program are shared.
-    OpenExtents(const ir::SymbolPool& symbols,
+    OpenExtents(ir::SymbolPool& symbols,
                 const std::vector<OpenExtent>& open,
                 const std::unordered_map<ir::SymId, int64_t, IdHash>& known);
 
@@ -40,7 +39,7 @@ public:
     Result<tensor::Shape> most(const std::vector<ir::SymId>& shape);
 
 private:
-    ir::SymbolPool symbols_;
+    ir::SymbolPool& symbols_;
     std::unordered_map<ir::SymId, ir::SymId, IdHash> with_;
     std::unordered_map<ir::SymId, size_t, IdHash> index_;
 };

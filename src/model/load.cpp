@@ -110,10 +110,13 @@ Result<void> check_nnef1_model(const ModelFile& file,
 // ---- ONNX ---------------------------------------------------------------------------------------
 
 Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
-    LEMMA_TRY(
-        OnnxModel model,
-        load_onnx(
-            file, options.check, options.inputs, options.values, finding.sources, finding.diag));
+    LEMMA_TRY(OnnxModel model,
+              load_onnx(file,
+                        options.check,
+                        {options.inputs, options.read_input},
+                        options.values,
+                        finding.sources,
+                        finding.diag));
     if (finding.diag.has_errors()) return std::nullopt;
     if (!model.imported.program) {
         return std::unexpected(

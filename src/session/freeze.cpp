@@ -160,6 +160,7 @@ Result<engine::Frozen> Session::freeze(const engine::FreezeOptions& wanted,
         return {};
     }));
     engine::FreezeOptions options = wanted;
+    options.open = extents.open();
     options.numerics = model_->numerics();
     options.accumulate = run_.accumulate;
     options.max_loop_steps = run_.max_loop_steps;

@@ -105,6 +105,7 @@ std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
                                      .source = options.source,
                                      .data = data,
                                      .inputs = options.inputs,
+                                     .read_input = options.read_input,
                                      .values = options.values,
                                      .control = options.control},
                                     finding);

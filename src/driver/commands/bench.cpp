@@ -12,6 +12,7 @@
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
 #include "driver/commands/command.h"
+#include "driver/inputs.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "engine/engine.h"

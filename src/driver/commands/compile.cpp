@@ -32,6 +32,7 @@ private:
 
 void Compile::declare(Arguments& arguments) {
     arguments.word("MODEL", request_.model, kModelHelp);
+    arguments.group("Output");
     using compile::Form;
     session::SessionOptions& options = request_.session;
     if (is_reference()) {
@@ -56,10 +57,12 @@ void Compile::declare(Arguments& arguments) {
             arguments, options.compile.numerics, "precision of the fast form (default)");
         arguments.texts("--shape",
                         request_.shapes,
-                        "NAME=1x3x224x224",
-                        "the shape of an input with runtime extents, in the fast form");
+                        "NAME=1..8x3x224x224",
+                        "the shape of an input with runtime extents, in the fast form; `1..8` "
+                        "leaves an extent to each run, within these bounds");
     }
     arguments.text("--name", request_.name, "NAME", "prefix of files and functions (model)");
+    arguments.group("Input");
     arguments.texts(
         "-i,--input", options.inputs, "[NAME=]FILE", "the value of an input that decides shapes");
     declare_certified(arguments, request_.certified);
@@ -70,7 +73,7 @@ void Compile::declare(Arguments& arguments) {
         "in main.c, "
         "a Makefile, and NAME.json with the names of inputs and outputs. The same model gives the "
         "same bytes.");
-    if (reference_) {
+    if (is_reference()) {
         arguments.example("lemma reference net.onnx -o code", "Writes certified C to a folder.");
         return;
     }

@@ -46,6 +46,7 @@ void Convert::declare(Arguments& arguments) {
         "OUT",
         request_.out,
         "a folder or an archive (.tar, .tgz, .tar.bz2, .tar.xz, .zip) to write; ONNX: a file");
+    arguments.group("Output");
     using convert::OutputFormat;
     convert::ConvertOptions& options = request_.options;
     model::LoadOptions& load = request_.load;
@@ -79,6 +80,11 @@ void Convert::declare(Arguments& arguments) {
     declare_dialect(arguments, load.check);
     declare_limits(arguments, load.check);
     declare_source_limits(arguments, load.source);
+    arguments.example("lemma convert net.onnx net.sknd", "Writes a folder with main.sknd.");
+    arguments.example("lemma convert net.nnef.tgz net.onnx --opset=17",
+                      "Writes ONNX with operator set 17.");
+    arguments.example("lemma convert net.onnx net.nnef.tgz --flat",
+                      "Writes an NNEF 1.0 archive of primitive operations.");
 }
 
 Outcome Convert::run(Terminal terminal, std::istream& input) const {

@@ -15,8 +15,6 @@ namespace lemma::driver {
 
 namespace {
 
-constexpr const char* kStandardInput = "-";
-
 class Fmt final : public Command {
 public:
     std::string name() const override { return "fmt"; }
@@ -46,6 +44,7 @@ void Fmt::declare(Arguments& arguments) {
     arguments.flag("--stdout", stdout_, "print the result instead of writing the file");
     arguments.group("Report");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
+    arguments.group("Output");
     using Dialect = model::TextDialect;
     const Choices<Dialect> dialects = {
         {"spec", Dialect::Spec}, {"khronos", Dialect::Khronos}, {"tract", Dialect::Tract}};
@@ -54,8 +53,13 @@ void Fmt::declare(Arguments& arguments) {
                      dialects,
                      "spelling to write; for NNEF 1.0 also the dialect to read (spec)");
     declare_colour(arguments, colour_);
+    arguments.group("Limits");
     arguments.number(
         "--max-depth", options_.max_depth, {1, model::kMaxDepth}, "limit on nesting (256)");
+    arguments.example("lemma fmt main.sknd", "Formats a file in place.");
+    arguments.example("lemma fmt --check src/*.sknd",
+                      "Lists the files that would change; the status is 1 if there are any.");
+    arguments.example("lemma fmt - < graph.nnef", "Formats standard input to standard output.");
 }
 
 // Decides by the file name, else by the beginning of the text.

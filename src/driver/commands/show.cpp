@@ -27,7 +27,7 @@ public:
 
 private:
     std::optional<ir::Program> load(std::istream& input,
-                                    model::Metadata& metadata,
+                                    show::Origin& origin,
                                     model::Finding& finding) const;
     std::string picture(const ir::Program& program, const show::Origin& origin) const;
 
@@ -78,7 +78,7 @@ void Show::declare(Arguments& arguments) {
 }
 
 std::optional<ir::Program> Show::load(std::istream& input,
-                                      model::Metadata& metadata,
+                                      show::Origin& origin,
                                       model::Finding& finding) const {
     if (model_.ends_with(model::kProgramEnding)) return model::load_program(model_, finding);
     model::LoadOptions load = load_;
@@ -104,9 +104,9 @@ std::string Show::picture(const ir::Program& program, const show::Origin& origin
 
 Outcome Show::run(Terminal terminal, std::istream& input) const {
     model::Finding finding{.model = model_, .diag = Diagnostics()};
-    show::Origin origin{.sources = &finding.sources, .metadata = {}};
+    show::Origin origin{.sources = &finding.sources, .metadata = {}, .deciding = {}};
     show_stage(terminal, "loading " + model_);
-    const auto program = load(input, origin.metadata, finding);
+    const auto program = load(input, origin, finding);
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};

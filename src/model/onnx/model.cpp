@@ -73,7 +73,7 @@ bool lacks_operators(const Diagnostics& diag) {
 
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const std::vector<std::string>& inputs,
+                            const GivenFiles& inputs,
                             const std::map<std::string, tensor::Tensor>& values,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
@@ -92,7 +92,7 @@ Result<OnnxModel> load_onnx(const ModelFile& model,
     if (diag.has_errors()) return result;
 
     onnx::ImportOptions import;
-    LEMMA_TRY(import.inputs, read_given(result.model, inputs));
+    LEMMA_TRY(import.inputs, deciding_inputs(result.model, inputs));
     LEMMA_TRY(add_values(result.model, values, import.inputs));
     import.read_external = result.read_external;
     const std::vector<std::string> called = onnx::called_operators(result.model);

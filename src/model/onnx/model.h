@@ -26,7 +26,7 @@ struct OnnxModel {
 // shapes. An error concerns the file itself; faults in its contents go to `diag`.
 Result<OnnxModel> load_onnx(const ModelFile& model,
                             const CheckOptions& options,
-                            const std::vector<std::string>& inputs,
+                            const GivenFiles& inputs,
                             const std::map<std::string, tensor::Tensor>& values,
                             diag::SourceMap& sources,
                             Diagnostics& diag);
