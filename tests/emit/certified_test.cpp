@@ -178,6 +178,12 @@ std::vector<Model> models() {
          graph("x: real[2];",
                "y: real[2];",
                "y = with s = x do..(3) { t = math.mul(s, 1.5); yield t; };")},
+        {"UnrolledLoopWithIndices",
+         "import math;\n"
+         "operator pick { @input { x: int[n]; s: int[]; } @output { y: int[n]; }"
+         " @lower { y[i,] = (x[x[(i + s[]) % n,],] + s[]) % n, i < n; } }\n"
+         "graph G { @input { x: int[6]; } @output { y: int[6]; } @compose { p = math.mod(x, 6);"
+         " q = math.abs(p); y = with m = q do..(k -> 3) { t = pick(m, k); yield t; }; } }\n"},
         {"LoopThatEnds",
          graph("x: real[2];",
                "y: real[2];",

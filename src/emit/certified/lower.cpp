@@ -361,15 +361,17 @@ ir::TensorId Lowerer::current(ir::TensorId id) const {
     return found == renamed_.end() ? id : found->second;
 }
 
+// One read at a time: a read in the index of another makes that one a new expression.
 void Lowerer::rename(Stage& stage) {
     if (!unrolling_) return;
     loop::StagePool& pool = graph_.pool;
     loop::for_each_expr(stage, [&](ExprId& value) {
-        std::vector<ExprId> reads;
-        pool.visit_reads(value, [&](ExprId read, const Expr& e) {
-            if (renamed_.contains(loop::tensor_of(e))) reads.push_back(read);
-        });
-        for (const ExprId read : reads) {
+        while (true) {
+            ExprId read;
+            pool.visit_reads(value, [&](ExprId id, const Expr& e) {
+                if (current(loop::tensor_of(e)) != loop::tensor_of(e)) read = id;
+            });
+            if (!read.valid()) return;
             const Expr e = pool[read];
             const ir::TensorId now = current(loop::tensor_of(e));
             value = pool.replace(value, read, pool.build.read(now.value, e.type.kind, e.args));
