@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace lemma::engine {
 
@@ -46,15 +47,16 @@ std::shared_ptr<const Code> SharedCode::find(const CodeKey& key) {
     return code;
 }
 
-Result<std::unique_lock<std::recursive_timed_mutex>> SharedCode::wait(const RunControl* control) {
-    constexpr std::chrono::milliseconds kPatience(10);
+Result<std::unique_lock<std::recursive_mutex>> SharedCode::wait(const RunControl* control) {
+    constexpr std::chrono::milliseconds kPatience(1);
     std::unique_lock lock(making_, std::defer_lock);
     if (!control) {
         lock.lock();
         return lock;
     }
-    while (!lock.try_lock_for(kPatience)) {
+    while (!lock.try_lock()) {
         LEMMA_TRY(go_on(control));
+        std::this_thread::sleep_for(kPatience);
     }
     return lock;
 }

@@ -50,10 +50,10 @@ public:
                                             const Maker& make,
                                             const RunControl* control);
     // Waits for its turn to make code, unless the call should end.
-    Result<std::unique_lock<std::recursive_timed_mutex>> wait(const RunControl* control);
+    Result<std::unique_lock<std::recursive_mutex>> wait(const RunControl* control);
 
     // Held by whoever makes code or reads the data of variables.
-    std::recursive_timed_mutex& making() { return making_; }
+    std::recursive_mutex& making() { return making_; }
     // The compiler belongs to the holder of `making`.
     codegen::Compiler& compiler() { return *compiler_; }
     const loop::Target& target() const { return compiler_->target(); }
@@ -69,7 +69,7 @@ private:
     explicit SharedCode(std::unique_ptr<codegen::Compiler> compiler);
     std::shared_ptr<const Code> find(const CodeKey& key);
 
-    std::recursive_timed_mutex making_;
+    std::recursive_mutex making_;
     std::mutex finding_;
     struct Known {
         std::weak_ptr<const Code> code;

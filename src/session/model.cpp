@@ -270,7 +270,7 @@ Result<std::optional<tensor::Tensor>> Model::variable_data(const ir::Tensor& ten
 // The engine reads weights as they are stored; arrays are for interpreted operations, and live as
 // long as somebody uses them.
 Result<std::shared_ptr<const interpret::Array>> Model::variable_array(ir::TensorId id) const {
-    std::optional<std::lock_guard<std::recursive_timed_mutex>> reading;
+    std::optional<std::lock_guard<std::recursive_mutex>> reading;
     if (code_) reading.emplace(code_->making());
     const std::lock_guard lock(arrays_mutex_);
     if (auto known = arrays_[id].lock()) return known;
