@@ -143,9 +143,6 @@ int64_t resident_bytes() {
 }
 
 TEST_P(Sharing, SessionsShareWeights) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "sanitizers change the memory use of programs";
-#endif
     const Model model = load(kHeavy);
     const Tensor x = ramp(1, 2048, 0.01F);
     std::vector<Session> sessions;
