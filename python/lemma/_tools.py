@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
@@ -62,18 +61,6 @@ def _given(**options: Any) -> dict[str, Any]:
     }
 
 
-def _on_disk(files: list[tuple[str, Any]], folder: str) -> str:
-    """Writes files to a folder; returns the path of the first."""
-    for name, content in files:
-        path = os.path.realpath(os.path.join(folder, name))
-        if not path.startswith(os.path.realpath(folder) + os.sep):
-            raise UsageError(f"the file `{name}` lies outside of the model")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content)
-    return os.path.join(folder, files[0][0])
-
-
 def check(
     source: Source,
     *,
@@ -107,9 +94,7 @@ def check(
         relax_broadcast=int(relax_broadcast),
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)):
-        with tempfile.TemporaryDirectory(prefix="lemma-") as folder:
-            path = _on_disk(memory_files(source, format, files), folder)
-            return Report(_lemma.check(path, options))
+        return Report(_lemma.check(memory_files(source, format, files), options))
     return Report(_lemma.check(os.fspath(source), options))
 
 
