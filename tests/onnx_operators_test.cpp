@@ -152,8 +152,8 @@ std::string page() {
         "(`LEMMA_UPDATE_DOCS=1 build/dev/tests/stdlib_test`). The opset is the first one of its "
         "domain that\nhas the operator. Most operators are a definition and a row of\n"
         "`src/onnx/operator_table.cpp`. The last column names the C++ of the others: `normalise` "
-        "changes calls\nbefore they reach the definition, `fold` evaluates nodes at compile time, "
-        "`export` writes nodes.\n";
+        "changes\ncalls before they reach the definition, `fold` evaluates nodes at compile time, "
+        "`export`\nwrites nodes.\n";
     for (const Domain domain :
          {Domain::Default, Domain::Ml, Domain::Preview, Domain::Training, Domain::Microsoft}) {
         const std::string_view name = domain_name(domain);
