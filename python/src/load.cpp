@@ -13,19 +13,14 @@ class LoadOptions {
 public:
     explicit LoadOptions(const py::dict& given) : given_(given) {
         options_.struct_size = sizeof options_;
-        options_.graph = given_.text("graph");
-        options_.weights = given_.text("weights");
+        given_.set_graph(options_);
+        given_.set_weights(options_);
         options_.target = given_.text("target");
         options_.cache = given_.text("cache");
-        options_.attributes = given_.texts("attributes", options_.attribute_count);
         options_.extra_outputs = given_.texts("extra_outputs", options_.extra_output_count);
-        options_.real = given_.number("real");
-        options_.quantize = given_.number("quantize");
         options_.engine = given_.number("engine");
         options_.numerics = given_.number("numerics");
         options_.accumulate_f32 = given_.number("accumulate_f32");
-        options_.random_weights = given_.has("random_weights") ? 1 : 0;
-        options_.weights_seed = given_.seed("random_weights");
         if (given_.has("values")) set_values(given_.get("values"));
     }
 

@@ -35,6 +35,22 @@ public:
     const char* const* texts(const char* name, size_t& count);
     const char* keep(const py::handle& value);
 
+    // The fields that the options of loading, converting and compiling share.
+    template <class Fields>
+    void set_graph(Fields& fields) {
+        fields.graph = text("graph");
+        fields.attributes = texts("attributes", fields.attribute_count);
+        fields.real = number("real");
+    }
+    // Those of loading and compiling.
+    template <class Fields>
+    void set_weights(Fields& fields) {
+        fields.quantize = number("quantize");
+        fields.random_weights = has("random_weights") ? 1 : 0;
+        fields.weights_seed = seed("random_weights");
+        fields.weights = text("weights");
+    }
+
 private:
     const py::dict& given_;
     std::deque<std::string> texts_;

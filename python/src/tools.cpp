@@ -78,10 +78,8 @@ py::list convert(std::string path, std::string out, const py::dict& dictionary) 
     lemma_convert_options options = {};
     options.struct_size = sizeof options;
     options.to = given.text("to");
-    options.graph = given.text("graph");
-    options.attributes = given.texts("attributes", options.attribute_count);
+    given.set_graph(options);
     options.inputs = given.texts("inputs", options.input_count);
-    options.real = given.number("real");
     options.dialect = given.text("dialect");
     options.flat = given.number("flat");
     options.keep = given.texts("keep", options.keep_count);
@@ -108,13 +106,8 @@ py::list compile(std::string path, std::string out, const py::dict& dictionary) 
     options.profile = given.text("profile");
     options.shapes = given.texts("shapes", options.shape_count);
     options.inputs = given.texts("inputs", options.input_count);
-    options.graph = given.text("graph");
-    options.attributes = given.texts("attributes", options.attribute_count);
-    options.real = given.number("real");
-    options.quantize = given.number("quantize");
-    options.random_weights = given.has("random_weights") ? 1 : 0;
-    options.weights_seed = given.seed("random_weights");
-    options.weights = given.text("weights");
+    given.set_graph(options);
+    given.set_weights(options);
     options.dialect = given.text("dialect");
     return finish([&](lemma_report** report) {
         return lemma_compile(path.c_str(), out.c_str(), &options, report);
