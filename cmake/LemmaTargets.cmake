@@ -106,20 +106,31 @@ function(lemma_embed target folder)
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
 
-# lemma_engine_version(target): kEngineVersion (codegen/engine_version.h), a digest of LLVM's
-# version and of the sources that decide which code a kernel becomes.
-function(lemma_engine_version target)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.cpp
-       ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.h)
-  list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
-  list(APPEND files ${CMAKE_SOURCE_DIR}/src/codegen/machine_target.cpp
-       ${CMAKE_SOURCE_DIR}/src/loop/ir/node.h ${CMAKE_SOURCE_DIR}/src/loop/ir/text.cpp)
-  set(output ${CMAKE_BINARY_DIR}/generated/engine_version.cpp)
+# lemma_digest(target NAME files…): the constant NAME, a digest of LLVM's version and the files.
+function(lemma_digest target name)
+  set(output ${CMAKE_BINARY_DIR}/generated/${name}.cpp)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DVERSION=${LLVM_PACKAGE_VERSION}
-            -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
-    VERBATIM COMMENT "Digest of the engine's sources")
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DNAME=${name} "-DFILES=${ARGN}"
+            -DVERSION=${LLVM_PACKAGE_VERSION} -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake
+    VERBATIM COMMENT "Digest of sources: ${name}")
   target_sources(lemma_${target} PRIVATE ${output})
+endfunction()
+
+# lemma_engine_version(target): the constants of codegen/engine_version.h. They are digests of the
+# sources that decide which code a kernel becomes, and which plan a program becomes.
+function(lemma_engine_version target)
+  set(src ${CMAKE_SOURCE_DIR}/src)
+  file(GLOB code CONFIGURE_DEPENDS ${src}/codegen/llvm/*.cpp ${src}/codegen/llvm/*.h)
+  file(GLOB_RECURSE plan CONFIGURE_DEPENDS ${src}/loop/*.cpp ${src}/loop/*.h)
+  file(GLOB shared CONFIGURE_DEPENDS ${src}/codegen/*.cpp ${src}/engine/*.cpp ${src}/engine/*.h
+       ${src}/ir/program/*.h ${src}/ir/symbols/*.h ${src}/ir/symbols/*.cpp)
+  list(APPEND code ${src}/codegen/machine_target.cpp ${src}/loop/ir/node.h
+       ${src}/loop/schedule/share.cpp)
+  list(APPEND plan ${shared} ${src}/base/archive.h)
+  list(FILTER code EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER plan EXCLUDE REGEX "_test\\.cpp$")
+  lemma_digest(${target} kEngineVersion ${code})
+  lemma_digest(${target} kPlanVersion ${plan})
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUTPUT=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: writes a C++ source with a
-# digest of the files and the version, for src/codegen/engine_version.h.
+# cmake -DOUTPUT=… -DNAME=… "-DFILES=a;b" -DVERSION=… -P source_digest.cmake: writes a C++ source
+# with a digest of the files and the version, for src/codegen/engine_version.h.
 set(all "${VERSION}")
 foreach(file ${FILES})
   file(SHA256 ${file} digest)
@@ -9,4 +9,4 @@ endforeach()
 string(SHA256 digest "${all}")
 string(SUBSTRING ${digest} 0 16 digest)
 file(WRITE ${OUTPUT} "#include \"codegen/engine_version.h\"\n\n"
-     "namespace lemma::codegen {\nextern const char* const kEngineVersion = \"${digest}\";\n}\n")
+     "namespace lemma::codegen {\nextern const char* const ${NAME} = \"${digest}\";\n}\n")

@@ -17,8 +17,8 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The same numbers as in the other worker: k / n.
-lemma::Tensors ramps(const lemma::Model& model) {
+// The same numbers as in the other worker: k / n, and ones where integers are wanted.
+lemma::Tensors make_inputs(const lemma::Model& model) {
     lemma::Tensors inputs;
     for (const lemma::TensorInfo& info : model.inputs()) {
         std::vector<int64_t> shape = info.shape;
@@ -26,6 +26,10 @@ lemma::Tensors ramps(const lemma::Model& model) {
         for (int64_t& extent : shape) {
             if (extent < 0) extent = 1;
             count *= static_cast<size_t>(extent);
+        }
+        if (info.type == lemma::DataType::I64) {
+            inputs[info.name] = lemma::Tensor::of<int64_t>(shape, std::vector<int64_t>(count, 1));
+            continue;
         }
         std::vector<float> values(count);
         for (size_t k = 0; k < count; ++k) {
@@ -71,7 +75,7 @@ int main(int argc, char** argv) {
     }
     lemma::Session& session = *made.session;
     const double load = milliseconds_since(begin);
-    const lemma::Tensors inputs = ramps(model);
+    const lemma::Tensors inputs = make_inputs(model);
     begin = Clock::now();
     const lemma::RunResult first = session.run(inputs);
     if (!first.ok()) {

@@ -9,12 +9,16 @@ const [model, threads] = process.argv.slice(2);
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\n');
 
-// k / n in the declared shape; extents that are not known are 1.
-function ramps(session) {
+// k / n in the declared shape, and ones where integers are wanted; extents that are not known are 1.
+function makeInputs(session) {
   const feeds = {};
-  for (const { name, shape } of session.inputMetadata) {
+  for (const { name, type, shape } of session.inputMetadata) {
     const extents = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
     const count = extents.reduce((a, b) => a * b, 1);
+    if (type === 'int64') {
+      feeds[name] = new ort.Tensor('int64', new BigInt64Array(count).fill(1n), extents);
+      continue;
+    }
     const values = Float32Array.from({ length: count }, (_, k) => k / count);
     feeds[name] = new ort.Tensor('float32', values, extents);
   }
@@ -32,7 +36,7 @@ async function main() {
     logSeverityLevel: 3,
   });
   const load = now() - begin;
-  const feeds = ramps(session);
+  const feeds = makeInputs(session);
   begin = now();
   const outputs = await session.run(feeds);
   const first = now() - begin;

@@ -9,7 +9,9 @@
 #include <thread>
 #include <unordered_set>
 
+#include "base/archive.h"
 #include "codegen/engine_version.h"
+#include "loop/schedule/share.h"
 
 namespace lemma::codegen {
 
@@ -37,8 +39,10 @@ std::unique_ptr<Compiler> Compiler::create_for(MachineTarget target,
     return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
 }
 
+void Compiler::preload() const { static_cast<void>(load_object_maker(target_, fast_)); }
+
 ObjectKey Compiler::key_of(const loop::Function& function) const {
-    return object_key(loop::print(function), version_);
+    return object_key(loop::code_bytes(function), version_);
 }
 
 // Jobs for the kernels without code, each once, and the names of all kernels.
@@ -116,6 +120,10 @@ bool Compiler::take_form(loop::ScheduledKernel& kernel, const Form& form) {
 // The objects of the jobs, in parallel.
 void Compiler::work(std::vector<Job>& jobs, int threads, const RunControl* control) {
     done_ = 0;
+    // The largest first, so that no thread is left alone with one at the end.
+    std::ranges::stable_sort(jobs, std::ranges::greater(), [](const Job& job) {
+        return job.kernel->function.exprs.size();
+    });
     std::atomic<size_t> next = 0;
     std::vector<std::thread> helpers;
     const size_t count = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
@@ -186,7 +194,10 @@ Result<void> Compiler::link(const std::vector<Job>& jobs) {
 }
 
 Result<std::vector<runtime::KernelFunction>> Compiler::compile(
-    std::span<loop::ScheduledKernel* const> kernels, int threads, const RunControl* control) {
+    std::span<loop::ScheduledKernel* const> kernels,
+    int threads,
+    const RunControl* control,
+    Objects* keep) {
     if (!target_.runs_here) {
         return std::unexpected(Error{"code for another processor cannot run here"});
     }
@@ -198,7 +209,8 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     LEMMA_TRY(go_on(control));
     const size_t before = stats_.kernels;
     LEMMA_TRY(link(jobs));
-    for (Job& job : jobs) forms_[name_of(job.key)] = std::move(job.form);
+    for (const Job& job : jobs) forms_[name_of(job.key)] = job.form;
+    if (keep) keep_objects(jobs, names, *keep);
     jobs.clear();
     if (stats_.kernels > before) rest_object_makers();
     std::vector<runtime::KernelFunction> result;
@@ -214,6 +226,71 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     stats_.seconds += spent.count();
     return result;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+ObjectKey Compiler::key_of_plan(std::string_view source) const {
+    return object_key(source, fmt::format("{} {}", version_, kPlanVersion));
+}
+
+void Compiler::keep_objects(std::vector<Job>& jobs,
+                            const std::vector<std::string>& names,
+                            Objects& keep) {
+    for (Job& job : jobs) keep.objects[job.form.symbol] = std::move(job.object);
+    keep.complete = true;
+    for (const std::string& name : names) {
+        const Form& form = forms_.at(name);
+        keep.symbols.push_back(form.symbol);
+        if (keep.objects.contains(form.symbol)) continue;
+        // An earlier call has compiled it.
+        auto found = cache_ ? cache_->find({name.substr(1)}) : std::nullopt;
+        keep.complete &= found.has_value();
+        if (found) keep.objects[form.symbol] = std::move(*found);
+    }
+}
+
+std::optional<Compiler::StoredPlan> Compiler::find_plan(std::string_view source) {
+    if (!keeps_plans() || !target_.runs_here) return std::nullopt;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto entry = cache_->find(key_of_plan(source));
+    if (!entry) return std::nullopt;
+    StoredPlan stored;
+    std::vector<std::string> symbols;
+    std::vector<std::string_view> objects;
+    std::vector<uint64_t> used;  // by kernel
+    ArchiveReader reader(*entry);
+    reader(stored.plan, symbols, objects, used);
+    if (!reader.good() || !reader.at_end() || symbols.size() != objects.size()) return std::nullopt;
+    if (!code_.add(objects)) return std::nullopt;
+    for (const uint64_t which : used) {
+        void* const found = which < symbols.size() ? code_.find(symbols[which]) : nullptr;
+        if (!found) return std::nullopt;
+        stored.kernels.push_back(reinterpret_cast<runtime::KernelFunction>(found));
+    }
+    ++stats_.plans;
+    stats_.cached += objects.size();
+    stats_.reused += used.size() - std::min(used.size(), objects.size());
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    stats_.seconds += spent.count();
+    return stored;
+}
+
+void Compiler::store_plan(std::string_view source, std::string_view plan, const Objects& objects) {
+    if (!keeps_plans() || !objects.complete) return;
+    std::vector<std::string> symbols;
+    std::vector<std::string_view> bytes;
+    std::unordered_map<std::string_view, uint64_t> positions;
+    for (const auto& [symbol, object] : objects.objects) {
+        positions.emplace(symbol, symbols.size());
+        symbols.push_back(symbol);
+        bytes.emplace_back(object);
+    }
+    std::vector<uint64_t> used;
+    for (const std::string& symbol : objects.symbols) used.push_back(positions.at(symbol));
+    ArchiveWriter writer;
+    writer(plan, symbols, bytes, used);
+    cache_->add(key_of_plan(source), writer.bytes);
 }
 
 Result<std::string> Compiler::object(const loop::Function& function,

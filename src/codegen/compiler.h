@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +44,7 @@ struct CompilerStats {
     size_t kernels = 0;   // compiled
     size_t reused = 0;    // equal to another kernel
     size_t cached = 0;    // found in the cache
+    size_t plans = 0;     // found in the cache, with their kernels
     size_t narrowed = 0;  // replaced by a form with a smaller tile
     size_t spilling = 0;  // compiled, but every form spills
     double seconds = 0;
@@ -64,10 +67,29 @@ public:
     // The code of each kernel, in order. Equal kernels share code. A kernel that needs too many
     // registers becomes its narrower form with the fewest spills. An error if the target is another
     // kind of processor than this one. Reports progress for each kernel, as the stage "compile".
+    // `keep` gets the objects.
+    struct Objects {
+        std::vector<std::string> symbols;            // by kernel
+        std::map<std::string, std::string> objects;  // by symbol
+        bool complete = false;
+    };
     Result<std::vector<runtime::KernelFunction>> compile(
         std::span<loop::ScheduledKernel* const> kernels,
         int threads,
-        const RunControl* control = nullptr);
+        const RunControl* control = nullptr,
+        Objects* keep = nullptr);
+    // Loads the code generator, if there is one. Another thread may do it before `compile`.
+    void preload() const;
+    // Whether there is a cache, which may keep plans.
+    bool keeps_plans() const { return cache_ && cache_->trouble().empty(); }
+    // A plan with the code of its kernels, in one file of the cache. `source` is everything that
+    // determines the plan. Nothing if the cache does not have it.
+    struct StoredPlan {
+        std::string plan;
+        std::vector<runtime::KernelFunction> kernels;
+    };
+    std::optional<StoredPlan> find_plan(std::string_view source);
+    void store_plan(std::string_view source, std::string_view plan, const Objects& objects);
     // The function as an object file of the target, with the given name.
     Result<std::string> object(const loop::Function& function, const std::string& name) const;
     // The whole model as one object file of the target (object_maker.h). A kernel that needs too
@@ -96,6 +118,8 @@ private:
     Compiler(MachineTarget target, const CompilerOptions& options);
     static std::string name_of(const ObjectKey& key) { return "k" + key.digest; }
     ObjectKey key_of(const loop::Function& function) const;
+    ObjectKey key_of_plan(std::string_view source) const;
+    void keep_objects(std::vector<Job>& jobs, const std::vector<std::string>& names, Objects& keep);
     std::vector<Job> find_jobs(std::span<loop::ScheduledKernel* const> kernels,
                                std::vector<std::string>& names) const;
     void work(std::vector<Job>& jobs, int threads, const RunControl* control = nullptr);

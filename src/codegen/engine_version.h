@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/engine_version.h — a digest of the sources that turn a kernel into code. The object cache
-// uses it to refuse objects of another version.
+// codegen/engine_version.h — digests of sources. The object cache uses them to refuse what another
+// version has made. cmake/source_digest.cmake makes them.
 #pragma once
 
 namespace lemma::codegen {
 
-extern const char* const kEngineVersion;  // made by cmake/source_digest.cmake
+extern const char* const kEngineVersion;  // of what turns a kernel into code
+extern const char* const kPlanVersion;    // of what turns a program into a plan
 
 }  // namespace lemma::codegen

@@ -31,8 +31,15 @@ struct Code {
         std::vector<std::byte> bytes;
     };
     std::vector<Initial> initial;
-    bool direct = false;                       // may run from bytes to bytes
-    std::map<size_t, loop::Function> packers;  // of large weights, by step; only while it is made
+    bool direct = false;  // may run from bytes to bytes
+    // A step that packs large weights in pieces: after each piece, the first byte of the argument
+    // that later pieces read.
+    struct Packer {
+        size_t step = 0;
+        size_t argument = 0;
+        std::vector<int64_t> lowest;
+    };
+    std::vector<Packer> packers;  // only while the code is made
 
     int64_t bytes() const;  // of the constants
 };

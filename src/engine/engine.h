@@ -98,6 +98,8 @@ private:
     Result<void> check_extents();
     bool has_own_weights() const;
     Result<std::shared_ptr<Code>> make_code();
+    Result<void> make_plan(Code& code);
+    bool find_plan(Code& code, const std::string& source);
     Result<void> allocate_constants(Code& code) const;
     void keep_initial(const Loaded& loaded, Code& code) const;
     Result<void> allocate(Loaded& loaded);
@@ -106,12 +108,12 @@ private:
     Result<void> fill_state(Loaded& loaded);
     Result<void> fill_kept(Loaded& loaded);
     using Borrowed = std::unordered_map<loop::StorageId, tensor::Tensor, IdHash>;
-    static void keep_packers(Code& code);
+    static void find_packers(Code& code);
     Result<void> run_packing(Loaded& loaded, size_t number, const Borrowed& borrowed);
     Result<std::optional<tensor::Tensor>> stored_data(const Loaded& loaded, ir::TensorId id);
     Result<void> fill(Loaded& loaded, ir::TensorId id);
     Result<void> run_once(Loaded& loaded);
-    static runtime::KernelCall make_call(const Loaded& loaded, size_t number);
+    static runtime::KernelCall make_call(Loaded& loaded, size_t number);
     runtime::Step make_step(Loaded& loaded, size_t number);
     runtime::Steps make_steps(Loaded& loaded, const loop::Region& region);
     std::unique_ptr<runtime::Loop> make_loop(Loaded& loaded, const loop::PlanLoop& plan);

@@ -2,10 +2,15 @@
 // Makes what engines share: the plan, the code, and the constants in the layout of the kernels.
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 
+#include "base/archive.h"
 #include "engine/engine.h"
 #include "engine/impl.h"
+#include "loop/plan/stored_plan.h"
+#include "loop/schedule/share.h"
 
 namespace lemma::engine {
 
@@ -38,37 +43,85 @@ bool Engine::has_own_weights() const {
     return false;
 }
 
-// The plan, the code and the constants for the extents of this run.
-Result<std::shared_ptr<Code>> Engine::make_code() {
-    auto code = std::make_shared<Code>();
+// What the cache stores beside the plan itself.
+template <class Archive>
+void fields(Archive& archive, like<Code::Packer, Archive>& packer) {
+    auto& [step, argument, lowest] = packer;
+    archive(step, argument, lowest);
+}
+
+// Takes the plan and its code from the cache; false if they are not there.
+bool Engine::find_plan(Code& code, const std::string& source) {
+    auto stored = shared_->compiler().find_plan(source);
+    if (!stored) return false;
+    std::string_view plan;
+    std::vector<Code::Packer> packers;
+    ArchiveReader reader(stored->plan);
+    reader(plan, packers);
+    auto decoded = reader.good() && reader.at_end() ? loop::decode_plan(plan) : std::nullopt;
+    if (!decoded) return false;
+    std::vector<runtime::KernelFunction> kernels;
+    size_t next = 0;
+    for (loop::PlanStep& step : decoded->steps) {
+        const bool has = step.kernel() && next < stored->kernels.size();
+        kernels.push_back(has ? stored->kernels[next] : nullptr);
+        next += step.kernel() ? 1 : 0;
+    }
+    if (next != stored->kernels.size()) return false;
+    code.plan = std::move(*decoded);
+    code.kernels = std::move(kernels);
+    code.packers = std::move(packers);
+    return true;
+}
+
+// The plan with machine code for its kernels.
+Result<void> Engine::make_plan(Code& code) {
     Stopwatch watch;
+    const loop::PlanOptions options = {.target = shared_->target(),
+                                       .fuse = options_.fuse,
+                                       .numerics = options_.compiler.numerics,
+                                       .accumulate = options_.run.accumulate,
+                                       .least_steps = options_.least_steps,
+                                       .least_gain = options_.least_gain,
+                                       .apart = options_.guarded,
+                                       .log = &shared_->log(),
+                                       .verify = options_.verify};
+    codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
-    code->plan = loop::make_plan(state_.program(),
-                                 state_.known_extents(),
-                                 {.target = shared_->target(),
-                                  .fuse = options_.fuse,
-                                  .numerics = options_.compiler.numerics,
-                                  .accumulate = options_.run.accumulate,
-                                  .least_steps = options_.least_steps,
-                                  .least_gain = options_.least_gain,
-                                  .apart = options_.guarded,
-                                  .log = &shared_->log(),
-                                  .verify = options_.verify});
+    const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty();
+    std::string source;
+    if (keeps) {
+        source = loop::plan_source(state_.program(), state_.known_extents(), options);
+        const bool found = find_plan(code, source);
+        shared_->times().plan += watch.lap();
+        if (found) return {};
+    }
+    {
+        // The code generator is large, and is needed after planning.
+        std::optional<std::jthread> loader;
+        if (options_.threads > 1) loader.emplace([&] { compiler.preload(); });
+        code.plan = loop::make_plan(state_.program(), state_.known_extents(), options);
+        find_packers(code);
+    }
     shared_->times().plan += watch.lap();
     LEMMA_TRY(go_on(state_.control()));
     std::vector<loop::ScheduledKernel*> kernels;
-    for (loop::PlanStep& step : code->plan.steps) {
-        if (step.kernel()) kernels.push_back(step.kernel());
+    std::vector<loop::SharedKernel> shared;
+    for (loop::PlanStep& step : code.plan.steps) {
+        if (!step.kernel()) continue;
+        kernels.push_back(step.kernel());
+        if (step.is<loop::ScheduledKernel>()) shared.push_back({step.kernel(), step.once});
     }
-    const auto compiled = shared_->compiler().compile(kernels, options_.threads, state_.control());
+    loop::share_code(shared);
+    codegen::Compiler::Objects objects;
+    const auto compiled =
+        compiler.compile(kernels, options_.threads, state_.control(), keeps ? &objects : nullptr);
     without_code_ = !compiled;
     if (!compiled) return std::unexpected(compiled.error());
-    shared_->times().code += watch.lap();
-    keep_packers(*code);
     size_t next = 0;
-    for (loop::PlanStep& step : code->plan.steps) {
+    for (loop::PlanStep& step : code.plan.steps) {
         loop::ScheduledKernel* const kernel = step.kernel();
-        code->kernels.push_back(kernel ? (*compiled)[next++] : nullptr);
+        code.kernels.push_back(kernel ? (*compiled)[next++] : nullptr);
         if (!kernel) continue;
         // The compiler's input is large; free it now.
         const int64_t items = kernel->function.items;
@@ -76,6 +129,21 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
         kernel->narrower = nullptr;
         kernel->function.items = items;
     }
+    if (keeps) {
+        ArchiveWriter writer;
+        writer(loop::encode_plan(code.plan), code.packers);
+        compiler.store_plan(source, writer.bytes, objects);
+    }
+    shared_->times().code += watch.lap();
+    return {};
+}
+
+// The plan, the code and the constants for the extents of this run.
+Result<std::shared_ptr<Code>> Engine::make_code() {
+    auto code = std::make_shared<Code>();
+    LEMMA_TRY(make_plan(*code));
+    LEMMA_TRY(go_on(state_.control()));
+    Stopwatch watch;
     code->direct = is_direct(code->plan);
     LEMMA_TRY(allocate_constants(*code));
     Loaded making(code, options_.threads, options_.guarded);

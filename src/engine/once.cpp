@@ -15,20 +15,36 @@ namespace {
 
 constexpr int64_t kAtOnce = int64_t{32} << 20;  // of the pages of a file
 
+int64_t pieces_of(int64_t bytes, int64_t items) {
+    return std::clamp<int64_t>(bytes / kAtOnce, 1, std::max<int64_t>(items, 1));
+}
+
 }  // namespace
 
-// Kernels are dropped once they have code, except those that pack large weights.
-void Engine::keep_packers(Code& code) {
+// Kernels are dropped once they have code, so this comes before.
+void Engine::find_packers(Code& code) {
     for (size_t i = 0; i < code.plan.steps.size(); ++i) {
         const loop::PlanStep& step = code.plan.steps[i];
         if (!step.once) continue;
-        int64_t bytes = 0;
-        for (const loop::StorageId id : step.kernel()->arguments) {
-            if (!id.valid()) continue;
-            const loop::Storage& storage = code.plan.storages[code.plan.root(id)];
-            if (storage.only_once) bytes += storage.elements * tensor::dtype_size(storage.dtype);
+        const loop::ScheduledKernel& kernel = *step.kernel();
+        for (size_t argument = 0; argument < kernel.arguments.size(); ++argument) {
+            const loop::StorageId id = kernel.arguments[argument];
+            if (!id.valid() || id != code.plan.root(id)) continue;
+            const loop::Storage& storage = code.plan.storages[id];
+            const int64_t element = tensor::dtype_size(storage.dtype);
+            const int64_t bytes = storage.elements * element;
+            if (!storage.only_once || bytes < 2 * kAtOnce) continue;
+            const int64_t items = kernel.function.items;
+            const int64_t pieces = pieces_of(bytes, items);
+            Code::Packer packer{i, argument, {}};
+            for (int64_t piece = 1; piece < pieces; ++piece) {
+                const auto lowest = loop::lowest_read(
+                    kernel.function, make_id<loop::BufferId>(argument), items * piece / pieces);
+                const auto begin = checked_mul(lowest.value_or(0), element);
+                packer.lowest.push_back(std::clamp<int64_t>(begin.value_or(0), 0, bytes));
+            }
+            code.packers.push_back(std::move(packer));
         }
-        if (bytes >= 2 * kAtOnce) code.packers[i] = step.kernel()->function;
     }
 }
 
@@ -51,26 +67,20 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& 
         LEMMA_TRY(tensor::hold_bytes(read.back().bytes));
         bytes += std::ssize(read.back().bytes);
     }
-    // Releases pages that the remaining items do not read.
-    const auto packer = loaded.code->packers.find(number);
-    const auto drop_behind = [&](const Read& one, int64_t items) {
-        if (packer == loaded.code->packers.end() || read.size() > 1 || items == 0) return;
-        if (arguments[one.argument] != loaded.plan.root(arguments[one.argument])) return;
-        const auto lowest =
-            loop::lowest_read(packer->second, make_id<loop::BufferId>(one.argument), items);
-        const int64_t element = tensor::dtype_size(packer->second.buffers[one.argument].dtype);
-        const auto begin = checked_mul(lowest.value_or(0), element);
-        tensor::drop_pages(one.bytes.substr(
-            0,
-            static_cast<size_t>(std::clamp<int64_t>(begin.value_or(0), 0, std::ssize(one.bytes)))));
-    };
-    const int64_t pieces = std::clamp<int64_t>(bytes / kAtOnce, 1, step.items);
+    const int64_t pieces = pieces_of(bytes, step.items);
+    const auto packer = std::ranges::find_if(loaded.code->packers, [&](const Code::Packer& one) {
+        return read.size() == 1 && one.step == number && one.argument == read[0].argument &&
+               std::ssize(one.lowest) == pieces - 1;
+    });
     for (int64_t piece = 0; piece < pieces; ++piece) {
         const int64_t begin = step.items * piece / pieces;
         const int64_t end = step.items * (piece + 1) / pieces;
         LEMMA_TRY(loaded.executable.run_items(step, begin, end));
-        if (end == step.items) break;
-        for (const Read& one : read) drop_behind(one, end);
+        if (end == step.items || packer == loaded.code->packers.end()) continue;
+        // Releases pages that the remaining items do not read.
+        const int64_t lowest = packer->lowest[static_cast<size_t>(piece)];
+        const auto unread = std::min(static_cast<size_t>(lowest), read[0].bytes.size());
+        tensor::drop_pages(read[0].bytes.substr(0, unread));
     }
     for (const Read& one : read) tensor::drop_pages(one.bytes);
     return {};

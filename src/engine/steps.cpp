@@ -18,13 +18,22 @@ int64_t storage_bytes(const loop::Plan& plan, loop::StorageId id) {
 
 }  // namespace
 
-runtime::KernelCall Engine::make_call(const Loaded& loaded, size_t number) {
+runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
     const loop::ScheduledKernel& kernel = *loaded.plan.steps[number].kernel();
     runtime::KernelCall call;
     call.kernel = loaded.code->kernels[number];
     call.items = kernel.function.items;
-    for (const loop::StorageId id : kernel.arguments) {
-        call.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+        const loop::StorageId id = kernel.arguments[i];
+        size_t piece = id.valid() ? loaded.piece(id) : runtime::kFlag;
+        const int64_t offset = kernel.offsets.empty() ? 0 : kernel.offsets[i];
+        if (offset != 0) piece = loaded.executable.add_alias(piece, offset);
+        call.buffers.push_back(piece);
+    }
+    if (!kernel.numbers.empty()) {
+        const size_t piece = loaded.executable.add_moving();
+        loaded.executable.lend_memory(piece, kernel.numbers.data());
+        call.buffers.push_back(piece);
     }
     return call;
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/match.h"
@@ -30,7 +32,8 @@ public:
           b_(context_),
           i64_(llvm::Type::getInt64Ty(context_)),
           pointer_(llvm::PointerType::getUnqual(context_)),
-          vars_(function.vars.size()) {
+          vars_(function.vars.size()),
+          bound_(function.vars.size()) {
         if (!options.fast) return;
         llvm::FastMathFlags flags;
         flags.setAllowReciprocal();
@@ -46,16 +49,25 @@ private:
     void block(const loop::Block& statements);
     void emit_for(const loop::For& s);
     void emit_if(const loop::If& s);
+    void bind(loop::VarId var, Value* value) {
+        vars_[var.value] = value;
+        bound_[var.value] = ++bindings_;
+    }
     void emit_store(const loop::StoreStmt& s);
     // Runs the body with a copy of the value table, because values of the body are not defined
     // after it.
     template <class Body>
     void scope(Body&& body) {
         const size_t before = log_.size();
+        const size_t steps_before = step_log_.size();
         body();
         while (log_.size() > before) {
             values_.erase(log_.back());
             log_.pop_back();
+        }
+        while (step_log_.size() > steps_before) {
+            steps_.erase(step_log_.back());
+            step_log_.pop_back();
         }
     }
 
@@ -76,6 +88,8 @@ private:
     Value* load(const loop::Expr& e);
     Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
+    // The address `factor` times `index` elements behind `at`; without an index, `factor` elements.
+    Value* step(llvm::Type* element, Value* at, Value* index, int64_t factor);
     Value* pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
     Value* from_memory(Value* v, DType dtype, unsigned lanes);
     Value* to_memory(Value* v, DType dtype, unsigned lanes);
@@ -113,10 +127,16 @@ private:
     llvm::Type* pointer_;
     llvm::Function* inner_ = nullptr;
     std::vector<Value*> vars_;
+    std::vector<uint32_t> bound_;  // by variable: the order in which they got their values
+    uint32_t bindings_ = 0;
     std::vector<llvm::AllocaInst*> locals_;
     std::vector<Value*> buffers_;
     std::unordered_map<ExprId, Value*, IdHash> values_;
     std::vector<ExprId> log_;
+    // Most addresses of a kernel share their first steps.
+    using Step = std::tuple<llvm::Type*, Value*, Value*, int64_t>;
+    std::map<Step, Value*> steps_;
+    std::vector<Step> step_log_;
 };
 
 llvm::Type* Emitter::scalar_type(Kind kind) {
@@ -172,7 +192,7 @@ void Emitter::emit(const std::string& name) {
     b_.SetInsertPoint(loop);
     auto* const item = b_.CreatePHI(i64_, 2);
     item->addIncoming(inner_->getArg(count), entry);
-    if (f_.item.valid()) vars_[f_.item.value] = item;
+    if (f_.item.valid()) bind(f_.item, item);
     scope([&] { block(f_.body); });
     auto* const next = b_.CreateAdd(item, number(1), "", true, true);
     item->addIncoming(next, b_.GetInsertBlock());
@@ -208,7 +228,7 @@ void Emitter::block(const loop::Block& statements) {
             [&](const loop::StoreStmt& s) { emit_store(s); },
             [&](const loop::Set& s) { b_.CreateStore(value(s.value), locals_[s.local.value]); },
             [&](const loop::Let& s) { value(s.value); },
-            [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value); },
+            [&](const loop::Bind& s) { bind(s.var, value(s.value)); },
             [&](const loop::Prefetch& s) {
                 Value* const at = pointer(s.buffer, s.address);
                 b_.CreateIntrinsic(llvm::Intrinsic::prefetch,
@@ -234,7 +254,7 @@ void Emitter::emit_for(const loop::For& s) {
     b_.SetInsertPoint(body);
     auto* const var = b_.CreatePHI(i64_, 2);
     var->addIncoming(begin, before);
-    vars_[s.var.value] = var;
+    bind(s.var, var);
     scope([&] { block(s.body); });
     Value* const next = b_.CreateAdd(var, number(s.step), "", true, true);
     var->addIncoming(next, b_.GetInsertBlock());
@@ -274,25 +294,38 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// One step for each loop variable, so that LLVM hoists the invariant part out of inner loops.
+// One step for each loop variable, outermost first, so that LLVM hoists the invariant part out of
+// inner loops.
 Value* Emitter::pointer(loop::BufferId buffer, const loop::Address& address) {
     llvm::Type* const element = memory_type(f_.buffers[buffer.value].dtype);
     Value* at = buffers_[buffer.value];
-    for (const loop::AddressTerm& term : address.terms) {
-        Value* const index = vars_[term.var.value];
-        // A guard may skip a step; its address may then be any number.
-        constexpr int64_t kMostFactor = int64_t{1} << 31;
-        const bool fits = term.factor >= -kMostFactor && term.factor <= kMostFactor;
-        Value* const product =
-            term.factor == 1
-                ? index
-                : b_.CreateMul(index, number(term.factor), "", fits && term.factor > 0, fits);
-        at = b_.CreateGEP(element, at, product);
+    llvm::SmallVector<loop::AddressTerm, 8> terms(address.terms.begin(), address.terms.end());
+    llvm::stable_sort(terms, [this](const loop::AddressTerm& a, const loop::AddressTerm& b) {
+        return bound_[a.var.value] < bound_[b.var.value];
+    });
+    for (const loop::AddressTerm& term : terms) {
+        at = step(element, at, vars_[term.var.value], term.factor);
     }
     if (address.dynamic.valid() && f_[address.dynamic].type.lanes == 1) {
-        at = b_.CreateGEP(element, at, value(address.dynamic));
+        at = step(element, at, value(address.dynamic), 1);
     }
-    return address.offset ? b_.CreateGEP(element, at, number(address.offset)) : at;
+    return address.offset ? step(element, at, nullptr, address.offset) : at;
+}
+
+Value* Emitter::step(llvm::Type* element, Value* at, Value* index, int64_t factor) {
+    const Step key(element, at, index, factor);
+    if (const auto found = steps_.find(key); found != steps_.end()) return found->second;
+    Value* by = index ? index : number(factor);
+    if (index && factor != 1) {
+        // A guard may skip a step; its address may then be any number.
+        constexpr int64_t kMostFactor = int64_t{1} << 31;
+        const bool fits = factor >= -kMostFactor && factor <= kMostFactor;
+        by = b_.CreateMul(index, number(factor), "", fits && factor > 0, fits);
+    }
+    Value* const result = b_.CreateGEP(element, at, by);
+    steps_.emplace(key, result);
+    step_log_.push_back(key);
+    return result;
 }
 
 Value* Emitter::pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes) {

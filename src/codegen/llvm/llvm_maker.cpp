@@ -2,6 +2,8 @@
 #include "codegen/llvm/llvm_maker.h"
 
 #include <fmt/format.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -9,6 +11,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar.h>
 
 #include <algorithm>
 
@@ -61,7 +64,10 @@ public:
     Result<std::string> make_model(const loop::FrozenPlan& plan, const std::string& name) override;
 
 private:
-    Result<MadeObject> compile(llvm::Module& module, llvm::TargetMachine& machine) const;
+    // `kernel`: the module is one kernel.
+    Result<MadeObject> compile(llvm::Module& module,
+                               llvm::TargetMachine& machine,
+                               bool kernel) const;
 
     MachineTarget target_;
     EmitOptions options_;
@@ -70,16 +76,39 @@ private:
     std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
+// Selects the functions of LLVM that are protected.
+struct PassConfig : llvm::TargetPassConfig {
+    using TargetPassConfig::addCoreISelPasses;
+};
+
+// The passes of `TargetPassConfig::addISelPasses` that kernels need. Loop strength reduction is not
+// among them: it takes a third of the time, and our addresses are in order.
+bool add_selection(llvm::LLVMTargetMachine& machine,
+                   llvm::legacy::PassManager& passes,
+                   llvm::TargetPassConfig& config) {
+    passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+    passes.add(llvm::createPreISelIntrinsicLoweringPass());
+    passes.add(llvm::createBasicAAWrapperPass());
+    passes.add(llvm::createScalarizeMaskedMemIntrinLegacyPass());
+    passes.add(llvm::createExpandReductionsPass());
+    config.addCodeGenPrepare();
+    config.addISelPrepare();
+    return !(config.*(&PassConfig::addCoreISelPasses))();
+}
+
 // The passes of `addPassesToEmitFile`, and one that inspects the machine code before it is written.
 bool add_passes(llvm::LLVMTargetMachine& machine,
                 llvm::legacy::PassManager& passes,
                 llvm::raw_pwrite_stream& out,
+                bool simple,
                 int64_t& spills) {
     auto* const module_info = new llvm::MachineModuleInfoWrapperPass(&machine);
     llvm::TargetPassConfig* const config = machine.createPassConfig(passes);
     passes.add(config);
     passes.add(module_info);
-    if (config->addISelPasses()) return false;
+    const bool selected =
+        simple ? add_selection(machine, passes, *config) : !config->addISelPasses();
+    if (!selected) return false;
     config->addMachinePasses();
     config->setInitialized();
     passes.add(create_spill_counter(spills));
@@ -94,12 +123,26 @@ bool add_passes(llvm::LLVMTargetMachine& machine,
     return true;
 }
 
+// Whether the module is a kernel that needs no more than `add_selection`. Strength reduction pays
+// in small loops, where it is also fast. AMX tiles need passes of their own.
+bool is_simple(const llvm::Module& module, const llvm::Triple& target) {
+    constexpr unsigned kSmall = 400;
+    unsigned count = 0;
+    for (const llvm::Function& function : module) {
+        if (function.getName().starts_with("llvm.x86.t")) return false;
+        count += function.getInstructionCount();
+    }
+    return target.isX86() && count > kSmall;
+}
+
 void describe(llvm::Module& module, llvm::TargetMachine& machine) {
     module.setDataLayout(machine.createDataLayout());
     module.setTargetTriple(machine.getTargetTriple().str());
 }
 
-Result<MadeObject> LlvmMaker::compile(llvm::Module& module, llvm::TargetMachine& machine) const {
+Result<MadeObject> LlvmMaker::compile(llvm::Module& module,
+                                      llvm::TargetMachine& machine,
+                                      bool kernel) const {
     for (llvm::Function& made : module) {
         if (made.isDeclaration()) continue;
         made.addFnAttr("target-cpu", machine.getTargetCPU());
@@ -120,7 +163,8 @@ Result<MadeObject> LlvmMaker::compile(llvm::Module& module, llvm::TargetMachine&
     llvm::legacy::PassManager emitter;
     MadeObject made;
     auto& own = static_cast<llvm::LLVMTargetMachine&>(machine);
-    if (!add_passes(own, emitter, out, made.spills)) {
+    const bool simple = kernel && is_simple(module, machine.getTargetTriple());
+    if (!add_passes(own, emitter, out, simple, made.spills)) {
         return std::unexpected(Error{"there is no object format for this machine"});
     }
     emitter.run(module);
@@ -133,7 +177,7 @@ Result<MadeObject> LlvmMaker::make(const loop::Function& function, const std::st
     llvm::Module module(name, context);
     describe(module, *machine_);
     emit(function, name, options_, module);
-    return compile(module, *machine_);
+    return compile(module, *machine_, true);
 }
 
 // ---- Models -------------------------------------------------------------------------------------
@@ -189,7 +233,7 @@ Result<std::string> LlvmMaker::make_model(const loop::FrozenPlan& plan, const st
     module.setPICLevel(llvm::PICLevel::BigPIC);
     emit_model(plan, name, options_, module);
     if (has_halves(plan) && machine->getTargetTriple().isX86()) emit_half_conversions(module);
-    LEMMA_TRY(MadeObject made, compile(module, *machine));
+    LEMMA_TRY(MadeObject made, compile(module, *machine, false));
     LEMMA_TRY(fill_constants(plan, made.bytes));
     return std::move(made.bytes);
 }

@@ -22,6 +22,10 @@ struct ScheduledKernel {
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
     RunItems run_items;    // of a kernel with run-time extents
+    // Kernels that share code (share.h): the bytes to add to the address of each buffer, and the
+    // numbers in one more buffer, of i64. Empty: none.
+    std::vector<int64_t> offsets;
+    std::vector<int64_t> numbers;
     // The same kernel with a tile of the n-th smaller size, if there is one, in case registers are
     // too few. It has the same arguments and the same order of sums. May be missing; for one thread
     // at a time.
