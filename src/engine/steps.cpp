@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates the steps of a plan to those of the runtime: storages become pieces of memory,
 // elements become bytes.
+#include <algorithm>
+
 #include "base/match.h"
 #include "engine/impl.h"
 
@@ -16,6 +18,16 @@ int64_t storage_bytes(const loop::Plan& plan, loop::StorageId id) {
     return plan.storages[id].elements * element_bytes(plan, id);
 }
 
+// A rough estimate for one thread, until runs have measured it.
+double seconds_of(const loop::Plan& plan, const loop::PlanStep& step) {
+    constexpr double kOperations = 3e10, kBytes = 1e10;  // per second
+    double bytes = 0;
+    for (const loop::StorageId id : step.kernel()->arguments) {
+        if (id.valid()) bytes += static_cast<double>(storage_bytes(plan, id));
+    }
+    return std::max({step.operations / kOperations, bytes / kBytes, 1e-7});
+}
+
 }  // namespace
 
 runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
@@ -23,17 +35,10 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
     runtime::KernelCall call;
     call.kernel = loaded.code->kernels[number];
     call.items = kernel.function.items;
-    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
-        const loop::StorageId id = kernel.arguments[i];
-        size_t piece = id.valid() ? loaded.piece(id) : runtime::kFlag;
-        const int64_t offset = kernel.offsets.empty() ? 0 : kernel.offsets[i];
-        if (offset != 0) piece = loaded.executable.add_alias(piece, offset);
-        call.buffers.push_back(piece);
-    }
-    if (!kernel.numbers.empty()) {
-        const size_t piece = loaded.executable.add_moving();
-        loaded.executable.lend_memory(piece, kernel.numbers.data());
-        call.buffers.push_back(piece);
+    call.seconds = seconds_of(loaded.plan, loaded.plan.steps[number]) /
+                   static_cast<double>(std::max<int64_t>(call.items, 1));
+    for (const loop::StorageId id : kernel.arguments) {
+        call.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
     }
     return call;
 }

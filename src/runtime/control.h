@@ -28,6 +28,9 @@ struct KernelCall {
     KernelFunction kernel = nullptr;
     std::vector<size_t> buffers;  // pieces of memory, or kFlag
     int64_t items = 1;
+    // Of one item: estimated by the engine, then measured by the runs.
+    mutable double seconds = 1e-6;
+    mutable uint32_t calls = 0;
 };
 using HostCall = std::function<Result<void>()>;
 

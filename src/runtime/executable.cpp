@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/executable.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/match.h"
@@ -18,6 +19,9 @@ struct Call {
 
 // Above this number, items are short and read little.
 constexpr int64_t kMostBackwards = 256;
+constexpr double kLeastShare = 3e-6;  // seconds of work for which a thread is asked
+constexpr double kLeastPiece = 1e-6;  // of work that a thread takes at a time
+constexpr uint32_t kMeasured = 8;     // one of so many short calls is measured
 
 void run_range(void* context, int64_t begin, int64_t end) {
     const Call& call = *static_cast<const Call*>(context);
@@ -93,9 +97,31 @@ Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int6
     }
     const int64_t items = end - begin;
     Call call{kernel.kernel, buffers, begin, backwards_ && items <= kMostBackwards};
-    pool_.run(items, call.backwards, run_range, &call);
+    share(kernel, {run_range, &call, items, 1, 1, call.backwards});
     if (failed) return std::unexpected(Error{"an index is outside of its tensor"});
     return {};
+}
+
+// Gives the job as many threads as its work needs, by the time of earlier calls.
+void Executable::share(const KernelCall& kernel, ThreadPool::Job job) {
+    if (pool_.threads() == 1) return job.function(job.context, 0, job.items);
+    const double work = kernel.seconds * static_cast<double>(job.items);
+    job.threads = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
+    job.grain = static_cast<int64_t>(std::clamp(kLeastPiece / kernel.seconds, 1.0, 1e15));
+    const bool alone = job.threads == 1;
+    if (alone && kernel.calls++ % kMeasured != 0) {
+        return job.function(job.context, 0, job.items);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    double seconds = pool_.run(job);
+    if (alone) {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        seconds = spent.count() / static_cast<double>(job.items);
+    }
+    // Single measurements may be far off.
+    if (seconds <= 0) return;
+    seconds = std::clamp(seconds, kernel.seconds / 4, kernel.seconds * 4);
+    kernel.seconds = std::max(kernel.seconds + 0.3 * (seconds - kernel.seconds), 1e-12);
 }
 
 Result<void> Executable::run_step(const Step& step) {
@@ -127,6 +153,7 @@ Result<void> Executable::run_steps(const Steps& steps) {
 }
 
 Result<void> Executable::run(const Steps& steps, std::vector<double>* seconds) {
+    const ThreadPool::Run scope(pool_);
     seconds_ = seconds;
     inner_ = 0;
     auto done = run_steps(steps);

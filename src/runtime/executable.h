@@ -31,6 +31,8 @@ public:
     void* memory(size_t index) const { return pieces_[index]; }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
+    // Adds up where the time of all threads goes in the next runs, or ends it (null).
+    void measure(ThreadPool::Times* times) { pool_.measure(times); }
 
     // Runs the steps in order and adds the time of each to `seconds`; the time of a loop excludes
     // its steps. An error if an index left its tensor; the engine words the message.
@@ -46,6 +48,7 @@ private:
         size_t piece;
         int64_t offset;
     };
+    void share(const KernelCall& kernel, ThreadPool::Job job);
     void* part(const Pack& pack, int64_t index) const;
     void move(size_t piece, void* to);
     Result<void> run_steps(const Steps& steps);
