@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of many sessions of one model: prints the resident memory after each, and compares
-// their results bit by bit.
+// their results bit by bit. With `together`, each session has a thread, and all begin at once.
 //
-//     ./dev build bench sessions && build/bench/sessions mobilenet_v2.onnx 16
+//     ./dev build bench sessions && build/bench/sessions mobilenet_v2.onnx 16 [together]
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +10,8 @@
 #include <cstring>
 #include <fstream>
 #include <lemma/lemma.hpp>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -28,7 +30,8 @@ int fail(const lemma::Outcome& outcome) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) return std::fputs("usage: sessions MODEL COUNT\n", stderr), 2;
+    const bool good = argc == 3 || (argc == 4 && std::strcmp(argv[3], "together") == 0);
+    if (!good) return std::fputs("usage: sessions MODEL COUNT [together]\n", stderr), 2;
     lemma::LoadOptions options;
     options.engine = lemma::EngineChoice::Compile;
     const lemma::LoadResult loaded = lemma::Model::load(argv[1], options);
@@ -45,21 +48,35 @@ int main(int argc, char** argv) {
     const std::vector<lemma::TensorView> inputs = {lemma::TensorView::of(pixels.data(), shape)};
 
     std::vector<lemma::Session> sessions;
-    std::vector<char> first;
-    for (int i = 1; i <= std::atoi(argv[2]); ++i) {
+    for (int i = 0; i < std::atoi(argv[2]); ++i) {
         lemma::SessionResult made = loaded.model->session();
         if (!made.ok()) return fail(made);
         sessions.push_back(std::move(*made.session));
+    }
+    std::vector<std::vector<char>> results(sessions.size());
+    const auto run = [&](std::size_t i) {
         std::vector<lemma::TensorView> outputs;
         for (int time = 0; time < 2; ++time) {
             outputs.clear();
-            const lemma::Outcome done = sessions.back().run(inputs, outputs);
-            if (!done.ok()) return fail(done);
+            const lemma::Outcome done = sessions[i].run(inputs, outputs);
+            if (!done.ok()) std::exit(fail(done));
         }
         const auto* const bytes = static_cast<const char*>(outputs[0].data);
-        if (first.empty()) first.assign(bytes, bytes + outputs[0].size);
-        const bool same = std::memcmp(first.data(), bytes, first.size()) == 0;
-        std::printf("%d: %.1f MB%s\n", i, resident_megabytes(), same ? "" : ", other bits");
-        if (!same) return 1;
+        results[i].assign(bytes, bytes + outputs[0].size);
+    };
+    const bool together = argc == 4;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        if (together) {
+            threads.emplace_back(run, i);
+            continue;
+        }
+        run(i);
+        std::printf("%zu: %.1f MB\n", i + 1, resident_megabytes());
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::printf("%zu sessions: %.1f MB\n", sessions.size(), resident_megabytes());
+    for (const auto& result : results) {
+        if (result != results[0]) return std::puts("results differ"), 1;
     }
 }

@@ -133,6 +133,42 @@ TEST_P(Sharing, WeightsOfASessionAreItsOwn) {
     EXPECT_EQ(second.session->run({{"x", x}}).outputs.at("y").bytes, before.outputs.at("y").bytes);
 }
 
+// The first run of a session may use the code that another session has made, but not its weights.
+TEST_P(Sharing, ASessionWithItsOwnWeightsMakesItsOwnCode) {
+    const Model model = load(kHeavy);
+    SessionResult first = model.session(), second = model.session(), third = model.session();
+    const Tensor x = ramp(1, 2048, 0.01F);
+    const RunResult before = first.session->run({{"x", x}});
+    ASSERT_TRUE(before.ok()) << before.text();
+    const std::vector<float> zeros(1024 * 2048, 0.0F);
+    ASSERT_TRUE(second.session->set_variable("w", Tensor::of<float>({1024, 2048}, zeros)).ok());
+    const RunResult other = second.session->run({{"x", x}});
+    ASSERT_TRUE(other.ok()) << other.text();
+    EXPECT_EQ(other.outputs.at("y").values<float>(), std::vector<float>(1024, 0.0F));
+    EXPECT_EQ(third.session->run({{"x", x}}).outputs.at("y").bytes, before.outputs.at("y").bytes);
+}
+
+TEST_P(Sharing, SessionsMayBeginAtTheSameTime) {
+    const Model alone = load(kHeavy);
+    const Tensor x = ramp(1, 2048, 0.01F);
+    const RunResult wanted = alone.session().session->run({{"x", x}});
+    ASSERT_TRUE(wanted.ok()) << wanted.text();
+    const Model model = load(kHeavy);
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            SessionResult made = model.session();
+            const RunResult result = made.session->run({{"x", x}});
+            const bool good =
+                result.ok() && result.outputs.at("y").bytes == wanted.outputs.at("y").bytes;
+            wrong += good ? 0 : 1;
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+}
+
 // ---- Memory -------------------------------------------------------------------------------------
 
 int64_t resident_bytes() {

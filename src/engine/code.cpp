@@ -47,6 +47,22 @@ std::shared_ptr<const Code> SharedCode::find(const CodeKey& key) {
     return code;
 }
 
+std::optional<std::pair<CodeKey, std::shared_ptr<const Code>>> SharedCode::find(
+    const Wanted& wanted) {
+    const auto found = [&]() -> std::optional<CodeKey> {
+        const std::lock_guard lock(finding_);
+        for (const auto& [key, item] : known_) {
+            const auto code = item.code.lock();
+            if (code && wanted(*code)) return key;
+        }
+        return std::nullopt;
+    }();
+    if (!found) return std::nullopt;
+    auto code = find(*found);
+    if (!code) return std::nullopt;
+    return std::pair(*found, std::move(code));
+}
+
 Result<std::unique_lock<std::recursive_mutex>> SharedCode::wait(const RunControl* control) {
     constexpr std::chrono::milliseconds kPatience(1);
     std::unique_lock lock(making_, std::defer_lock);

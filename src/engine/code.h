@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ public:
     Result<std::shared_ptr<const Code>> get(const CodeKey& key,
                                             const Maker& make,
                                             const RunControl* control);
+    // Some code with the property, if there is any.
+    using Wanted = std::function<bool(const Code&)>;
+    std::optional<std::pair<CodeKey, std::shared_ptr<const Code>>> find(const Wanted& wanted);
     // Waits for its turn to make code, unless the call should end.
     Result<std::unique_lock<std::recursive_mutex>> wait(const RunControl* control);
 

@@ -86,37 +86,60 @@ bool Engine::is_direct(const loop::Plan& plan) const {
            std::ranges::all_of(graph.outputs, plain);
 }
 
+std::vector<const loop::BufferView*> Engine::places_of(const loop::Plan& plan,
+                                                       const std::vector<ir::Port>& ports) {
+    std::vector<const loop::BufferView*> places;
+    for (const ir::Port& port : ports) {
+        for (const ir::TensorId id : port.operand.items) places.push_back(&plan.places.at(id));
+    }
+    return places;
+}
+
 void Engine::find_places(Loaded& loaded) const {
     if (!loaded.code->direct) return;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
-    const auto add = [&](const std::vector<ir::Port>& ports, auto& to) {
-        for (const ir::Port& port : ports) {
-            for (const ir::TensorId id : port.operand.items)
-                to.push_back(&loaded.plan.places.at(id));
-        }
-    };
-    add(graph.inputs, loaded.input_places);
-    add(graph.outputs, loaded.output_places);
+    loaded.input_places = places_of(loaded.plan, graph.inputs);
+    loaded.output_places = places_of(loaded.plan, graph.outputs);
 }
 
-bool Engine::takes(const Loaded& loaded, std::span<const Bytes> inputs) {
-    if (!loaded.code->direct || inputs.size() != loaded.input_places.size()) return false;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-        const loop::BufferView& place = *loaded.input_places[i];
-        const bool same =
-            inputs[i].dtype == place.dtype && std::ranges::equal(inputs[i].shape, place.shape);
-        if (!same) return false;
+bool Engine::takes(std::span<const loop::BufferView* const> places, std::span<const Bytes> inputs) {
+    return std::ranges::equal(places, inputs, [](const auto* place, const Bytes& input) {
+        return input.dtype == place->dtype && std::ranges::equal(input.shape, place->shape);
+    });
+}
+
+// The code for these inputs, also if another engine of the program has made it.
+Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
+    const auto fits = [&](const Loaded& loaded) {
+        return loaded.code->direct && takes(loaded.input_places, inputs);
+    };
+    if (current_ && fits(*current_)) return current_;
+    for (const auto& [key, loaded] : loaded_) {
+        if (fits(*loaded)) return loaded.get();
     }
-    return true;
+    if (has_own_weights()) return nullptr;
+    const ir::Graph& graph = state_.program().graphs[state_.program().main];
+    auto shared = shared_->find([&](const Code& code) {
+        return code.direct && takes(places_of(code.plan, graph.inputs), inputs);
+    });
+    if (!shared) return nullptr;
+    return add(std::move(shared->first), std::move(shared->second));
+}
+
+Result<std::unique_lock<std::recursive_mutex>> Engine::first_turn() {
+    if (!loaded_.empty()) return std::unique_lock<std::recursive_mutex>();
+    return shared_->wait(state_.control());
+}
+
+Result<bool> Engine::load_directly(std::span<const Bytes> inputs) {
+    LEMMA_TRY(Loaded* const found, find_direct(inputs));
+    if (found) current_ = found;
+    return found != nullptr;
 }
 
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver& receive) {
-    if (!current_ || !takes(*current_, inputs)) {
-        const auto found = std::ranges::find_if(
-            loaded_, [&](const auto& item) { return takes(*item.second, inputs); });
-        if (found == loaded_.end()) return false;
-        current_ = found->second.get();
-    }
+    LEMMA_TRY(const bool ready, load_directly(inputs));
+    if (!ready) return false;
     Loaded& loaded = *current_;
     loaded.used = ++uses_;
     const BorrowedInputs borrowed(loaded, inputs);

@@ -59,12 +59,6 @@ Result<Engine::Loaded*> Engine::load() {
         return &known;
     }
     LEMMA_TRY(check_extents());
-    // Each has its own memory; the most recently used stay.
-    constexpr size_t kMostLoaded = 8;
-    while (loaded_.size() >= kMostLoaded) {
-        loaded_.erase(std::ranges::min_element(
-            loaded_, {}, [](const auto& item) { return item.second->used; }));
-    }
     current_ = nullptr;
     std::shared_ptr<const Code> code;
     if (has_own_weights()) {
@@ -72,6 +66,16 @@ Result<Engine::Loaded*> Engine::load() {
         LEMMA_TRY(code, make_code());
     } else {
         LEMMA_TRY(code, shared_->get(key, [this] { return make_code(); }, state_.control()));
+    }
+    return add(std::move(key), std::move(code));
+}
+
+Result<Engine::Loaded*> Engine::add(CodeKey key, std::shared_ptr<const Code> code) {
+    // Each has its own memory; the most recently used stay.
+    constexpr size_t kMostLoaded = 8;
+    while (loaded_.size() >= kMostLoaded) {
+        loaded_.erase(std::ranges::min_element(
+            loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
     auto loaded = std::make_unique<Loaded>(std::move(code), options_.threads, options_.guarded);
     LEMMA_TRY(allocate(*loaded));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,10 +69,16 @@ public:
     };
     using Receiver = std::function<Result<void>(const Output&)>;
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
-    // order of the graph. It requires an earlier run with the same types and shapes, only compiled
-    // steps with known extents, and no updates of variables. Otherwise, or if a step fails or is
-    // stopped, it returns false, and `run` does or explains it.
+    // order of the graph. It requires an earlier run with the same types and shapes in this engine
+    // or in another one that shares its code, only compiled steps with known extents, and no
+    // updates of variables. Otherwise, or if a step fails or is stopped, it returns false, and
+    // `run` does or explains it.
     Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
+    // Whether the code for it exists, which is then loaded.
+    Result<bool> load_directly(std::span<const Bytes> inputs);
+    // Before the first run: waits until no other engine makes code, and keeps others from it while
+    // the lock is held. Later it waits for nothing.
+    Result<std::unique_lock<std::recursive_mutex>> first_turn();
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
@@ -95,6 +102,8 @@ private:
     Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared);
     Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
     Result<Loaded*> load();
+    Result<Loaded*> add(CodeKey key, std::shared_ptr<const Code> code);
+    Result<Loaded*> find_direct(std::span<const Bytes> inputs);
     Result<void> check_extents();
     bool has_own_weights() const;
     Result<std::shared_ptr<Code>> make_code();
@@ -128,7 +137,10 @@ private:
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const loop::Plan& plan) const;
     void find_places(Loaded& loaded) const;
-    static bool takes(const Loaded& loaded, std::span<const Bytes> inputs);
+    static std::vector<const loop::BufferView*> places_of(const loop::Plan& plan,
+                                                          const std::vector<ir::Port>& ports);
+    static bool takes(std::span<const loop::BufferView* const> places,
+                      std::span<const Bytes> inputs);
     // For kernels with run-time extents and their tensors.
     Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
     Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
