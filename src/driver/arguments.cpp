@@ -359,6 +359,7 @@ Outcome run_line(const std::vector<std::string>& args,
     if (auto answer = read_line(line, commands, args, terminal.width)) return std::move(*answer);
     const CLI::App& chosen = *line.app.get_subcommands().front();
     if (line.quiet || asks_for_json(chosen)) terminal.progress = {};
+    terminal.quiet = line.quiet;
     for (const auto& command : commands) {
         if (command->name() != chosen.get_name()) continue;
         Outcome outcome = command->run(terminal, input);

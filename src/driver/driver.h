@@ -17,6 +17,7 @@ struct Terminal {
     bool out = false;
     bool err = false;
     bool no_colour = false;  // the user set NO_COLOR
+    bool quiet = false;      // the user asked for problems alone
     size_t width = 100;      // in columns, for the help
     // Shows the state of a long run and replaces the previous text; may be empty.
     std::function<void(const std::string&)> progress = {};

@@ -120,7 +120,8 @@ Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Findin
     if (finding.diag.has_errors()) return std::nullopt;
     if (!model.imported.program) {
         return std::unexpected(
-            Error{undecided_text(model.imported) + ": give them with `-i NAME=FILE`"});
+            Error{undecided_text(model.imported) +
+                  ": give them with `-i NAME=FILE` or, in the library, with `values`"});
     }
     LEMMA_TRY(after(Stage::Composed, options));
     return with_data(file, std::move(model));

@@ -299,6 +299,18 @@ class Life(unittest.TestCase):
             self.assertEqual(serve.process.wait(timeout=30), 0)
             self.assertIn("lemma: stopped", serve.messages[-1])
 
+    def test_quiet(self):
+        """With `-q`, only problems are printed."""
+        model = write_model(WORK / "quiet", "m.sknd", DOUBLE)
+        with Serve(ARGUMENTS.lemma, f"m={model}", "-q", wait=False, grpc=False) as serve:
+            serve.until(lambda: serve_answers(serve), "no answer")
+            serve.until(lambda: serve.request("GET", "/v2/health/ready")[0] == 200, "not ready")
+            self.assertEqual(serve.stop(signal.SIGTERM), 0)
+            self.assertEqual(serve.messages, [])
+        with Serve(ARGUMENTS.lemma, f"m={WORK}/nowhere", "-q", wait=False, grpc=False) as serve:
+            self.assertEqual(serve.process.wait(timeout=30), 2)
+            serve.until(lambda: serve.messages, "no message")
+
     def test_not_ready(self):
         """While a model is loaded, the server lives and refuses requests."""
         model = write_model(WORK / "loading", "m.sknd", SLOW.replace("1500", "300"))

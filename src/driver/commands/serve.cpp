@@ -181,6 +181,7 @@ Outcome Serve::run(Terminal terminal, std::istream&) const {
     options.say = [line = terminal.err_line](const std::string& text) {
         if (line) line("lemma: " + text);
     };
+    if (!terminal.quiet) options.inform = options.say;
     options.record = terminal.out_line ? terminal.out_line : ignore;
     return {.status = (*server)(options)};
 }

@@ -125,7 +125,7 @@ void Server::load_all() {
     for (const auto& version : registry_->all()) {
         if (stopping_ || !load_version(*version)) return;
     }
-    options_.say("ready");
+    options_.inform("ready");
 }
 
 bool Server::load_version(Version& version) {
@@ -158,7 +158,7 @@ bool Server::load_version(Version& version) {
     version.scheduler = std::move(*scheduler);
     version.ready = true;
     const std::string& remark = version.model->remark();
-    options_.say(fmt::format(
+    options_.inform(fmt::format(
         "model `{}`, version {}, from `{}`: {}{}{}",
         place.name,
         place.version,

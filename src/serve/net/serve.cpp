@@ -71,11 +71,11 @@ Result<Protocols> listen(Server& server) {
     Protocols protocols;
     if (options.http_port != 0) {
         LEMMA_TRY(protocols.http, HttpServer::start(server));
-        options.say(fmt::format("listening on {}", protocols.http->address()));
+        options.inform(fmt::format("listening on {}", protocols.http->address()));
     }
     if (options.grpc_port != 0) {
         LEMMA_TRY(protocols.grpc, GrpcServer::start(server));
-        options.say(fmt::format("listening on grpc://{}", protocols.grpc->address()));
+        options.inform(fmt::format("listening on grpc://{}", protocols.grpc->address()));
     }
     return protocols;
 }
@@ -154,11 +154,11 @@ int serve(const ServeOptions& options) {
                 pthread_kill(self, SIGUSR1);
             });
             const int signal = wait_for_end(server, *protocols, signals);
-            if (signal != SIGUSR1) options.say("stopping");
+            if (signal != SIGUSR1) options.inform("stopping");
             end(server, *protocols);
         }
     }
-    if (status == LEMMA_GOOD) options.say("stopped");
+    if (status == LEMMA_GOOD) options.inform("stopped");
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return status;
 }
