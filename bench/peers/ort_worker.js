@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one model with ONNX Runtime when it is told to: `run N` on standard input is answered with
-// the milliseconds of each run, as a line of JSON. The same protocol as lemma_worker.cpp.
+// Runs models with ONNX Runtime on request. The same protocol as lemma_worker.cpp, with
+// `save FILE` (writes the first output) instead of `compare FILE`.
 'use strict';
+const fs = require('fs');
 const readline = require('readline');
 const ort = require('onnxruntime-node');
 
@@ -9,25 +10,27 @@ const [model, threads] = process.argv.slice(2);
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\n');
 
-// k / n in the declared shape, and ones where integers are wanted; extents that are not known are 1.
-function makeInputs(session) {
-  const feeds = {};
-  for (const { name, type, shape } of session.inputMetadata) {
-    const extents = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
-    const count = extents.reduce((a, b) => a * b, 1);
-    if (type === 'int64') {
-      feeds[name] = new ort.Tensor('int64', new BigInt64Array(count).fill(1n), extents);
-      continue;
-    }
-    const values = Float32Array.from({ length: count }, (_, k) => k / count);
-    feeds[name] = new ort.Tensor('float32', values, extents);
-  }
-  return feeds;
+// The same numbers as in the other worker; extents that are not known are 1.
+function ramp({ type, shape }) {
+  const extents = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
+  const count = extents.reduce((a, b) => a * b, 1);
+  const of = (kind, value) => kind.from({ length: count }, (_, k) => value(k));
+  const values =
+    type === 'int64' ? of(BigInt64Array, (k) => BigInt((k * 37) % 97)) :
+    type === 'bool' ? of(Uint8Array, (k) => (k % 3 !== 0 ? 1 : 0)) :
+    of(Float32Array, (k) => k / count);
+  return new ort.Tensor(type, values, extents);
 }
 
-async function main() {
+let session = null;
+let feeds = {};
+let outputs = {};
+
+async function load(path) {
+  if (session) await session.release();
+  session = null;
   let begin = now();
-  const session = await ort.InferenceSession.create(model, {
+  session = await ort.InferenceSession.create(path, {
     executionProviders: ['cpu'],
     graphOptimizationLevel: 'all',
     executionMode: 'sequential',
@@ -35,23 +38,48 @@ async function main() {
     interOpNumThreads: 1,
     logSeverityLevel: 3,
   });
-  const load = now() - begin;
-  const feeds = makeInputs(session);
+  const load_ms = now() - begin;
+  feeds = {};
+  for (const info of session.inputMetadata) feeds[info.name] = ramp(info);
   begin = now();
-  const outputs = await session.run(feeds);
-  const first = now() - begin;
-  const values = Array.from(outputs[session.outputNames[0]].data);
-  say({ load_ms: load, first_ms: first, checksum: values.reduce((sum, v, i) => sum + v * ((i % 7) + 1), 0) });
+  outputs = await session.run(feeds);
+  const first_ms = now() - begin;
+  let checksum = 0;
+  outputs[session.outputNames[0]].data.forEach((v, i) => { checksum += Number(v) * ((i % 7) + 1); });
+  return { load_ms, first_ms, checksum };
+}
+
+function save(path) {
+  const { data } = outputs[session.outputNames[0]];
+  fs.writeFileSync(path, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  return {};
+}
+
+// Further runs write into the outputs of the first one, so that no run allocates memory for them.
+async function run(count) {
+  const times = [];
+  for (let i = 0; i < count; ++i) {
+    const begin = now();
+    await session.run(feeds, outputs);
+    times.push(now() - begin);
+  }
+  return times;
+}
+
+async function answer(line) {
+  const [word] = line.split(' ', 1);
+  const argument = line.slice(word.length + 1);
+  if (word === 'load') return load(argument);
+  if (word === 'save') return save(argument);
+  if (word === 'run') return run(Number(argument));
+  return process.exit(0);
+}
+
+async function main() {
+  const or_error = (promise) => promise.catch((e) => ({ error: String(e.message) }));
+  if (model !== '-') say(await or_error(load(model)));
   for await (const line of readline.createInterface({ input: process.stdin })) {
-    const [word, count] = line.trim().split(' ');
-    if (word !== 'run') break;
-    const times = [];
-    for (let i = 0; i < Number(count); ++i) {
-      begin = now();
-      await session.run(feeds);
-      times.push(now() - begin);
-    }
-    say(times);
+    say(await or_error(answer(line.trim())));
   }
 }
 
