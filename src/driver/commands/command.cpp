@@ -60,6 +60,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(prove_command());
     commands.push_back(fmt_command());
     commands.push_back(ops_command());
+    commands.push_back(explain_command());
     commands.push_back(help_command());
     commands.push_back(completion_command());
     commands.push_back(man_command());

@@ -61,6 +61,7 @@ std::unique_ptr<Command> prove_command();
 std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> ops_command();
+std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> help_command();
 std::unique_ptr<Command> completion_command();
 std::unique_ptr<Command> man_command();
