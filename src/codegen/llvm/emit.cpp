@@ -77,6 +77,8 @@ private:
     Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
     Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
+    bool is_limited(ExprId id) const;
+    Value* convert_limited(const loop::Expr& e, Value* v);
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* halves(const loop::Expr& e, const std::vector<Value*>& v);
@@ -492,6 +494,7 @@ Value* Emitter::compute(const loop::Expr& e) {
     for (const ExprId arg : e.args) v.push_back(value(arg));
     switch (e.op) {
         case Op::Cast:
+            if (e.type.kind == Kind::Int && is_limited(e.args[0])) return convert_limited(e, v[0]);
             return convert(v[0], f_[e.args[0]].type, e.type);
         case Op::Broadcast:
             return b_.CreateVectorSplat(e.type.lanes, v[0]);
@@ -678,6 +681,29 @@ Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
     if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
     if (from.kind == Kind::Int) return b_.CreateSIToFP(v, t);
     return to.kind == Kind::F64 ? b_.CreateFPExt(v, t) : b_.CreateFPTrunc(v, t);
+}
+
+// Whether the real is limited on both sides by constants that fit 32 bits.
+bool Emitter::is_limited(ExprId id) const {
+    const auto number = [&](ExprId arg) -> const loop::Expr* {
+        const loop::Expr* e = &f_[arg];
+        if (e->op == Op::Broadcast) e = &f_[e->args[0]];
+        const bool small = e->op == Op::Constant && e->real >= -1e9 && e->real <= 1e9;
+        return small ? e : nullptr;
+    };
+    const loop::Expr& outer = f_[id];
+    if (!outer.type.real() || (outer.op != Op::Min && outer.op != Op::Max)) return false;
+    const loop::Expr& inner = f_[outer.args[0]];
+    if (inner.op != (outer.op == Op::Min ? Op::Max : Op::Min)) return false;
+    return number(outer.args[1]) && number(inner.args[1]);
+}
+
+// By way of 32 bits, which vectors convert with one instruction. NaN gives 0.
+Value* Emitter::convert_limited(const loop::Expr& e, Value* v) {
+    Value* const zero = llvm::Constant::getNullValue(v->getType());
+    Value* const some = b_.CreateSelect(b_.CreateFCmpUNO(v, v), zero, v);
+    Value* const narrow = b_.CreateFPToSI(some, lanes_of(b_.getInt32Ty(), e.type.lanes));
+    return b_.CreateSExt(narrow, type(e.type));
 }
 
 Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {

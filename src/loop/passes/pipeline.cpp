@@ -22,6 +22,7 @@
 #include "loop/passes/memory/in_place.h"
 #include "loop/passes/memory/views.h"
 #include "loop/passes/memory/when.h"
+#include "loop/passes/prepare/exact.h"
 #include "loop/passes/prepare/lift.h"
 #include "loop/passes/prepare/once.h"
 #include "loop/passes/prepare/order.h"
@@ -104,6 +105,8 @@ const std::vector<Pass>& pipeline() {
          "every group is needed"},
         {"lift", kOptimise, {"unused", "boundary"}, on_region<lift_sums>,
          "sums over items are before the loop"},
+        {"exact", kOptimise, {"unused"}, on_graph<compute_exactly>,
+         "what float represents is not a double"},
         {"fuse_dynamic", kOptimise, {"unused"}, on_graph<fuse_dynamic>,
          "maps with run-time extents are part of others"},
         {"fuse", kOptimise, {"unused"}, on_graph<fuse>,

@@ -597,9 +597,16 @@ ExprId StageMaker::good_index(const ir::IndexTerm& term, ExprId index) {
     return good;
 }
 
-// The value of a scalar constant, if it is the same in any type.
+// The value of a constant with equal elements, if it is the same in any type.
 ExprId StageMaker::literal(const ir::Tensor& tensor) {
-    if (tensor.role != ir::TensorRole::Constant || tensor.items.size() != 1) return {};
+    if (tensor.role != ir::TensorRole::Constant || tensor.items.empty()) return {};
+    if (const int64_t* const integer = std::get_if<int64_t>(&tensor.items[0])) {
+        const bool same = tensor::is_integer(tensor.dtype) && tensor.dtype != tensor::DType::U64;
+        const bool equal = std::ranges::all_of(
+            tensor.items, [&](const ir::Scalar& item) { return item == tensor.items[0]; });
+        return same && equal ? build_.integer(*integer) : ExprId();
+    }
+    if (tensor.items.size() != 1) return {};
     const double* const real = std::get_if<double>(&tensor.items[0]);
     if (!real) return {};
     if (tensor.dtype == tensor::DType::F64) return build_.real(*real, Kind::F64);
@@ -611,7 +618,12 @@ ExprId StageMaker::read(const ir::Access& access) {
     const Kind kind = kind_of(program_.tensors[access.tensor].dtype);
     std::vector<ExprId> index = indices(access.tensor, access.indices);
     ExprId element = literal(program_.tensors[access.tensor]);
-    if (!element.valid() || !index.empty()) {
+    const std::vector<ExprId> ends = index.empty() ? index : extents(access.tensor);
+    bool inside = element.valid();
+    for (size_t axis = 0; inside && axis < index.size(); ++axis) {
+        inside = kind == Kind::Int && pool_.is_inside(index[axis], ends[axis]);
+    }
+    if (!inside) {
         element = build_.read(access.tensor.value, kind, std::move(index));
     }
     if (float_ && kind == Kind::F64) return build_.cast(element, Kind::F32);

@@ -17,6 +17,13 @@ constexpr int64_t kMaxConstantItems = 256;
 // Depth of calls that lead to an input which decides a shape; deeper ones are left to the run.
 constexpr int kMaxDecideDepth = 500;
 
+// Whether all elements are the same integer, as the zero points of channels mostly are.
+bool is_one_integer(const ConstantValue& known) {
+    return std::ranges::all_of(known.items, [&](const Scalar& item) {
+        return std::holds_alternative<int64_t>(item) && item == known.items[0];
+    });
+}
+
 bool may_be_known(DType dtype, int64_t count) {
     return count <= (tensor::is_real(dtype) ? kMaxKnownReals : kMaxKnownItems);
 }
@@ -138,6 +145,7 @@ ir::TensorId Importer::constant_tensor(const ConstantValue& known, const std::st
     tensor.role = ir::TensorRole::Constant;
     for (const int64_t extent : known.shape) tensor.shape.push_back(symbols().integer(extent));
     tensor.items = known.items;
+    if (known.size() > kMaxConstantItems && is_one_integer(known)) tensor.items.resize(1);
     return builder_.add_tensor(std::move(tensor));
 }
 
@@ -158,7 +166,7 @@ ir::TensorId Importer::tensor(ValueId id) {
     const ConstantValue* const items = known(id);
     const TensorData* const data = values_[id].data;
     const bool small = items && (items->size() <= 1 || !tensor::is_real(items->dtype)) &&
-                       items->size() <= kMaxConstantItems;
+                       (items->size() <= kMaxConstantItems || is_one_integer(*items));
     ir::TensorId made;
     if (data && !small && !values_[id].broken) {
         made = variable_tensor(*data, name);
