@@ -76,7 +76,7 @@ graph G {{
                                           c.dilation,
                                           c.before,
                                           c.after),
-                              c.size > c.extent ? "x" : "tile");
+                              "tile");
     }
 }
 

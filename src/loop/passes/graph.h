@@ -67,6 +67,7 @@ struct StageGraph {
     TensorSet padded;                   // elements that are never written are zero
     uint32_t next_tensor = 0;           // for tensors that passes add
     int32_t least_steps = kLeastSteps;  // as in PlanOptions
+    int64_t lanes = 16;                 // floats in a vector of the target
 
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };

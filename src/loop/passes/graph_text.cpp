@@ -171,7 +171,9 @@ std::string contraction_text(const Contraction& c) {
     return fmt::format("  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
                        c.product ? "sum of products" : "pairs",
                        c.lane.value,
-                       c.lane_in_a ? " of both" : "",
+                       c.lane_in_a  ? " of both"
+                       : c.in_place ? " in place"
+                                    : "",
                        vars_text(c.points),
                        vars_text(c.batch),
                        vars_text(c.reduced),

@@ -282,6 +282,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.next_tensor = next_tensor_;
     graph.results = results;
     graph.least_steps = options_.least_steps;
+    graph.lanes = options_.target.lanes();
     graph.pool.strict = options_.numerics == Numerics::Strict;
     graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;

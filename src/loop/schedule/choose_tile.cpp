@@ -13,12 +13,18 @@ namespace {
 
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
 
+// The loads of a step: elements of A for all lanes; elements of A in vectors; vectors of B where it
+// lies, which cross cache lines.
+enum class Loads : uint8_t { Elements, Vectors, InPlace };
+
 // Cycles for one step of the reduction in a tile: the multiplications, the loads, or their latency.
 // By measurement, tiles of one or two vectors are a little slower.
-double tile_cost(int64_t vectors, int64_t points, bool vector_loads) {
+double tile_cost(int64_t vectors, int64_t points, Loads kind) {
     const auto v = static_cast<double>(vectors);
     const auto p = static_cast<double>(points);
-    const double loads = vector_loads ? v * (p + 1) / 2 : (v + p) / 2;
+    const double loads = kind == Loads::Vectors   ? v * (p + 1) / 2
+                         : kind == Loads::InPlace ? (2 * v + p) / 2
+                                                  : (v + p) / 2;
     const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.04 : vectors == 4 ? 1.0 : 1.02;
     return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
 }
@@ -28,7 +34,7 @@ struct Whole {
     int64_t vectors, rows, columns;
     int64_t outer;  // points outside rows and columns
     int64_t depth;  // of the sums
-    bool vector_loads;
+    Loads loads;
 };
 Whole whole_of(const Contraction& c,
                const StagePool& pool,
@@ -39,7 +45,9 @@ Whole whole_of(const Contraction& c,
                 points.columns(),
                 points.outer(),
                 1,
-                c.lane_in_a};
+                c.lane_in_a  ? Loads::Vectors
+                : c.in_place ? Loads::InPlace
+                             : Loads::Elements};
     for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
     return whole;
 }
@@ -52,9 +60,9 @@ struct TileShape {
 double cost_of(const Whole& whole, const TileShape& tile) {
     const auto row = [&](int64_t vectors, int64_t height) {
         double cost = static_cast<double>(whole.columns / tile.columns) *
-                      tile_cost(vectors, height * tile.columns, whole.vector_loads);
+                      tile_cost(vectors, height * tile.columns, whole.loads);
         const int64_t rest = whole.columns % tile.columns;
-        if (rest) cost += tile_cost(vectors, height * rest, whole.vector_loads);
+        if (rest) cost += tile_cost(vectors, height * rest, whole.loads);
         return cost;
     };
     const auto rows = [&](int64_t vectors) {
@@ -89,7 +97,7 @@ Priced cheapest(const Whole& whole, int64_t vectors, int64_t most_points) {
 // The points that fit the registers, beside the vectors of weights and one element of A.
 int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
     const int64_t most = (target.registers - 1 - vectors) / vectors;
-    if (!whole.vector_loads) return most;
+    if (whole.loads != Loads::Vectors) return most;
     return vectors > 2 ? 0 : std::min(most, 14 / vectors);
 }
 
@@ -106,7 +114,7 @@ bool can_be_cut(const Stage& stage,
                 const Contraction& c) {
     const StageWrite& write = stage.writes[0];
     const BufferView& to = places.at(write.tensor);
-    bool free = to.dtype == tensor::DType::F32 && !c.lane_in_a && !c.squares.valid();
+    bool free = to.dtype == tensor::DType::F32 && !c.lane_in_a && !c.in_place && !c.squares.valid();
     for (const ExprId value : {write.value, stage.initial, stage.finish}) {
         pool.visit_reads(value, [&](ExprId, const Expr& e) {
             const auto from = places.find(tensor_of(e));
@@ -173,9 +181,9 @@ void choose_tile(const Stage& stage,
                  const BufferViews& places,
                  const Target& target,
                  Contraction& c) {
-    const Expr a = pool[c.a];
+    const Expr a = pool[c.surrounded()];
     const BufferView& from = places.at(tensor_of(a));
-    // The reduction reads memory of A in order.
+    // The reduction reads memory of A in order; of B, if it is read in place.
     std::ranges::stable_sort(
         c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
     const Points points = merge_points(stage, c.points, pool, places);
@@ -211,7 +219,7 @@ void choose_tile(const Stage& stage,
     }
     c.blocks = ceil_of(whole.vectors, c.vectors);
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
-    c.weights_inside = weights <= kSmallWeights && whole.rows * whole.outer > 1;
+    c.weights_inside = !c.in_place && weights <= kSmallWeights && whole.rows * whole.outer > 1;
     // Groups of channels are adjacent in every point, so threads share the points instead of the
     // groups.
     int64_t all_weights = weights;

@@ -59,7 +59,7 @@ ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
 
 // A sum O[…] = sum(f(A[…], B[…])), mostly of products, and the roles of its variables. A is an
 // element of a tensor, B any value without it. B is packed in the order of the kernel's accesses,
-// and is a separate tensor.
+// and is a separate tensor; or it is an element of a tensor, too, and is read in place.
 struct Contraction {
     ExprId a, b;          // parts of the stage's value
     bool product = true;  // the value is a * b
@@ -70,6 +70,7 @@ struct Contraction {
     bool trusts_squares = false;
     VarId lane;                  // along the vectors: of O and B, or of all three
     bool lane_in_a = false;      // A is read in vectors; else one element for all lanes
+    bool in_place = false;       // B is read where it lies, in vectors; not packed
     std::vector<VarId> points;   // of O and A, outermost first
     std::vector<VarId> batch;    // of O and B, and maybe A
     std::vector<VarId> reduced;  // of A and B, outermost first
@@ -85,6 +86,9 @@ struct Contraction {
     int64_t cut_steps = 0;
     bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
     bool batch_inside = false;    // likewise all batches
+
+    // The operand that may reach over its tensor: a halo of zeros surrounds it.
+    ExprId surrounded() const { return in_place ? b : a; }
 };
 
 // Orders the variables as the kernel walks them, and chooses the tile.

@@ -110,7 +110,7 @@ ScheduledKernel ContractionKernel::make() {
     function.name = "contraction";
     function.item = build_.var("item");
     for (const VarId var : points_.merged) lower_.bind(var, Address{});
-    packed_ = lower_.buffer(c_.packed, false);
+    if (!c_.in_place) packed_ = lower_.buffer(c_.packed, false);
     cut_steps_ = c_.cut_steps;
     if (cut_steps_ > 0 && c_.cut + 1 == c_.reduced.size()) {
         const int64_t unroll = unroll_of(c_.reduced.back());
@@ -125,6 +125,7 @@ ScheduledKernel ContractionKernel::make() {
     }
     const int64_t lanes = target_.lanes();
     result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
+    if (c_.in_place) result_.schedule += " in place";
     if (cut_steps_ > 0) result_.schedule += " cut";
     return std::move(result_);
 }
@@ -208,6 +209,9 @@ void ContractionKernel::decode_item(Block& out) {
         out.push_back({Bind{*parts[i].kernel, value}});
         rest = build_.make(Op::Div, {rest, extent});
     }
+    if (cut_steps_ > 0) part_ = build_.var({});
+    for (size_t i = 0; i < c_.reduced.size(); ++i) reduced_vars_.push_back(build_.var({}));
+    if (c_.in_place) return;
     // The packed operand is read in the order of its axes.
     const BufferView& packed = places_.at(c_.packed);
     size_t axis = 0;
@@ -216,10 +220,8 @@ void ContractionKernel::decode_item(Block& out) {
         weight_steps_.emplace_back(made[static_cast<size_t>(at)], packed.layout.strides[axis++]);
     }
     weight_steps_.emplace_back(block_, packed.layout.strides[axis++]);
-    if (cut_steps_ > 0) part_ = build_.var({});
-    for (size_t i = 0; i < c_.reduced.size(); ++i) {
-        reduced_vars_.push_back(build_.var({}));
-        weight_steps_.emplace_back(reduced_vars_.back(), packed.layout.strides[axis++]);
+    for (const VarId var : reduced_vars_) {
+        weight_steps_.emplace_back(var, packed.layout.strides[axis++]);
     }
 }
 
@@ -466,7 +468,7 @@ void ContractionKernel::distances(Block& out, const Tile& tile) {
 
 void ContractionKernel::plan_prefetch() {
     const bool small = c_.weights_inside || c_.batch_inside;
-    if (small || c_.lane_in_a || c_.reduced.empty()) return;
+    if (small || c_.lane_in_a || c_.in_place || c_.reduced.empty()) return;
     int64_t depth = 1;
     for (const VarId var : c_.reduced) depth *= pool_.extent(var);
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
@@ -639,8 +641,14 @@ void ContractionKernel::loop_over(
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     const uint16_t lanes = target_.lanes();
     std::vector<ExprId> w;
+    const Expr b = pool_[c_.b];
     for (int64_t j = 0; j < tile.vectors; ++j) {
-        w.push_back(build_.load(packed_, weights(j, ahead), lanes));
+        if (c_.in_place) {
+            bind_lanes(j, tile.masked && j == tile.vectors - 1);
+            w.push_back(lower_.load(tensor_of(b), b.args));
+        } else {
+            w.push_back(build_.load(packed_, weights(j, ahead), lanes));
+        }
         out.push_back({Let{w.back()}});
     }
     const Expr a = pool_[c_.a];

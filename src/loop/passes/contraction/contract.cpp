@@ -2,6 +2,7 @@
 #include "loop/passes/contraction/contract.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "loop/passes/contraction/halo.h"
 #include "tensor/room.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr int64_t kLeastLanes = 8;
 constexpr size_t kMostReads = 8;
+constexpr int64_t kFewApart = 4;   // elements that are picked from whole vectors
+constexpr double kGoodFill = 0.7;  // of lanes; other lanes are considered below it
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
@@ -22,7 +25,7 @@ public:
     Finder(StageGraph& graph, const Stage& stage)
         : graph_(graph), pool_(graph.pool), stage_(stage) {}
 
-    std::optional<Contraction> find() {
+    std::optional<Contraction> find(bool packed) {
         const bool reduction = is_sum() || stage_.combine == ir::FormulaOp::Min ||
                                stage_.combine == ir::FormulaOp::Max;
         if (!reduction || stage_.writes.size() != 1 || !stage_.initial.valid() ||
@@ -41,16 +44,30 @@ public:
         });
         if (!good || reads.size() < 2 || reads.size() > kMostReads) return std::nullopt;
         std::ranges::sort(reads, {}, &ExprId::value);
-        std::optional<Contraction> best;
+        std::optional<Contraction> best, in_place;
         for (const ExprId a : reads) {
             const auto split = split_at(a, write.value);
             if (!split) continue;
             const bool constant = is_constant(split->b);
+            if (split->product && !constant && !packed) {
+                auto found = with_in_place(a, split->b);
+                if (found && (!in_place || speed_of(*found) > speed_of(*in_place))) {
+                    in_place = found;
+                }
+            }
             if (is_constant(a) && !constant) continue;
             auto found = with(a, split->b, split->product, constant);
             if (found && (!best || better(*found, *best))) best = found;
         }
-        return best;
+        if (!best) return in_place;
+        if (!in_place) return best;
+        const bool weights = is_constant(best->b);
+        if (best->lane_in_a) return weights ? best : in_place;
+        // Neighbours often have channels innermost. Then the operand is transposed first.
+        const bool narrow = pool_.extent(best->lane) < graph_.lanes;
+        if (speed_of(*best) >= kGoodFill || (weights && !narrow)) return best;
+        const double time = 1 / speed_of(*in_place) + (weights ? transposing(*in_place) : 0.0);
+        return 1.15 * time < 1 / speed_of(*best) ? in_place : best;
     }
 
 private:
@@ -186,6 +203,70 @@ private:
         if (packed_elements(c) > tensor::kMaxElements) return std::nullopt;
         return c;
     }
+    // B is an element of a tensor whose last axis runs along the lanes, and is not packed.
+    std::optional<Contraction> with_in_place(ExprId a, ExprId b) const {
+        const Expr& read = pool_[b];
+        if (read.op != Op::Read || read.args.empty() || !guards_are_of(b)) return std::nullopt;
+        const std::vector<VarId> outputs = write_shape(stage_, stage_.writes[0], pool_).vars;
+        Contraction c;
+        c.a = a;
+        c.b = b;
+        c.in_place = true;
+        const auto last = pool_.affine(read.args.back());
+        for (const AddressTerm& term : last->terms) {
+            const bool near = term.factor >= 1 && term.factor <= kFewApart;
+            const int64_t extent = pool_.extent(term.var);
+            const bool longer = !c.lane.valid() || extent > pool_.extent(c.lane);
+            if (near && longer && extent >= kLeastLanes && contains(outputs, term.var) &&
+                !uses(a, term.var)) {
+                c.lane = term.var;
+            }
+        }
+        if (!c.lane.valid() || !lane_axis_is_plain(c)) return std::nullopt;
+        const auto inner = std::ranges::subrange(read.args.begin(), read.args.end() - 1);
+        if (std::ranges::any_of(inner, [&](ExprId i) { return uses(i, c.lane); })) {
+            return std::nullopt;
+        }
+        for (const StageLoop& loop : stage_.loops) {
+            if (loop.var == c.lane) continue;
+            const bool in_a = uses(a, loop.var);
+            const bool in_b = uses(b, loop.var);
+            if (!in_a && !in_b) return std::nullopt;
+            const bool output = contains(outputs, loop.var);
+            (!output ? c.reduced : in_b ? c.batch : c.points).push_back(loop.var);
+        }
+        return c;
+    }
+    int64_t extent_of(const std::vector<VarId>& vars) const {
+        int64_t extent = 1;
+        for (const VarId var : vars) extent = total_elements(extent, pool_.extent(var));
+        return extent;
+    }
+    // The time for a transposition of the operand, relative to the products.
+    double transposing(const Contraction& c) const {
+        const auto elements =
+            static_cast<double>(*tensor::volume(graph_.shapes.at(tensor_of(pool_[c.b]))));
+        double products = 1;
+        for (const StageLoop& loop : stage_.loops) products *= static_cast<double>(loop.extent);
+        return 8 * elements / products;
+    }
+    // Relative to full vectors of packed constants.
+    double speed_of(const Contraction& c) const {
+        const auto lane = static_cast<double>(pool_.extent(c.lane));
+        const auto lanes = static_cast<double>(graph_.lanes);
+        const double fill = lane / (std::ceil(lane / lanes) * lanes);
+        const int64_t points = extent_of(c.points);
+        if (!c.in_place) {
+            const auto used = static_cast<double>(points);
+            return is_constant(c.b) ? fill : fill * used / (used + 3);
+        }
+        // Loads bound a tile of few points. A large operand that many points share is better
+        // packed.
+        const double loads = points == 1 ? 0.5 : points == 2 ? 0.85 : 0.95;
+        constexpr int64_t kShared = 32, kLarge = 12'000;
+        const bool large = points > kShared && extent_of(c.reduced) * pool_.extent(c.lane) > kLarge;
+        return fill * loads * (large ? 0.6 : 1.0);
+    }
     // Upper bound for any tile.
     int64_t packed_elements(const Contraction& c) const {
         constexpr int64_t kMostWidth = 128;
@@ -196,21 +277,22 @@ private:
         return elements;
     }
     // Exactly one axis of the output has the lane variable, with factor 1; likewise of A, if A has
-    // it.
+    // it. Results beside an operand that is read in place may lie apart (layouts.cpp).
     bool lane_axis_is_plain(const Contraction& c) const {
-        const auto plain = [&](const std::vector<ExprId>& index) {
+        const auto plain = [&](const std::vector<ExprId>& index, bool apart) {
             int axes = 0;
             for (const ExprId i : index) {
                 const auto affine_index = pool_.affine(i);
                 for (const AddressTerm& term : affine_index->terms) {
                     if (term.var != c.lane) continue;
-                    if (term.factor != 1) return false;
+                    if (term.factor != 1 && !(apart && term.factor > 1)) return false;
                     ++axes;
                 }
             }
             return axes == 1;
         };
-        return plain(stage_.writes[0].index) && (!c.lane_in_a || plain(pool_[c.a].args));
+        return plain(stage_.writes[0].index, c.in_place) &&
+               (!c.lane_in_a || plain(pool_[c.a].args, false));
     }
 
     StageGraph& graph_;
@@ -220,8 +302,8 @@ private:
 
 }  // namespace
 
-std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage) {
-    return Finder(graph, stage).find();
+std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage, bool packed) {
+    return Finder(graph, stage).find(packed);
 }
 
 namespace {
@@ -249,7 +331,7 @@ int find_contractions(StageGraph& graph) {
         if (!group.compiled() || group.once || group.stages.size() != 1) continue;
         auto found = find_contraction(graph, group.stages[0]);
         if (!found) continue;
-        const Expr& a = graph.pool[found->a];
+        const Expr& a = graph.pool[found->surrounded()];
         Halo halo = halos[tensor_of(a)];
         widen_halo(graph.pool, a, halo);
         if (!is_affordable(halo, graph.shapes.at(tensor_of(a)))) continue;

@@ -9,8 +9,10 @@
 namespace lemma::loop {
 
 // The sum and the roles of its variables, if a tile is worthwhile for the stage. Other passes call
-// it, too.
-std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage);
+// it, too. `packed`: B is not read in place.
+std::optional<Contraction> find_contraction(StageGraph& graph,
+                                            const Stage& stage,
+                                            bool packed = false);
 // Gives groups their contraction. Returns the number of contractions found.
 int find_contractions(StageGraph& graph);
 

@@ -2,6 +2,7 @@
 #include "loop/passes/contraction/layouts.h"
 
 #include <algorithm>
+#include <map>
 
 #include "loop/passes/contraction/halo.h"
 
@@ -20,6 +21,7 @@ public:
     Layouts run() {
         copy_operands();
         copy_results();
+        gather_apart();
         find_makers();
         for (const FusionGroup& group : graph_.groups) {
             if (group.contraction) ask_operand(group);
@@ -63,10 +65,14 @@ private:
     // summed axis.
     void ask_operand(const FusionGroup& group) {
         const Contraction& c = *group.contraction;
-        const Expr& a = pool_[c.a];
+        const Expr& a = pool_[c.surrounded()];
         const ir::TensorId id = tensor_of(a);
         const auto maker = makers_.find(id);
         if (maker == makers_.end() || !is_free(id) || result_.innermost.contains(id)) return;
+        if (c.in_place) {
+            result_.innermost[id] = a.args.size() - 1;
+            return;
+        }
         if (!maker->second->compiled() || maker->second->contraction) return;
         if (c.lane_in_a) {
             if (const auto axis = axis_of(a.args, c.lane)) result_.innermost[id] = *axis;
@@ -111,31 +117,42 @@ private:
         return std::ranges::any_of(a.args,
                                    [&](ExprId index) { return pool_[index].op == Op::Assume; });
     }
-    // Operands with a fixed layout get a copy, which can have a halo.
+    // Operands with a fixed layout get a copy, which can have a halo. So do those that are read in
+    // place and that another contraction makes with its own lanes innermost.
     void copy_operands() {
         std::vector<FusionGroup> groups;
-        std::unordered_map<ir::TensorId, ir::TensorId, IdHash> copies;
+        std::map<std::pair<uint32_t, std::optional<size_t>>, ir::TensorId> copies;
+        TensorSet sideways;
         for (FusionGroup& group : graph_.groups) {
             if (group.contraction) {
-                const Expr a = pool_[group.contraction->a];
+                const Contraction& c = *group.contraction;
+                const Expr a = pool_[c.surrounded()];
                 const ir::TensorId id = tensor_of(a);
-                const bool wanted = reaches_over(a) || group.contraction->lane_in_a;
-                if (wanted && fixed_.contains(id)) {
-                    if (!copies.contains(id)) {
-                        copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
-                        groups.push_back(copy_group(group, id, copies[id]));
-                        put_lane_innermost(*group.contraction, copies[id]);
+                const bool wanted = reaches_over(a) || c.lane_in_a;
+                if ((wanted && fixed_.contains(id)) || (c.in_place && sideways.contains(id))) {
+                    const auto axis = inner_axis(c);
+                    ir::TensorId& copy = copies[{id.value, axis}];
+                    if (!copy.valid()) {
+                        copy = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                        groups.push_back(copy_group(group, id, copy));
+                        if (axis) result_.innermost[copy] = *axis;
                     }
-                    replace_operand(group, copies[id]);
+                    replace_operand(group, copy);
+                }
+                const StageWrite& write = group.stages[0].writes[0];
+                const auto axis = axis_of(write.index, group.contraction->lane);
+                if (is_free(write.tensor) && axis && *axis + 1 < write.index.size()) {
+                    sideways.insert(write.tensor);
                 }
             }
             groups.push_back(std::move(group));
         }
         graph_.groups = std::move(groups);
     }
-    void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
-        const auto axis = c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
-        if (axis) result_.innermost[copy] = *axis;
+    // The axis of the operand along the lanes.
+    std::optional<size_t> inner_axis(const Contraction& c) const {
+        if (c.in_place) return pool_[c.b].args.size() - 1;
+        return c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
     }
     // Large results with distant lanes are computed with the lanes innermost, then transposed.
     void copy_results() {
@@ -177,6 +194,150 @@ private:
         return fixed_.contains(id) && graph_.dtypes.at(id) == tensor::DType::F32 && axis &&
                *axis + 1 < shape.size() && *tensor::volume(shape) >= kManyElements;
     }
+
+    // ---- Results that lie apart -----------------------------------------------------------------
+
+    // An index of a result as factor * block + rest, with the rest below the factor.
+    struct Apart {
+        int64_t factor = 1;
+        Address block, rest;
+    };
+    std::optional<Apart> apart_of(ExprId index) const {
+        const auto affine = pool_.affine(index);
+        if (!affine) return std::nullopt;
+        Apart result;
+        for (const AddressTerm& term : affine->terms) {
+            if (term.factor < 1) return std::nullopt;
+            result.factor = std::max(result.factor, term.factor);
+        }
+        if (affine->offset < 0) return std::nullopt;
+        int64_t most = affine->offset % result.factor;
+        result.block.offset = affine->offset / result.factor;
+        result.rest.offset = most;
+        for (const AddressTerm& term : affine->terms) {
+            if (term.factor % result.factor == 0) {
+                result.block.add(term.var, 1);
+            } else {
+                result.rest.add(term.var, term.factor);
+                most += term.factor * (pool_.extent(term.var) - 1);
+            }
+        }
+        return most < result.factor ? std::optional(result) : std::nullopt;
+    }
+    using AllApart = std::vector<Apart>;
+    // The parts of the index, if the group reads an operand in place and its lanes write elements
+    // that lie apart.
+    std::optional<AllApart> all_apart(const FusionGroup& group) const {
+        if (!group.contraction || !group.contraction->in_place) return std::nullopt;
+        AllApart result;
+        bool found = false;
+        for (const ExprId index : group.stages[0].writes[0].index) {
+            const auto apart = apart_of(index);
+            if (!apart) return std::nullopt;
+            result.push_back(*apart);
+            const auto& terms = apart->block.terms;
+            const VarId lane = group.contraction->lane;
+            found |=
+                apart->factor > 1 && std::ranges::find(terms, AddressTerm{lane, 1}) != terms.end();
+        }
+        return found ? std::optional(result) : std::nullopt;
+    }
+    // Such results are computed side by side, with an axis for each rest. A copy then puts them in
+    // their places.
+    void gather_apart() {
+        struct Whole {
+            std::vector<int64_t> factors;
+            size_t writers = 0, last = 0;
+            ir::TensorId copy;
+        };
+        std::map<uint32_t, Whole> wholes;
+        TensorSet bad;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            const FusionGroup& group = graph_.groups[i];
+            const auto apart = all_apart(group);
+            for (const ir::TensorId id : group.writes) {
+                Whole& whole = wholes[id.value];
+                std::vector<int64_t> factors;
+                for (const Apart& axis : apart.value_or(AllApart{})) factors.push_back(axis.factor);
+                if (!apart || (whole.writers > 0 && whole.factors != factors)) bad.insert(id);
+                whole.factors = std::move(factors);
+                whole.last = i;
+                ++whole.writers;
+            }
+        }
+        std::vector<FusionGroup> groups;
+        for (size_t i = 0; i < graph_.groups.size(); ++i) {
+            FusionGroup& group = graph_.groups[i];
+            const auto apart = all_apart(group);
+            if (!apart || bad.contains(group.writes[0])) {
+                groups.push_back(std::move(group));
+                continue;
+            }
+            const ir::TensorId id = group.writes[0];
+            Whole& whole = wholes.at(id.value);
+            if (!whole.copy.valid()) whole.copy = blocked(id, whole.factors);
+            StageWrite& write = group.stages[0].writes[0];
+            write.tensor = whole.copy;
+            write.index.clear();
+            for (const Apart& axis : *apart) write.index.push_back(pool_.build.sum(axis.rest));
+            for (const Apart& axis : *apart) write.index.push_back(pool_.build.sum(axis.block));
+            group.writes = {whole.copy};
+            groups.push_back(std::move(group));
+            if (whole.last == i)
+                groups.push_back(from_blocks(groups.back(), whole.copy, id, whole.factors));
+        }
+        graph_.groups = std::move(groups);
+    }
+    static int64_t blocks_of(int64_t extent, int64_t factor) {
+        return (extent + factor - 1) / factor;
+    }
+    ir::TensorId blocked(ir::TensorId id, const std::vector<int64_t>& factors) {
+        const tensor::Shape whole = graph_.shapes.at(id);
+        tensor::Shape shape(factors.begin(), factors.end());
+        for (size_t axis = 0; axis < whole.size(); ++axis) {
+            shape.push_back(blocks_of(whole[axis], factors[axis]));
+        }
+        return graph_.new_tensor(tensor::DType::F32, shape);
+    }
+    FusionGroup from_blocks(const FusionGroup& group,
+                            ir::TensorId from,
+                            ir::TensorId to,
+                            const std::vector<int64_t>& factors) {
+        FusionGroup made;
+        made.op = group.op;
+        made.label = group.label + " copy";
+        Stage stage;
+        stage.combine = ir::FormulaOp::Assign;
+        const auto add = [&](int64_t extent) {
+            if (extent == 1) return pool_.build.integer(0);
+            const VarId var = pool_.new_var(extent);
+            stage.loops.push_back({var, extent});
+            return pool_.build.index(var);
+        };
+        std::vector<ExprId> index, rests, blocks;
+        const tensor::Shape shape = graph_.shapes.at(to);
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const int64_t factor = factors[axis];
+            blocks.push_back(add(blocks_of(shape[axis], factor)));
+            rests.push_back(add(factor));
+            ExprId at = pool_.build.make(
+                Op::Add,
+                {pool_.build.make(Op::Mul, {blocks.back(), pool_.build.integer(factor)}),
+                 rests.back()});
+            if (shape[axis] % factor != 0) {
+                stage.guards.push_back({at, shape[axis]});
+                at = pool_.build.assume(at, shape[axis]);
+            }
+            index.push_back(at);
+        }
+        rests.insert(rests.end(), blocks.begin(), blocks.end());
+        const ExprId value = pool_.build.read(from.value, Kind::F32, std::move(rests));
+        stage.writes.push_back({to, std::move(index), value});
+        made.stages.push_back(std::move(stage));
+        made.writes = {to};
+        find_reads(graph_, made);
+        return made;
+    }
     FusionGroup copy_group(const FusionGroup& group, ir::TensorId from, ir::TensorId to) {
         FusionGroup made;
         made.op = group.op;
@@ -205,14 +366,15 @@ private:
     void replace_operand(FusionGroup& group, ir::TensorId with) {
         Contraction& c = *group.contraction;
         Stage& stage = group.stages[0];
-        const Expr a = pool_[c.a];
-        const ExprId now = pool_.build.read(with.value, Kind::F32, a.args);
-        stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
-        c.a = now;
+        ExprId& operand = c.in_place ? c.b : c.a;
+        const Expr read = pool_[operand];
+        const ExprId now = pool_.build.read(with.value, Kind::F32, read.args);
+        stage.writes[0].value = pool_.replace(stage.writes[0].value, operand, now);
+        operand = now;
         find_reads(graph_, group);
     }
     void add_halo(const FusionGroup& group) {
-        const Expr a = pool_[group.contraction->a];
+        const Expr a = pool_[group.contraction->surrounded()];
         if (!reaches_over(a)) return;
         const ir::TensorId id = tensor_of(a);
         widen_halo(pool_, a, result_.halos[id]);

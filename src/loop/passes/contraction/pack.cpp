@@ -69,6 +69,8 @@ int pack_weights(StageGraph& graph, const BufferViews& places, const Target& tar
         if (group.contraction) {
             ++count;
             choose_tile(group.stages[0], graph.pool, places, target, *group.contraction);
+        }
+        if (group.contraction && !group.contraction->in_place) {
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));

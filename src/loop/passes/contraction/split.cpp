@@ -27,8 +27,10 @@ public:
                     next.push_back(std::move(part));
                     continue;
                 }
-                for (int64_t rest = 0; rest < inverse.factor; ++rest) {
-                    split(part, inverse, rest, next);
+                for (int64_t rest = 0; rest < inverse.factor;) {
+                    const int64_t count = alike(inverse, rest);
+                    split(part, inverse, rest, count, next);
+                    rest += count;
                 }
             }
             parts = std::move(next);
@@ -48,13 +50,38 @@ private:
         return build_.sum(at);
     }
 
-    // The part of the stage for the elements with `rest` as remainder of their index.
+    Range outputs_of(const StageInverse& inverse, int64_t rest) const {
+        const int64_t factor = inverse.factor;
+        return {rest, factor, ceil_of(pool_.extent(inverse.output) - rest, factor)};
+    }
+    int64_t position_of(const StageInverse& inverse, int64_t rest, const Range& taps) const {
+        return (rest - inverse.offset - inverse.tap_factor * taps.first) / inverse.factor;
+    }
+    // The number of remainders from `rest` on whose parts differ by the first tap alone, which
+    // grows by one each time. They become one part.
+    int64_t alike(const StageInverse& inverse, int64_t rest) const {
+        const auto first = taps_of(inverse, rest);
+        if (!first || !inverse.tap.valid()) return 1;
+        int64_t count = 1;
+        for (; rest + count < inverse.factor; ++count) {
+            const auto taps = taps_of(inverse, rest + count);
+            const bool same =
+                taps && taps->first == first->first + count && taps->count == first->count &&
+                position_of(inverse, rest + count, *taps) == position_of(inverse, rest, *first) &&
+                outputs_of(inverse, rest + count).count == outputs_of(inverse, rest).count;
+            if (!same) break;
+        }
+        return count;
+    }
+
+    // The part of the stage for the elements whose index has `rest` or one of the `alike`
+    // remainders from there on.
     void split(const Stage& from,
                const StageInverse& inverse,
                int64_t rest,
+               int64_t alike,
                std::vector<Stage>& to) {
-        const int64_t factor = inverse.factor;
-        const Range outputs{rest, factor, ceil_of(pool_.extent(inverse.output) - rest, factor)};
+        const Range outputs = outputs_of(inverse, rest);
         if (outputs.count < 1) return;
         const auto taps = taps_of(inverse, rest);
         const VarId p = pool_.new_var(outputs.count);
@@ -62,12 +89,22 @@ private:
         const VarId t = pool_.new_var(std::max<int64_t>(taps->count, 1));
         // (factor * p + rest - tap_factor * (first + step * t) - offset) / factor
         Address position;
-        position.offset = (rest - inverse.offset - inverse.tap_factor * taps->first) / factor;
+        position.offset = position_of(inverse, rest, *taps);
         if (outputs.count > 1) position.add(p, 1);
-        if (taps->count > 1) position.add(t, -inverse.tap_factor * taps->step / factor);
+        if (taps->count > 1) {
+            position.add(t, -inverse.tap_factor * taps->step / inverse.factor);
+        }
         Stage part = from;
-        std::unordered_map<VarId, ExprId, IdHash> with = {{inverse.output, range_of(outputs, p)}};
-        if (inverse.tap.valid()) with[inverse.tap] = range_of(*taps, t);
+        ExprId output = range_of(outputs, p);
+        ExprId tap = inverse.tap.valid() ? range_of(*taps, t) : ExprId();
+        if (alike > 1) {
+            const VarId r = pool_.new_var(alike);
+            output = build_.make(Op::Add, {output, build_.index(r)});
+            tap = build_.make(Op::Add, {tap, build_.index(r)});
+            part.loops.push_back({r, alike});
+        }
+        std::unordered_map<VarId, ExprId, IdHash> with = {{inverse.output, output}};
+        if (tap.valid()) with[inverse.tap] = tap;
         rewrite(part, inverse.position, build_.sum(position), with);
         set_loop(part, inverse.output, p, outputs.count);
         if (inverse.tap.valid()) set_loop(part, inverse.tap, t, taps->count);

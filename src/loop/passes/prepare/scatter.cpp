@@ -54,13 +54,18 @@ private:
         }
         return false;
     }
+    // Whether the term is the position rather than the one found before: the one with a stride, or
+    // the longer one.
+    bool is_position(const Axis& axis, const AddressTerm& term) const {
+        if (!axis.position.valid()) return true;
+        if (!in_order_ && (axis.factor == 1) != (term.factor == 1)) return axis.factor == 1;
+        return pool_.extent(term.var) > pool_.extent(axis.position);
+    }
     std::optional<Axis> axis_of(size_t number, const Address& index) const {
         Axis axis{.number = number, .offset = index.offset};
         for (const AddressTerm& term : index.terms) {
             const bool free = term.factor > 0 && !in_other_axis(term.var, number);
-            const bool longer =
-                !axis.position.valid() || pool_.extent(term.var) > pool_.extent(axis.position);
-            if (free && longer) {
+            if (free && is_position(axis, term)) {
                 axis.tap = axis.position;
                 axis.tap_factor = axis.factor;
                 axis.position = term.var;
@@ -93,7 +98,9 @@ private:
             const auto axis = affine->terms.size() <= 2 ? axis_of(i, *affine) : std::nullopt;
             if (!axis) return false;
             axes_.push_back(*axis);
-            parts *= axis->factor;
+            // Neighbouring remainders become one part (split.cpp).
+            const bool joined = !in_order_ && axis->tap.valid() && axis->tap_factor == 1;
+            parts *= joined ? std::min<int64_t>(axis->factor, 3) : axis->factor;
             scattered |= affine->terms.size() == 2 || axis->factor > 1;
             if (parts > kMostParts) return false;
         }
