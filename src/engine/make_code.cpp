@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/archive.h"
+#include "base/processors.h"
 #include "engine/engine.h"
 #include "engine/impl.h"
 #include "loop/plan/stored_plan.h"
@@ -15,6 +16,8 @@
 namespace lemma::engine {
 
 namespace {
+
+constexpr int kMostCompilers = 16;  // each takes a few MB
 
 class Stopwatch {
 public:
@@ -96,10 +99,12 @@ Result<void> Engine::make_plan(Code& code) {
         shared_->times().plan += watch.lap();
         if (found) return {};
     }
+    // Code is made once, so all processors may help.
+    const int threads = std::max(options_.threads, std::min(usable_processors(), kMostCompilers));
     {
         // The code generator is large, and is needed after planning.
         std::optional<std::jthread> loader;
-        if (options_.threads > 1) loader.emplace([&] { compiler.preload(); });
+        if (threads > 1) loader.emplace([&] { compiler.preload(); });
         code.plan = loop::make_plan(state_.program(), state_.known_extents(), options);
         find_packers(code);
     }
@@ -115,7 +120,7 @@ Result<void> Engine::make_plan(Code& code) {
     loop::share_code(shared);
     codegen::Compiler::Objects objects;
     const auto compiled =
-        compiler.compile(kernels, options_.threads, state_.control(), keeps ? &objects : nullptr);
+        compiler.compile(kernels, threads, state_.control(), keeps ? &objects : nullptr);
     without_code_ = !compiled;
     if (!compiled) return std::unexpected(compiled.error());
     size_t next = 0;

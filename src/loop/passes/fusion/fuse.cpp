@@ -32,11 +32,15 @@ public:
 private:
     void count_uses() {
         uses_.clear();
+        readers_.clear();
         producers_.clear();
         for (size_t i = 0; i < graph_.groups.size(); ++i) {
             const FusionGroup& group = graph_.groups[i];
             if (group.dead) continue;
-            for (const ir::TensorId id : group.reads) ++uses_[id];
+            for (const ir::TensorId id : group.reads) {
+                ++uses_[id];
+                readers_[id] = i;
+            }
             for (const ir::TensorId id : group.writes) producers_[id] = i;
         }
     }
@@ -61,6 +65,7 @@ private:
     StageGraph& graph_;
     StagePool& pool_;
     std::unordered_map<ir::TensorId, size_t, IdHash> uses_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> readers_;  // the last one
     std::unordered_map<ir::TensorId, size_t, IdHash> producers_;
 };
 
@@ -298,9 +303,8 @@ void Fuser::join_totals(size_t at) {
         if (graph_.results.contains(id) || uses_[id] != 1 || !keeps_values(graph_.dtypes.at(id))) {
             return;
         }
-        size_t reader = at + 1;
-        while (reader < graph_.groups.size() && !reads(graph_.groups[reader], id)) ++reader;
-        if (reader == graph_.groups.size()) return;
+        const size_t reader = readers_.at(id);
+        if (reader <= at || !reads(graph_.groups[reader], id)) return;
         FusionGroup& then = graph_.groups[reader];
         if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return;
         if (!join(first, then.stages[0])) return;
@@ -309,8 +313,13 @@ void Fuser::join_totals(size_t at) {
         then.label = first.label;
         then.op = first.op;
         first.dead = true;
+        for (const ir::TensorId read : first.reads) --uses_[read];
+        for (const ir::TensorId read : then.reads) --uses_[read];
         find_reads(graph_, then);
-        count_uses();
+        for (const ir::TensorId read : then.reads) {
+            ++uses_[read];
+            readers_[read] = reader;
+        }
         at = reader;
     }
 }
