@@ -328,6 +328,28 @@ void Arguments::add_number(const std::string& name,
     add(name, "N", text);
 }
 
+void Arguments::numbers(const std::string& name,
+                        std::vector<int>& values,
+                        NumberRange range,
+                        const std::string& text) {
+    const auto accept = [&values](const std::string& word) {
+        values.clear();
+        for (const std::string& part : CLI::detail::split(word, ',')) {
+            values.push_back(static_cast<int>(*whole_number(part)));
+        }
+    };
+    const auto validate = [range](std::string& word) {
+        for (std::string& part : CLI::detail::split(word, ',')) {
+            if (std::string complaint = complaint_about(part, range); !complaint.empty()) {
+                return complaint;
+            }
+        }
+        return std::string();
+    };
+    app_.add_option_function<std::string>(name, accept, text)->check(CLI::Validator(validate, ""));
+    add(name, "N,…", text);
+}
+
 void Arguments::add_choice(const std::string& name,
                            const std::function<void(size_t)>& assign,
                            const std::vector<std::string>& words,

@@ -84,6 +84,11 @@ public:
     void number(const std::string& name, T& value, NumberRange range, const std::string& text) {
         add_number(name, [&value](int64_t n) { value = static_cast<T>(n); }, range, text);
     }
+    // Several in one word, such as `--threads=1,2,4`.
+    void numbers(const std::string& name,
+                 std::vector<int>& values,
+                 NumberRange range,
+                 const std::string& text);
     // One of several words: `--color=auto|always|never`.
     template <class T>
     void choice(const std::string& name,

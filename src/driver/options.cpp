@@ -137,7 +137,9 @@ void declare_loading(Arguments& arguments, session::SessionOptions& options) {
     declare_source_limits(arguments, options.source);
 }
 
-void declare_session(Arguments& arguments, session::SessionOptions& options) {
+void declare_session(Arguments& arguments,
+                     session::SessionOptions& options,
+                     std::vector<int>* thread_counts) {
     declare_loading(arguments, options);
     const Arguments::Group group(arguments, "Engine");
     using session::EngineKind;
@@ -148,8 +150,16 @@ void declare_session(Arguments& arguments, session::SessionOptions& options) {
         options.engine,
         engines,
         "run in the interpreter or as compiled code; auto: small models in the interpreter (auto)");
-    arguments.number(
-        "--threads", options.threads, {1, 1024}, "number of threads of compiled code (1)");
+    const NumberRange threads{1, 1024};
+    if (thread_counts) {
+        arguments.numbers("--threads",
+                          *thread_counts,
+                          threads,
+                          "number of threads of compiled code (1); several: print how runs scale");
+    } else {
+        arguments.number(
+            "--threads", options.threads, threads, "number of threads of compiled code (1)");
+    }
     declare_compile_options(arguments, options.compile);
     declare_accumulate(arguments, options.run.accumulate);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");

@@ -39,6 +39,9 @@ void declare_compile_options(Arguments& arguments, session::CompileOptions& opti
 // What decides the program and the data of its variables.
 void declare_loading(Arguments& arguments, session::SessionOptions& options);
 // All of these, for commands that run models.
-void declare_session(Arguments& arguments, session::SessionOptions& options);
+// With `thread_counts`, `--threads` is a list.
+void declare_session(Arguments& arguments,
+                     session::SessionOptions& options,
+                     std::vector<int>* thread_counts = nullptr);
 
 }  // namespace lemma::driver

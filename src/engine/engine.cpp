@@ -37,6 +37,10 @@ void Engine::variables_changed() {
     current_ = nullptr;
 }
 
+void Engine::measure(runtime::ThreadPool::Times* times) { current_->executable.measure(times); }
+
+int Engine::used_threads() const { return current_->executable.usable_threads(); }
+
 const loop::Plan& Engine::plan() const { return current_->plan; }
 
 const std::vector<size_t>& Engine::plan_steps() const { return current_->plan_steps; }

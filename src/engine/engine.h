@@ -86,6 +86,10 @@ public:
     Result<void> prepare(const interpret::NamedArrays& inputs);
     // Runs the steps alone; `seconds` gets the time of each, including those in loops and branches.
     Result<void> run_again(std::vector<double>* seconds = nullptr);
+    // Adds up where the time of threads goes in the next runs, or ends it (null).
+    void measure(runtime::ThreadPool::Times* times);
+    // The threads that may work: not more than there are processors.
+    int used_threads() const;
     const loop::Plan& plan() const;
     // The plan's step for each step of a run.
     const std::vector<size_t>& plan_steps() const;

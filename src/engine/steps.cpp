@@ -28,6 +28,19 @@ double seconds_of(const loop::Plan& plan, const loop::PlanStep& step) {
     return std::max({step.operations / kOperations, bytes / kBytes, 1e-7});
 }
 
+// Adds a kernel to a kernel or to a wave of kernels.
+void join(runtime::Step& step, runtime::Step kernel) {
+    if (auto* const first = std::get_if<runtime::KernelCall>(&step.kind)) {
+        runtime::KernelWave wave;
+        wave.calls.push_back(std::move(*first));
+        wave.numbers.push_back(step.number);
+        step.kind = std::move(wave);
+    }
+    auto& wave = std::get<runtime::KernelWave>(step.kind);
+    wave.calls.push_back(std::move(std::get<runtime::KernelCall>(kernel.kind)));
+    wave.numbers.push_back(kernel.number);
+}
+
 }  // namespace
 
 runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
@@ -74,7 +87,17 @@ runtime::Step Engine::make_step(Loaded& loaded, size_t number) {
 
 runtime::Steps Engine::make_steps(Loaded& loaded, const loop::Region& region) {
     runtime::Steps steps;
-    for (const size_t number : region) steps.push_back(make_step(loaded, number));
+    uint32_t wave = 0;
+    for (const size_t number : region) {
+        runtime::Step step = make_step(loaded, number);
+        const uint32_t own = loaded.plan.steps[number].wave;
+        if (own != 0 && own == wave) {
+            join(steps.back(), std::move(step));
+        } else {
+            steps.push_back(std::move(step));
+        }
+        wave = own;
+    }
     return steps;
 }
 

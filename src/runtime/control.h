@@ -32,12 +32,19 @@ struct KernelCall {
     mutable double seconds = 1e-6;
     mutable uint32_t calls = 0;
 };
+// Kernels that do not depend on each other. Threads share all their items, without a barrier.
+struct KernelWave {
+    std::vector<KernelCall> calls;
+    std::vector<size_t> numbers;  // whose time it is, by call
+    mutable uint32_t runs = 0;
+};
 using HostCall = std::function<Result<void>()>;
 
 struct Step {
     std::string label;
     size_t number = 0;  // whose time it is
-    std::variant<KernelCall, HostCall, std::unique_ptr<Loop>, std::unique_ptr<Branch>> kind;
+    std::variant<KernelCall, KernelWave, HostCall, std::unique_ptr<Loop>, std::unique_ptr<Branch>>
+        kind;
 
     Step();
     ~Step();

@@ -10,25 +10,74 @@ namespace lemma::runtime {
 
 namespace {
 
-struct Call {
-    KernelFunction kernel;
-    void* const* buffers;
-    int64_t first;
-    bool backwards;
+constexpr size_t kMostBuffers = 64;  // without memory from the heap
+
+// A call with the addresses of its buffers. All threads read it when they start, so it is in as few
+// cache lines as possible.
+class alignas(64) Call {
+public:
+    Call(const KernelCall& kernel, const std::vector<void*>& pieces, int64_t first, bool backwards)
+        : kernel_(kernel.kernel), first_(first), backwards_(backwards) {
+        void** to = few_;
+        if (kernel.buffers.size() > kMostBuffers) {
+            many_.resize(kernel.buffers.size());
+            to = many_.data();
+        }
+        buffers_ = to;
+        for (const size_t piece : kernel.buffers) *to++ = piece == kFlag ? &failed_ : pieces[piece];
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    bool backwards() const { return backwards_; }
+    void run(int64_t begin, int64_t end) const {
+        begin += first_;
+        end += first_;
+        if (!backwards_) return kernel_(buffers_, begin, end);
+        for (int64_t item = end; item-- > begin;) kernel_(buffers_, item, item + 1);
+    }
+    Result<void> outcome() const {
+        if (failed_ != 0) return std::unexpected(Error{"an index is outside of its tensor"});
+        return {};
+    }
+
+private:
+    KernelFunction kernel_;
+    void* const* buffers_;
+    int64_t first_;
+    bool backwards_;
+    void* few_[kMostBuffers];
+    int64_t failed_ = 0;
+    std::vector<void*> many_;
 };
 
 // Above this number, items are short and read little.
 constexpr int64_t kMostBackwards = 256;
-constexpr double kLeastShare = 3e-6;  // seconds of work for which a thread is asked
+constexpr double kLeastShare = 2e-6;  // seconds of work for which a thread is asked
 constexpr double kLeastPiece = 1e-6;  // of work that a thread takes at a time
+constexpr double kWavePieces = 8;     // pieces of a wave for each thread
 constexpr uint32_t kMeasured = 8;     // one of so many short calls is measured
 
 void run_range(void* context, int64_t begin, int64_t end) {
-    const Call& call = *static_cast<const Call*>(context);
-    begin += call.first;
-    end += call.first;
-    if (!call.backwards) return call.kernel(call.buffers, begin, end);
-    for (int64_t item = end; item-- > begin;) call.kernel(call.buffers, item, item + 1);
+    static_cast<const Call*>(context)->run(begin, end);
+}
+
+// The calls of a wave in a row, cut into pieces of about the same work.
+struct Part {
+    const Call* call;
+    int64_t items, piece;
+    int64_t first;  // piece, among those of all calls
+
+    int64_t pieces() const { return (items - 1) / piece + 1; }
+};
+
+void run_parts(void* context, int64_t begin, int64_t end) {
+    for (const Part& part : *static_cast<const std::vector<Part>*>(context)) {
+        const int64_t from = std::max(begin - part.first, int64_t{0});
+        const int64_t to = std::min(end - part.first, part.pieces());
+        if (from >= to) continue;
+        part.call->run(from * part.piece, std::min(to * part.piece, part.items));
+    }
 }
 
 }  // namespace
@@ -83,23 +132,10 @@ void Executable::move(size_t piece, void* to) {
 // ---- Steps --------------------------------------------------------------------------------------
 
 Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int64_t end) {
-    constexpr size_t kMostBuffers = 64;
-    void* few[kMostBuffers];
-    std::vector<void*> many;
-    void** buffers = few;
-    if (kernel.buffers.size() > kMostBuffers) {
-        many.resize(kernel.buffers.size());
-        buffers = many.data();
-    }
-    int64_t failed = 0;
-    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
-        buffers[i] = kernel.buffers[i] == kFlag ? &failed : pieces_[kernel.buffers[i]];
-    }
     const int64_t items = end - begin;
-    Call call{kernel.kernel, buffers, begin, backwards_ && items <= kMostBackwards};
-    share(kernel, {run_range, &call, items, 1, 1, call.backwards});
-    if (failed) return std::unexpected(Error{"an index is outside of its tensor"});
-    return {};
+    Call call(kernel, pieces_, begin, backwards_ && items <= kMostBackwards);
+    share(kernel, {run_range, &call, items, 1, 1, call.backwards()});
+    return call.outcome();
 }
 
 // Gives the job as many threads as its work needs, by the time of earlier calls.
@@ -124,10 +160,53 @@ void Executable::share(const KernelCall& kernel, ThreadPool::Job job) {
     kernel.seconds = std::max(kernel.seconds + 0.3 * (seconds - kernel.seconds), 1e-12);
 }
 
+Result<void> Executable::run_apart(const KernelWave& wave) {
+    for (size_t i = 0; i < wave.calls.size(); ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        LEMMA_TRY(run_items(wave.calls[i], 0, wave.calls[i].items));
+        if (!seconds_) continue;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        (*seconds_)[wave.numbers[i]] += spent.count();
+        inner_ += spent.count();
+    }
+    return {};
+}
+
+// From time to time the calls run one after the other, which measures them.
+Result<void> Executable::run_wave(const KernelWave& wave) {
+    constexpr uint32_t kFirst = 4, kEvery = 64;
+    const uint32_t run = wave.runs++;
+    const int threads = pool_.available();
+    if (threads == 1 || seconds_ || backwards_ || run < kFirst || run % kEvery == 0) {
+        return run_apart(wave);
+    }
+    double work = 0;
+    for (const KernelCall& call : wave.calls) {
+        work += call.seconds * static_cast<double>(call.items);
+    }
+    const double piece = std::max(work / (kWavePieces * threads), kLeastPiece);
+    std::vector<std::unique_ptr<Call>> calls;
+    std::vector<Part> parts;
+    int64_t pieces = 0;
+    for (const KernelCall& call : wave.calls) {
+        calls.push_back(std::make_unique<Call>(call, pieces_, 0, false));
+        const double items = std::clamp(piece / call.seconds, 1.0, static_cast<double>(call.items));
+        parts.push_back({calls.back().get(), call.items, static_cast<int64_t>(items), pieces});
+        pieces += parts.back().pieces();
+    }
+    const auto asked = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
+    pool_.run({run_parts, &parts, pieces, 1, asked});
+    for (const auto& call : calls) {
+        LEMMA_TRY(call->outcome());
+    }
+    return {};
+}
+
 Result<void> Executable::run_step(const Step& step) {
     return match(
         step.kind,
         [&](const KernelCall& call) { return run_items(call, 0, call.items); },
+        [&](const KernelWave& wave) { return run_wave(wave); },
         [](const HostCall& call) { return call(); },
         [&](const std::unique_ptr<Loop>& loop) { return run_loop(*loop); },
         [&](const std::unique_ptr<Branch>& branch) { return run_branch(*branch); });

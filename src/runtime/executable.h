@@ -31,6 +31,7 @@ public:
     void* memory(size_t index) const { return pieces_[index]; }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
+    int usable_threads() const { return pool_.usable_threads(); }
     // Adds up where the time of all threads goes in the next runs, or ends it (null).
     void measure(ThreadPool::Times* times) { pool_.measure(times); }
 
@@ -49,6 +50,8 @@ private:
         int64_t offset;
     };
     void share(const KernelCall& kernel, ThreadPool::Job job);
+    Result<void> run_wave(const KernelWave& wave);
+    Result<void> run_apart(const KernelWave& wave);
     void* part(const Pack& pack, int64_t index) const;
     void move(size_t piece, void* to);
     Result<void> run_steps(const Steps& steps);

@@ -2,6 +2,7 @@
 #include "runtime/thread_pool.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 
@@ -14,19 +15,15 @@ namespace lemma::runtime {
 namespace {
 
 using std::chrono::microseconds;
-using std::chrono::milliseconds;
 
-constexpr int kPauses = 32;                  // about 2 µs; then a waiting thread looks at the clock
-constexpr microseconds kSpinning{20};        // then it gives way to other threads
-constexpr microseconds kAwake{400};          // then it sleeps
-constexpr microseconds kAwakeBeside{20};     // likewise if other pools need the processors
-constexpr int64_t kOwnShare = 4;             // a thread takes this part of its remaining range,
-constexpr int64_t kStolenShare = 8;          // or this part of another one
-constexpr microseconds kStall{500};          // a longer wait may mean that a thread is suspended
-constexpr double kStallPieces = 8;           // as may a wait for so many pieces
-constexpr milliseconds kFirstPatience{20};   // a thread is left out for so long,
-constexpr milliseconds kMostPatience{1280};  // and longer each time
-constexpr int64_t kMostUnits = int64_t{1} << 31;
+constexpr int kPauses = 32;               // then a waiting thread looks at the clock
+constexpr microseconds kAwake{150};       // then it sleeps, and its processor is free for others
+constexpr microseconds kAwakeBeside{20};  // likewise while other pools need the processors
+constexpr uint32_t kOwnShare = 8;         // a thread takes this part of its remaining range,
+constexpr uint32_t kStolenShare = 8;      // or this part of another one
+constexpr int64_t kMostUnits = 0xFFFF;
+constexpr int kMostThreads = 1023;
+constexpr uint32_t kRenewed = 1U << 20;  // rounds
 
 std::atomic<int> pools_in_run{0};
 
@@ -38,11 +35,13 @@ void pause() {
 #endif
 }
 
-uint64_t packed(int64_t first, int64_t behind) {
-    return static_cast<uint64_t>(first) << 32 | static_cast<uint64_t>(behind);
-}
+// The number of a round in the upper half.
+uint64_t tagged(uint32_t number, uint32_t value) { return uint64_t{number} << 32 | value; }
+uint32_t number_of(uint64_t bits) { return static_cast<uint32_t>(bits >> 32); }
 
-int threads_of(uint64_t round) { return static_cast<int>(round & 0xFFFF); }
+uint64_t range(uint32_t number, uint32_t begin, uint32_t end) {
+    return tagged(number, begin << 16 | end);
+}
 
 double seconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double>(time).count();
@@ -56,20 +55,31 @@ bool spin(microseconds limit, std::chrono::steady_clock::time_point begin, const
             if (done()) return true;
             pause();
         }
-        const auto waited = std::chrono::steady_clock::now() - begin;
-        if (waited > limit) return false;
-        if (waited > kSpinning) std::this_thread::yield();
+        if (std::chrono::steady_clock::now() - begin > limit) return false;
     }
 }
 
 }  // namespace
 
+uint64_t ThreadPool::Round::packed() const {
+    return tagged(number, units << 16 | threads << 6 | grain << 1 | (backwards ? 1 : 0));
+}
+
+ThreadPool::Round ThreadPool::Round::unpacked(uint64_t bits) {
+    Round round;
+    round.number = number_of(bits);
+    round.units = static_cast<uint32_t>(bits >> 16 & 0xFFFF);
+    round.threads = static_cast<uint32_t>(bits >> 6 & 0x3FF);
+    round.grain = static_cast<uint32_t>(bits >> 1 & 0x1F);
+    round.backwards = (bits & 1) != 0;
+    return round;
+}
+
 ThreadPool::ThreadPool(int threads, int processors)
-    : threads_(std::min(threads, 0xFFFF)),
-      most_(std::clamp(processors, 1, threads_)),
+    : threads_(threads),
+      most_(std::clamp(processors, 1, std::min(threads, kMostThreads))),
       processors_(processors),
-      parts_(std::make_unique<Worker[]>(static_cast<size_t>(threads_))),
-      limit_(most_) {
+      parts_(std::make_unique<Worker[]>(static_cast<size_t>(most_))) {
     LEMMA_CHECK(threads >= 1);
     for (int part = 1; part < most_; ++part) {
         workers_.emplace_back([this, part] { work(part); });
@@ -78,15 +88,13 @@ ThreadPool::ThreadPool(int threads, int processors)
 
 ThreadPool::~ThreadPool() {
     stop_.store(true);
-    round_.store(((round_.load() >> 16) + 1) << 16 | static_cast<uint64_t>(most_));
-    for (int part = 1; part < most_; ++part) {
-        parts_[static_cast<size_t>(part)].sleeping.store(0);
-        parts_[static_cast<size_t>(part)].sleeping.notify_one();
-    }
+    const Round last{.number = ++number_, .threads = static_cast<uint32_t>(most_)};
+    start_.round.store(last.packed());
+    wake_up_to(most_);
     for (std::thread& worker : workers_) worker.join();
 }
 
-ThreadPool::Run::Run(ThreadPool& pool) : counts_(pool.processors_ > 1) {
+ThreadPool::Run::Run(const ThreadPool& pool) : counts_(pool.processors_ > 1) {
     if (counts_) pools_in_run.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -96,26 +104,18 @@ ThreadPool::Run::~Run() {
 
 int ThreadPool::available() const {
     const int pools = std::max(1, pools_in_run.load(std::memory_order_relaxed));
-    return std::min({limit_, most_, std::max(1, processors_ / pools)});
+    return std::min(most_, std::max(1, processors_ / pools));
 }
 
 // ---- Workers ------------------------------------------------------------------------------------
-
-// Wakes two threads, which wake two each, and so on.
-void ThreadPool::wake(int part, int behind) {
-    for (int child = 2 * part + 1; child <= 2 * part + 2 && child < behind; ++child) {
-        std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(child)].sleeping;
-        if (sleeping.load() != 0 && sleeping.exchange(0) != 0) sleeping.notify_one();
-    }
-}
 
 // Returns the next round that needs this thread.
 uint64_t ThreadPool::wait_for_start(int part, uint64_t seen, Clock::time_point& worked) {
     std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(part)].sleeping;
     uint64_t now = seen;
     const auto needed = [&] {
-        now = round_.load();
-        return now != seen && part < threads_of(now);
+        now = start_.round.load();
+        return now != seen && part < static_cast<int>(Round::unpacked(now).threads);
     };
     for (;;) {
         const bool beside = pools_in_run.load(std::memory_order_relaxed) > 1;
@@ -137,84 +137,91 @@ void ThreadPool::work(int part) {
     for (;;) {
         seen = wait_for_start(part, seen, worked);
         if (stop_.load()) return;
-        wake(part, threads_of(seen));
-        do_units(part);
+        do_units(part, Round::unpacked(seen));
         worked = Clock::now();
     }
 }
 
-// The owner takes from one end, others from the other. A thread with a unit may read the job, which
-// does not change before that unit is done.
-bool ThreadPool::take(int part, bool own, Units& units) {
+// The owner takes from one end, others from the other. Of a round that is over, all ranges are
+// empty, or those of a later round.
+bool ThreadPool::take(int part, bool own, const Round& round, Units& units) {
     std::atomic<uint64_t>& left = parts_[static_cast<size_t>(part)].left;
     uint64_t now = left.load(std::memory_order_acquire);
     for (;;) {
-        const auto first = static_cast<int64_t>(now >> 32);
-        const auto behind = static_cast<int64_t>(now & 0xFFFFFFFF);
-        const int64_t rest = behind - first;
-        if (rest <= 0) return false;
-        const int64_t grain = grain_.load(std::memory_order_relaxed);
-        int64_t count = std::max(grain, rest / (own ? kOwnShare : kStolenShare));
-        if (rest - count < grain) count = rest;
-        const bool front = own != backwards_.load(std::memory_order_relaxed);
-        const uint64_t after =
-            front ? packed(first + count, behind) : packed(first, behind - count);
-        if (left.compare_exchange_weak(
-                now, after, std::memory_order_acq_rel, std::memory_order_acquire)) {
-            units = front ? Units{first, first + count} : Units{behind - count, behind};
+        Units rest{round.begin_of(part), round.begin_of(part + 1)};
+        if (const uint32_t number = number_of(now); number == round.number) {
+            rest = {static_cast<uint32_t>(now >> 16 & 0xFFFF), static_cast<uint32_t>(now & 0xFFFF)};
+        } else if (static_cast<int32_t>(number - round.number) > 0) {
+            return false;
+        }
+        if (rest.begin >= rest.end) return false;
+        const uint32_t count = rest.end - rest.begin;
+        const uint32_t least = std::min(1U << round.grain, count);
+        uint32_t taken = std::max(least, count / (own ? kOwnShare : kStolenShare));
+        if (count - taken < least) taken = count;
+        units = rest;
+        if (own != round.backwards) {
+            rest.begin = units.end = units.begin + taken;
+        } else {
+            rest.end = units.begin = units.end - taken;
+        }
+        if (left.compare_exchange_weak(now,
+                                       range(round.number, rest.begin, rest.end),
+                                       std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
             return true;
         }
     }
 }
 
 void ThreadPool::call(int part, Units units) {
-    const Job& job = job_;
-    const int64_t begin = units.begin * unit_;
-    const int64_t end = std::min(units.end * unit_, job.items);
-    if (!times_) return job.function(job.context, begin, end);
+    const int64_t begin = units.begin * start_.unit;
+    const int64_t end = std::min(units.end * start_.unit, start_.items);
+    if (!start_.timed) return start_.function(start_.context, begin, end);
     Worker& own = parts_[static_cast<size_t>(part)];
     const auto start = Clock::now();
     if (own.work == 0) own.first = start;
-    job.function(job.context, begin, end);
+    start_.function(start_.context, begin, end);
     own.last = Clock::now();
     own.work += seconds(own.last - start);
 }
 
-// Units are reported rarely, because all threads write that number.
-ThreadPool::Done ThreadPool::do_units(int part) {
-    const auto report = [&](int64_t units) {
-        const bool last = units > 0 && pending_.fetch_sub(units) == units;
-        if (last && waiting_.load() != 0 && waiting_.exchange(0) != 0) waiting_.notify_one();
-    };
-    Done done;
-    const auto add = [&](Units units) {
-        call(part, units);
-        done.units += units.count();
-        ++done.calls;
+// Returns the number of units. Each thread counts what it has done in its own cache line.
+uint32_t ThreadPool::do_units(int part, const Round& round) {
+    uint32_t done = 0;
+    const auto report = [&] {
+        parts_[static_cast<size_t>(part)].done.store(tagged(round.number, done));
+        if (waiting_.load() != 0 && waiting_.exchange(0) != 0) waiting_.notify_one();
     };
     Units units;
-    while (take(part, true, units)) add(units);
-    report(done.units);
-    const uint64_t round = round_.load(std::memory_order_relaxed);
-    const int threads = threads_of(round);
+    while (take(part, true, round, units)) {
+        call(part, units);
+        done += units.end - units.begin;
+    }
+    if (done > 0) report();
+    const int threads = static_cast<int>(round.threads);
     for (int offset = 1; offset < threads; ++offset) {
-        while (take((part + offset) % threads, false, units)) {
-            add(units);
-            report(units.count());
+        while (take((part + offset) % threads, false, round, units)) {
+            call(part, units);
+            done += units.end - units.begin;
+            report();
         }
-        if (round_.load(std::memory_order_relaxed) != round) break;
+        if (number_of(start_.round.load(std::memory_order_relaxed)) != round.number) break;
     }
     return done;
 }
 
 // ---- The caller ---------------------------------------------------------------------------------
 
+void ThreadPool::wake_up_to(int behind) {
+    for (int part = 1; part < behind; ++part) {
+        std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(part)].sleeping;
+        if (sleeping.load() != 0 && sleeping.exchange(0) != 0) sleeping.notify_one();
+    }
+}
+
 double ThreadPool::run(const Job& job) {
     if (job.items <= 0) return 0;
-    if (limit_ < most_ && Clock::now() >= next_try_) {
-        ++limit_;
-        next_try_ = Clock::now() + patience_;
-    }
     const int64_t unit = (job.items - 1) / kMostUnits + 1;
     const int64_t units = (job.items - 1) / unit + 1;
     const int64_t grain = std::clamp<int64_t>(job.grain / unit, 1, units);
@@ -223,66 +230,70 @@ double ThreadPool::run(const Job& job) {
         job.function(job.context, 0, job.items);
         return 0;
     }
-    job_ = job;
-    unit_ = unit;
-    grain_.store(grain, std::memory_order_relaxed);
-    backwards_.store(job.backwards, std::memory_order_relaxed);
-    pending_.store(units, std::memory_order_relaxed);
-    for (int64_t part = 0; part < threads; ++part) {
-        Worker& worker = parts_[static_cast<size_t>(part)];
-        worker.work = 0;
-        worker.left.store(packed(units * part / threads, units * (part + 1) / threads),
-                          std::memory_order_release);
+    Round round{.number = ++number_,
+                .units = static_cast<uint32_t>(units),
+                .threads = static_cast<uint32_t>(threads),
+                .grain = static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(grain)) - 1),
+                .backwards = job.backwards};
+    // Numbers of rounds start again at 0, so none may be very old.
+    if (round.number % kRenewed == 0) {
+        for (int part = 0; part < most_; ++part) {
+            parts_[static_cast<size_t>(part)].left.store(range(round.number - 1, 0, 0));
+            parts_[static_cast<size_t>(part)].done.store(tagged(round.number - 1, 0));
+        }
     }
+    if (times_) {
+        for (int part = 0; part < most_; ++part) parts_[static_cast<size_t>(part)].work = 0;
+    }
+    start_.function = job.function;
+    start_.context = job.context;
+    start_.items = job.items;
+    start_.unit = unit;
+    start_.timed = times_ != nullptr;
     const auto begin = Clock::now();
-    round_.store(((round_.load(std::memory_order_relaxed) >> 16) + 1) << 16 |
-                 static_cast<uint64_t>(threads));
-    wake(0, static_cast<int>(threads));
-    const Done done = do_units(0);
+    start_.round.store(round.packed());
+    wake_up_to(static_cast<int>(threads));
+    const uint32_t done = do_units(0, round);
     const double spent = seconds(Clock::now() - begin);
-    wait_for_end(spent / static_cast<double>(std::max<int64_t>(done.calls, 1)));
-    if (times_) add_times(begin, static_cast<int>(threads));
-    return done.units > 0 ? spent / static_cast<double>(done.units * unit) : 0;
+    wait_for_end(round);
+    if (times_) add_times(begin, round);
+    return done > 0 ? spent / static_cast<double>(done * unit) : 0;
 }
 
-void ThreadPool::wait_for_end(double piece) {
-    const auto begin = Clock::now();
-    const auto ended = [&] { return pending_.load(std::memory_order_acquire) == 0; };
-    if (spin(kAwake, begin, ended)) return;
-    while (pending_.load() != 0) {
+bool ThreadPool::is_over(const Round& round) const {
+    uint64_t done = 0;
+    for (uint32_t part = 0; part < round.threads; ++part) {
+        const uint64_t bits = parts_[part].done.load();
+        if (number_of(bits) == round.number) done += bits & 0xFFFF'FFFF;
+    }
+    return done == round.units;
+}
+
+void ThreadPool::wait_for_end(const Round& round) {
+    if (spin(kAwake, Clock::now(), [&] { return is_over(round); })) return;
+    while (!is_over(round)) {
         waiting_.store(1);
-        if (pending_.load() == 0) break;
+        if (is_over(round)) break;
         waiting_.wait(1);
     }
     waiting_.store(0);
-    const auto waited = Clock::now() - begin;
-    if (waited > kStall && seconds(waited) > kStallPieces * piece) learn_of_stall();
 }
 
-// The system has suspended a thread with a piece of the job. With fewer threads than processors
-// there is room for others.
-void ThreadPool::learn_of_stall() {
-    const auto now = Clock::now();
-    const bool again = patience_.count() > 0 && now < next_try_ + patience_;
-    patience_ = again ? std::min(2 * patience_, kMostPatience) : kFirstPatience;
-    next_try_ = now + patience_;
-    limit_ = std::max(limit_ - 1, std::max(1, most_ / 2));
-}
-
-void ThreadPool::add_times(Clock::time_point begin, int asked) {
+void ThreadPool::add_times(Clock::time_point begin, const Round& round) {
     const auto end = Clock::now();
     const double all = seconds(end - begin);
     times_->jobs += all;
     for (int part = 0; part < most_; ++part) {
         const Worker& worker = parts_[static_cast<size_t>(part)];
-        if (part >= asked) {
+        if (part >= static_cast<int>(round.threads)) {
             times_->left_out += all;
         } else if (worker.work == 0) {
             times_->waiting += all;
         } else {
+            const double tail = seconds(end - worker.last);
             times_->work += worker.work;
-            times_->waiting += all - worker.work - seconds(end - worker.last);
-            times_->tail += seconds(end - worker.last);
+            times_->waiting += all - worker.work - tail;
+            times_->tail += tail;
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/thread_pool.h — threads that share the items of one job after another. They spin for a
-// moment, give way to other threads, and then sleep, so that waiting does not slow a busy machine.
+// moment and then sleep, so that waiting does not slow a busy machine.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ public:
         Function function = nullptr;
         void* context = nullptr;
         int64_t items = 0;
-        int64_t grain = 1;        // items of one call, at least
+        int64_t grain = 1;        // items of one call, about
         int threads = INT32_MAX;  // at most
         bool backwards = false;   // each thread walks its items from the last one on
     };
@@ -41,14 +41,14 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     int threads() const { return threads_; }
-    // The threads that a job may get now: other pools in a run get their share of the processors,
-    // and a thread is left out after the system has suspended one.
+    int usable_threads() const { return most_; }  // not more than there are processors
+    // The threads that a job may get now: other pools in a run get their share of the processors.
     int available() const;
 
     // Pools in a run share the processors.
     class Run {
     public:
-        explicit Run(ThreadPool& pool);
+        explicit Run(const ThreadPool& pool);
         ~Run();
         Run(const Run&) = delete;
         Run& operator=(const Run&) = delete;
@@ -60,7 +60,7 @@ public:
     // Calls the function for all items, in contiguous pieces, from several threads. Each thread
     // owns a range. A thread that is done takes pieces from the far ends of other ranges (work
     // stealing), so nobody waits for a thread that has not started.
-    // Returns the caller's seconds per item, or 0 if it did none.
+    // Returns the caller's seconds per item, or 0 if it did not share the job.
     double run(const Job& job);
 
     // Adds up times from now on, or ends it (null).
@@ -68,49 +68,65 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    // What a thread has to itself.
-    struct alignas(64) Worker {
-        std::atomic<uint64_t> left{0};  // remaining units of its range: first << 32 | behind
-        alignas(64) std::atomic<uint32_t> sleeping{0};
-        // Of the present job; only while times are taken.
-        Clock::time_point first, last;
-        double work = 0;
+
+    // A round is one job. Its items are in units, of which a thread takes at least 2^grain.
+    struct Round {
+        uint32_t number = 0;
+        uint32_t units = 0;    // at most kMostUnits
+        uint32_t threads = 0;  // at most kMostThreads
+        uint32_t grain = 0;
+        bool backwards = false;
+
+        uint64_t packed() const;
+        static Round unpacked(uint64_t bits);
+        uint32_t begin_of(int part) const {
+            return static_cast<uint32_t>(uint64_t{units} * static_cast<uint64_t>(part) / threads);
+        }
     };
     struct Units {
-        int64_t begin = 0, end = 0;
-        int64_t count() const { return end - begin; }
+        uint32_t begin = 0, end = 0;
     };
-    struct Done {
-        int64_t units = 0, calls = 0;
+    // What a job needs to start, in one cache line. All but the round is for threads that have
+    // taken units: it does not change before those are done.
+    struct alignas(64) Start {
+        std::atomic<uint64_t> round{0};
+        Function function = nullptr;
+        void* context = nullptr;
+        int64_t items = 0, unit = 1;
+        bool timed = false;
+    };
+    // What a thread has to itself, in cache lines by who writes and reads them.
+    struct alignas(64) Worker {
+        // The number of a round and the remaining units of this thread's range, as two numbers of
+        // 16 bits. In later rounds, the range is still whole.
+        std::atomic<uint64_t> left{0};
+        // The number of a round and how many units the thread has done.
+        alignas(64) std::atomic<uint64_t> done{0};
+        std::atomic<uint32_t> sleeping{0};
+        // Of a job whose times are taken.
+        alignas(64) Clock::time_point first, last;
+        double work = 0;
     };
 
     void work(int part);
     uint64_t wait_for_start(int part, uint64_t seen, Clock::time_point& worked);
-    void wake(int part, int behind);
-    bool take(int part, bool own, Units& units);
-    Done do_units(int part);
+    void wake_up_to(int behind);
+    bool take(int part, bool own, const Round& round, Units& units);
+    uint32_t do_units(int part, const Round& round);
     void call(int part, Units units);
-    void wait_for_end(double piece);
-    void learn_of_stall();
-    void add_times(Clock::time_point begin, int asked);
+    bool is_over(const Round& round) const;
+    void wait_for_end(const Round& round);
+    void add_times(Clock::time_point begin, const Round& round);
 
     int threads_;
-    int most_;  // threads of a job: not more than processors
+    int most_;
     int processors_;
     std::vector<std::thread> workers_;
     std::unique_ptr<Worker[]> parts_;
-    Job job_;           // of this round; unchanged until all units are done
-    int64_t unit_ = 1;  // items
     Times* times_ = nullptr;
-    // Threads are left out for a while after a stall.
-    int limit_;
-    Clock::time_point next_try_;
-    std::chrono::milliseconds patience_{0};
-    std::atomic<int64_t> grain_{1};                 // of this round, in units
-    std::atomic<bool> backwards_{false};            // of this round
-    alignas(64) std::atomic<uint64_t> round_{0};    // number << 16 | threads
-    alignas(64) std::atomic<int64_t> pending_{0};   // unfinished units
-    alignas(64) std::atomic<uint32_t> waiting_{0};  // the caller sleeps until nothing is pending
+    uint32_t number_ = 0;  // of the last round
+    Start start_;
+    alignas(64) std::atomic<uint32_t> waiting_{0};  // the caller sleeps until the job is over
     std::atomic<bool> stop_{false};
 };
 

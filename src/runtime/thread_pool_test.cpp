@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <mutex>
+#include <set>
+
 namespace lemma::runtime {
 namespace {
 
@@ -19,14 +23,101 @@ void count(void* context, int64_t begin, int64_t end) {
 TEST(ThreadPool, DoesEveryItemOnce) {
     for (const int threads : {1, 2, 3, 8}) {
         ThreadPool pool(threads, threads);
-        for (const int64_t items : {1, 2, 7, 16, 63, 1000}) {
-            for (int round = 0; round < 50; ++round) {
+        for (const int64_t items : {1, 2, 7, 16, 63, 1000, 70000}) {
+            for (int round = 0; round < 20; ++round) {
                 Seen seen(static_cast<size_t>(items));
                 pool.run({count, &seen, items, 1, threads, round % 2 != 0});
                 for (const auto& times : seen.times) ASSERT_EQ(times.load(), 1);
             }
         }
     }
+}
+
+TEST(ThreadPool, TakesAtLeastTheGrainAndAtMostTheThreadsOfAJob) {
+    ThreadPool pool(8, 8);
+    struct Calls {
+        std::mutex mutex;
+        int64_t items = 0, shortest = INT64_MAX;
+        std::set<std::thread::id> threads;
+    };
+    for (const int64_t grain : {1, 3, 16, 500, 5000}) {
+        Calls calls;
+        const auto note = [](void* context, int64_t begin, int64_t end) {
+            Calls& to = *static_cast<Calls*>(context);
+            const std::lock_guard lock(to.mutex);
+            to.items += end - begin;
+            to.shortest = std::min(to.shortest, end - begin);
+            to.threads.insert(std::this_thread::get_id());
+        };
+        pool.run(
+            {.function = note, .context = &calls, .items = 1000, .grain = grain, .threads = 3});
+        EXPECT_EQ(calls.items, 1000);
+        EXPECT_GE(calls.shortest, std::min<int64_t>(grain / 2 + 1, 1000)) << grain;
+        EXPECT_LE(calls.threads.size(), 3U);
+    }
+}
+
+TEST(ThreadPool, AsksForNoMoreThreadsThanProcessors) {
+    ThreadPool pool(16, 2);
+    EXPECT_EQ(pool.threads(), 16);
+    EXPECT_EQ(pool.usable_threads(), 2);
+    EXPECT_EQ(pool.available(), 2);
+    Seen seen(100);
+    pool.run({count, &seen, 100});
+    for (const auto& times : seen.times) EXPECT_EQ(times.load(), 1);
+}
+
+TEST(ThreadPool, PoolsInARunShareTheProcessors) {
+    ThreadPool one(8, 8);
+    ThreadPool other(8, 8);
+    EXPECT_EQ(one.available(), 8);
+    const ThreadPool::Run first(one);
+    EXPECT_EQ(one.available(), 8);
+    {
+        const ThreadPool::Run second(other);
+        EXPECT_EQ(one.available(), 4);
+        EXPECT_EQ(other.available(), 4);
+    }
+    EXPECT_EQ(one.available(), 8);
+}
+
+// Many threads on few processors, in several pools at a time: every item is done once, and nothing
+// waits forever.
+TEST(ThreadPool, WorksBesideOtherPoolsOnFewProcessors) {
+    std::vector<std::thread> callers;
+    std::atomic<int> wrong{0};
+    for (int caller = 0; caller < 4; ++caller) {
+        callers.emplace_back([&wrong, caller] {
+            ThreadPool pool(16, 16);
+            for (int round = 0; round < 200; ++round) {
+                const ThreadPool::Run run(pool);
+                const int64_t items = 1 + (round * 37 + caller * 11) % 300;
+                Seen seen(static_cast<size_t>(items));
+                const int64_t grain = 1 + round % 5;
+                pool.run({count, &seen, items, grain, 16, round % 3 == 0});
+                for (const auto& times : seen.times) wrong += times.load() != 1;
+            }
+        });
+    }
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(ThreadPool, TimesOfThreadsAddUpToTheJobs) {
+    ThreadPool pool(3, 3);
+    ThreadPool::Times times;
+    pool.measure(&times);
+    Seen seen(64);
+    for (int round = 0; round < 10; ++round) pool.run({count, &seen, 64, 1, 2});
+    pool.measure(nullptr);
+    EXPECT_GT(times.jobs, 0);
+    EXPECT_GT(times.work, 0);
+    const double all = times.work + times.waiting + times.tail + times.left_out;
+    EXPECT_NEAR(all, 3 * times.jobs, 1e-9);
+    EXPECT_NEAR(times.left_out, times.jobs, 1e-9);
+    const double before = times.jobs;
+    pool.run({count, &seen, 64});
+    EXPECT_EQ(times.jobs, before);
 }
 
 // The caller's thread does the work of late threads.

@@ -36,6 +36,7 @@ public:
     ~Session();
 
     const Model& model() const { return *model_; }
+    const std::shared_ptr<const Model>& shared_model() const { return model_; }
     const ir::Program& program() const { return model_->program(); }
     // The outputs of the model, without the ports added for kept tensors.
     std::span<const ir::Port> outputs() const { return model_->outputs(); }

@@ -11,6 +11,8 @@
 #include "diag/render.h"
 #include "driver/bench/numbers.h"
 #include "driver/bench/peak.h"
+#include "driver/bench/scaling.h"
+#include "driver/bench/streams.h"
 #include "driver/commands/command.h"
 #include "driver/inputs.h"
 #include "driver/options.h"
@@ -46,6 +48,8 @@ private:
     Result<void> measure_runs(engine::Engine& engine, BenchNumbers& numbers) const;
     void describe(session::Session& session, BenchNumbers& numbers) const;
     Result<std::string> result(session::Session& session, const BenchNumbers& numbers) const;
+    Result<std::string> measure_many(session::Session& session,
+                                     const model::InputReader& read) const;
     bool timed_steps() const { return profile_ || !trace_.empty(); }
 
     std::string model_;
@@ -53,8 +57,9 @@ private:
     std::vector<std::string> inputs_;
     std::string preprocess_;
     uint64_t seed_ = 1;
-    int64_t runs_ = 0;
-    double seconds_ = 2;
+    std::vector<int> threads_ = {1};
+    int streams_ = 0;
+    BenchLimits limits_;
     std::string trace_;
     std::string dump_;
     bool profile_ = false;
@@ -67,21 +72,31 @@ void Bench::declare(Arguments& arguments) {
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
     declare_preprocess(arguments, preprocess_);
     arguments.group("Measurement");
-    arguments.number("--runs", runs_, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
+    arguments.number(
+        "--runs", limits_.runs, {1, 1'000'000}, "number of runs (as many as fit in 2 s)");
+    arguments.number("--streams",
+                     streams_,
+                     {1, 1024},
+                     "run so many sessions of the model at the same time; print their throughput");
     arguments.flag("--profile", profile_, "print the time of each step and operator");
     arguments.text("--trace", trace_, "FILE", "write a Chrome trace of the runs (.json)");
     arguments.text("--dump", dump_, "loop:PASS", "print the program after a pass of the compiler");
     arguments.group("Report");
     arguments.flag("--json", json_, "print one JSON document instead of text");
-    declare_session(arguments, options_);
+    declare_session(arguments, options_, &threads_);
     arguments.remark("Inputs without a file and weights without data are random.");
     arguments.example("lemma bench net.onnx", "Latency and memory, over two seconds of runs.");
     arguments.example("lemma bench net.onnx --threads=4 --profile",
                       "With four threads, and the time of each step and operator.");
+    arguments.example("lemma bench net.onnx --threads=1,2,4,8",
+                      "How runs get faster with more threads, and where threads lose time.");
+    arguments.example("lemma bench net.onnx --streams=4 --threads=2",
+                      "Throughput and latency of four sessions at a time.");
 }
 
 session::SessionOptions Bench::session_options() const {
     session::SessionOptions options = options_;
+    options.threads = threads_[0];
     options.engine = session::EngineKind::Jit;
     options.inputs = inputs_;
     if (!options.random_weights) options.random_weights = 1;
@@ -94,8 +109,7 @@ Result<void> Bench::measure_runs(engine::Engine& engine, BenchNumbers& numbers) 
     numbers.first = seconds_since(begin);
     const auto start = Clock::now();
     std::vector<double> steps;
-    while (runs_ > 0 ? std::ssize(numbers.runs) < runs_
-                     : numbers.runs.size() < 3 || seconds_since(start) < seconds_) {
+    while (!limits_.enough(numbers.runs.size(), seconds_since(start))) {
         begin = Clock::now();
         LEMMA_TRY(engine.run_again(timed_steps() ? &steps : nullptr));
         numbers.runs.push_back(seconds_since(begin));
@@ -160,8 +174,43 @@ Result<void> Bench::measure(session::Session& session,
     numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
     LEMMA_TRY(const auto compiler,
               codegen::Compiler::create(session::compiler_options(options_.compile)));
-    LEMMA_TRY(numbers.peak, measure_peak(*compiler, options_.threads));
+    LEMMA_TRY(numbers.peak, measure_peak(*compiler, threads_[0]));
     return {};
+}
+
+// The scaling table, or the throughput of streams, with a line for each number of threads.
+Result<std::string> Bench::measure_many(session::Session& session,
+                                        const model::InputReader& read) const {
+    LEMMA_TRY(interpret::NamedArrays inputs,
+              session::read_inputs(session.program(), inputs_, read));
+    LEMMA_TRY(session::add_random_inputs(session.program(), seed_, inputs));
+    std::vector<ScalingRow> scaling;
+    std::vector<StreamNumbers> streams;
+    for (const int threads : threads_) {
+        std::vector<std::unique_ptr<session::Session>> sessions;
+        std::vector<engine::Engine*> engines;
+        for (int i = 0; i < std::max(streams_, 1); ++i) {
+            LEMMA_TRY(auto own,
+                      session::Session::create(session.shared_model(),
+                                               {.threads = threads, .seed = options_.run.seed}));
+            LEMMA_CHECK(own->engine());
+            LEMMA_TRY(own->engine()->prepare(inputs));
+            engines.push_back(own->engine());
+            sessions.push_back(std::move(own));
+        }
+        if (streams_ > 0) {
+            LEMMA_TRY(StreamNumbers row, measure_streams(engines, threads, limits_));
+            streams.push_back(std::move(row));
+        } else {
+            LEMMA_TRY(const ScalingRow row, measure_scaling(*engines[0], threads, limits_));
+            scaling.push_back(row);
+        }
+    }
+    if (!json_) return streams_ > 0 ? streams_text(streams) : scaling_text(scaling);
+    nlohmann::ordered_json json = {{"model", model_}, {"target", session.model().target()}};
+    json[streams_ > 0 ? "streams" : "scaling"] =
+        streams_ > 0 ? streams_json(streams) : scaling_json(scaling);
+    return diag::json_text(json);
 }
 
 Result<std::string> Bench::result(session::Session& session, const BenchNumbers& numbers) const {
@@ -197,7 +246,7 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
     }
     BenchNumbers numbers;
     numbers.model = model_;
-    numbers.threads = options_.threads;
+    numbers.threads = threads_[0];
     const auto begin = Clock::now();
     show_progress(terminal, options);
     show_stage(terminal, "loading " + model_);
@@ -212,6 +261,12 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
     }
     LEMMA_CHECK(session->engine());  // it was asked for
     show_stage(terminal, "measuring " + model_);
+    if (streams_ > 0 || threads_.size() > 1) {
+        auto table = measure_many(*session, options.read_input);
+        if (!table) return fail(table.error());
+        outcome.out = std::move(*table);
+        return outcome;
+    }
     if (auto done = measure(*session, options.read_input, numbers); !done)
         return fail(done.error());
     auto text = result(*session, numbers);

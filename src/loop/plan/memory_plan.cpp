@@ -78,8 +78,12 @@ private:
         visit_region(0);
     }
     void visit_region(size_t region) {
+        uint32_t wave = 0;
         for (const size_t number : plan_.regions[region]) {
             const PlanStep& step = plan_.steps[number];
+            // The steps of a wave run at the same time.
+            if (step.wave != 0 && step.wave == wave) --now_;
+            wave = step.wave;
             match(
                 step.kind,
                 [&](const ScheduledKernel& kernel) { visit_kernel(kernel); },

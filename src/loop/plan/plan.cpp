@@ -322,6 +322,7 @@ Plan Planner::make() {
     plan_region(program_.graphs[program_.main].operations, results, scope);
     PassLog* const log = options_.log;
     if (log && log->wants("schedule")) log->text += print(plan_, program_);
+    if (options_.fuse) find_waves(plan_);
     plan_memory(plan_, {results.begin(), results.end()}, options_.apart);
     if (log && log->wants("memory")) log->text += print(plan_, program_);
     return std::move(plan_);

@@ -133,6 +133,7 @@ struct PlanStep {
     std::string label;                        // for profiles
     bool once = false;                        // a kernel on constants alone, before the first run
     double operations = 0;                    // multiplications and additions, roughly
+    uint32_t wave = 0;                        // steps in a row with the same one are independent
     std::vector<ir::TensorId> reads, writes;  // of its group
     std::variant<ScheduledKernel, DynamicKernel, InterpretedStep, CheckStep, PlanLoop, PlanBranch>
         kind = {};
@@ -158,6 +159,7 @@ struct Plan {
     std::vector<PlanStep> steps;  // all steps, also those of bodies
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
     int64_t arena_bytes = 0;
+    uint32_t waves = 0;  // of more than one step
 
     // The storage that owns the memory.
     StorageId root(StorageId id) const {
@@ -182,6 +184,10 @@ struct PlanOptions {
 
 // `known` has the extents that follow from the inputs.
 Plan make_plan(const ir::Program& program, const KnownExtents& known, const PlanOptions& options);
+
+// Puts kernels that do not depend on each other into waves, whose kernels run at the same time.
+// Runs before tensors share memory.
+void find_waves(Plan& plan);
 
 // Places computed tensors in the arena, unless they stay apart. The results are needed after a run.
 void plan_memory(Plan& plan, const std::vector<ir::TensorId>& results, bool apart = false);

@@ -55,6 +55,7 @@ private:
     template <class Visit>
     void each_total(const Tile& tile, Visit&& visit);
     void start(Block& out, const Tile& tile);
+    void cut_rows();
     void cut_items(int64_t others);
     void panel(Block& out);
     void parts(Block& out);
@@ -160,13 +161,8 @@ void ContractionKernel::decode_item(Block& out) {
     const int64_t rows = points_.rows();
     row_tiles_ = ceil_of(rows, c_.rows);
     column_tiles_ = ceil_of(columns, c_.columns);
-    const int64_t outer = row_tiles_ * points_.outer();
-    // Long rows are cut, so that there are items for all threads.
-    chunks_ = std::clamp<int64_t>(
-        32 / std::max<int64_t>(outer, 1), 1, std::max<int64_t>(column_tiles_ / 2, 1));
-    chunk_tiles_ = ceil_of(column_tiles_, chunks_);
-    chunks_ = ceil_of(column_tiles_, chunk_tiles_);
-    if (cut_steps_ > 0) cut_items(outer / row_tiles_);
+    cut_rows();
+    if (cut_steps_ > 0) cut_items(points_.outer());
 
     struct Part {
         VarId* kernel;
@@ -223,6 +219,21 @@ void ContractionKernel::decode_item(Block& out) {
     for (const VarId var : reduced_vars_) {
         weight_steps_.emplace_back(var, packed.layout.strides[axis++]);
     }
+}
+
+// Cuts long rows, so that many threads get nearly the same work. Threads take neighbouring items
+// together, so short items cost little.
+void ContractionKernel::cut_rows() {
+    constexpr int64_t kItems = 256;
+    constexpr int64_t kLeastItem = 8192;  // multiplications of vectors: about 2 µs
+    int64_t others = std::max<int64_t>(row_tiles_ * points_.outer(), 1) * c_.blocks;
+    for (const VarId var : c_.batch) others *= std::max<int64_t>(pool_.extent(var), 1);
+    int64_t tile = c_.vectors * c_.rows * c_.columns;
+    for (const VarId var : c_.reduced) tile *= std::max<int64_t>(pool_.extent(var), 1);
+    const int64_t most = std::max<int64_t>(column_tiles_ / ceil_of(kLeastItem, tile), 1);
+    chunks_ = std::clamp<int64_t>(ceil_of(kItems, others), 1, most);
+    chunk_tiles_ = ceil_of(column_tiles_, chunks_);
+    chunks_ = ceil_of(column_tiles_, chunk_tiles_);
 }
 
 // Few items with many points each, because each item reads its panel of weights again.
