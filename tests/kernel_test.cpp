@@ -96,6 +96,7 @@ private:
     std::string test_program(const ir::Program& program, NumberCounts& counts) const {
         loop::PlanOptions options{.target = maker_.target,
                                   .least_steps = 1,
+                                  .window_share = HUGE_VAL,
                                   .integer_powers = maker_.integer_powers,
                                   .verify = true};
         loop::Plan plan = loop::make_plan(program, {}, options);

@@ -105,6 +105,12 @@ Result<void> Engine::check_extents() {
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
+    int64_t scratch = 0;
+    for (const loop::Storage& storage : loaded.plan.storages) {
+        if (!storage.scratch) continue;
+        scratch = std::max(scratch, storage.elements * tensor::dtype_size(storage.dtype));
+    }
+    if (scratch > 0) LEMMA_TRY(loaded.executable.set_scratch(scratch));
     for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
         LEMMA_TRY(allocate(loaded, arena, make_id<loop::StorageId>(i)));
     }
@@ -116,7 +122,9 @@ Result<void> Engine::allocate(Loaded& loaded, size_t arena, loop::StorageId id) 
     size_t& piece = loaded.pieces[id.value];
     if (piece != SIZE_MAX) return {};
     const int64_t size = tensor::dtype_size(storage.dtype);
-    if (storage.base.valid()) {
+    if (storage.scratch) {
+        piece = runtime::kScratch;
+    } else if (storage.base.valid()) {
         LEMMA_TRY(allocate(loaded, arena, storage.base));
         const size_t base = loaded.pieces[storage.base.value];
         piece = loaded.executable.add_alias(base, storage.begin * size);

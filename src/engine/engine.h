@@ -26,8 +26,9 @@ struct EngineOptions {
     bool verify = false;  // as in loop::PlanOptions
     int threads = 1;
     bool fuse = true;
-    int32_t least_steps = loop::kLeastSteps;  // of a tiled sum
-    double least_gain = loop::kLeastGain;     // of merged products; 0: always merge
+    int32_t least_steps = loop::kLeastSteps;   // of a tiled sum
+    double least_gain = loop::kLeastGain;      // of merged products; 0: always merge
+    double window_share = loop::kWindowShare;  // of sums over windows; 0: plain sums
     // Of interpreted operations. With accumulate = F32, the compiler's numerics must be strict.
     interpret::RunOptions run = {};
     // Reads the data of variables that the state does not have, on demand.

@@ -37,6 +37,14 @@ Result<void> Freezer::place_storages() {
     arena_bytes_ = (plan_.arena_bytes + kRoom - 1) / kRoom * kRoom;
     places_.resize(plan_.storages.size());
     LEMMA_TRY(place_extents());
+    int64_t scratch = 0;  // elements
+    for (const loop::Storage& storage : plan_.storages) {
+        if (storage.scratch) scratch = std::max(scratch, storage.elements);
+    }
+    FrozenPlace shared{FrozenMemory::Arena, 0, 0};
+    if (scratch > 0) {
+        LEMMA_TRY(shared.offset, add_bytes(arena_bytes_, scratch, tensor::DType::F32));
+    }
     for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
         const auto id = make_id<StorageId>(i);
         const loop::Storage& storage = plan_.storages[id];
@@ -46,7 +54,9 @@ Result<void> Freezer::place_storages() {
             place = {memory, 0, offset};
             return {};
         };
-        if (storage.moves) {
+        if (storage.scratch) {
+            place = shared;
+        } else if (storage.moves) {
             place = {FrozenMemory::Moving, out_.pointers++, 0};
         } else if (storage.base.valid()) {
             continue;

@@ -82,6 +82,7 @@ loop::FrozenCall Freezer::make_call(const loop::PlanStep& step) {
     if (fresh) out_.kernels.push_back({kernel, step.label});
     call.kernel = found->second;
     for (const StorageId id : kernel.arguments) {
+        call.alone |= id.valid() && plan_.storages[id].scratch;
         call.places.push_back(id.valid() ? at(id) : FrozenPlace{FrozenMemory::Flag, 0, 0});
     }
     return call;

@@ -91,23 +91,20 @@ Result<void> Engine::make_plan(Code& code) {
                                        .verify = options_.verify};
     codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
-    const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty();
-    std::string source;
-    if (keeps) {
-        source = loop::plan_source(state_.program(), state_.known_extents(), options);
-        const bool found = find_plan(code, source);
-        shared_->times().plan += watch.lap();
-        if (found) return {};
-    }
-    // Code is made once, so all processors may help.
-    const int threads = std::max(options_.threads, std::min(usable_processors(), kMostCompilers));
-    {
-        // The code generator is large, and is needed after planning.
-        std::optional<std::jthread> loader;
-        if (threads > 1) loader.emplace([&] { compiler.preload(); });
-        code.plan = loop::make_plan(state_.program(), state_.known_extents(), options);
-        find_packers(code);
-    }
+    loop::Target target = shared_->target();
+    target.threads = options_.threads;
+    code->plan = loop::make_plan(state_.program(),
+                                 state_.known_extents(),
+                                 {.target = target,
+                                  .fuse = options_.fuse,
+                                  .numerics = options_.compiler.numerics,
+                                  .accumulate = options_.run.accumulate,
+                                  .least_steps = options_.least_steps,
+                                  .least_gain = options_.least_gain,
+                                  .window_share = options_.window_share,
+                                  .apart = options_.guarded,
+                                  .log = &shared_->log(),
+                                  .verify = options_.verify});
     shared_->times().plan += watch.lap();
     LEMMA_TRY(go_on(state_.control()));
     std::vector<loop::ScheduledKernel*> kernels;

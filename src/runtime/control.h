@@ -20,13 +20,15 @@ namespace lemma::runtime {
 
 // Instead of a piece of memory: an i64 that a kernel sets to 1 if an index leaves its tensor.
 inline constexpr size_t kFlag = SIZE_MAX;
+// Likewise: memory that a thread uses for one item after the other (Executable::set_scratch).
+inline constexpr size_t kScratch = SIZE_MAX - 1;
 
 struct Loop;
 struct Branch;
 
 struct KernelCall {
     KernelFunction kernel = nullptr;
-    std::vector<size_t> buffers;  // pieces of memory, or kFlag
+    std::vector<size_t> buffers;  // pieces of memory, kFlag or kScratch
     int64_t items = 1;
     // Of one item: estimated by the engine, then measured by the runs.
     mutable double seconds = 1e-6;

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "runtime/control.h"
 #include "runtime/memory.h"
+#include "runtime/scratch.h"
 #include "runtime/thread_pool.h"
 
 namespace lemma::runtime {
@@ -26,6 +27,8 @@ public:
     Result<void> give_memory(size_t moving, int64_t bytes);
     // Memory borrowed from the caller; steps only read it.
     void lend_memory(size_t moving, const void* data) { move(moving, const_cast<void*>(data)); }
+    // The memory of kScratch: so many bytes for each thread.
+    Result<void> set_scratch(int64_t bytes);
     // Frees memory that no step uses any more.
     void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }
@@ -69,6 +72,7 @@ private:
     }
 
     ThreadPool pool_;
+    ScratchMemory scratch_;
     bool guarded_;
     std::vector<Memory> owned_;  // by piece; empty for an alias
     std::vector<void*> pieces_;

@@ -454,6 +454,9 @@ void ModelEmitter::emit(const loop::FrozenCall& call) {
     }
     if (call.items) {
         emit_parallel(kernels_[call.kernel], load({*call.items, tensor::DType::I64}));
+    } else if (call.alone) {
+        b_.CreateCall(
+            piece_type_, kernels_[call.kernel], {buffers_, number(0), number(kernel.items)});
     } else if (kernel.items > 0) {
         emit_items(kernels_[call.kernel], kernel.items);
     }

@@ -113,10 +113,10 @@ private:
             fmt::format("void* const p[] = {{{}}};",
                         pointers.empty() ? "0" : fmt::format("{}", fmt::join(pointers, ", "))));
         const int64_t items = plan_.kernels[call.kernel].kernel.function.items;
-        lines_.put(
-            fmt::format("call(r, {}, {}, p);",
-                        kernels_[call.kernel],
-                        call.items ? number({*call.items, DType::I64}) : fmt::format("{}", items)));
+        const std::string count =
+            call.items ? number({*call.items, DType::I64}) : fmt::format("{}", items);
+        lines_.put(call.alone ? fmt::format("{}(p, 0, {});", kernels_[call.kernel], count)
+                              : fmt::format("call(r, {}, {}, p);", kernels_[call.kernel], count));
         if (checks) fail_if("r->flag", call.error);
         lines_.close();
     }

@@ -59,6 +59,7 @@ struct Target {
     int64_t vector_bytes = 64;
     int64_t registers = 32;
     int64_t l2_bytes = int64_t{2} << 20;
+    int64_t threads = 1;  // decides about the size of items, never about results
 
     uint16_t lanes() const { return static_cast<uint16_t>(vector_bytes / 4); }
 };

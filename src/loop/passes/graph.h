@@ -20,6 +20,8 @@ namespace lemma::loop {
 constexpr int32_t kLeastSteps = 4096;
 // Products of one operand are merged if the separate products take this many times as long.
 constexpr double kLeastGain = 1.04;
+// A sum over windows on transformed tiles must take at most this share of the time of a plain sum.
+constexpr double kWindowShare = 0.92;
 
 // The kinds of groups. Passes see the stages of compiled groups only; any other group is one
 // operation.
@@ -65,6 +67,7 @@ struct StageGraph {
     TensorSet constants;                // values that no run changes
     TensorSet results;                  // outputs and values of updates
     TensorSet padded;                   // elements that are never written are zero
+    TensorSet scratch;                  // memory of an item; each thread has its own
     uint32_t next_tensor = 0;           // for tensors that passes add
     int32_t least_steps = kLeastSteps;  // as in PlanOptions
     int64_t lanes = 16;                 // floats in a vector of the target

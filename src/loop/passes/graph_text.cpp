@@ -167,19 +167,26 @@ std::string vars_text(const std::vector<VarId>& vars) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string window_text(const Window& window) {
+    std::vector<VarId> points;
+    for (const Window::Axis& axis : window.axes) points.push_back(axis.point);
+    return fmt::format(
+        ", F({}, 3) of {} tiles along [{}]", window.outputs, window.tiles, vars_text(points));
+}
+
 std::string contraction_text(const Contraction& c) {
-    return fmt::format("  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{})\n",
-                       c.product ? "sum of products" : "pairs",
-                       c.lane.value,
-                       c.lane_in_a  ? " of both"
-                       : c.in_place ? " in place"
-                                    : "",
-                       vars_text(c.points),
-                       vars_text(c.batch),
-                       vars_text(c.reduced),
-                       c.vectors,
-                       c.rows,
-                       c.columns);
+    return fmt::format(
+        "  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{}){}\n",
+        c.product ? "sum of products" : "pairs",
+        c.lane.value,
+        c.lane_in_a ? " of both" : "",
+        vars_text(c.points),
+        vars_text(c.batch),
+        vars_text(c.reduced),
+        c.vectors,
+        c.rows,
+        c.columns,
+        c.window ? window_text(*c.window) : "");
 }
 
 std::string rows_text(const RowGroup& rows) {

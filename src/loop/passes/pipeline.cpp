@@ -10,6 +10,7 @@
 #include "loop/passes/contraction/pack.h"
 #include "loop/passes/contraction/split.h"
 #include "loop/passes/contraction/squares.h"
+#include "loop/passes/contraction/windows.h"
 #include "loop/passes/fusion/fuse.h"
 #include "loop/passes/fusion/fuse_dynamic.h"
 #include "loop/passes/fusion/hoist.h"
@@ -53,6 +54,9 @@ int hoist(RegionGraph& region, const PassOptions&) {
 }
 int siblings(RegionGraph& region, const PassOptions& options) {
     return merge_siblings(region.graph, options.target, options.least_gain);
+}
+int windows(RegionGraph& region, const PassOptions& options) {
+    return find_windows(region.graph, options.target, options.numerics, options.window_share);
 }
 int layout(RegionGraph& region, const PassOptions&) {
     region.layouts = choose_layouts(region.graph, region.fixed);
@@ -123,7 +127,9 @@ const std::vector<Pass>& pipeline() {
          "sums that pay as tiles are known"},
         {"fold", kOptimise, {"contract"}, on_graph<fold_scales>,
          "scales by channel are part of the weights"},
-        {"layout", kOptimise, {"contract", "boundary"}, layout,
+        {"windows", kOptimise, {"contract"}, windows,
+         "sums over windows that pay on transformed tiles are known"},
+        {"layout", kOptimise, {"contract", "windows", "boundary"}, layout,
          "tensors are laid out for contractions"},
         {"concat", kOptimise, {"layout"}, on_region<find_insertions>,
          "parts along inner axes lie in the whole"},

@@ -15,6 +15,7 @@ struct PassOptions {
     Target target;
     Numerics numerics = Numerics::Default;
     double least_gain = kLeastGain;
+    double window_share = kWindowShare;
     bool verify = false;  // run verify.h after each pass
 };
 

@@ -91,6 +91,7 @@ struct FrozenCall {
     std::vector<FrozenPlace> places;         // of the buffers of the function
     FrozenError error = FrozenError::Index;  // if the flag is set
     std::optional<FrozenPlace> items = {};   // an i64; missing: those of the function
+    bool alone = false;                      // the items share memory: one thread runs them all
 };
 
 // Writes zeros to `bytes` bytes, times the i64 at `count`.

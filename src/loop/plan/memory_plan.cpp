@@ -34,7 +34,8 @@ public:
         for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
             const Storage& storage = plan_.storages[make_id<StorageId>(i)];
             const bool own = !storage.base.valid() && !storage.moves;
-            const bool fits = own && storage.role == StorageRole::Computed && !storage.needs_zeros;
+            const bool fits = own && storage.role == StorageRole::Computed &&
+                              !storage.needs_zeros && !storage.scratch;
             if (fits && lives_[i].first != SIZE_MAX) shared.push_back(lives_[i]);
         }
         if (!apart) {

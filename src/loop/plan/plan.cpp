@@ -183,6 +183,7 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
     storage.role = role_of(scope, id);
     storage.dtype = scope.graph.dtypes.at(id);
     Layout layout = layout_of(scope, id, storage.elements);
+    storage.scratch = scope.graph.scratch.contains(id);
     storage.needs_zeros = scope.layouts.halos.contains(id) || scope.graph.padded.contains(id);
     if (id.value < program_.tensors.size()) storage.tensor = id;
     if (const auto parent = scope.parents.find(id); parent != scope.parents.end()) {
@@ -253,14 +254,16 @@ void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group
     for (const Stage& stage : group.stages) {
         PlanStep step;
         step.once = group.once;
+        const bool window = group.contraction && group.contraction->window;
+        const auto schedule = window ? schedule_window : schedule_contraction;
         step.kind =
             group.contraction
-                ? schedule_contraction(
+                ? schedule(
                       stage, *group.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
         ScheduledKernel& kernel = *step.kernel();
         kernel.function.anywhere = group.once;  // it may read the bytes of a file
-        if (group.contraction) {
+        if (group.contraction && !window) {
             offer_narrower(kernel,
                            stage,
                            *group.contraction,
@@ -291,8 +294,11 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     for (const ir::OpId id : operations) add_operation(scope, id);
     PassLog* const log = options_.log;
     if (log && log->wants("stages")) log->text += print(scope);
-    const PassOptions passes{
-        options_.target, options_.numerics, options_.least_gain, options_.verify};
+    const PassOptions passes{options_.target,
+                             options_.numerics,
+                             options_.least_gain,
+                             options_.window_share,
+                             options_.verify};
     run_passes(PassPhase::Stages, scope, passes, log);
     if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);
     place_groups(scope);

@@ -34,6 +34,7 @@ struct Storage {
     int64_t offset = -1;       // in the arena; -1: separate memory
     bool only_once = false;    // not needed after the steps that run once
     bool needs_zeros = false;  // parts that no step writes are read as zero
+    bool scratch = false;      // of one item of one step: each thread has its own
     // The storage that contains this one; then this one has no separate memory.
     StorageId base;
     int64_t begin = 0;  // its first element in the base
@@ -175,6 +176,7 @@ struct PlanOptions {
     ir::Accumulate accumulate = ir::Accumulate::F64;  // F32 needs strict numerics
     int32_t least_steps = kLeastSteps;                // of a tiled sum
     double least_gain = kLeastGain;                   // of merged products; 0: always merge
+    double window_share = kWindowShare;               // of sums over windows; 0: plain sums
     bool apart = false;                               // computed tensors share no memory
     bool integer_powers = false;                      // kernels may have Op::Pow of ints
     PassLog* log = nullptr;                           // may be missing

@@ -12,6 +12,17 @@ namespace {
 
 constexpr int64_t kFewApart = 4;  // elements that are picked from whole vectors
 
+// Whether two writes of a tensor never meet, because an index is a different constant.
+bool are_apart(const StagePool& pool, const StageWrite& a, const StageWrite& b) {
+    for (size_t axis = 0; axis < a.index.size(); ++axis) {
+        const Expr& one = pool[a.index[axis]];
+        const Expr& other = pool[b.index[axis]];
+        const bool constant = one.op == Op::Constant && other.op == Op::Constant;
+        if (constant && one.integer != other.integer) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 bool any_order(const Stage& stage, const StagePool& pool) {
@@ -20,7 +31,8 @@ bool any_order(const Stage& stage, const StagePool& pool) {
         const WriteShape shape = write_shape(stage, write, pool);
         if (!shape.injective) return false;
         for (size_t k = 0; k < i; ++k) {
-            if (stage.writes[k].tensor == write.tensor) return false;
+            const StageWrite& other = stage.writes[k];
+            if (other.tensor == write.tensor && !are_apart(pool, other, write)) return false;
         }
         const bool last_counts = !accumulates(stage) && shape.vars.size() != stage.loops.size();
         if (last_counts) return false;

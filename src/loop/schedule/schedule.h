@@ -57,6 +57,21 @@ ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
                               const BufferViews& places,
                               const Target& target);
 
+// A sum of products over a window of three taps along one or two axes, as a few products of
+// transformed tiles (Winograd's minimal filtering, winograd.h). The kernel transforms a block of
+// tiles into scratch memory, multiplies there, and transforms the totals back.
+struct Window {
+    struct Axis {
+        VarId point, tap;  // A is read at point + tap
+    };
+    std::vector<Axis> axes;  // outermost first
+    VarId channel;           // the other summed variable
+    int64_t outputs = 2;     // of a tile along each axis
+    int64_t tiles = 1;       // of a block
+    int64_t groups = 1;      // of blocks along the lane variable, one for each item
+    ir::TensorId scratch;    // transformed tiles and their totals; each thread has its own
+};
+
 // A sum O[…] = sum(f(A[…], B[…])), mostly of products, and the roles of its variables. A is an
 // element of a tensor, B any value without it. B is packed in the order of the kernel's accesses,
 // and is a separate tensor; or it is an element of a tensor, too, and is read in place.
@@ -86,9 +101,9 @@ struct Contraction {
     int64_t cut_steps = 0;
     bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
     bool batch_inside = false;    // likewise all batches
-
-    // The operand that may reach over its tensor: a halo of zeros surrounds it.
-    ExprId surrounded() const { return in_place ? b : a; }
+    // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a
+    // tile, channel, vectors * lanes].
+    std::optional<Window> window;
 };
 
 // Orders the variables as the kernel walks them, and chooses the tile.
@@ -108,6 +123,23 @@ ScheduledKernel schedule_contraction(const Stage& stage,
                                      StagePool& pool,
                                      const BufferViews& places,
                                      const Target& target);
+
+// The window of the contraction with tiles of so many outputs along each axis, if it has one.
+std::optional<Window> find_window(const Stage& stage,
+                                  const StagePool& pool,
+                                  const Contraction& contraction,
+                                  int64_t outputs);
+// Chooses the blocks of a contraction with a window. Returns its cost in cycles on one thread.
+double choose_window(const StagePool& pool, const Target& target, Contraction& contraction);
+// The cost of the same sum without transformed tiles.
+double direct_cost(const StagePool& pool, const Target& target, const Contraction& contraction);
+// The elements of its scratch memory.
+int64_t scratch_elements(const StagePool& pool, const Target& target, const Contraction& c);
+ScheduledKernel schedule_window(const Stage& stage,
+                                const Contraction& contraction,
+                                StagePool& pool,
+                                const BufferViews& places,
+                                const Target& target);
 
 // Offers narrower forms of the kernel. They need the pool after planning.
 void offer_narrower(ScheduledKernel& kernel,

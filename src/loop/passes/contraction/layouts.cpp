@@ -82,14 +82,22 @@ private:
         int64_t longest = kFewChannels;
         for (const VarId var : c.reduced) {
             for (size_t axis = 0; axis < a.args.size(); ++axis) {
-                const Expr& index = pool_[a.args[axis]];
-                const bool whole = index.op == Op::Var && index.integer == var.value;
-                if (!whole || pool_.extent(var) <= longest) continue;
+                if (!is_channel(a.args[axis], var, c) || pool_.extent(var) <= longest) continue;
                 longest = pool_.extent(var);
                 best = axis;
             }
         }
         if (best) result_.innermost[id] = *best;
+    }
+    // Whether the index is the variable, maybe in a group of channels.
+    bool is_channel(ExprId index, VarId var, const Contraction& c) const {
+        const auto affine = pool_.affine(index);
+        if (!affine || pool_[index].op == Op::Assume) return false;
+        const auto& terms = affine->terms;
+        if (std::ranges::find(terms, AddressTerm{var, 1}) == terms.end()) return false;
+        return std::ranges::all_of(terms, [&](const AddressTerm& term) {
+            return term.var == var || std::ranges::find(c.batch, term.var) != c.batch.end();
+        });
     }
     // Element-wise and pooling stages keep the layout of their inputs.
     void follow_inputs(const FusionGroup& group) {
@@ -113,8 +121,13 @@ private:
         }
     }
 
-    bool reaches_over(const Expr& a) const {
-        return std::ranges::any_of(a.args,
+    bool reaches_over(const Contraction& c) const {
+        const Expr& a = pool_[c.a];
+        Halo halo;
+        widen_halo(pool_, c, graph_.shapes.at(tensor_of(a)), halo);
+        const auto positive = [](int64_t extent) { return extent > 0; };
+        return std::ranges::any_of(halo.above, positive) ||
+               std::ranges::any_of(a.args,
                                    [&](ExprId index) { return pool_[index].op == Op::Assume; });
     }
     // Operands with a fixed layout get a copy, which can have a halo. So do those that are read in
@@ -128,14 +141,13 @@ private:
                 const Contraction& c = *group.contraction;
                 const Expr a = pool_[c.surrounded()];
                 const ir::TensorId id = tensor_of(a);
-                const bool wanted = reaches_over(a) || c.lane_in_a;
-                if ((wanted && fixed_.contains(id)) || (c.in_place && sideways.contains(id))) {
-                    const auto axis = inner_axis(c);
-                    ir::TensorId& copy = copies[{id.value, axis}];
-                    if (!copy.valid()) {
-                        copy = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
-                        groups.push_back(copy_group(group, id, copy));
-                        if (axis) result_.innermost[copy] = *axis;
+                const bool wanted =
+                    reaches_over(*group.contraction) || group.contraction->lane_in_a;
+                if (wanted && fixed_.contains(id)) {
+                    if (!copies.contains(id)) {
+                        copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                        groups.push_back(copy_group(group, id, copies[id]));
+                        put_lane_innermost(*group.contraction, copies[id]);
                     }
                     replace_operand(group, copy);
                 }
@@ -374,10 +386,10 @@ private:
         find_reads(graph_, group);
     }
     void add_halo(const FusionGroup& group) {
-        const Expr a = pool_[group.contraction->surrounded()];
-        if (!reaches_over(a)) return;
-        const ir::TensorId id = tensor_of(a);
-        widen_halo(pool_, a, result_.halos[id]);
+        const Contraction& c = *group.contraction;
+        if (!reaches_over(c)) return;
+        const ir::TensorId id = tensor_of(pool_[c.a]);
+        widen_halo(pool_, c, graph_.shapes.at(id), result_.halos[id]);
     }
 
     StageGraph& graph_;

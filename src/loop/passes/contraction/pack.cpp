@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/contraction/pack.h"
 
+#include <algorithm>
+
+#include "loop/schedule/winograd.h"
+
 namespace lemma::loop {
 
 namespace {
+
+// The weights of each position in a tile, rounded once.
+std::vector<ExprId> transformed_weights(StageGraph& graph, const Window& window, ExprId weight) {
+    Builder& build = graph.pool.build;
+    const Filtering& by = filtering(window.outputs);
+    std::vector<ExprId> values = {weight};
+    for (const Window::Axis& axis : window.axes) {
+        std::vector<ExprId> next;
+        for (const ExprId value : values) {
+            for (int64_t tap = 0; tap < kTaps; ++tap) {
+                next.push_back(graph.pool.substitute(value, {{axis.tap, build.integer(tap)}}));
+            }
+        }
+        values = std::move(next);
+    }
+    for (ExprId& value : values) value = build.cast(value, Kind::F64);
+    values = along_axes(
+        std::move(values),
+        window.axes.size(),
+        kTaps,
+        by.size(),
+        [&](const std::vector<ExprId>& line) { return transform(build, by.weights, line); });
+    for (ExprId& value : values) value = build.cast(value, Kind::F32);
+    return values;
+}
 
 FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& target) {
     Contraction& c = *group.contraction;
@@ -31,7 +60,13 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
         with[var] = add(pool.extent(var));
     }
     const ExprId block = add(c.blocks);
-    for (const VarId var : c.reduced) with[var] = add(pool.extent(var));
+    const size_t position = shape.size();
+    if (c.window) {
+        add(1);
+        with[c.window->channel] = add(pool.extent(c.window->channel));
+    } else {
+        for (const VarId var : c.reduced) with[var] = add(pool.extent(var));
+    }
     const int64_t width = c.vectors * target.lanes();
     const ExprId lane = add(width);
     ExprId channel =
@@ -44,11 +79,17 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
     with[c.lane] = channel;
     ExprId value = c.b;
     if (group.weight_factor.valid()) value = build.make(Op::Mul, {value, group.weight_factor});
-    write.value = pool.substitute(value, with);
+    std::vector<ExprId> values =
+        c.window ? transformed_weights(graph, *c.window, value) : std::vector<ExprId>{value};
+    shape[position] = c.window ? std::ssize(values) : shape[position];
     c.packed = graph.new_tensor(tensor::DType::F32, shape);
     write.tensor = c.packed;
     if (c.blocks * width > extent) graph.padded.insert(c.packed);
-    stage.writes.push_back(std::move(write));
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (c.window) write.index[position] = build.integer(static_cast<int64_t>(i));
+        write.value = pool.substitute(values[i], with);
+        stage.writes.push_back(write);
+    }
     FusionGroup made;
     made.op = group.op;
     made.label = group.label + " pack";
@@ -60,6 +101,21 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
     return made;
 }
 
+// Whether the channels of a point lie side by side.
+bool reads_channels(const StageGraph& graph, const BufferViews& places, const Contraction& c) {
+    const Expr& a = graph.pool[c.a];
+    return stride_of(graph.pool, places.at(tensor_of(a)), a.args, c.window->channel) == 1;
+}
+
+void add_scratch(StageGraph& graph, FusionGroup& group, const Target& target) {
+    Contraction& c = *group.contraction;
+    choose_window(graph.pool, target, c);
+    const int64_t elements = scratch_elements(graph.pool, target, c);
+    c.window->scratch = graph.new_tensor(tensor::DType::F32, {elements});
+    graph.scratch.insert(c.window->scratch);
+    group.writes.push_back(c.window->scratch);
+}
+
 }  // namespace
 
 int pack_weights(StageGraph& graph, const BufferViews& places, const Target& target) {
@@ -68,9 +124,13 @@ int pack_weights(StageGraph& graph, const BufferViews& places, const Target& tar
     for (FusionGroup& group : graph.groups) {
         if (group.contraction) {
             ++count;
-            choose_tile(group.stages[0], graph.pool, places, target, *group.contraction);
-        }
-        if (group.contraction && !group.contraction->in_place) {
+            Contraction& c = *group.contraction;
+            if (c.window && !reads_channels(graph, places, c)) c.window.reset();
+            if (c.window) {
+                add_scratch(graph, group, target);
+            } else {
+                choose_tile(group.stages[0], graph.pool, places, target, c);
+            }
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));
