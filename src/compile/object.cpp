@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
+#include "base/processors.h"
 #include "codegen/shared_object.h"
 #include "emit/fast/fast.h"
 #include "tensor/files/file_io.h"
@@ -27,7 +27,7 @@ Result<void> write_object(loop::FrozenPlan& plan,
                           const codegen::MachineTarget& target,
                           const ObjectOptions& options) {
     const auto compiler = codegen::Compiler::create_for(target, options.compiler);
-    const auto threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
+    const int threads = std::min(usable_processors(), 64);
     LEMMA_TRY(std::string bytes, compiler->object(plan, options.name, threads));
     const fs::path path(options.path);
     if (is_library(path)) {

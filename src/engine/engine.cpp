@@ -81,7 +81,7 @@ Result<Engine::Loaded*> Engine::add(CodeKey key, std::shared_ptr<const Code> cod
         loaded_.erase(std::ranges::min_element(
             loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
-    auto loaded = std::make_unique<Loaded>(std::move(code), options_.threads, options_.guarded);
+    auto loaded = std::make_unique<Loaded>(std::move(code), options_);
     LEMMA_TRY(allocate(*loaded));
     LEMMA_TRY(fill_state(*loaded));
     loaded->used = ++uses_;

@@ -25,6 +25,7 @@ namespace lemma::engine {
 struct EngineOptions {
     bool verify = false;  // as in loop::PlanOptions
     int threads = 1;
+    int processors = 0;  // for tests: as if there were so many; 0: those of the machine
     bool fuse = true;
     int32_t least_steps = loop::kLeastSteps;   // of a tiled sum
     double least_gain = loop::kLeastGain;      // of merged products; 0: always merge

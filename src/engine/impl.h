@@ -12,8 +12,12 @@
 namespace lemma::engine {
 
 struct Engine::Loaded {
-    Loaded(std::shared_ptr<const Code> of, int threads, bool guarded)
-        : code(std::move(of)), plan(code->plan), executable(threads, guarded) {}
+    Loaded(std::shared_ptr<const Code> of, const EngineOptions& options)
+        : code(std::move(of)),
+          plan(code->plan),
+          executable(options.threads,
+                     options.guarded,
+                     options.processors > 0 ? options.processors : usable_processors()) {}
 
     std::shared_ptr<const Code> code;
     const loop::Plan& plan;

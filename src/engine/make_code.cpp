@@ -148,7 +148,7 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
     Stopwatch watch;
     code->direct = is_direct(code->plan);
     LEMMA_TRY(allocate_constants(*code));
-    Loaded making(code, options_.threads, options_.guarded);
+    Loaded making(code, options_);
     LEMMA_TRY(allocate(making));
     LEMMA_TRY(fill_constants(making));
     LEMMA_TRY(run_once(making));

@@ -18,7 +18,8 @@ namespace lemma::runtime {
 class Executable {
 public:
     // Guarded: a kernel that touches memory outside of its buffers is stopped.
-    explicit Executable(int threads, bool guarded = false) : pool_(threads), guarded_(guarded) {}
+    explicit Executable(int threads, bool guarded = false, int processors = usable_processors())
+        : pool_(threads, processors), guarded_(guarded) {}
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);

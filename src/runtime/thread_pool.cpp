@@ -15,12 +15,17 @@ namespace lemma::runtime {
 namespace {
 
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 constexpr int kPauses = 32;               // then a waiting thread looks at the clock
 constexpr microseconds kAwake{150};       // then it sleeps, and its processor is free for others
 constexpr microseconds kAwakeBeside{20};  // likewise while other pools need the processors
 constexpr uint32_t kOwnShare = 8;         // a thread takes this part of its remaining range,
 constexpr uint32_t kStolenShare = 8;      // or this part of another one
+constexpr microseconds kStall{300};       // a longer wait may mean that a thread is suspended,
+constexpr int kStallTimes = 4;            // if it is also so many times the work before it
+constexpr int kLeastToSpare = 4;          // threads of which one may be left out
+constexpr milliseconds kPatience{20}, kMostPatience{1280};
 constexpr int64_t kMostUnits = 0xFFFF;
 constexpr int kMostThreads = 1023;
 constexpr uint32_t kRenewed = 1U << 20;  // rounds
@@ -79,7 +84,8 @@ ThreadPool::ThreadPool(int threads, int processors)
     : threads_(threads),
       most_(std::clamp(processors, 1, std::min(threads, kMostThreads))),
       processors_(processors),
-      parts_(std::make_unique<Worker[]>(static_cast<size_t>(most_))) {
+      parts_(std::make_unique<Worker[]>(static_cast<size_t>(most_))),
+      limit_(most_) {
     LEMMA_CHECK(threads >= 1);
     for (int part = 1; part < most_; ++part) {
         workers_.emplace_back([this, part] { work(part); });
@@ -104,7 +110,7 @@ ThreadPool::Run::~Run() {
 
 int ThreadPool::available() const {
     const int pools = std::max(1, pools_in_run.load(std::memory_order_relaxed));
-    return std::min(most_, std::max(1, processors_ / pools));
+    return std::min(limit_, std::max(1, processors_ / pools));
 }
 
 // ---- Workers ------------------------------------------------------------------------------------
@@ -222,6 +228,10 @@ void ThreadPool::wake_up_to(int behind) {
 
 double ThreadPool::run(const Job& job) {
     if (job.items <= 0) return 0;
+    if (limit_ < most_ && Clock::now() > until_) {
+        ++limit_;
+        until_ = Clock::now() + patience_;
+    }
     const int64_t unit = (job.items - 1) / kMostUnits + 1;
     const int64_t units = (job.items - 1) / unit + 1;
     const int64_t grain = std::clamp<int64_t>(job.grain / unit, 1, units);
@@ -254,10 +264,10 @@ double ThreadPool::run(const Job& job) {
     start_.round.store(round.packed());
     wake_up_to(static_cast<int>(threads));
     const uint32_t done = do_units(0, round);
-    const double spent = seconds(Clock::now() - begin);
-    wait_for_end(round);
+    const auto worked = Clock::now() - begin;
+    wait_for_end(round, worked);
     if (times_) add_times(begin, round);
-    return done > 0 ? spent / static_cast<double>(done * unit) : 0;
+    return done > 0 ? seconds(worked) / static_cast<double>(done * unit) : 0;
 }
 
 bool ThreadPool::is_over(const Round& round) const {
@@ -269,14 +279,27 @@ bool ThreadPool::is_over(const Round& round) const {
     return done == round.units;
 }
 
-void ThreadPool::wait_for_end(const Round& round) {
-    if (spin(kAwake, Clock::now(), [&] { return is_over(round); })) return;
+void ThreadPool::wait_for_end(const Round& round, Clock::duration worked) {
+    const auto begin = Clock::now();
+    if (spin(kAwake, begin, [&] { return is_over(round); })) return;
     while (!is_over(round)) {
         waiting_.store(1);
         if (is_over(round)) break;
         waiting_.wait(1);
     }
     waiting_.store(0);
+    const auto now = Clock::now();
+    if (now - begin > kStall && now - begin > kStallTimes * worked) learn_of_stall(now);
+}
+
+// The system has suspended a thread in the middle of its work, and the others had to wait. With a
+// thread less there is a processor for others, here or on the host of a virtual machine.
+void ThreadPool::learn_of_stall(Clock::time_point now) {
+    if (most_ < kLeastToSpare) return;
+    const bool again = now < until_ + patience_;
+    patience_ = again ? std::min(2 * patience_, kMostPatience) : kPatience;
+    until_ = now + patience_;
+    limit_ = std::max(limit_ - 1, most_ - std::max(1, most_ / 8));
 }
 
 void ThreadPool::add_times(Clock::time_point begin, const Round& round) {

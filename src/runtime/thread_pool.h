@@ -42,7 +42,8 @@ public:
 
     int threads() const { return threads_; }
     int usable_threads() const { return most_; }  // not more than there are processors
-    // The threads that a job may get now: other pools in a run get their share of the processors.
+    // The threads that a job may get now: other pools in a run get their share of the processors,
+    // and so does whoever has suspended one of the threads.
     int available() const;
 
     // Pools in a run share the processors.
@@ -115,7 +116,8 @@ private:
     uint32_t do_units(int part, const Round& round);
     void call(int part, Units units);
     bool is_over(const Round& round) const;
-    void wait_for_end(const Round& round);
+    void wait_for_end(const Round& round, Clock::duration worked);
+    void learn_of_stall(Clock::time_point now);
     void add_times(Clock::time_point begin, const Round& round);
 
     int threads_;
@@ -125,6 +127,10 @@ private:
     std::unique_ptr<Worker[]> parts_;
     Times* times_ = nullptr;
     uint32_t number_ = 0;  // of the last round
+    // After a stall, a job gets fewer threads for some time.
+    int limit_;
+    Clock::time_point until_;
+    std::chrono::milliseconds patience_{0};
     Start start_;
     alignas(64) std::atomic<uint32_t> waiting_{0};  // the caller sleeps until the job is over
     std::atomic<bool> stop_{false};

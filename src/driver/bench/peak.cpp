@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/processors.h"
 #include "runtime/memory.h"
 
 namespace lemma::driver {
@@ -76,7 +77,7 @@ double cpu_seconds() {
 // Counts the CPU time of each thread, so that other programs do not change the result.
 Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
     const loop::Target& target = compiler.target();
-    const auto cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+    const int cores = usable_processors();
     const int used = std::min(threads, cores);
     const PeakKernel kernel = make_kernel(target, used);
     loop::ScheduledKernel scheduled{kernel.function, {}, {}, {}};

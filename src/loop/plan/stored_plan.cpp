@@ -344,14 +344,14 @@ void fields(Archive& archive, like<PlanBranch, Archive>& branch) {
 
 template <class Archive>
 void fields(Archive& archive, like<PlanStep, Archive>& step) {
-    auto& [op, label, once, operations, reads, writes, kind] = step;
-    archive(op, label, once, operations, reads, writes, kind);
+    auto& [op, label, once, operations, wave, reads, writes, kind] = step;
+    archive(op, label, once, operations, wave, reads, writes, kind);
 }
 
 template <class Archive>
 void fields(Archive& archive, like<Plan, Archive>& plan) {
-    auto& [storages, places, dynamic_places, steps, regions, arena_bytes] = plan;
-    archive(storages, places, dynamic_places, steps, regions, arena_bytes);
+    auto& [storages, places, dynamic_places, steps, regions, arena_bytes, waves] = plan;
+    archive(storages, places, dynamic_places, steps, regions, arena_bytes, waves);
 }
 
 std::string plan_source(const ir::Program& program,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/processors.h"
 #include "serve/core/json_reader.h"
 
 namespace lemma::serve {
@@ -97,7 +98,7 @@ std::string log_line(const AccessRecord& record, AccessLog form) {
 
 int thread_count(const ServeOptions& options) {
     if (options.threads > 0) return options.threads;
-    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    return usable_processors();
 }
 
 Server::Server(const ServeOptions& options, std::unique_ptr<Registry> registry, std::string token)
