@@ -28,6 +28,7 @@
 #include "loop/passes/prepare/once.h"
 #include "loop/passes/prepare/order.h"
 #include "loop/passes/prepare/parts.h"
+#include "loop/passes/prepare/resample.h"
 #include "loop/passes/prepare/reshape.h"
 #include "loop/passes/prepare/unused.h"
 #include "loop/passes/prepare/zeros.h"
@@ -107,6 +108,8 @@ const std::vector<Pass>& pipeline() {
          "flat copies are not read"},
         {"unused", kOptimise, {"reshape"}, on_graph<drop_unused>,
          "every group is needed"},
+        {"resample", kOptimise, {"unused"}, on_graph<separate_axes>,
+         "interpolations take one axis at a time"},
         {"lift", kOptimise, {"unused", "boundary"}, on_region<lift_sums>,
          "sums over items are before the loop"},
         {"exact", kOptimise, {"unused"}, on_graph<compute_exactly>,
