@@ -10,6 +10,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -35,6 +39,9 @@ constexpr Level kLevels[] = {
 struct Host {
     std::vector<std::string_view> levels;
     std::string identity;
+    bool byte_dots = false;
+    bool byte_tiles = false;
+    bool bf16_tiles = false;
 };
 
 #if defined(__x86_64__)
@@ -84,6 +91,17 @@ std::string identity_of_host() {
     return text;
 }
 
+// Asks the system to save tile registers for this process. It is an error on older systems.
+bool allow_tiles() {
+#ifdef __linux__
+    constexpr long kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM
+    constexpr long kTileData = 18;
+    return ::syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+    return false;
+#endif
+}
+
 // Queries the processor and the system directly. The compiler's built-in check would do so at every
 // start of the program, which is slow on a virtual machine.
 Host ask_host() {
@@ -98,7 +116,14 @@ Host ask_host() {
     host.levels.emplace_back("avx2");
     const bool avx512 =
         (kept & 0xE0) == 0xE0 && (more.b & bit_AVX512F) != 0 && (more.b & bit_AVX512VL) != 0;
-    if (avx512) host.levels.emplace_back("avx512");
+    if (!avx512) return host;
+    host.levels.emplace_back("avx512");
+    host.byte_dots = (more.c & bit_AVX512VNNI) != 0;
+    constexpr unsigned kBf16Tiles = 1U << 22, kTiles = 1U << 24, kByteTiles = 1U << 25;
+    constexpr unsigned kKeptTiles = 0x60000;
+    const bool tiles = (kept & kKeptTiles) == kKeptTiles && (more.d & kTiles) != 0 && allow_tiles();
+    host.byte_tiles = tiles && (more.d & kByteTiles) != 0;
+    host.bf16_tiles = tiles && (more.d & kBf16Tiles) != 0;
     return host;
 }
 
@@ -148,11 +173,16 @@ Result<MachineTarget> find_target(const std::string& name) {
         MachineTarget target = target_of(*best);
         target.whole_host = true;
         target.identity += host().identity;
+        target.schedule.byte_dots = true;
+        target.has_byte_dots = host().byte_dots;
+        target.schedule.byte_tiles = host().byte_tiles;
+        target.schedule.bf16_tiles = host().bf16_tiles;
         return target;
     }
     for (const Level& level : kLevels) {
         if (name != level.name) continue;
         MachineTarget target = target_of(level);
+        target.schedule.byte_dots = true;
         // Code for another kind of processor can be made, but not run.
         if (!target.runs_here && name != "aarch64") {
             return std::unexpected(Error{fmt::format("this processor has no `{}`", name)});

@@ -14,8 +14,9 @@ struct MachineTarget {
     bool whole_host = false;  // all features of this processor, not only those of the name
     bool runs_here = true;    // runs in this process
     bool has_fma = true;
-    loop::Target schedule;  // the facts for schedules
-    std::string identity;   // everything that affects the code
+    bool has_byte_dots = false;  // an instruction for loop::Op::DotBytes
+    loop::Target schedule;       // the facts for schedules
+    std::string identity;        // everything that affects the code
 };
 
 // An empty name means all features of this processor. An error if there is no such target, or if

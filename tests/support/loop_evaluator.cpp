@@ -6,10 +6,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/match.h"
 #include "ir/program/lane_math.h"
+#include "loop/ir/dots.h"
 
 namespace lemma::testing {
 
@@ -38,9 +40,18 @@ public:
           fused_(fma == Fma::Fused),
           buffers_(buffers),
           vars_(function.vars.size()),
-          locals_(f_.locals.size()) {
+          locals_(f_.locals.size()),
+          tiles_(f_.tiles.size()) {
+        // Scratch memory lies behind the arguments while the function runs.
+        for (size_t i = f_.argument_count(); i < f_.buffers.size(); ++i) {
+            const loop::Buffer& own = f_.buffers[i];
+            buffers_.push_back(tensor::Tensor::zeros(own.dtype, {own.scratch}).value());
+        }
         for (size_t i = 0; i < locals_.size(); ++i) locals_[i].resize(f_.locals[i].type.lanes);
     }
+
+    ~Evaluator() { buffers_.resize(f_.argument_count()); }
+    Evaluator(const Evaluator&) = delete;
 
     Result<void> run(int64_t begin, int64_t end) {
         for (int64_t item = begin; item < end && trouble_.empty(); ++item) {
@@ -75,7 +86,8 @@ private:
                 [&](const loop::Set& s) { locals_[s.local.value] = value(s.value); },
                 [&](const loop::Let& s) { value(s.value); },
                 [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
-                [&](const loop::Prefetch&) {});
+                [&](const loop::Prefetch&) {},
+                [&](const loop::TileStmt& s) { tile(s); });
         }
     }
     void all(const loop::For& s) {
@@ -111,8 +123,54 @@ private:
         const Value wanted = value(mask);
         return !wanted[wanted.size() > 1 ? lane : 0].integer;
     }
+    // The bytes from the element on; none and an error if they are out of bounds.
+    std::byte* bytes(loop::BufferId buffer, const Address& address, int64_t ahead, int64_t count) {
+        tensor::Tensor& from = buffers_[buffer.value];
+        const auto at = element(buffer, address, 0);
+        if (!at) return nullptr;
+        const int64_t begin = (*at + ahead) * tensor::dtype_size(from.dtype());
+        if (begin >= 0 && begin + count <= std::ssize(from.bytes())) return &from.bytes()[begin];
+        trouble_ = fmt::format("bytes {} to {} of {} in buffer {}",
+                               begin,
+                               begin + count,
+                               from.bytes().size(),
+                               buffer.value);
+        return nullptr;
+    }
+    void tile(const loop::TileStmt& s) {
+        const loop::TileRegister shape = f_.tiles[static_cast<size_t>(s.tile)];
+        loop::TileData& to = tiles_[static_cast<size_t>(s.tile)];
+        if (s.action == loop::TileAction::Dot) {
+            return loop::multiply_tiles({.products = s.products,
+                                         .rows = shape.rows,
+                                         .columns = shape.bytes / 4,
+                                         .groups = f_.tiles[static_cast<size_t>(s.b)].rows},
+                                        tiles_[static_cast<size_t>(s.a)],
+                                        tiles_[static_cast<size_t>(s.b)],
+                                        to);
+        }
+        const bool store = s.action == loop::TileAction::Store;
+        if (!store) to = {};
+        if (s.action == loop::TileAction::Zero) return;
+        for (int row = 0; row < shape.rows; ++row) {
+            std::byte* const memory = bytes(s.buffer, s.address, row * s.stride, shape.bytes);
+            if (!memory) return;
+            const auto count = static_cast<size_t>(shape.bytes);
+            std::memcpy(store ? memory : to.row(row), store ? to.row(row) : memory, count);
+        }
+    }
     Value load(const Expr& e) {
         Value result(e.type.lanes);
+        if (e.type.kind == Kind::I32) {
+            const std::byte* const first =
+                bytes(e.buffer, e.address, 0, static_cast<int64_t>(result.size()) * 4);
+            for (size_t lane = 0; first && lane < result.size(); ++lane) {
+                int32_t four = 0;
+                std::memcpy(&four, first + lane * 4, sizeof four);
+                result[lane].integer = four;
+            }
+            return result;
+        }
         const tensor::Tensor& from = buffers_[e.buffer.value];
         for (size_t lane = 0; lane < result.size(); ++lane) {
             if (is_masked(e.mask, lane)) continue;
@@ -204,6 +262,10 @@ private:
             default:
                 break;
         }
+        if (e.op == Op::DotBytes) {
+            return {0, loop::dot_bytes(a[0].integer, a[1].integer, a[2].integer, e.integer)};
+        }
+        if (e.type.kind == Kind::I32) return {0, static_cast<int32_t>(of_integers(e, a))};
         if (!e.type.real()) return {0, of_integers(e, a)};
         const double result = of_reals(e, a);
         return {e.type.kind == Kind::F32 ? static_cast<float>(result) : result, 0};
@@ -227,6 +289,8 @@ private:
         switch (to) {
             case Kind::Bool:
                 return {0, real ? a.real != 0 : a.integer != 0};
+            case Kind::I32:
+                return {0, real ? loop::to_int32(a.real) : static_cast<int32_t>(a.integer)};
             case Kind::Int:
                 return {0, real ? saturated(a.real) : a.integer};
             case Kind::F32:
@@ -408,6 +472,7 @@ private:
     std::vector<tensor::Tensor>& buffers_;
     std::vector<int64_t> vars_;
     std::vector<Value> locals_;
+    std::vector<loop::TileData> tiles_;
     std::unordered_map<ExprId, Value, IdHash> values_;
     std::vector<ExprId> log_;
     std::string trouble_;

@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 #include "base/match.h"
+#include "codegen/llvm/emit_dots.h"
+#include "loop/ir/bounds.h"
 
 namespace lemma::codegen {
 
@@ -54,6 +56,7 @@ private:
         bound_[var.value] = ++bindings_;
     }
     void emit_store(const loop::StoreStmt& s);
+    void emit_tile(const loop::TileStmt& s);
     // Runs the body with a copy of the value table, because values of the body are not defined
     // after it.
     template <class Body>
@@ -145,6 +148,8 @@ llvm::Type* Emitter::scalar_type(Kind kind) {
     switch (kind) {
         case Kind::Bool:
             return b_.getInt1Ty();
+        case Kind::I32:
+            return b_.getInt32Ty();
         case Kind::Int:
             return i64_;
         case Kind::F32:
@@ -172,7 +177,8 @@ llvm::Type* Emitter::memory_type(DType dtype) {
 
 // Buffers are arguments of a separate function, because LLVM's `noalias` applies to arguments only.
 void Emitter::emit(const std::string& name) {
-    std::vector<llvm::Type*> parameters(f_.buffers.size(), pointer_);
+    const size_t arguments = f_.argument_count();
+    std::vector<llvm::Type*> parameters(arguments, pointer_);
     parameters.push_back(i64_);
     parameters.push_back(i64_);
     auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
@@ -180,13 +186,21 @@ void Emitter::emit(const std::string& name) {
         llvm::Function::Create(signature, llvm::Function::InternalLinkage, name + ".body", module_);
     inner_->addFnAttr(llvm::Attribute::NoInline);
     inner_->addFnAttr(llvm::Attribute::NoUnwind);
-    for (unsigned i = 0; i < f_.buffers.size(); ++i) {
+    for (unsigned i = 0; i < arguments; ++i) {
         inner_->addParamAttr(i, llvm::Attribute::NoAlias);
         buffers_.push_back(inner_->getArg(i));
     }
-    const auto count = static_cast<unsigned>(f_.buffers.size());
+    const auto count = static_cast<unsigned>(arguments);
     b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", inner_));
     for (const loop::Local& local : f_.locals) locals_.push_back(b_.CreateAlloca(type(local.type)));
+    for (size_t i = arguments; i < f_.buffers.size(); ++i) {
+        const loop::Buffer& own = f_.buffers[i];
+        Value* const elements = number(own.scratch);
+        auto* const memory = b_.CreateAlloca(memory_type(own.dtype), elements);
+        memory->setAlignment(llvm::Align(loop::kTileBytes));
+        buffers_.push_back(memory);
+    }
+    if (!f_.tiles.empty()) configure_tiles(b_, f_.tiles);
     auto* const loop = llvm::BasicBlock::Create(context_, "item", inner_);
     auto* const exit = llvm::BasicBlock::Create(context_, "exit", inner_);
     auto* const entry = b_.GetInsertBlock();
@@ -200,6 +214,7 @@ void Emitter::emit(const std::string& name) {
     item->addIncoming(next, b_.GetInsertBlock());
     b_.CreateCondBr(b_.CreateICmpSLT(next, inner_->getArg(count + 1)), loop, exit);
     b_.SetInsertPoint(exit);
+    if (!f_.tiles.empty()) release_tiles(b_);
     b_.CreateRetVoid();
     emit_entry(name, inner_);
 }
@@ -211,7 +226,7 @@ void Emitter::emit_entry(const std::string& name, llvm::Function* inner) {
     outer->addFnAttr(llvm::Attribute::NoUnwind);
     b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", outer));
     std::vector<Value*> arguments;
-    for (size_t i = 0; i < f_.buffers.size(); ++i) {
+    for (size_t i = 0; i < f_.argument_count(); ++i) {
         Value* const at = b_.CreateConstInBoundsGEP1_64(pointer_, outer->getArg(0), i);
         arguments.push_back(b_.CreateLoad(pointer_, at));
     }
@@ -236,8 +251,16 @@ void Emitter::block(const loop::Block& statements) {
                 b_.CreateIntrinsic(llvm::Intrinsic::prefetch,
                                    {pointer_},
                                    {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
-            });
+            },
+            [&](const loop::TileStmt& s) { emit_tile(s); });
     }
+}
+
+void Emitter::emit_tile(const loop::TileStmt& s) {
+    const bool memory = s.action == loop::TileAction::Load || s.action == loop::TileAction::Store;
+    if (!memory) return codegen::emit_tile(b_, s, nullptr, 0);
+    const int64_t size = tensor::dtype_size(f_.buffers[s.buffer.value].dtype);
+    codegen::emit_tile(b_, s, pointer(s.buffer, s.address), s.stride * size);
 }
 
 void Emitter::emit_for(const loop::For& s) {
@@ -390,6 +413,9 @@ Value* Emitter::load(const loop::Expr& e) {
     llvm::Type* const stored = lanes_of(memory_type(buffer.dtype), lanes);
     const bool anywhere = f_.anywhere && !buffer.written;
     const llvm::Align align(anywhere ? 1 : static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    if (e.type.kind == Kind::I32) {
+        return b_.CreateAlignedLoad(type(e.type), pointer(e.buffer, e.address), align);
+    }
     Value* const mask = e.mask.valid() ? value(e.mask) : nullptr;
     Value* const zero = llvm::Constant::getNullValue(stored);
     Value* loaded = nullptr;
@@ -494,7 +520,11 @@ Value* Emitter::compute(const loop::Expr& e) {
     for (const ExprId arg : e.args) v.push_back(value(arg));
     switch (e.op) {
         case Op::Cast:
-            if (e.type.kind == Kind::Int && is_limited(e.args[0])) return convert_limited(e, v[0]);
+            if (e.type.kind == Kind::Int && loop::fits_32_bits(f_, e.args[0])) {
+                const loop::Type narrow{Kind::I32, e.type.lanes};
+                Value* const whole = convert(v[0], f_[e.args[0]].type, narrow);
+                return convert(whole, narrow, e.type);
+            }
             return convert(v[0], f_[e.args[0]].type, e.type);
         case Op::Broadcast:
             return b_.CreateVectorSplat(e.type.lanes, v[0]);
@@ -518,6 +548,8 @@ Value* Emitter::compute(const loop::Expr& e) {
         case Op::FirstHalves:
         case Op::SecondHalves:
             return halves(e, v);
+        case Op::DotBytes:
+            return emit_dot_bytes(b_, v, e.integer, options_);
         default:
             if (e.op >= Op::SumLanes) return over_lanes(e, v[0]);
             return arithmetic(e, v);
@@ -672,14 +704,20 @@ Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
         Value* const zero = llvm::Constant::getNullValue(v->getType());
         return from.real() ? b_.CreateFCmpUNE(v, zero) : b_.CreateICmpNE(v, zero);
     }
+    if (to.kind == Kind::I32) {
+        if (from.kind == Kind::Bool) return b_.CreateZExt(v, t);
+        if (from.kind == Kind::Int) return b_.CreateTrunc(v, t);
+        return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, v->getType()}, {v});
+    }
     if (to.kind == Kind::Int) {
         if (from.kind == Kind::Bool) return b_.CreateZExt(v, t);
+        if (from.kind == Kind::I32) return b_.CreateSExt(v, t);
         llvm::Type* const f64 = type({Kind::F64, from.lanes});
         if (from.kind == Kind::F32) v = b_.CreateFPExt(v, f64);
         return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});  // NaN gives 0
     }
     if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
-    if (from.kind == Kind::Int) return b_.CreateSIToFP(v, t);
+    if (from.kind == Kind::Int || from.kind == Kind::I32) return b_.CreateSIToFP(v, t);
     return to.kind == Kind::F64 ? b_.CreateFPExt(v, t) : b_.CreateFPTrunc(v, t);
 }
 

@@ -13,6 +13,8 @@ namespace lemma::codegen {
 struct EmitOptions {
     bool has_fma = true;
     bool fast = false;  // allow estimates of quotients and roots
+    bool is_x86 = true;
+    bool has_byte_dots = false;  // an instruction for Op::DotBytes
 };
 
 // Adds `void name(ptr buffers, i64 begin, i64 end)` to the module.

@@ -55,7 +55,10 @@ class LlvmMaker final : public ObjectMaker {
 public:
     LlvmMaker(const MachineTarget& target, bool fast, std::unique_ptr<llvm::TargetMachine> machine)
         : target_(target),
-          options_{.has_fma = target.has_fma, .fast = fast},
+          options_{.has_fma = target.has_fma,
+                   .fast = fast,
+                   .is_x86 = machine->getTargetTriple().isX86(),
+                   .has_byte_dots = target.has_byte_dots},
           vector_bits_(target.schedule.vector_bytes * 8),
           tuned_for_(target.name == "avx512" ? kTunedFor : ""),
           machine_(std::move(machine)) {}

@@ -110,7 +110,9 @@ private:
                 [&](const loop::Prefetch& s) {
                     lines_.put(
                         fmt::format("__builtin_prefetch({}, 0, 2);", address(s.buffer, s.address)));
-                });
+                },
+                // No target of C has tile registers.
+                [&](const loop::TileStmt&) { LEMMA_CHECK(false); });
         }
     }
     void store(const loop::StoreStmt& s) {

@@ -23,6 +23,8 @@ std::string_view kind_name(Kind kind) {
     switch (kind) {
         case Kind::Bool:
             return "b32";
+        case Kind::I32:
+            return "i32";
         case Kind::Int:
             return "i64";
         case Kind::F32:
@@ -36,6 +38,8 @@ std::string_view kind_name(Kind kind) {
 std::string_view element_of(Kind kind) {
     switch (kind) {
         case Kind::Bool:
+            return "int32_t";
+        case Kind::I32:
             return "int32_t";
         case Kind::Int:
             return "int64_t";

@@ -44,6 +44,9 @@ bool same(const Expr& a, const Expr& b) {
 
 bool is_lane_sum(Op op) { return op >= Op::SumLanes; }
 
+// Operations on I32 whose result may need more bits.
+bool widens(Op op) { return op >= Op::Add && op <= Op::Fma && op != Op::Min && op != Op::Max; }
+
 bool gives_bool(Op op) { return op >= Op::Less && op <= Op::Not; }
 
 }  // namespace
@@ -65,6 +68,16 @@ void Address::add(VarId var, int64_t factor) {
     }
 }
 
+int32_t to_int32(double value) {
+    if (!(value == value)) return 0;
+    return static_cast<int32_t>(std::clamp(value, -0x1p31, 0x1p31 - 1));
+}
+
+size_t Function::argument_count() const {
+    const auto own = std::ranges::find_if(buffers, [](const Buffer& b) { return b.scratch > 0; });
+    return static_cast<size_t>(own - buffers.begin());
+}
+
 // ---- Leaves -------------------------------------------------------------------------------------
 
 VarId Builder::var(std::string name) {
@@ -79,6 +92,11 @@ LocalId Builder::local(Type type) {
 
 BufferId Builder::buffer(std::string name, tensor::DType dtype, bool written) {
     f_.buffers.push_back({std::move(name), dtype, written});
+    return make_id<BufferId>(f_.buffers.size() - 1);
+}
+
+BufferId Builder::scratch(tensor::DType dtype, int64_t elements) {
+    f_.buffers.push_back({{}, dtype, true, elements});
     return make_id<BufferId>(f_.buffers.size() - 1);
 }
 
@@ -128,6 +146,14 @@ ExprId Builder::load(BufferId buffer, Address address, uint16_t lanes, ExprId ma
     return intern(std::move(load));
 }
 
+ExprId Builder::load_bytes(BufferId buffer, Address address, uint16_t lanes) {
+    Expr load{.op = Op::Load, .type = {Kind::I32, lanes}};
+    load.buffer = buffer;
+    load.address = std::move(address);
+    load.epoch = f_.buffers[buffer.value].written ? epoch_ : 0;
+    return intern(std::move(load));
+}
+
 ExprId Builder::ramp(uint16_t lanes) {
     return intern({.op = Op::Ramp, .type = {Kind::Int, lanes}});
 }
@@ -157,6 +183,7 @@ Type Builder::unify(Op op, std::vector<ExprId>& args) {
     const size_t first = op == Op::Select ? 1 : 0;
     Kind kind = type(args[first]).kind;
     for (size_t i = first; i < args.size(); ++i) kind = std::max(kind, type(args[i]).kind);
+    if (kind == Kind::I32 && widens(op)) kind = Kind::Int;
     for (size_t i = 0; i < args.size(); ++i) {
         if (i >= first) args[i] = cast(args[i], kind);
         args[i] = spread(args[i], lanes);
@@ -240,6 +267,11 @@ ExprId Builder::cast(ExprId value, Kind kind) {
     if (e.op == Op::Constant) {
         if (kind == Kind::Bool) return boolean(e.type.real() ? e.real != 0 : e.integer != 0);
         if (kind == Kind::Int) return integer(e.type.real() ? ir::to_int(e.real) : e.integer);
+        if (kind == Kind::I32) {
+            const int32_t narrow =
+                e.type.real() ? to_int32(e.real) : static_cast<int32_t>(e.integer);
+            return intern({.op = Op::Constant, .type = {Kind::I32}, .integer = narrow});
+        }
         if (e.type.real()) return real(e.real, kind);
         // Directly to float: by way of double, large numbers would be rounded twice.
         return real(kind == Kind::F32 ? static_cast<double>(static_cast<float>(e.integer))
@@ -267,6 +299,21 @@ ExprId Builder::library(const char* name, std::vector<ExprId> args) {
 
 ExprId Builder::halves(Op which, ExprId a, ExprId b, int64_t size) {
     return intern({.op = which, .type = type(a), .integer = size, .args = {a, b}});
+}
+
+ExprId Builder::dot_bytes(ExprId total, ExprId a, ExprId b, bool a_signed, bool b_signed) {
+    const Type result = type(total);
+    return intern({.op = Op::DotBytes,
+                   .type = result,
+                   .integer = (a_signed ? 1 : 0) + (b_signed ? 2 : 0),
+                   .args = {total, spread(a, result.lanes), spread(b, result.lanes)}});
+}
+
+ExprId Builder::fma32(ExprId a, ExprId b, ExprId c) {
+    const Type result = type(c);
+    return intern({.op = Op::Fma,
+                   .type = result,
+                   .args = {spread(a, result.lanes), spread(b, result.lanes), c}});
 }
 
 ExprId Builder::sum(const Address& address) {

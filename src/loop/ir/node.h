@@ -20,8 +20,10 @@ struct VarId : Id<VarId> {};      // a loop variable: an int
 struct LocalId : Id<LocalId> {};  // a register that statements set
 struct BufferId : Id<BufferId> {};
 
-// Of values in registers; buffers hold any dtype. Int has 64 bits.
-enum class Kind : uint8_t { Bool, Int, F32, F64 };
+// Of values in registers; buffers hold any dtype. Int has 64 bits. I32 is an int that fits 32 bits:
+// a total of products of bytes. Arithmetic on it gives an Int; only DotBytes and `fma32` stay in 32
+// bits and wrap around.
+enum class Kind : uint8_t { Bool, I32, Int, F32, F64 };
 struct Type {
     Kind kind = Kind::Int;
     uint16_t lanes = 1;
@@ -31,6 +33,8 @@ struct Type {
 };
 // What elements of the dtype are computed in; not for strings.
 Kind kind_of(tensor::DType dtype);
+// A real as an I32: towards zero, saturates, and nan is 0.
+int32_t to_int32(double value);
 
 enum class Op : uint8_t {
     Constant,  // `integer` or `real`
@@ -84,6 +88,9 @@ enum class Op : uint8_t {
     // first halves of its groups, or the second ones.
     FirstHalves,
     SecondHalves,
+    // Of i32: a total and two vectors with four bytes in each lane; adds the four products to the
+    // total. Bit 0 of `integer`: the bytes of the first vector are signed; bit 1: of the second.
+    DotBytes,
     // of the lanes of a vector: one scalar
     SumLanes,
     ProductLanes,
@@ -119,6 +126,7 @@ struct Expr {
     BufferId buffer;
     Address address;
     ExprId mask;  // may be missing; where it is false nothing is read and the value is zero
+    // A load of I32 takes the four bytes from the element on in each lane, whatever the dtype.
     // Two loads of one element are the same expression only if nothing is stored between them.
     uint32_t epoch = 0;
     const char* name = nullptr;  // of a library function, without the `f` of its float form
@@ -160,25 +168,56 @@ struct Prefetch {
     BufferId buffer;
     Address address;
 };
+// Works on tile registers: matrices with rows of bytes. The elements of a row lie side by side, the
+// rows `stride` elements apart.
+enum class TileAction : uint8_t { Zero, Load, Dot, Store };
+// The products of a dot: of bytes, added to i32, or of bf16, added to f32.
+enum class TileProducts : uint8_t {
+    Unsigned,
+    UnsignedSigned,
+    SignedUnsigned,
+    Signed,
+    Bf16,
+};
+struct TileStmt {
+    TileAction action{};
+    int tile = 0;
+    // Of a load or a store.
+    BufferId buffer;
+    Address address;
+    int64_t stride = 0;
+    // Of a dot, which adds the product of the matrices a and b. A row of b has the elements of four
+    // rows (bytes) or two rows (bf16) of the matrix, column by column.
+    int a = 0, b = 0;
+    TileProducts products{};
+};
 struct Stmt {
-    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch> node;
+    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch, TileStmt> node;
 };
 
 struct Buffer {
     std::string name;
     tensor::DType dtype{};
     bool written = false;
+    int64_t scratch = 0;  // elements of memory that each call has for itself; 0: an argument
 };
 struct Local {
     Type type;
+};
+// At most kMostTiles, with rows of at most kTileBytes.
+constexpr int kMostTiles = 8, kMostTileRows = 16, kTileBytes = 64;
+struct TileRegister {
+    int rows = 0, bytes = 0;
 };
 
 // One kernel. Its items are independent of one another: a call does those of a range.
 struct Function {
     std::string name;
-    std::vector<Buffer> buffers;  // what a call gives the addresses of; no two overlap
+    // What a call gives the addresses of; no two overlap. Scratch memory comes last.
+    std::vector<Buffer> buffers;
     std::vector<std::string> vars;
     std::vector<Local> locals;
+    std::vector<TileRegister> tiles;
     std::vector<Expr> exprs;
     VarId item;  // 0 <= item < items
     int64_t items = 1;
@@ -186,6 +225,8 @@ struct Function {
     Block body;
 
     const Expr& operator[](ExprId id) const { return exprs[id.value]; }
+    // The buffers that are not scratch memory.
+    size_t argument_count() const;
 };
 
 // Builds expressions with their types; equal ones are one, and constants are folded.
@@ -196,6 +237,7 @@ public:
     VarId var(std::string name);
     LocalId local(Type type);
     BufferId buffer(std::string name, tensor::DType dtype, bool written);
+    BufferId scratch(tensor::DType dtype, int64_t elements);
 
     ExprId integer(int64_t value);
     ExprId real(double value, Kind kind);
@@ -203,6 +245,8 @@ public:
     ExprId index(VarId var);
     ExprId get(LocalId local);
     ExprId load(BufferId buffer, Address address, uint16_t lanes = 1, ExprId mask = {});
+    // Four bytes per lane, as an I32.
+    ExprId load_bytes(BufferId buffer, Address address, uint16_t lanes = 1);
     ExprId ramp(uint16_t lanes);
     ExprId read(uint32_t tensor, Kind kind, std::vector<ExprId> indices);
     ExprId assume(ExprId index, int64_t extent, ExprId end = {});
@@ -214,6 +258,10 @@ public:
     ExprId library(const char* name, std::vector<ExprId> args);
     // FirstHalves or SecondHalves, of groups of twice so many lanes.
     ExprId halves(Op which, ExprId a, ExprId b, int64_t size);
+    // See Op::DotBytes.
+    ExprId dot_bytes(ExprId total, ExprId a, ExprId b, bool a_signed, bool b_signed);
+    // a * b + c of I32 in 32 bits.
+    ExprId fma32(ExprId a, ExprId b, ExprId c);
     // The value of an address without its buffer, as an int.
     ExprId sum(const Address& address);
     // Loads behind it may give other values.

@@ -5,11 +5,13 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <string_view>
 
 #include "base/check.h"
 #include "base/match.h"
 #include "ir/program/lane_math.h"
+#include "loop/ir/dots.h"
 #include "tensor/convert.h"
 #include "tensor/tensor.h"
 
@@ -66,7 +68,7 @@ double call_library(std::string_view name, bool single, double a, double b) {
 class FunctionRun {
 public:
     FunctionRun(const Function& function, void* const* buffers, RunFunctionOptions options)
-        : f_(function), buffers_(buffers), options_(options), vars_(function.vars.size()) {
+        : f_(function), options_(options), vars_(function.vars.size()), tiles_(f_.tiles.size()) {
         int64_t lanes = 0;
         for (const Expr& e : f_.exprs) {
             at_.push_back(lanes);
@@ -75,6 +77,15 @@ public:
         for (const Local& local : f_.locals) {
             local_at_.push_back(lanes);
             lanes += local.type.lanes;
+        }
+        for (size_t i = 0; i < f_.buffers.size(); ++i) {
+            const Buffer& buffer = f_.buffers[i];
+            void* at = i < f_.argument_count() ? buffers[i] : nullptr;
+            if (buffer.scratch > 0) {
+                const int64_t size = buffer.scratch * tensor::dtype_size(buffer.dtype);
+                at = scratch_.emplace_back(static_cast<size_t>(size)).data();
+            }
+            buffers_.push_back(at);
         }
         lanes_.resize(static_cast<size_t>(lanes));
         known_.resize(f_.exprs.size());
@@ -112,7 +123,8 @@ private:
                 },
                 [&](const Let& s) { value(s.value); },
                 [&](const Bind& s) { vars_[s.var.value] = value(s.value)->integer; },
-                [](const Prefetch&) {});
+                [](const Prefetch&) {},
+                [&](const TileStmt& s) { tile(s); });
         }
     }
 
@@ -199,10 +211,48 @@ private:
     }
     void load(const Expr& e, Lane* to) {
         const DType dtype = f_.buffers[e.buffer.value].dtype;
+        if (e.type.kind == Kind::I32) {
+            const std::byte* const first = address(e.buffer, e.address, 0);
+            for (int lane = 0; lane < e.type.lanes; ++lane) {
+                to[lane].integer = read<int32_t>(first + lane * 4);
+            }
+            return;
+        }
         for (int lane = 0; lane < e.type.lanes; ++lane) {
             to[lane] = e.type.real() ? Lane{.real = 0} : Lane{.integer = 0};
             if (!wanted(e.mask, lane)) continue;
             to[lane] = load_lane(dtype, address(e.buffer, e.address, lane));
+        }
+    }
+
+    void tile(const TileStmt& s) {
+        const TileRegister shape = f_.tiles[static_cast<size_t>(s.tile)];
+        TileData& to = tiles_[static_cast<size_t>(s.tile)];
+        switch (s.action) {
+            case TileAction::Zero:
+                to = {};
+                return;
+            case TileAction::Dot:
+                return multiply_tiles({.products = s.products,
+                                       .rows = shape.rows,
+                                       .columns = shape.bytes / 4,
+                                       .groups = f_.tiles[static_cast<size_t>(s.b)].rows},
+                                      tiles_[static_cast<size_t>(s.a)],
+                                      tiles_[static_cast<size_t>(s.b)],
+                                      to);
+            case TileAction::Load:
+            case TileAction::Store:
+                break;
+        }
+        const int64_t size = tensor::dtype_size(f_.buffers[s.buffer.value].dtype);
+        std::byte* const first = address(s.buffer, s.address, 0);
+        if (s.action == TileAction::Load) to = {};
+        for (int row = 0; row < shape.rows; ++row) {
+            std::byte* const memory = first + row * s.stride * size;
+            std::byte* const data = to.row(row);
+            const auto count = static_cast<size_t>(shape.bytes);
+            if (s.action == TileAction::Load) std::memcpy(data, memory, count);
+            if (s.action == TileAction::Store) std::memcpy(memory, data, count);
         }
     }
 
@@ -276,6 +326,13 @@ private:
         if (!e.type.real()) {
             const int64_t second = e.args.size() > 1 ? v[1][lane].integer : 0;
             const int64_t third = e.args.size() > 2 ? v[2][lane].integer : 0;
+            if (e.op == Op::DotBytes) {
+                return {.integer = dot_bytes(v[0][lane].integer, second, third, e.integer)};
+            }
+            if (e.type.kind == Kind::I32) {
+                return {.integer = static_cast<int32_t>(
+                            whole(e.op, e.type, v[0][lane].integer, second, third))};
+            }
             return {.integer = whole(e.op, e.type, v[0][lane].integer, second, third)};
         }
         const double second = e.args.size() > 1 ? v[1][lane].real : 0;
@@ -290,6 +347,9 @@ private:
     static Lane convert(Lane lane, Kind from, Kind to) {
         const bool real = from == Kind::F32 || from == Kind::F64;
         if (to == Kind::Bool) return {.integer = real ? lane.real != 0 : lane.integer != 0};
+        if (to == Kind::I32) {
+            return {.integer = real ? to_int32(lane.real) : static_cast<int32_t>(lane.integer)};
+        }
         if (to == Kind::Int) return {.integer = real ? ir::to_int(lane.real) : lane.integer};
         if (to == Kind::F32) {
             return {.real = static_cast<double>(real ? static_cast<float>(lane.real)
@@ -434,9 +494,11 @@ private:
     }
 
     const Function& f_;
-    void* const* buffers_;
+    std::vector<void*> buffers_;
+    std::deque<std::vector<std::byte>> scratch_;
     RunFunctionOptions options_;
     std::vector<int64_t> vars_;
+    std::vector<TileData> tiles_;
     std::vector<int64_t> at_, local_at_;  // of expressions and locals, in the lanes
     std::vector<Lane> lanes_;
     std::vector<bool> known_;

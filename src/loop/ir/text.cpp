@@ -96,6 +96,8 @@ const char* op_text(Op op) {
             return "first_halves";
         case Op::SecondHalves:
             return "second_halves";
+        case Op::DotBytes:
+            return "dot_bytes";
         case Op::SumLanes:
             return "sum_lanes";
         case Op::ProductLanes:
@@ -112,8 +114,24 @@ const char* op_text(Op op) {
     return "?";
 }
 
+static const char* products_text(TileProducts products) {
+    switch (products) {
+        case TileProducts::Unsigned:
+            return "unsigned";
+        case TileProducts::UnsignedSigned:
+            return "unsigned_signed";
+        case TileProducts::SignedUnsigned:
+            return "signed_unsigned";
+        case TileProducts::Signed:
+            return "signed";
+        case TileProducts::Bf16:
+            return "bf16";
+    }
+    return "?";
+}
+
 std::string type_text(Type type) {
-    const char* const kinds[] = {"bool", "int", "f32", "f64"};
+    const char* const kinds[] = {"bool", "i32", "int", "f32", "f64"};
     const char* const kind = kinds[static_cast<size_t>(type.kind)];
     return type.lanes == 1 ? kind : fmt::format("{}x{}", kind, type.lanes);
 }
@@ -129,10 +147,15 @@ public:
         text_ = fmt::format(
             "kernel {} items {}{}\n", f_.name, f_.items, f_.anywhere ? " anywhere" : "");
         for (size_t i = 0; i < f_.buffers.size(); ++i) {
-            text_ += fmt::format("  buffer b{}: {}{}\n",
+            const Buffer& b = f_.buffers[i];
+            text_ += fmt::format("  buffer b{}: {}{}{}\n",
                                  i,
-                                 tensor::dtype_name(f_.buffers[i].dtype),
-                                 f_.buffers[i].written ? " written" : "");
+                                 tensor::dtype_name(b.dtype),
+                                 b.written ? " written" : "",
+                                 b.scratch > 0 ? fmt::format(" scratch {}", b.scratch) : "");
+        }
+        for (size_t i = 0; i < f_.tiles.size(); ++i) {
+            text_ += fmt::format("  tile t{}: {}x{}\n", i, f_.tiles[i].rows, f_.tiles[i].bytes);
         }
         for (size_t i = 0; i < f_.locals.size(); ++i) {
             text_ += fmt::format("  local l{}: {}\n", i, type_text(f_.locals[i].type));
@@ -182,7 +205,7 @@ private:
         for (size_t i = 0; i < e.args.size(); ++i) {
             text += (i == 0 ? "(" : ", ") + name(e.args[i], depth);
         }
-        if (e.op == Op::FirstHalves || e.op == Op::SecondHalves) {
+        if (e.op == Op::FirstHalves || e.op == Op::SecondHalves || e.op == Op::DotBytes) {
             text += fmt::format(", {}", e.integer);
         }
         return e.args.empty() ? text : text + ")";
@@ -232,8 +255,27 @@ private:
                     line(
                         depth,
                         fmt::format("prefetch b{}[{}]", s.buffer.value, address(s.address, depth)));
-                });
+                },
+                [&](const TileStmt& s) { line(depth, tile(s, depth)); });
         }
+    }
+
+    std::string tile(const TileStmt& s, int depth) {
+        const auto memory = [&] {
+            return fmt::format(
+                "b{}[{}] rows by {}", s.buffer.value, address(s.address, depth), s.stride);
+        };
+        switch (s.action) {
+            case TileAction::Zero:
+                return fmt::format("t{} = 0", s.tile);
+            case TileAction::Load:
+                return fmt::format("t{} = {}", s.tile, memory());
+            case TileAction::Store:
+                return fmt::format("{} = t{}", memory(), s.tile);
+            case TileAction::Dot:
+                break;
+        }
+        return fmt::format("t{} += t{} * t{} {}", s.tile, s.a, s.b, products_text(s.products));
     }
 
     const Function& f_;
@@ -249,6 +291,16 @@ public:
 
     std::string verify() {
         if (f_.item.valid()) bound_[f_.item.value] = true;
+        if (f_.tiles.size() > kMostTiles) fail("too many tiles");
+        for (const TileRegister& tile : f_.tiles) {
+            const bool good = tile.rows > 0 && tile.rows <= kMostTileRows && tile.bytes > 0 &&
+                              tile.bytes <= kTileBytes && tile.bytes % 4 == 0;
+            if (!good) fail("a tile of another size");
+        }
+        const size_t arguments = f_.argument_count();
+        for (size_t i = arguments; i < f_.buffers.size(); ++i) {
+            if (f_.buffers[i].scratch <= 0) fail("an argument behind scratch memory");
+        }
         block(f_.body);
         return error_;
     }
@@ -292,6 +344,10 @@ private:
                                  type_text(f_[arg].type),
                                  type_text(e.type)));
             }
+        }
+        for (size_t i = 0; e.op == Op::DotBytes && i < e.args.size(); ++i) {
+            const bool good = e.type.kind == Kind::I32 && f_[e.args[i]].type == e.type;
+            if (!good) fail("a dot of something else than bytes");
         }
         if (e.op == Op::Select && f_[e.args[0]].type != Type{Kind::Bool, e.type.lanes}) {
             fail("a select by something else than a bool");
@@ -337,9 +393,32 @@ private:
                     expr(s.value);
                     bind(s.var);
                 },
-                [&](const Prefetch& s) { address(s.address); });
+                [&](const Prefetch& s) { address(s.address); },
+                [&](const TileStmt& s) { tile(s); });
         }
         for (const VarId var : here) bound_[var.value] = false;
+    }
+
+    void tile(const TileStmt& s) {
+        const auto known = [&](int id) {
+            return id >= 0 && static_cast<size_t>(id) < f_.tiles.size();
+        };
+        const auto at = [&](int id) { return f_.tiles[static_cast<size_t>(id)]; };
+        if (!known(s.tile)) return fail("no such tile");
+        if (s.action == TileAction::Dot) {
+            if (!known(s.a) || !known(s.b)) return fail("no such tile");
+            const bool good = at(s.a).rows == at(s.tile).rows &&
+                              at(s.b).bytes == at(s.tile).bytes &&
+                              at(s.a).bytes == at(s.b).rows * 4;
+            if (!good) fail("a product of tiles that do not fit");
+        }
+        if (s.action == TileAction::Load || s.action == TileAction::Store) {
+            if (s.buffer.value >= f_.buffers.size()) return fail("a tile of no buffer");
+            address(s.address);
+            if (s.action == TileAction::Store && !f_.buffers[s.buffer.value].written) {
+                fail("a store to a buffer that is read only");
+            }
+        }
     }
 
     const Function& f_;

@@ -70,7 +70,8 @@ struct StageGraph {
     TensorSet scratch;                  // memory of an item; each thread has its own
     uint32_t next_tensor = 0;           // for tensors that passes add
     int32_t least_steps = kLeastSteps;  // as in PlanOptions
-    int64_t lanes = 16;                 // floats in a vector of the target
+    bool byte_products = false;         // kernels may add products of bytes in 32 bits
+    bool bf16_products = false;         // kernels may multiply pairs of bf16
 
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };

@@ -186,7 +186,7 @@ std::string contraction_text(const Contraction& c) {
         c.vectors,
         c.rows,
         c.columns,
-        c.window ? window_text(*c.window) : "");
+        c.kind == Kind::I32 ? " of bytes" : "");
 }
 
 std::string rows_text(const RowGroup& rows) {

@@ -76,7 +76,7 @@ int squares(RegionGraph& region, const PassOptions& options) {
     return find_squares(region.graph, options.numerics);
 }
 int pack(RegionGraph& region, const PassOptions& options) {
-    return pack_weights(region.graph, region.places, options.target);
+    return pack_weights(region, options.target);
 }
 
 constexpr auto kPlanner = PassPhase::Planner;

@@ -272,6 +272,8 @@ void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group
                            options_.target);
         }
         step.operations = operations(stage);
+        // A step of such a stage is one of a group.
+        if (group.contraction) step.operations *= static_cast<double>(group.contraction->group);
         if (kernel.function.items > 0) add_step(scope, region, group, std::move(step));
     }
 }
@@ -285,7 +287,8 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.next_tensor = next_tensor_;
     graph.results = results;
     graph.least_steps = options_.least_steps;
-    graph.lanes = options_.target.lanes();
+    graph.byte_products = options_.target.byte_dots;
+    graph.bf16_products = options_.target.bf16_tiles;
     graph.pool.strict = options_.numerics == Numerics::Strict;
     graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;

@@ -89,16 +89,24 @@ struct Contraction {
     std::vector<VarId> points;   // of O and A, outermost first
     std::vector<VarId> batch;    // of O and B, and maybe A
     std::vector<VarId> reduced;  // of A and B, outermost first
+    Kind kind = Kind::F32;       // of totals: F32, or I32 for products of bytes
+    // The summed variable along which elements of A should lie side by side; may be missing. With
+    // `group` > 1 the kernel multiplies groups of so many of them at once. `reduced` then has a
+    // variable of groups instead, and A is the first element of a group.
+    VarId inner;
+    int64_t group = 1;
+    VarId groups;  // the variable of groups
     // The tile: `vectors` of lanes times rows * columns of points stay in registers.
     int64_t vectors = 1, rows = 1, columns = 1;
     int64_t blocks = 1;   // of `vectors` vectors along the lane variable
-    ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes]
+    ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes, group]
     std::vector<VarId> packed_batch;
     // A long sum is cut into parts, so that a part of the panel stays in the cache while all points
     // of an item use it. Reduced variables before this one run outside the tiles, and this one in
     // parts of `cut_steps` steps; 0: not cut. Totals wait in the result's memory between parts.
     size_t cut = 0;
     int64_t cut_steps = 0;
+    bool tiles = false;           // on tile registers (tiles.h): pairs of `vectors` vectors
     bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
     bool batch_inside = false;    // likewise all batches
     // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a

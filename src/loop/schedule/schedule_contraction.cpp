@@ -10,6 +10,7 @@
 #include "loop/schedule/lowering.h"
 #include "loop/schedule/points.h"
 #include "loop/schedule/schedule.h"
+#include "loop/schedule/tiles.h"
 
 namespace lemma::loop {
 
@@ -75,6 +76,13 @@ private:
     void bind_point(const Tile& tile, int64_t row, int64_t column);
     void bind_lanes(int64_t vector, bool masked);
     Address weights(int64_t vector, int64_t ahead) const;
+    ExprId weight(int64_t vector, int64_t ahead);
+    ExprId operand(const Expr& a);
+    ExprId total_of(LocalId total);
+    bool starts_with_initial() const;
+    bool is_signed(ir::TensorId tensor) const {
+        return tensor::is_signed(places_.at(tensor).dtype);
+    }
     void finish(Block& out, const Tile& tile);
     int64_t unroll_of(VarId var) const;
 
@@ -382,7 +390,7 @@ void ContractionKernel::bind_lanes(int64_t vector, bool masked) {
 Address ContractionKernel::weights(int64_t vector, int64_t ahead) const {
     Address at;
     for (const auto& [var, stride] : weight_steps_) at.add(var, stride);
-    at.offset = vector * target_.lanes();
+    at.offset = vector * target_.lanes() * c_.group;
     if (!reduced_vars_.empty()) at.offset += ahead * weight_steps_.back().second;
     return at;
 }
@@ -404,14 +412,16 @@ void ContractionKernel::each_total(const Tile& tile, Visit&& visit) {
 void ContractionKernel::start(Block& out, const Tile& tile) {
     for (const VarId var : c_.reduced) lower_.bind(var, Address{});
     each_total(tile, [&](LocalId total) {
-        const ExprId first = build_.cast(lower_.value(stage_.initial), Kind::F32);
+        const ExprId initial =
+            starts_with_initial() ? lower_.value(stage_.initial) : build_.integer(0);
+        const ExprId first = build_.cast(initial, c_.kind);
         out.push_back({Set{total, build_.spread(first, target_.lanes())}});
     });
 }
 
 void ContractionKernel::tile(Block& out, const Tile& tile) {
     const int64_t count = tile.vectors * tile.rows * tile.columns;
-    const Type type{Kind::F32, target_.lanes()};
+    const Type type{c_.kind, target_.lanes()};
     totals_.clear();
     for (int64_t i = 0; i < count; ++i) totals_.push_back(build_.local(type));
     const StageWrite& write = stage_.writes[0];
@@ -479,7 +489,8 @@ void ContractionKernel::distances(Block& out, const Tile& tile) {
 
 void ContractionKernel::plan_prefetch() {
     const bool small = c_.weights_inside || c_.batch_inside;
-    if (small || c_.lane_in_a || c_.in_place || c_.reduced.empty()) return;
+    const bool narrow = c_.kind == Kind::I32 && c_.group == 1;
+    if (small || narrow || c_.lane_in_a || c_.reduced.empty()) return;
     int64_t depth = 1;
     for (const VarId var : c_.reduced) depth *= pool_.extent(var);
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
@@ -494,7 +505,7 @@ void ContractionKernel::plan_prefetch() {
 // Each tile prefetches the part of the next panel with its own number, from front to back. In a cut
 // sum, the data of the next part follows that of this part.
 void ContractionKernel::prefetch(Block& out, int64_t unroll) {
-    const int64_t line = kLine / 4;
+    const int64_t line = kLine / tensor::dtype_size(places_.at(c_.packed).dtype);
     const bool cut = cut_steps_ > 0;
     Address at;
     // Steps already done in this panel, in lines of the next one.
@@ -543,7 +554,8 @@ int64_t ContractionKernel::unroll_of(VarId var) const {
 bool ContractionKernel::is_long() const {
     int64_t steps = 1;
     for (const VarId var : c_.reduced) steps *= pool_.extent(var);
-    return steps >= kLongSum && stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
+    return c_.kind == Kind::F32 && steps >= kLongSum && stage_.combine == ir::FormulaOp::Sum &&
+           !c_.squares.valid();
 }
 
 // The outermost loop of a section; none if the innermost loop alone has too many steps.
@@ -654,12 +666,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     std::vector<ExprId> w;
     const Expr b = pool_[c_.b];
     for (int64_t j = 0; j < tile.vectors; ++j) {
-        if (c_.in_place) {
-            bind_lanes(j, tile.masked && j == tile.vectors - 1);
-            w.push_back(lower_.load(tensor_of(b), b.args));
-        } else {
-            w.push_back(build_.load(packed_, weights(j, ahead), lanes));
-        }
+        w.push_back(weight(j, ahead));
         out.push_back({Let{w.back()}});
     }
     const Expr a = pool_[c_.a];
@@ -669,7 +676,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
             bind_point(tile, row, column);
             for (int64_t j = 0; j < tile.vectors; ++j) {
                 if (j == 0 || c_.lane_in_a) bind_lanes(j, tile.masked && j == tile.vectors - 1);
-                const ExprId element = build_.spread(lower_.load(tensor_of(a), a.args), lanes);
+                const ExprId element = build_.spread(operand(a), lanes);
                 const LocalId total = totals_[next++];
                 out.push_back({Set{total, added(total, element, w[static_cast<size_t>(j)])}});
             }
@@ -677,9 +684,40 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     }
 }
 
+// A vector of the packed operand.
+ExprId ContractionKernel::weight(int64_t vector, int64_t ahead) {
+    const uint16_t lanes = target_.lanes();
+    if (c_.group > 1) return build_.load_bytes(packed_, weights(vector, ahead), lanes);
+    return build_.cast(build_.load(packed_, weights(vector, ahead), lanes), c_.kind);
+}
+
+// The element of A, or the group that begins there.
+ExprId ContractionKernel::operand(const Expr& a) {
+    if (c_.group == 1) return build_.cast(lower_.load(tensor_of(a), a.args), c_.kind);
+    Lowering::Element at = lower_.element(tensor_of(a), a.args, false);
+    at.address.lane_stride = 1;
+    return build_.load_bytes(at.buffer, std::move(at.address));
+}
+
+// A total of bytes fits 32 bits. With the initial value it may not.
+bool ContractionKernel::starts_with_initial() const {
+    return c_.kind == Kind::F32 || stage_.narrow_total || pool_.build.is_integer(stage_.initial, 0);
+}
+
+ExprId ContractionKernel::total_of(LocalId total) {
+    const ExprId value = build_.get(total);
+    if (starts_with_initial()) return value;
+    return build_.make(Op::Add, {value, lower_.value(stage_.initial)});
+}
+
 // The total after one more step.
 ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
     const ExprId before = build_.get(total);
+    if (c_.group > 1) {
+        const bool a_signed = is_signed(tensor_of(pool_[c_.a]));
+        return build_.dot_bytes(before, a, b, a_signed, is_signed(c_.packed));
+    }
+    if (c_.kind == Kind::I32) return build_.fma32(a, b, before);
     if (by_products_) return build_.make(Op::Fma, {a, b, before});
     lower_.forget_values();
     lower_.define(c_.a, a);
@@ -696,7 +734,7 @@ ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
 void ContractionKernel::finish(Block& out, const Tile& tile) {
     const StageWrite& write = stage_.writes[0];
     each_total(tile, [&](LocalId total) {
-        ExprId value = build_.get(total);
+        ExprId value = total_of(total);
         if (stage_.finish.valid()) {
             lower_.define(stage_.total, value);
             value = lower_.value(stage_.finish);
@@ -712,6 +750,7 @@ ScheduledKernel schedule_contraction(const Stage& stage,
                                      StagePool& pool,
                                      const BufferViews& places,
                                      const Target& target) {
+    if (contraction.tiles) return schedule_tiles(stage, contraction, pool, places, target);
     return ContractionKernel(stage, contraction, pool, places, target).make();
 }
 

@@ -53,6 +53,8 @@ struct Stage {
     // for the total. If it is missing, the total itself is stored.
     ExprId finish;
     ExprId total;
+    // Of a sum of integers: its total, with the initial value, is known to fit 32 bits.
+    bool narrow_total = false;
     std::vector<StageInverse> inverses;  // none after the split pass
     // Of a stage with run-time extents: reals that bound the arithmetic of indices; each must be
     // less than kMostIndex (index_fit.h).

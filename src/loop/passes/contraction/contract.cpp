@@ -32,15 +32,16 @@ public:
             stage_.condition.valid() || stage_.empty)
             return std::nullopt;
         const StageWrite& write = stage_.writes[0];
-        if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
         double steps = 1;
         for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
-        if (steps < graph_.least_steps) return std::nullopt;
+        if (steps < graph_.least_steps || !affine(write.index)) return std::nullopt;
+        if (pool_[write.value].type.kind == Kind::Int) return find_bytes();
+        if (pool_[write.value].type.kind != Kind::F32) return std::nullopt;
         std::vector<ExprId> reads;
         bool good = true;
         pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {
             reads.push_back(id);
-            good &= affine(e.args) && graph_.dtypes.at(tensor_of(e)) == tensor::DType::F32;
+            good &= affine(e.args) && kind_of(graph_.dtypes.at(tensor_of(e))) == Kind::F32;
         });
         if (!good || reads.size() < 2 || reads.size() > kMostReads) return std::nullopt;
         std::ranges::sort(reads, {}, &ExprId::value);
@@ -59,18 +60,65 @@ public:
             auto found = with(a, split->b, split->product, constant);
             if (found && (!best || better(*found, *best))) best = found;
         }
-        if (!best) return in_place;
-        if (!in_place) return best;
-        const bool weights = is_constant(best->b);
-        if (best->lane_in_a) return weights ? best : in_place;
-        // Neighbours often have channels innermost. Then the operand is transposed first.
-        const bool narrow = pool_.extent(best->lane) < graph_.lanes;
-        if (speed_of(*best) >= kGoodFill || (weights && !narrow)) return best;
-        const double time = 1 / speed_of(*in_place) + (weights ? transposing(*in_place) : 0.0);
-        return 1.15 * time < 1 / speed_of(*best) ? in_place : best;
+        if (best && graph_.bf16_products && best->product && !best->lane_in_a && is_bf16(best->a) &&
+            is_bf16(best->b)) {
+            best->inner = find_inner(pool_[best->a], best->reduced);
+        }
+        return best;
     }
 
 private:
+    bool is_bf16(ExprId value) const {
+        const Expr& e = pool_[value];
+        return e.op == Op::Read && graph_.dtypes.at(tensor_of(e)) == tensor::DType::BF16;
+    }
+    // A sum of products of bytes that fits 32 bits.
+    std::optional<Contraction> find_bytes() const {
+        const Expr& product = pool_[stage_.writes[0].value];
+        if (!graph_.byte_products || !is_sum() || product.op != Op::Mul) return std::nullopt;
+        double most = 1;
+        for (const ExprId id : product.args) {
+            const Expr& e = pool_[id];
+            if (e.op != Op::Read || !affine(e.args)) return std::nullopt;
+            const tensor::DType dtype = graph_.dtypes.at(tensor_of(e));
+            if (dtype != tensor::DType::I8 && dtype != tensor::DType::U8) return std::nullopt;
+            most *= dtype == tensor::DType::I8 ? 128 : 255;
+        }
+        std::optional<Contraction> best;
+        for (const size_t side : {size_t{0}, size_t{1}}) {
+            const ExprId a = product.args[side];
+            const ExprId b = product.args[1 - side];
+            const bool constant = is_constant(b);
+            if (is_constant(a) && !constant) continue;
+            auto found = with(a, b, true, constant);
+            if (!found) continue;
+            double largest = most;
+            for (const VarId var : found->reduced) {
+                largest *= static_cast<double>(pool_.extent(var));
+            }
+            if (largest >= 0x1p31) continue;
+            found->kind = Kind::I32;
+            if (!found->lane_in_a) found->inner = find_inner(pool_[a], found->reduced);
+            if (!best || better(*found, *best)) best = found;
+        }
+        return best;
+    }
+    // The variable of the last axis of A, or else the longest variable that is an index of A.
+    VarId find_inner(const Expr& a, const std::vector<VarId>& reduced) const {
+        VarId best;
+        for (size_t axis = 0; axis < a.args.size(); ++axis) {
+            const Expr& index = pool_[a.args[axis]];
+            if (index.op != Op::Var) continue;
+            const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
+            if (!contains(reduced, var)) continue;
+            const auto axes = std::ranges::count_if(
+                a.args, [&](ExprId other) { return pool_.depends(other, var); });
+            if (axes != 1) continue;
+            if (axis + 1 == a.args.size()) return var;
+            if (!best.valid() || pool_.extent(var) > pool_.extent(best)) best = var;
+        }
+        return best;
+    }
     bool is_sum() const { return stage_.combine == ir::FormulaOp::Sum; }
     bool affine(const std::vector<ExprId>& index) const {
         return std::ranges::all_of(index, [&](ExprId i) { return pool_.affine(i).has_value(); });

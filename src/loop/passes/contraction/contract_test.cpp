@@ -78,7 +78,7 @@ TEST(PackWeights, AGroupBeforeTheContractionPacks) {
     for (const auto& [id, shape] : t.graph.shapes) {
         t.places[id] = {{}, tensor::DType::F32, shape, row_major(shape)};
     }
-    EXPECT_EQ(pack_weights(t.graph, t.places, {}), 1);
+    EXPECT_EQ(pack_weights(t.region, {}), 1);
     EXPECT_EQ(t.labels(), (Labels{"y pack", "y"}));
     EXPECT_TRUE(t.graph.groups[0].once);
     EXPECT_EQ(t.graph.groups[0].writes[0], t.group().contraction->packed);

@@ -130,7 +130,9 @@ int fold_scales(StageGraph& graph) {
     int count = 0;
     std::vector<FusionGroup> groups;
     for (FusionGroup& group : graph.groups) {
-        if (group.contraction && group.stages[0].finish.valid()) {
+        // Bytes and bf16 keep their values.
+        if (group.contraction && !group.contraction->inner.valid() &&
+            group.contraction->kind == Kind::F32 && group.stages[0].finish.valid()) {
             if (auto made = ScaleFolder(graph, group).run()) {
                 groups.push_back(std::move(*made));
                 ++count;

@@ -74,8 +74,9 @@ private:
             return;
         }
         if (!maker->second->compiled() || maker->second->contraction) return;
-        if (c.lane_in_a) {
-            if (const auto axis = axis_of(a.args, c.lane)) result_.innermost[id] = *axis;
+        if (c.lane_in_a || c.inner.valid()) {
+            const VarId wanted = c.lane_in_a ? c.lane : c.inner;
+            if (const auto axis = axis_of(a.args, wanted)) result_.innermost[id] = *axis;
             return;
         }
         std::optional<size_t> best;
@@ -121,13 +122,12 @@ private:
         }
     }
 
-    bool reaches_over(const Contraction& c) const {
-        const Expr& a = pool_[c.a];
-        Halo halo;
-        widen_halo(pool_, c, graph_.shapes.at(tensor_of(a)), halo);
-        const auto positive = [](int64_t extent) { return extent > 0; };
-        return std::ranges::any_of(halo.above, positive) ||
-               std::ranges::any_of(a.args,
+    // A group has four bytes.
+    int64_t whole_groups(const Contraction& c) const {
+        return 4 / tensor::dtype_size(graph_.dtypes.at(tensor_of(pool_[c.a])));
+    }
+    bool reaches_over(const Expr& a) const {
+        return std::ranges::any_of(a.args,
                                    [&](ExprId index) { return pool_[index].op == Op::Assume; });
     }
     // Operands with a fixed layout get a copy, which can have a halo. So do those that are read in
@@ -141,11 +141,11 @@ private:
                 const Contraction& c = *group.contraction;
                 const Expr a = pool_[c.surrounded()];
                 const ir::TensorId id = tensor_of(a);
-                const bool wanted =
-                    reaches_over(*group.contraction) || group.contraction->lane_in_a;
+                const bool wanted = reaches_over(a) || group.contraction->lane_in_a ||
+                                    !has_groups(*group.contraction);
                 if (wanted && fixed_.contains(id)) {
                     if (!copies.contains(id)) {
-                        copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                        copies[id] = graph_.new_tensor(graph_.dtypes.at(id), graph_.shapes.at(id));
                         groups.push_back(copy_group(group, id, copies[id]));
                         put_lane_innermost(*group.contraction, copies[id]);
                     }
@@ -161,10 +161,17 @@ private:
         }
         graph_.groups = std::move(groups);
     }
-    // The axis of the operand along the lanes.
-    std::optional<size_t> inner_axis(const Contraction& c) const {
-        if (c.in_place) return pool_[c.b].args.size() - 1;
-        return c.lane_in_a ? axis_of(pool_[c.a].args, c.lane) : std::nullopt;
+    // Whether whole groups of elements of A lie side by side in a row-major tensor.
+    bool has_groups(const Contraction& c) const {
+        if (!c.inner.valid()) return true;
+        const auto axis = axis_of(pool_[c.a].args, c.inner);
+        return axis && *axis + 1 == pool_[c.a].args.size() &&
+               pool_.extent(c.inner) % whole_groups(c) == 0;
+    }
+    void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
+        const VarId wanted = c.lane_in_a ? c.lane : c.inner;
+        const auto axis = wanted.valid() ? axis_of(pool_[c.a].args, wanted) : std::nullopt;
+        if (axis) result_.innermost[copy] = *axis;
     }
     // Large results with distant lanes are computed with the lanes innermost, then transposed.
     void copy_results() {
@@ -189,7 +196,7 @@ private:
                 continue;
             }
             if (!copies.contains(id)) {
-                copies[id] = graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(id));
+                copies[id] = graph_.new_tensor(graph_.dtypes.at(id), graph_.shapes.at(id));
             }
             group.stages[0].writes[0].tensor = copies[id];
             group.writes = {copies[id]};
@@ -203,8 +210,8 @@ private:
         const ir::TensorId id = group.writes[0];
         const tensor::Shape& shape = graph_.shapes.at(id);
         const auto axis = axis_of(group.stages[0].writes[0].index, group.contraction->lane);
-        return fixed_.contains(id) && graph_.dtypes.at(id) == tensor::DType::F32 && axis &&
-               *axis + 1 < shape.size() && *tensor::volume(shape) >= kManyElements;
+        return fixed_.contains(id) && axis && *axis + 1 < shape.size() &&
+               *tensor::volume(shape) >= kManyElements;
     }
 
     // ---- Results that lie apart -----------------------------------------------------------------
@@ -366,7 +373,8 @@ private:
             stage.loops.push_back({var, extent});
             index.push_back(pool_.build.index(var));
         }
-        const ExprId value = pool_.build.read(from.value, Kind::F32, index);
+        const Kind kind = kind_of(graph_.dtypes.at(from));
+        const ExprId value = pool_.build.read(from.value, kind, index);
         stage.writes.push_back({to, std::move(index), value});
         made.stages.push_back(std::move(stage));
         made.writes = {to};
@@ -378,18 +386,27 @@ private:
     void replace_operand(FusionGroup& group, ir::TensorId with) {
         Contraction& c = *group.contraction;
         Stage& stage = group.stages[0];
-        ExprId& operand = c.in_place ? c.b : c.a;
-        const Expr read = pool_[operand];
-        const ExprId now = pool_.build.read(with.value, Kind::F32, read.args);
-        stage.writes[0].value = pool_.replace(stage.writes[0].value, operand, now);
-        operand = now;
+        const Expr a = pool_[c.a];
+        const ExprId now = pool_.build.read(with.value, a.type.kind, a.args);
+        stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
+        c.a = now;
         find_reads(graph_, group);
     }
     void add_halo(const FusionGroup& group) {
         const Contraction& c = *group.contraction;
-        if (!reaches_over(c)) return;
-        const ir::TensorId id = tensor_of(pool_[c.a]);
-        widen_halo(pool_, c, graph_.shapes.at(id), result_.halos[id]);
+        const Expr a = pool_[c.a];
+        const ir::TensorId id = tensor_of(a);
+        if (reaches_over(a)) widen_halo(pool_, a, result_.halos[id]);
+        // Zeros complete the last group.
+        const auto axis = c.inner.valid() ? axis_of(a.args, c.inner) : std::nullopt;
+        if (!axis || !is_free(id)) return;
+        const int64_t whole = whole_groups(c);
+        const int64_t missing = (whole - graph_.shapes.at(id)[*axis] % whole) % whole;
+        if (missing == 0) return;
+        Halo& halo = result_.halos[id];
+        halo.below.resize(a.args.size());
+        halo.above.resize(a.args.size());
+        halo.above[*axis] = std::max(halo.above[*axis], missing);
     }
 
     StageGraph& graph_;

@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/contraction/pack.h"
 
-#include <algorithm>
-
-#include "loop/schedule/winograd.h"
+#include "loop/passes/contraction/groups.h"
+#include "loop/schedule/tiles.h"
 
 namespace lemma::loop {
 
 namespace {
 
-// The weights of each position in a tile, rounded once.
-std::vector<ExprId> transformed_weights(StageGraph& graph, const Window& window, ExprId weight) {
-    Builder& build = graph.pool.build;
-    const Filtering& by = filtering(window.outputs);
-    std::vector<ExprId> values = {weight};
-    for (const Window::Axis& axis : window.axes) {
-        std::vector<ExprId> next;
-        for (const ExprId value : values) {
-            for (int64_t tap = 0; tap < kTaps; ++tap) {
-                next.push_back(graph.pool.substitute(value, {{axis.tap, build.integer(tap)}}));
-            }
-        }
-        values = std::move(next);
+// Groups of bytes or bf16 stay as they are; everything else becomes float.
+tensor::DType dtype_of(const StageGraph& graph, const Contraction& c) {
+    if (c.kind == Kind::F32 && c.group == 1) return tensor::DType::F32;
+    return graph.dtypes.at(tensor_of(graph.pool[c.b]));
+}
+
+void choose(FusionGroup& group, StagePool& pool, const BufferViews& places, const Target& target) {
+    const Stage& stage = group.stages[0];
+    Contraction& c = *group.contraction;
+    if (c.group > 1 && suits_tiles(stage, pool, places, target, c)) {
+        return choose_tiles(stage, pool, places, target, c);
     }
-    for (ExprId& value : values) value = build.cast(value, Kind::F64);
-    values = along_axes(
-        std::move(values),
-        window.axes.size(),
-        kTaps,
-        by.size(),
-        [&](const std::vector<ExprId>& line) { return transform(build, by.weights, line); });
-    for (ExprId& value : values) value = build.cast(value, Kind::F32);
-    return values;
+    choose_tile(stage, pool, places, target, c);
 }
 
 FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& target) {
@@ -60,36 +49,40 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
         with[var] = add(pool.extent(var));
     }
     const ExprId block = add(c.blocks);
-    const size_t position = shape.size();
-    if (c.window) {
-        add(1);
-        with[c.window->channel] = add(pool.extent(c.window->channel));
-    } else {
-        for (const VarId var : c.reduced) with[var] = add(pool.extent(var));
+    ExprId group_index;
+    for (const VarId var : c.reduced) {
+        const ExprId index = add(pool.extent(var));
+        (var == c.groups ? group_index : with[var]) = index;
     }
     const int64_t width = c.vectors * target.lanes();
     const ExprId lane = add(width);
     ExprId channel =
         build.make(Op::Add, {build.make(Op::Mul, {block, build.integer(width)}), lane});
     const int64_t extent = pool.extent(c.lane);
-    if (c.blocks * width > extent) {
+    bool padded = c.blocks * width > extent;
+    if (padded) {
         stage.guards.push_back({channel, extent});
         channel = build.assume(channel, extent);
     }
     with[c.lane] = channel;
+    if (c.group > 1) {
+        const ExprId first = build.make(Op::Mul, {group_index, build.integer(c.group)});
+        ExprId element = build.make(Op::Add, {first, add(c.group)});
+        const int64_t elements = pool.extent(c.inner);
+        if (elements % c.group != 0) {
+            stage.guards.push_back({element, elements});
+            element = build.assume(element, elements);
+            padded = true;
+        }
+        with[c.inner] = element;
+    }
     ExprId value = c.b;
     if (group.weight_factor.valid()) value = build.make(Op::Mul, {value, group.weight_factor});
-    std::vector<ExprId> values =
-        c.window ? transformed_weights(graph, *c.window, value) : std::vector<ExprId>{value};
-    shape[position] = c.window ? std::ssize(values) : shape[position];
-    c.packed = graph.new_tensor(tensor::DType::F32, shape);
+    write.value = pool.substitute(value, with);
+    c.packed = graph.new_tensor(dtype_of(graph, c), shape);
     write.tensor = c.packed;
-    if (c.blocks * width > extent) graph.padded.insert(c.packed);
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (c.window) write.index[position] = build.integer(static_cast<int64_t>(i));
-        write.value = pool.substitute(values[i], with);
-        stage.writes.push_back(write);
-    }
+    if (padded) graph.padded.insert(c.packed);
+    stage.writes.push_back(std::move(write));
     FusionGroup made;
     made.op = group.op;
     made.label = group.label + " pack";
@@ -118,19 +111,15 @@ void add_scratch(StageGraph& graph, FusionGroup& group, const Target& target) {
 
 }  // namespace
 
-int pack_weights(StageGraph& graph, const BufferViews& places, const Target& target) {
+int pack_weights(RegionGraph& region, const Target& target) {
+    StageGraph& graph = region.graph;
     int count = 0;
     std::vector<FusionGroup> groups;
     for (FusionGroup& group : graph.groups) {
         if (group.contraction) {
             ++count;
-            Contraction& c = *group.contraction;
-            if (c.window && !reads_channels(graph, places, c)) c.window.reset();
-            if (c.window) {
-                add_scratch(graph, group, target);
-            } else {
-                choose_tile(group.stages[0], graph.pool, places, target, c);
-            }
+            group_steps(region, group, target);
+            choose(group, graph.pool, region.places, target);
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));

@@ -4,11 +4,11 @@
 // depends on their layouts.
 #pragma once
 
-#include "loop/passes/graph.h"
+#include "loop/passes/region.h"
 
 namespace lemma::loop {
 
 // Returns the number of contractions.
-int pack_weights(StageGraph& graph, const BufferViews& places, const Target& target);
+int pack_weights(RegionGraph& region, const Target& target);
 
 }  // namespace lemma::loop

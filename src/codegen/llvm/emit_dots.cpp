@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/llvm/emit_dots.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <array>
+
+namespace lemma::codegen {
+
+namespace {
+
+using llvm::Value;
+namespace intrinsic = llvm::Intrinsic;
+
+llvm::Type* vector_of(llvm::Type* scalar, unsigned lanes) {
+    return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+// The instruction for one signed and one unsigned vector.
+Value* by_instruction(
+    llvm::IRBuilder<>& b, unsigned lanes, Value* total, Value* of_unsigned, Value* of_signed) {
+    const auto id = lanes == 4   ? intrinsic::x86_avx512_vpdpbusd_128
+                    : lanes == 8 ? intrinsic::x86_avx512_vpdpbusd_256
+                                 : intrinsic::x86_avx512_vpdpbusd_512;
+    return b.CreateIntrinsic(id, {}, {total, of_unsigned, of_signed});
+}
+
+// Of vectors of i16: in each lane of i32, the sum of two products.
+Value* pair_products(llvm::IRBuilder<>& b, unsigned lanes, Value* x, Value* y) {
+    const auto id = lanes == 4   ? intrinsic::x86_sse2_pmadd_wd
+                    : lanes == 8 ? intrinsic::x86_avx2_pmadd_wd
+                                 : intrinsic::x86_avx512_pmaddw_d_512;
+    return b.CreateIntrinsic(id, {}, {x, y});
+}
+
+}  // namespace
+
+// Without an instruction, bytes become i16 or i32, so that nothing saturates.
+Value* emit_dot_bytes(llvm::IRBuilder<>& b,
+                      const std::vector<Value*>& v,
+                      int64_t signs,
+                      const EmitOptions& options) {
+    const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(v[0]->getType());
+    const unsigned lanes = type ? type->getNumElements() : 1;
+    const bool first = (signs & 1) != 0;
+    const bool second = (signs & 2) != 0;
+    const bool vector = options.is_x86 && (lanes == 4 || lanes == 8 || lanes == 16);
+    if (vector && options.has_byte_dots && first != second) {
+        return by_instruction(b, lanes, v[0], first ? v[2] : v[1], first ? v[1] : v[2]);
+    }
+    Value* total = v[0];
+    if (vector) {
+        llvm::Type* const halves = vector_of(b.getInt16Ty(), 2 * lanes);
+        const auto bytes = [&](Value* four, bool high, bool is_signed) {
+            Value* const both = b.CreateBitCast(four, halves);
+            Value* const up = high ? both : b.CreateShl(both, 8);
+            return is_signed ? b.CreateAShr(up, 8) : b.CreateLShr(up, 8);
+        };
+        for (const bool high : {false, true}) {
+            Value* const products =
+                pair_products(b, lanes, bytes(v[1], high, first), bytes(v[2], high, second));
+            total = b.CreateAdd(total, products);
+        }
+        return total;
+    }
+    for (unsigned i = 0; i < 4; ++i) {
+        const auto byte = [&](Value* four, bool is_signed) {
+            Value* const up = b.CreateShl(four, 24 - 8 * i);
+            return is_signed ? b.CreateAShr(up, 24) : b.CreateLShr(up, 24);
+        };
+        total = b.CreateAdd(total, b.CreateMul(byte(v[1], first), byte(v[2], second)));
+    }
+    return total;
+}
+
+// The 64 bytes that describe the tile registers: palette 1, then the bytes of a row of each tile
+// from byte 16 on, and the rows of each from byte 48 on.
+void configure_tiles(llvm::IRBuilder<>& b, const std::vector<loop::TileRegister>& tiles) {
+    constexpr size_t kPalette = 0, kBytes = 16, kRows = 48, kSize = 64;
+    std::array<uint8_t, kSize> text{};
+    text[kPalette] = 1;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+        text[kBytes + 2 * i] = static_cast<uint8_t>(tiles[i].bytes);
+        text[kRows + i] = static_cast<uint8_t>(tiles[i].rows);
+    }
+    auto* const memory = b.CreateAlloca(b.getInt64Ty(), b.getInt64(kSize / 8));
+    memory->setAlignment(llvm::Align(kSize));
+    for (size_t i = 0; i < kSize; i += 8) {
+        uint64_t word = 0;
+        for (size_t k = 8; k-- > 0;) word = word << 8 | text[i + k];
+        b.CreateStore(b.getInt64(word), b.CreateConstGEP1_64(b.getInt64Ty(), memory, i / 8));
+    }
+    b.CreateIntrinsic(intrinsic::x86_ldtilecfg, {}, {memory});
+}
+
+void release_tiles(llvm::IRBuilder<>& b) { b.CreateIntrinsic(intrinsic::x86_tilerelease, {}, {}); }
+
+void emit_tile(llvm::IRBuilder<>& b, const loop::TileStmt& s, Value* address, int64_t stride) {
+    const auto tile = [&](int id) { return b.getInt8(static_cast<uint8_t>(id)); };
+    const auto dot = [&] {
+        switch (s.products) {
+            case loop::TileProducts::Unsigned:
+                return intrinsic::x86_tdpbuud;
+            case loop::TileProducts::UnsignedSigned:
+                return intrinsic::x86_tdpbusd;
+            case loop::TileProducts::SignedUnsigned:
+                return intrinsic::x86_tdpbsud;
+            case loop::TileProducts::Signed:
+                return intrinsic::x86_tdpbssd;
+            case loop::TileProducts::Bf16:
+                break;
+        }
+        return intrinsic::x86_tdpbf16ps;
+    };
+    Value* const step = b.getInt64(static_cast<uint64_t>(stride));
+    switch (s.action) {
+        case loop::TileAction::Zero:
+            b.CreateIntrinsic(intrinsic::x86_tilezero, {}, {tile(s.tile)});
+            return;
+        case loop::TileAction::Dot:
+            b.CreateIntrinsic(dot(), {}, {tile(s.tile), tile(s.a), tile(s.b)});
+            return;
+        case loop::TileAction::Load:
+            b.CreateIntrinsic(intrinsic::x86_tileloadd64, {}, {tile(s.tile), address, step});
+            return;
+        case loop::TileAction::Store:
+            b.CreateIntrinsic(intrinsic::x86_tilestored64, {}, {tile(s.tile), address, step});
+    }
+}
+
+}  // namespace lemma::codegen

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/llvm/emit_dots.h — dot products of bytes and tile registers as LLVM IR.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <vector>
+
+#include "codegen/llvm/emit.h"
+#include "loop/ir/node.h"
+
+namespace lemma::codegen {
+
+// loop::Op::DotBytes of {total, a, b}; `signs` as there.
+llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
+                            const std::vector<llvm::Value*>& v,
+                            int64_t signs,
+                            const EmitOptions& options);
+
+// At the beginning and at the end of a function with tiles.
+void configure_tiles(llvm::IRBuilder<>& b, const std::vector<loop::TileRegister>& tiles);
+void release_tiles(llvm::IRBuilder<>& b);
+// `address` and `stride` in bytes: of a load or a store.
+void emit_tile(llvm::IRBuilder<>& b, const loop::TileStmt& s, llvm::Value* address, int64_t stride);
+
+}  // namespace lemma::codegen

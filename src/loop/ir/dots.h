@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// loop/ir/dots.h — the meaning of dot products and tile registers, for evaluation without them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "loop/ir/node.h"
+
+namespace lemma::loop {
+
+// Op::DotBytes in one lane: `signs` has bit 0 for signed bytes of `a`, and bit 1 for those of `b`.
+int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs);
+
+struct TileData {
+    std::array<std::byte, size_t{kMostTileRows} * kTileBytes> bytes{};
+
+    std::byte* row(int row) { return &bytes[static_cast<size_t>(row * kTileBytes)]; }
+    const std::byte* row(int row) const { return &bytes[static_cast<size_t>(row * kTileBytes)]; }
+};
+struct TileSizes {
+    TileProducts products{};
+    int rows = 0, columns = 0;  // of the total
+    int groups = 0;             // rows of b
+};
+// Adds the product of two tiles. Of bf16, it adds the even products of a row in one float and the
+// odd ones in another, then both to the total. Subnormal floats count as zero.
+void multiply_tiles(const TileSizes& sizes, const TileData& a, const TileData& b, TileData& total);
+
+}  // namespace lemma::loop
