@@ -32,6 +32,9 @@
 #include "loop/passes/prepare/reshape.h"
 #include "loop/passes/prepare/unused.h"
 #include "loop/passes/prepare/zeros.h"
+#include "loop/passes/quantised/distribute.h"
+#include "loop/passes/quantised/extremes.h"
+#include "loop/passes/quantised/integers.h"
 #include "loop/passes/verify.h"
 
 namespace lemma::loop {
@@ -114,10 +117,16 @@ const std::vector<Pass>& pipeline() {
          "sums over items are before the loop"},
         {"exact", kOptimise, {"unused"}, on_graph<compute_exactly>,
          "what float represents is not a double"},
+        {"integers", kOptimise, {"exact", "boundary"}, on_region<find_integer_sums>,
+         "sums of quantised products are sums of integers"},
+        {"extremes", kOptimise, {"exact"}, on_graph<find_byte_extremes>,
+         "maxima of quantised numbers are those of bytes"},
         {"fuse_dynamic", kOptimise, {"unused"}, on_graph<fuse_dynamic>,
          "maps with run-time extents are part of others"},
         {"fuse", kOptimise, {"unused"}, on_graph<fuse>,
          "maps are part of others where it pays"},
+        {"distribute", kOptimise, {"fuse"}, on_graph<distribute_quantisation>,
+         "parts of a concatenation are quantised one by one"},
         {"hoist", kOptimise, {"fuse"}, hoist,
          "constants by channel are computed once, and fused"},
         {"split", kOptimise, {"fuse"}, on_graph<split_inverses>,

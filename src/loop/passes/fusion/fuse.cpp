@@ -20,11 +20,11 @@ public:
     int run() {
         // Scales and shifts join the sums first, so that they can be folded into the weights.
         count_uses();
-        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i, false);
         count_uses();
         for (size_t i = 0; i < graph_.groups.size(); ++i) take_in_producers(i);
         count_uses();
-        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i);
+        for (size_t i = 0; i < graph_.groups.size(); ++i) join_totals(i, true);
         return static_cast<int>(
             std::erase_if(graph_.groups, [](const FusionGroup& group) { return group.dead; }));
     }
@@ -51,13 +51,17 @@ private:
     };
     Cost cost(ExprId value) const;
     bool is_free_map(const FusionGroup& group) const;
+    bool keeps_value(ir::TensorId id, const Stage& stage) const;
+    bool reads_bytes(const FusionGroup& group) const;
+    bool is_read_at_end(const Stage& stage, ir::TensorId id) const;
     bool pays(const FusionGroup& producer, const FusionGroup& consumer) const;
     void take_in_producers(size_t at);
     void take_in(FusionGroup& consumer, const FusionGroup& producer);
     bool loses_tiles(const FusionGroup& consumer, const FusionGroup& producer);
     void count_changes(const std::vector<ir::TensorId>& before,
                        const std::vector<ir::TensorId>& after);
-    void join_totals(size_t at);
+    void join_totals(size_t at, bool bytes);
+    bool joins(const FusionGroup& first, const FusionGroup& then, bool bytes) const;
     bool takes_readers(const Stage& stage) const;
     bool join(FusionGroup& first, const Stage& then);
     bool reads_plainly(const Stage& stage, ir::TensorId id, std::vector<ExprId>& index) const;
@@ -96,8 +100,29 @@ bool Fuser::is_free_map(const FusionGroup& group) const {
     }
     const Stage& stage = group.stages[0];
     const ir::TensorId id = group.writes[0];
-    return is_map(stage, graph_) && !graph_.results.contains(id) &&
-           keeps_values(graph_.dtypes.at(id)) && in_range(graph_, stage.writes[0].value);
+    return is_map(stage, graph_) && !graph_.results.contains(id) && keeps_value(id, stage) &&
+           in_range(graph_, stage.writes[0].value);
+}
+
+// Whether the tensor stores the values of the stage as they are: a byte does if they are limited to
+// its range.
+bool Fuser::keeps_value(ir::TensorId id, const Stage& stage) const {
+    const tensor::DType dtype = graph_.dtypes.at(id);
+    if (keeps_values(dtype)) return true;
+    const bool sum = stage.combine != ir::FormulaOp::Assign;
+    const ExprId value = sum ? stage.finish : stage.writes[0].value;
+    const bool byte = dtype == tensor::DType::U8 || dtype == tensor::DType::I8;
+    if (!byte || !value.valid() || pool_[value].op != Op::Cast) return false;
+    const double low = dtype == tensor::DType::U8 ? 0 : -128;
+    const Expr& upper = pool_[pool_[value].args[0]];
+    if (upper.op != Op::Min || !upper.type.real()) return false;
+    const Expr& lower = pool_[upper.args[0]];
+    const auto constant = [&](ExprId limit, double least, double most) {
+        const Expr& e = pool_[limit];
+        return e.op == Op::Constant && e.real >= least && e.real <= most;
+    };
+    return lower.op == Op::Max && constant(upper.args[1], low, low + 255) &&
+           constant(lower.args[1], low, low + 255);
 }
 
 // A sum of products of elements.
@@ -112,6 +137,25 @@ bool is_product_sum(const Stage& stage, const StagePool& pool) {
     return factors.size() > 1;
 }
 
+// Whether the group computes with bytes alone. It is cheaper than storing its wider result.
+bool Fuser::reads_bytes(const FusionGroup& group) const {
+    return !group.reads.empty() && std::ranges::all_of(group.reads, [&](ir::TensorId id) {
+        const tensor::DType dtype = graph_.dtypes.at(id);
+        return dtype == tensor::DType::U8 || dtype == tensor::DType::I8;
+    });
+}
+
+// Whether only the epilogue reads the tensor: once for each element of the result.
+bool Fuser::is_read_at_end(const Stage& stage, ir::TensorId id) const {
+    if (!stage.finish.valid()) return false;
+    bool before = false;
+    const auto visit = [&](ExprId, const Expr& e) { before |= tensor_of(e) == id; };
+    for_each_value(stage, [&](ExprId value) {
+        if (value != stage.finish) pool_.visit_reads(value, visit);
+    });
+    return !before;
+}
+
 bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const {
     if (producer.once != consumer.once) return false;
     const ExprId value = producer.stages[0].writes[0].value;
@@ -120,6 +164,7 @@ bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const
     const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
     const size_t uses = uses_.at(producer.writes[0]);
     for (const Stage& stage : consumer.stages) {
+        if (reads_bytes(producer) && is_read_at_end(stage, producer.writes[0])) continue;
         // Products need elements of tensors as operands, for packing and tiling.
         if (is_product_sum(stage, pool_)) {
             if (!copy) return false;
@@ -135,7 +180,8 @@ bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const
     }
     if (copy) return true;
     if (uses == 1) return true;
-    return uses <= 3 && !price.expensive && price.operations <= 2;
+    const int most = reads_bytes(producer) ? 3 : 2;
+    return uses <= 3 && !price.expensive && price.operations <= most;
 }
 
 void Fuser::take_in(FusionGroup& consumer, const FusionGroup& producer) {
@@ -293,20 +339,28 @@ bool Fuser::takes_readers(const Stage& stage) const {
            in_range(graph_, stage.writes[0].value);
 }
 
-void Fuser::join_totals(size_t at) {
+// Whether the reader may be the epilogue. Bytes are worth storing, unless the reader makes bytes.
+bool Fuser::joins(const FusionGroup& first, const FusionGroup& then, bool bytes) const {
+    if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return false;
+    const tensor::DType dtype = graph_.dtypes.at(then.writes[0]);
+    const bool byte = dtype == tensor::DType::U8 || dtype == tensor::DType::I8;
+    return keeps_values(graph_.dtypes.at(first.writes[0])) || (bytes && byte);
+}
+
+void Fuser::join_totals(size_t at, bool bytes) {
     for (;;) {
         FusionGroup& first = graph_.groups[at];
         const bool one = first.compiled() && !first.dead && !first.once &&
                          first.stages.size() == 1 && first.writes.size() == 1;
         if (!one || !takes_readers(first.stages[0])) return;
         const ir::TensorId id = first.writes[0];
-        if (graph_.results.contains(id) || uses_[id] != 1 || !keeps_values(graph_.dtypes.at(id))) {
+        if (graph_.results.contains(id) || uses_[id] != 1 || !keeps_value(id, first.stages[0])) {
             return;
         }
         const size_t reader = readers_.at(id);
         if (reader <= at || !reads(graph_.groups[reader], id)) return;
         FusionGroup& then = graph_.groups[reader];
-        if (!then.compiled() || then.stages.size() != 1 || then.writes.size() != 1) return;
+        if (!joins(first, then, bytes)) return;
         if (!join(first, then.stages[0])) return;
         // The joined group runs at the place of the second, whose inputs may not exist before.
         then.stages[0] = std::move(first.stages[0]);

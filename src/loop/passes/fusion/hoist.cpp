@@ -24,9 +24,10 @@ public:
         for (Stage& stage : group_.stages) {
             if (stage.empty || stage.writes.empty()) continue;
             // Products need elements of tensors as operands; fold moves their scales into the
-            // weights.
+            // weights. Integers keep their values: their scales stay in the epilogue.
             const bool sum = stage.combine != ir::FormulaOp::Assign;
-            if (sum && find_contraction(graph_, stage)) continue;
+            const bool integers = pool_[stage.writes[0].value].type.kind == Kind::Int;
+            if (sum && !integers && find_contraction(graph_, stage)) continue;
             steps_ = volume(write_shape(stage, stage.writes[0], pool_).vars);
             if (!sum) {
                 for (StageWrite& write : stage.writes) write.value = rewrite(write.value);

@@ -45,6 +45,7 @@ private:
         const Expr e = pool_[id];  // the pool may grow
         if (e.op == Op::Cast && pool_[e.args[0]].type.kind == Kind::F64) {
             const ExprId from = e.type.kind == Kind::Int ? with_rint(e.args[0]) : e.args[0];
+            if (const ExprId whole = rounded_once(e); whole.valid()) return whole;
             if (const auto exact = as_float(from)) return build_.cast(exact->value, e.type.kind);
             return build_.cast(rewrite(from), e.type.kind);
         }
@@ -54,6 +55,16 @@ private:
             if (b) return build_.make(e.op, {a->value, b->value});
         }
         return rebuilt(id, e, [&](ExprId arg) { return rewrite(arg); });
+    }
+    // An int of 32 bits by way of double: double has it, so that it is rounded once.
+    ExprId rounded_once(const Expr& e) {
+        const Expr& wide = pool_[e.args[0]];
+        if (e.type.kind != Kind::F32 || wide.op != Op::Cast) return {};
+        const Expr& element = pool_[wide.args[0]];
+        if (element.op != Op::Read || element.type.kind != Kind::Int) return {};
+        const tensor::DType dtype = graph_.dtypes.at(tensor_of(element));
+        if (dtype != tensor::DType::I32 && dtype != tensor::DType::U32) return {};
+        return build_.cast(rewrite(wide.args[0]), Kind::F32);
     }
     bool compares(const Expr& e) const {
         const bool comparison =
@@ -81,6 +92,7 @@ private:
         }
         const bool passes = e.op == Op::Add || e.op == Op::Min || e.op == Op::Max;
         if (!passes) return id;
+        if (e.op == Op::Add && is_number(e.args[1], 0)) return with_rint(e.args[0]);
         return build_.make(e.op, {with_rint(e.args[0]), with_rint(e.args[1])});
     }
     // x, for the value: with below = floor(x) and rest = x - below,
@@ -209,6 +221,9 @@ private:
         const auto a = as_float(e.args[0]);
         const auto b = a ? as_float(e.args[1]) : std::nullopt;
         if (!b || !a->small() || !b->small()) return std::nullopt;
+        if (e.op == Op::Sub && is_number(e.args[1], 0) && !std::signbit(pool_[e.args[1]].real)) {
+            return a;
+        }
         const bool adds = e.op == Op::Add;
         const Float result{build_.make(e.op, {a->value, b->value}),
                            true,
@@ -238,9 +253,7 @@ private:
         const auto one = as_float(outer.args[1]);
         const auto other = as_float(inner.args[1]);
         const Expr moved = pool_[inner.args[0]];
-        if (!one || !other || moved.op != Op::Add || !one->whole || !other->whole) {
-            return std::nullopt;
-        }
+        if (!one || !other || moved.op != Op::Add) return std::nullopt;
         auto x = as_float(moved.args[0]);
         auto shift = as_float(moved.args[1]);
         if (!x || !shift) return std::nullopt;

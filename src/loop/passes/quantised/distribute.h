@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// loop/passes/quantised/distribute.h — quantises the parts of a concatenation one by one, instead
+// of the whole. A part with the scale of the whole is then a copy of bytes. Runs after fuse.
+#pragma once
+
+#include "loop/passes/graph.h"
+
+namespace lemma::loop {
+
+// Returns how many concatenations it changed.
+int distribute_quantisation(StageGraph& graph);
+
+}  // namespace lemma::loop
