@@ -34,6 +34,7 @@
 #include "loop/passes/prepare/zeros.h"
 #include "loop/passes/quantised/distribute.h"
 #include "loop/passes/quantised/extremes.h"
+#include "loop/passes/quantised/identities.h"
 #include "loop/passes/quantised/integers.h"
 #include "loop/passes/verify.h"
 
@@ -127,6 +128,8 @@ const std::vector<Pass>& pipeline() {
          "maps are part of others where it pays"},
         {"distribute", kOptimise, {"fuse"}, on_graph<distribute_quantisation>,
          "parts of a concatenation are quantised one by one"},
+        {"identities", kOptimise, {"distribute"}, on_graph<find_identities>,
+         "no byte is quantised again with the same scale"},
         {"hoist", kOptimise, {"fuse"}, hoist,
          "constants by channel are computed once, and fused"},
         {"split", kOptimise, {"fuse"}, on_graph<split_inverses>,

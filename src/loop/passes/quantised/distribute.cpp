@@ -2,7 +2,6 @@
 #include "loop/passes/quantised/distribute.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lemma::loop {
 
@@ -84,47 +83,11 @@ private:
             const ExprId element = build_.cast(write.value, Kind::F32);
             const ExprId here = pool_.substitute(whole, with);
             write.value = pool_.replace(pool_.substitute(to.value, with), here, element);
-            write.value = copied(write.value, graph_.dtypes.at(to.tensor));
             write.tensor = to.tensor;
             reader.stages.push_back(std::move(stage));
         }
         parts.dead = true;
         find_reads(graph_, reader);
-    }
-
-    // A byte that is dequantised and quantised again, with the same scale and zero point, is
-    // itself: int(min(max(rint((f32(q) - z) * s / s) + z, low), high))
-    ExprId copied(ExprId value, tensor::DType dtype) const {
-        const Expr& cast = pool_[value];
-        if (cast.op != Op::Cast || cast.type.kind != Kind::Int) return value;
-        const double low = dtype == tensor::DType::U8 ? 0 : -128;
-        const auto upper = with_number(cast.args[0], Op::Min);
-        const auto lower = upper ? with_number(upper->first, Op::Max) : std::nullopt;
-        if (!lower || upper->second < low + 255 || lower->second > low) return value;
-        const auto moved = with_number(lower->first, Op::Add).value_or(std::pair(lower->first, 0.));
-        const Expr& rint = pool_[moved.first];
-        if (rint.op != Op::Rint) return value;
-        const auto quotient = with_number(rint.args[0], Op::Div);
-        const auto product = quotient ? with_number(quotient->first, Op::Mul) : std::nullopt;
-        const bool same = product && product->second == quotient->second &&
-                          std::isnormal(static_cast<float>(product->second)) &&
-                          std::fabs(product->second) < 1e30 && std::fabs(product->second) > 1e-30;
-        if (!same) return value;
-        const auto back =
-            with_number(product->first, Op::Sub).value_or(std::pair(product->first, 0.));
-        const Expr& real = pool_[back.first];
-        if (back.second != moved.second || real.op != Op::Cast) return value;
-        const Expr& byte = pool_[real.args[0]];
-        const bool good = byte.op == Op::Read && graph_.dtypes.at(tensor_of(byte)) == dtype;
-        return good ? real.args[0] : value;
-    }
-    // x and c, if the value is `op` of x and a literal c.
-    std::optional<std::pair<ExprId, double>> with_number(ExprId value, Op op) const {
-        const Expr& e = pool_[value];
-        if (e.op != op || e.type.kind != Kind::F32) return std::nullopt;
-        const Expr& number = pool_[e.args[1]];
-        if (number.op != Op::Constant) return std::nullopt;
-        return std::pair(e.args[0], number.real);
     }
 
     StageGraph& graph_;

@@ -42,7 +42,7 @@ public:
         if (kind == Kind::F32) {
             // An infinity is one in both scales.
             if (!std::isinf(initial.real) || pool_[write.value].op == Op::Cast) return false;
-        } else if (factor->zero.valid() || std::abs(initial.integer) > 1 << 20) {
+        } else if (factor->zero.valid() || initial.integer < -128 || initial.integer > 255) {
             return false;
         }
         const ir::TensorId total =
@@ -50,13 +50,17 @@ public:
         stage.total = build_.read(total.value, Kind::F32, write.index);
         stage.initial = build_.cast(stage.initial, Kind::F32);
         write.value = build_.cast(factor->read, Kind::F32);
-        stage.finish = kind == Kind::Int ? build_.cast(stage.total, Kind::Int)
-                                         : dequantised(stage.total, *factor);
+        stage.finish = kind == Kind::Int ? whole(stage.total) : dequantised(stage.total, *factor);
         find_reads(graph_, group);
         return true;
     }
 
 private:
+    // The limits are those of all bytes. They tell that the number fits 32 bits.
+    ExprId whole(ExprId byte) {
+        const ExprId low = build_.make(Op::Max, {byte, build_.real(-128, Kind::F32)});
+        return build_.cast(build_.make(Op::Min, {low, build_.real(255, Kind::F32)}), Kind::Int);
+    }
     ExprId dequantised(ExprId byte, const QuantisedFactor& factor) {
         ExprId result = byte;
         if (factor.zero.valid()) {

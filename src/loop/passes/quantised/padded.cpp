@@ -59,25 +59,58 @@ void Paddings::forget(ir::TensorId copy) {
     std::erase_if(known_, [&](const auto& item) { return item.second == copy; });
 }
 
-// Fills the copy with the zero point, then copies the elements.
+// Fills the borders with the zero point, and copies the elements.
 FusionGroup Paddings::copy(ir::TensorId from,
                            ir::TensorId to,
                            ExprId zero,
                            const std::vector<int64_t>& below) {
-    Stage fill = assign_all(graph_, to);
-    fill.writes[0].value = zero;
-    Stage inside = assign_all(graph_, from);
+    FusionGroup made;
+    const tensor::Shape inner = graph_.shapes.at(from);
+    const tensor::Shape outer = graph_.shapes.at(to);
+    for (size_t axis = 0; axis < below.size(); ++axis) {
+        const int64_t above = outer[axis] - inner[axis] - below[axis];
+        const auto fill = [&](int64_t begin, int64_t width) {
+            if (width == 0) return;
+            tensor::Shape shape = outer;
+            shape[axis] = width;
+            Stage stage = assign(to, shape);
+            StageWrite& write = stage.writes[0];
+            write.index[axis] = build_.make(Op::Add, {write.index[axis], build_.integer(begin)});
+            write.value = zero;
+            made.stages.push_back(std::move(stage));
+        };
+        fill(0, below[axis]);
+        fill(outer[axis] - above, above);
+    }
+    Stage inside = assign(to, inner);
     StageWrite& write = inside.writes[0];
     write.value = build_.read(from.value, Kind::Int, write.index);
-    write.tensor = to;
     for (size_t axis = 0; axis < below.size(); ++axis) {
         write.index[axis] = build_.make(Op::Add, {write.index[axis], build_.integer(below[axis])});
     }
-    FusionGroup made;
-    made.stages = {std::move(fill), std::move(inside)};
+    made.stages.push_back(std::move(inside));
     made.writes = {to};
     find_reads(graph_, made);
     return made;
+}
+
+// A stage that assigns the elements of a part of the tensor; its value is missing.
+Stage Paddings::assign(ir::TensorId to, const tensor::Shape& part) {
+    Stage stage;
+    stage.combine = ir::FormulaOp::Assign;
+    StageWrite write{to, {}, {}};
+    for (const int64_t extent : part) {
+        stage.empty |= extent == 0;
+        if (extent <= 1) {
+            write.index.push_back(build_.integer(0));
+            continue;
+        }
+        const VarId var = pool_.new_var(extent);
+        stage.loops.push_back({var, extent});
+        write.index.push_back(build_.index(var));
+    }
+    stage.writes.push_back(std::move(write));
+    return stage;
 }
 
 }  // namespace lemma::loop

@@ -30,6 +30,7 @@ private:
                      ir::TensorId to,
                      ExprId zero,
                      const std::vector<int64_t>& below);
+    Stage assign(ir::TensorId to, const tensor::Shape& part);
 
     StageGraph& graph_;
     StagePool& pool_;
