@@ -212,6 +212,30 @@ graph G {
             0);
 }
 
+// Maps whose result interleaves two, four or eight rows.
+TEST(Engine, InterleavedRows) {
+    for (const int ways : {2, 3, 4, 8}) {
+        for (const int columns : {15, 16, 28, 33, 64}) {
+            compare(fmt::format(R"(
+operator interleaved {{
+    @input {{ x: real[n, c, g, t]; s: real[g]; z: real[t]; }}
+    @output {{ y: real[n, c, t, g]; }}
+    @lower {{ y[i, j, k, l] = x[i, j, l, k] * s[l,] + z[k,] + 0.5, i < n, j < c, k < t, l < g; }}
+}}
+graph G {{
+    @input {{ x: real[3, 25, {0}, {1}]; s: real[{0}]; z: real[{1}]; }}
+    @output {{ y: real[3, 25, {1}, {0}]; }}
+    @compose {{ y = interleaved(x, s, z); }}
+}})",
+                                ways,
+                                columns),
+                    2,
+                    1e-6,
+                    0);
+        }
+    }
+}
+
 // A function of two elements that is no product, and weights with a factor.
 TEST(Engine, SumsOfOtherThings) {
     compare(R"(

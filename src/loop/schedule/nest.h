@@ -215,4 +215,9 @@ private:
 // The kernel of a map that transposes an operand; nothing for other maps.
 std::optional<ScheduledKernel> schedule_transposed(const NestContext& context);
 
+// ---- schedule_interleaved.cpp -------------------------------------------------------------------
+
+// The kernel of a map that interleaves rows of its operands; nothing for other maps.
+std::optional<ScheduledKernel> schedule_interleaved(const NestContext& context);
+
 }  // namespace lemma::loop

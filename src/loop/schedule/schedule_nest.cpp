@@ -83,6 +83,7 @@ ScheduledKernel schedule_nest(const Stage& stage,
     const NestContext context{stage, pool, places, target, run_time};
     if (!run_time) {
         if (auto transposed = schedule_transposed(context)) return std::move(*transposed);
+        if (auto interleaved = schedule_interleaved(context)) return std::move(*interleaved);
     }
     NestShape shape;
     NestSteps steps(context, shape, result, lower);

@@ -139,6 +139,9 @@ reorder(numbers, "turned back", X, [2, 0, 1], perm=[2, 0, 1])
 reorder(numbers, "counted from the end", X, [0, 2, 1], perm=[0, -1, -2])
 reorder(numbers, "the last two", X, [0, 2, 1], axis=1, perm=[2, 1])
 reorder(numbers, "the last two, reversed", X, [0, 2, 1], axis=-2)
+reorder(numbers, "two long rows", count_up([2, 19]), [1, 0])
+reorder(numbers, "four long rows, twice", count_up([2, 4, 17]), [0, 2, 1], perm=[0, 2, 1])
+reorder(numbers, "eight long rows", count_up([8, 18]), [1, 0])
 reorder(numbers, "integers, nothing moves", count_up([2, 2], dtype="int"), [0, 1], perm=[0, 1])
 
 
