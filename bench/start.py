@@ -28,7 +28,10 @@ def start(command: list, cache: str | None = None) -> dict:
                           env=environment)
     if done.returncode != 0 or not done.stdout:
         sys.exit(f"`{' '.join(map(str, command))}` exits with {done.returncode}")
-    return json.loads(done.stdout)
+    ready = json.loads(done.stdout)
+    if "error" in ready:
+        sys.exit(f"`{' '.join(map(str, command))}`: {ready['error']}")
+    return ready
 
 
 def first_result(ready: dict) -> float:

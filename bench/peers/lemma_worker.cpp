@@ -49,7 +49,7 @@ lemma::Tensors ramps(const lemma::Model& model) {
     }
     if (info.type == lemma::DataType::I64) {
         std::vector<int64_t> values(count);
-        for (size_t k = 0; k < count; ++k) values[k] = static_cast<int64_t>(k * 37 % 97);
+        for (size_t k = 0; k < count; ++k) values[k] = static_cast<int64_t>(k * 37 % 29);
         return lemma::Tensor::of<int64_t>(shape, values);
     }
     if (info.type == lemma::DataType::Bool) {

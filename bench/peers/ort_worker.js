@@ -10,18 +10,16 @@ const [model, threads] = process.argv.slice(2);
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\n');
 
-// k / n in the declared shape, or 0, 1, 0, … for integers; extents that are not known are 1.
-function ramps(session) {
-  const feeds = {};
-  for (const { name, shape, type } of session.inputMetadata) {
-    const extents = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
-    const count = extents.reduce((a, b) => a * b, 1);
-    feeds[name] =
-      type === 'int64'
-        ? new ort.Tensor('int64', BigInt64Array.from({ length: count }, (_, k) => BigInt(k % 2)), extents)
-        : new ort.Tensor('float32', Float32Array.from({ length: count }, (_, k) => k / count), extents);
-  }
-  return feeds;
+// The same numbers as in the other worker; extents that are not known are 1.
+function ramp({ type, shape }) {
+  const extents = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
+  const count = extents.reduce((a, b) => a * b, 1);
+  const of = (kind, value) => kind.from({ length: count }, (_, k) => value(k));
+  const values =
+    type === 'int64' ? of(BigInt64Array, (k) => BigInt((k * 37) % 29)) :
+    type === 'bool' ? of(Uint8Array, (k) => (k % 3 !== 0 ? 1 : 0)) :
+    of(Float32Array, (k) => k / count);
+  return new ort.Tensor(type, values, extents);
 }
 
 let session = null;
