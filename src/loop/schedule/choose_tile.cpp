@@ -40,14 +40,15 @@ Whole whole_of(const Contraction& c,
                const StagePool& pool,
                const Target& target,
                const Points& points) {
-    Whole whole{ceil_of(pool.extent(c.lane), target.lanes()),
-                points.rows(),
-                points.columns(),
-                points.outer(),
-                1,
-                c.lane_in_a  ? Loads::Vectors
-                : c.in_place ? Loads::InPlace
-                             : Loads::Elements};
+    Whole whole{
+        c.stacked.valid() ? pool.extent(c.stacked) : ceil_of(pool.extent(c.lane), target.lanes()),
+        points.rows(),
+        points.columns(),
+        points.outer(),
+        1,
+        c.lane_in_a  ? Loads::Vectors
+        : c.in_place ? Loads::InPlace
+                     : Loads::Elements};
     for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
     return whole;
 }
@@ -151,6 +152,17 @@ Cut cut_of(const Contraction& c, const StagePool& pool, const Target& target, in
     return {};
 }
 
+// The longest batch variable of B alone, if the lanes fill one vector at most.
+VarId stacked_of(const Contraction& c, const StagePool& pool, const Target& target) {
+    VarId best;
+    if (!c.in_place || pool.extent(c.lane) > target.lanes()) return best;
+    for (const VarId var : c.batch) {
+        if (pool.depends(c.a, var)) continue;
+        if (!best.valid() || pool.extent(var) > pool.extent(best)) best = var;
+    }
+    return best;
+}
+
 void take(Contraction& c, const TileShape& tile) {
     c.vectors = tile.vectors;
     c.rows = tile.rows;
@@ -187,6 +199,11 @@ void choose_tile(const Stage& stage,
     // The reduction reads memory of A in order; of B, if it is read in place.
     std::ranges::stable_sort(
         c.reduced, std::greater(), [&](VarId var) { return stride_of(pool, from, a.args, var); });
+    // Tiles are cut from the last points; any order serves an operand in place.
+    if (c.in_place) {
+        std::ranges::stable_sort(c.points, {}, [&](VarId var) { return pool.extent(var); });
+    }
+    c.stacked = stacked_of(c, pool, target);
     const Points points = merge_points(stage, c.points, pool, places);
     const Whole whole = whole_of(c, pool, target, points);
     const int64_t lanes = target.lanes();
@@ -229,7 +246,7 @@ void choose_tile(const Stage& stage,
         if (pool.depends(c.b, var)) all_weights *= pool.extent(var);
         groups = groups && step(var) < step(points.vars.back());
     }
-    c.batch_inside = groups && all_weights <= kSmallWeights;
+    c.batch_inside = !c.in_place && groups && all_weights <= kSmallWeights;
 }
 
 // The packed operand stays valid, because its order depends on the vectors alone.

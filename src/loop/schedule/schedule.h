@@ -86,6 +86,9 @@ struct Contraction {
     VarId lane;                  // along the vectors: of O and B, or of all three
     bool lane_in_a = false;      // A is read in vectors; else one element for all lanes
     bool in_place = false;       // B is read where it lies, in vectors; not packed
+    // If the lane variable fills one vector at most: the vectors of a tile are steps of this batch
+    // variable, which A does not have. May be missing.
+    VarId stacked;
     std::vector<VarId> points;   // of O and A, outermost first
     std::vector<VarId> batch;    // of O and B, and maybe A
     std::vector<VarId> reduced;  // of A and B, outermost first

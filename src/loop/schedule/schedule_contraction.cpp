@@ -44,9 +44,12 @@ private:
     struct Tile {
         int64_t vectors, rows, columns;
         Address first_row, first_column;
-        bool masked;     // the last vector is not full
+        bool masked;     // the last vector is not full; of stacked ones, none is
         Address number;  // among all tiles of a panel of weights
     };
+    bool is_masked(const Tile& tile, int64_t vector) const {
+        return tile.masked && (c_.stacked.valid() || vector == tile.vectors - 1);
+    }
     void decode_item(Block& out);
     void rows_of(Block& out, int64_t vectors, bool masked);
     Address first_number() const;
@@ -143,7 +146,8 @@ ScheduledKernel ContractionKernel::make() {
 void ContractionKernel::panel(Block& out) {
     const int64_t lanes = target_.lanes();
     const int64_t extent = pool_.extent(c_.lane);
-    const int64_t all_vectors = ceil_of(extent, lanes);
+    const bool stacked = c_.stacked.valid();
+    const int64_t all_vectors = stacked ? pool_.extent(c_.stacked) : ceil_of(extent, lanes);
     const int64_t last = all_vectors - (c_.blocks - 1) * c_.vectors;
     const bool masked = extent % lanes != 0;
     const bool even = last == c_.vectors && !masked;
@@ -154,7 +158,7 @@ void ContractionKernel::panel(Block& out) {
         const ExprId limit = build_.integer(c_.blocks - 1);
         if (c_.blocks > 1) {
             If whole{build_.make(Op::Less, {block, limit}), {}};
-            rows_of(whole.body, c_.vectors, false);
+            rows_of(whole.body, c_.vectors, stacked && masked);
             out.push_back({std::move(whole)});
         }
         If rest{build_.make(Op::Equal, {block, limit}), {}};
@@ -181,7 +185,9 @@ void ContractionKernel::decode_item(Block& out) {
     std::vector<VarId> made(c_.batch.size() + points_.vars.size());
     size_t next = 0;
     std::vector<Part> batch;
-    for (const VarId var : c_.batch) batch.push_back({&made[next++], var, pool_.extent(var)});
+    for (const VarId var : c_.batch) {
+        if (var != c_.stacked) batch.push_back({&made[next++], var, pool_.extent(var)});
+    }
     const Part blocks{&block_, {}, c_.blocks};
     const bool blocks_inside = c_.weights_inside || c_.batch_inside;
     if (!c_.batch_inside) parts = batch;
@@ -374,11 +380,18 @@ void ContractionKernel::bind_point(const Tile& tile, int64_t row, int64_t column
 
 void ContractionKernel::bind_lanes(int64_t vector, bool masked) {
     const int64_t lanes = target_.lanes();
+    const int64_t step = c_.stacked.valid() ? 1 : lanes;
     Address at;
-    at.offset = vector * lanes;
-    at.add(block_, c_.vectors * lanes);
-    at.add(lower_.lane_var, 1);
-    lower_.bind(c_.lane, std::move(at));
+    at.offset = vector * step;
+    at.add(block_, c_.vectors * step);
+    Address along;
+    if (c_.stacked.valid()) {
+        lower_.bind(c_.stacked, std::move(at));
+    } else {
+        along = std::move(at);
+    }
+    along.add(lower_.lane_var, 1);
+    lower_.bind(c_.lane, std::move(along));
     ExprId mask;
     if (masked) {
         const int64_t rest = pool_.extent(c_.lane) % lanes;
@@ -402,7 +415,7 @@ void ContractionKernel::each_total(const Tile& tile, Visit&& visit) {
         for (int64_t column = 0; column < tile.columns; ++column) {
             for (int64_t j = 0; j < tile.vectors; ++j) {
                 bind_point(tile, row, column);
-                bind_lanes(j, tile.masked && j == tile.vectors - 1);
+                bind_lanes(j, is_masked(tile, j));
                 visit(totals_[next++]);
             }
         }
@@ -666,7 +679,12 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     std::vector<ExprId> w;
     const Expr b = pool_[c_.b];
     for (int64_t j = 0; j < tile.vectors; ++j) {
-        w.push_back(weight(j, ahead));
+        if (c_.in_place) {
+            bind_lanes(j, is_masked(tile, j));
+            w.push_back(lower_.load(tensor_of(b), b.args));
+        } else {
+            w.push_back(build_.load(packed_, weights(j, ahead), lanes));
+        }
         out.push_back({Let{w.back()}});
     }
     const Expr a = pool_[c_.a];
@@ -675,8 +693,8 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
         for (int64_t column = 0; column < tile.columns; ++column) {
             bind_point(tile, row, column);
             for (int64_t j = 0; j < tile.vectors; ++j) {
-                if (j == 0 || c_.lane_in_a) bind_lanes(j, tile.masked && j == tile.vectors - 1);
-                const ExprId element = build_.spread(operand(a), lanes);
+                if (j == 0 || c_.lane_in_a) bind_lanes(j, is_masked(tile, j));
+                const ExprId element = build_.spread(lower_.load(tensor_of(a), a.args), lanes);
                 const LocalId total = totals_[next++];
                 out.push_back({Set{total, added(total, element, w[static_cast<size_t>(j)])}});
             }

@@ -32,11 +32,8 @@ public:
             stage_.condition.valid() || stage_.empty)
             return std::nullopt;
         const StageWrite& write = stage_.writes[0];
-        double steps = 1;
-        for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
-        if (steps < graph_.least_steps || !affine(write.index)) return std::nullopt;
-        if (pool_[write.value].type.kind == Kind::Int) return find_bytes();
-        if (pool_[write.value].type.kind != Kind::F32) return std::nullopt;
+        if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
+        if (products() < graph_.least_steps) return std::nullopt;
         std::vector<ExprId> reads;
         bool good = true;
         pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {
@@ -65,6 +62,22 @@ public:
             best->inner = find_inner(pool_[best->a], best->reduced);
         }
         return best;
+    }
+
+    // See contract.h.
+    std::optional<Contraction> find_natural(const Contraction& now) {
+        std::optional<Contraction> best;
+        pool_.visit_reads(stage_.writes[0].value, [&](ExprId b, const Expr&) {
+            if (b != now.a || !now.product || is_constant(b)) return;
+            const Expr& other = pool_[now.b];
+            if (other.op == Op::Read) best = with_in_place(now.b, b);
+        });
+        if (!best) return std::nullopt;
+        const auto result =
+            static_cast<double>(*tensor::volume(graph_.shapes.at(stage_.writes[0].tensor)));
+        double time = 1 / speed_of(now) + 8 * result / products();
+        if (now.lane_in_a) time = 2 / speed_of(now) + 8 * result / products() + transposing(*best);
+        return 1.1 / speed_of(*best) < time ? best : std::nullopt;
     }
 
 private:
@@ -294,9 +307,12 @@ private:
     double transposing(const Contraction& c) const {
         const auto elements =
             static_cast<double>(*tensor::volume(graph_.shapes.at(tensor_of(pool_[c.b]))));
-        double products = 1;
-        for (const StageLoop& loop : stage_.loops) products *= static_cast<double>(loop.extent);
-        return 8 * elements / products;
+        return 8 * elements / products();
+    }
+    double products() const {
+        double steps = 1;
+        for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
+        return steps;
     }
     // Relative to full vectors of packed constants.
     double speed_of(const Contraction& c) const {
@@ -313,7 +329,10 @@ private:
         const double loads = points == 1 ? 0.5 : points == 2 ? 0.85 : 0.95;
         constexpr int64_t kShared = 32, kLarge = 12'000;
         const bool large = points > kShared && extent_of(c.reduced) * pool_.extent(c.lane) > kLarge;
-        return fill * loads * (large ? 0.6 : 1.0);
+        const auto last = pool_.affine(pool_[c.b].args.back());
+        const bool apart =
+            std::ranges::find(last->terms, AddressTerm{c.lane, 1}) == last->terms.end();
+        return fill * loads * (large ? 0.6 : 1.0) * (apart && points < 4 ? 0.6 : 1.0);
     }
     // Upper bound for any tile.
     int64_t packed_elements(const Contraction& c) const {
@@ -352,6 +371,12 @@ private:
 
 std::optional<Contraction> find_contraction(StageGraph& graph, const Stage& stage, bool packed) {
     return Finder(graph, stage).find(packed);
+}
+
+std::optional<Contraction> find_natural(StageGraph& graph,
+                                        const Stage& stage,
+                                        const Contraction& now) {
+    return Finder(graph, stage).find_natural(now);
 }
 
 namespace {

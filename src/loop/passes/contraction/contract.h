@@ -13,6 +13,11 @@ namespace lemma::loop {
 std::optional<Contraction> find_contraction(StageGraph& graph,
                                             const Stage& stage,
                                             bool packed = false);
+// The same sum with A read in place along its last axis, if that is faster where neither operand
+// nor result is transposed. `now` has constant weights as B.
+std::optional<Contraction> find_natural(StageGraph& graph,
+                                        const Stage& stage,
+                                        const Contraction& now);
 // Gives groups their contraction. Returns the number of contractions found.
 int find_contractions(StageGraph& graph);
 

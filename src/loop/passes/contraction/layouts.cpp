@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "loop/passes/contraction/contract.h"
 #include "loop/passes/contraction/halo.h"
 
 namespace lemma::loop {
@@ -11,7 +12,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kFewChannels = 4;                  // not worth another order
-constexpr int64_t kManyElements = int64_t{1} << 16;  // if more, transposed instead of scattered
+constexpr int64_t kManyElements = int64_t{1} << 12;  // if more, transposed instead of scattered
 
 class LayoutChooser {
 public:
@@ -19,6 +20,7 @@ public:
         : graph_(graph), pool_(graph.pool), fixed_(fixed) {}
 
     Layouts run() {
+        keep_natural();
         copy_operands();
         copy_results();
         gather_apart();
@@ -55,6 +57,26 @@ private:
         if (!is_free(write.tensor) || result_.innermost.contains(write.tensor)) return;
         const auto axis = axis_of(write.index, lane);
         if (axis) result_.innermost[write.tensor] = *axis;
+    }
+    // A sum reads its operand in place if that is faster, its result keeps its layout, and no other
+    // sum gives the operand another layout.
+    void keep_natural() {
+        TensorSet turned;
+        for (FusionGroup& group : graph_.groups) {
+            const bool follows = std::ranges::any_of(
+                group.reads, [&](ir::TensorId id) { return turned.contains(id); });
+            const bool packed = group.contraction && !group.contraction->in_place;
+            const bool direct = packed && !group.contraction->window;
+            if (direct && !follows && group.writes.size() == 1 && !is_free(group.writes[0]) &&
+                !group.weight_factor.valid()) {
+                auto other = find_natural(graph_, group.stages[0], *group.contraction);
+                if (other) group.contraction = std::move(other);
+            }
+            if (!packed && !follows) continue;
+            for (const ir::TensorId id : group.writes) {
+                if (is_free(id)) turned.insert(id);
+            }
+        }
     }
     void find_makers() {
         for (const FusionGroup& group : graph_.groups) {
