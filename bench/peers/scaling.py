@@ -5,7 +5,8 @@
     scaling.py --library liblemma.so [--threads 1,4,8,16] [--rounds N] [--json FILE] MODEL...
 
 A MODEL is a .onnx file, or a folder with model.onnx and test_data_set_0/input_K.pb. Both programs
-stay loaded and take turns. It needs the Python packages numpy, onnx and onnxruntime, but neither
+stay loaded and take turns, with a pause in between: idle threads of ONNX Runtime spin for tens of
+milliseconds. It needs the Python packages numpy, onnx and onnxruntime, but neither
 node nor LLVM on the machine, if lemma_jit.so is beside the library.
 
 A ratio is the median over the rounds of ONNX Runtime's time divided by Lemma's: above 1, Lemma is
@@ -193,7 +194,7 @@ def compare(library: Library, model: pathlib.Path, threads: int, arguments) -> d
             times = burst(program, counts[i])
             least[i] = min(least[i], *times)
             medians.append(statistics.median(times))
-            time.sleep(0.01)
+            time.sleep(arguments.pause)
         ratios.append(medians[1] / medians[0])
     firsts = [program.first for program in programs]
     for program in programs:
@@ -211,6 +212,8 @@ def main() -> int:
     parser.add_argument("--threads", default="1,4,8,16")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--burst", type=float, default=0.1, help="seconds of a round")
+    parser.add_argument("--pause", type=float, default=0.2,
+                        help="seconds between rounds: the threads of ONNX Runtime spin for a while")
     parser.add_argument("--numerics", default="default", choices=NUMERICS)
     parser.add_argument("--json", help="a file for the numbers, one line each")
     parser.add_argument("models", nargs="+", type=pathlib.Path)

@@ -131,7 +131,7 @@ TEST(ThreadPool, NothingIsLeftToThreadsThatSleep) {
 
 // A thread that wakes for a round while the pool ends must not wait for another round.
 TEST(ThreadPool, EndsRightBehindARound) {
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 5000; ++i) {
         ThreadPool pool(3, 3);
         Seen seen(2);
         pool.run({count, &seen, 2});

@@ -48,8 +48,16 @@ private:
     Result<void> measure_runs(engine::Engine& engine, BenchNumbers& numbers) const;
     void describe(session::Session& session, BenchNumbers& numbers) const;
     Result<std::string> result(session::Session& session, const BenchNumbers& numbers) const;
-    Result<std::string> measure_many(session::Session& session,
-                                     const model::InputReader& read) const;
+    struct Tables {
+        std::vector<ScalingRow> scaling;
+        std::vector<StreamNumbers> streams;
+    };
+    Result<void> add_row(session::Session& session,
+                         const model::InputReader& read,
+                         int threads,
+                         Tables& tables) const;
+    std::string text_of(const Tables& tables, const std::string& target) const;
+    bool wants_tables() const { return streams_ > 0 || threads_.size() > 1; }
     bool timed_steps() const { return profile_ || !trace_.empty(); }
 
     std::string model_;
@@ -178,38 +186,44 @@ Result<void> Bench::measure(session::Session& session,
     return {};
 }
 
-// The scaling table, or the throughput of streams, with a line for each number of threads.
-Result<std::string> Bench::measure_many(session::Session& session,
-                                        const model::InputReader& read) const {
+// A line of the scaling table, or of the throughput of streams. The other streams are sessions of
+// the same model.
+Result<void> Bench::add_row(session::Session& session,
+                            const model::InputReader& read,
+                            int threads,
+                            Tables& tables) const {
     LEMMA_TRY(interpret::NamedArrays inputs,
               session::read_inputs(session.program(), inputs_, read));
     LEMMA_TRY(session::add_random_inputs(session.program(), seed_, inputs));
-    std::vector<ScalingRow> scaling;
-    std::vector<StreamNumbers> streams;
-    for (const int threads : threads_) {
-        std::vector<std::unique_ptr<session::Session>> sessions;
-        std::vector<engine::Engine*> engines;
-        for (int i = 0; i < std::max(streams_, 1); ++i) {
-            LEMMA_TRY(auto own,
-                      session::Session::create(session.shared_model(),
-                                               {.threads = threads, .seed = options_.run.seed}));
-            LEMMA_CHECK(own->engine());
-            LEMMA_TRY(own->engine()->prepare(inputs));
-            engines.push_back(own->engine());
-            sessions.push_back(std::move(own));
-        }
-        if (streams_ > 0) {
-            LEMMA_TRY(StreamNumbers row, measure_streams(engines, threads, limits_));
-            streams.push_back(std::move(row));
-        } else {
-            LEMMA_TRY(const ScalingRow row, measure_scaling(*engines[0], threads, limits_));
-            scaling.push_back(row);
-        }
+    std::vector<std::unique_ptr<session::Session>> others;
+    std::vector<engine::Engine*> engines = {session.engine()};
+    for (int i = 1; i < streams_; ++i) {
+        LEMMA_TRY(auto other,
+                  session::Session::create(session.shared_model(),
+                                           {.threads = threads, .seed = options_.run.seed}));
+        LEMMA_CHECK(other->engine());
+        engines.push_back(other->engine());
+        others.push_back(std::move(other));
     }
-    if (!json_) return streams_ > 0 ? streams_text(streams) : scaling_text(scaling);
-    nlohmann::ordered_json json = {{"model", model_}, {"target", session.model().target()}};
-    json[streams_ > 0 ? "streams" : "scaling"] =
-        streams_ > 0 ? streams_json(streams) : scaling_json(scaling);
+    for (engine::Engine* const engine : engines) {
+        LEMMA_TRY(engine->prepare(inputs));
+    }
+    if (streams_ > 0) {
+        LEMMA_TRY(StreamNumbers row, measure_streams(engines, threads, limits_));
+        tables.streams.push_back(std::move(row));
+    } else {
+        LEMMA_TRY(const ScalingRow row, measure_scaling(*engines[0], threads, limits_));
+        tables.scaling.push_back(row);
+    }
+    return {};
+}
+
+std::string Bench::text_of(const Tables& tables, const std::string& target) const {
+    const bool streams = streams_ > 0;
+    if (!json_) return streams ? streams_text(tables.streams) : scaling_text(tables.scaling);
+    nlohmann::ordered_json json = {{"model", model_}, {"target", target}};
+    json[streams ? "streams" : "scaling"] =
+        streams ? streams_json(tables.streams) : scaling_json(tables.scaling);
     return diag::json_text(json);
 }
 
@@ -244,34 +258,39 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
         if (!pass) return fail(pass.error());
         options.compile.dump_pass = std::move(*pass);
     }
-    BenchNumbers numbers;
-    numbers.model = model_;
-    numbers.threads = threads_[0];
-    const auto begin = Clock::now();
     show_progress(terminal, options);
-    show_stage(terminal, "loading " + model_);
-    const auto session = session::Session::open(model_, options, finding);
-    numbers.load = seconds_since(begin);
-    if (finding.unusable) return fail(*finding.unusable);
-    if (!session) {
-        outcome.status = finding.status;
-        outcome.err = diag::render(
-            finding.sources, finding.diag, {.colour = colour_errors(Colour::Auto, terminal)});
-        return outcome;
+    Tables tables;
+    // Each number of threads has a model of its own, because kernels are planned for it.
+    for (const int threads : threads_) {
+        options.threads = threads;
+        BenchNumbers numbers;
+        numbers.model = model_;
+        numbers.threads = threads;
+        const auto begin = Clock::now();
+        show_stage(terminal, "loading " + model_);
+        const auto session = session::Session::open(model_, options, finding);
+        numbers.load = seconds_since(begin);
+        if (finding.unusable) return fail(*finding.unusable);
+        if (!session) {
+            outcome.status = finding.status;
+            outcome.err = diag::render(
+                finding.sources, finding.diag, {.colour = colour_errors(Colour::Auto, terminal)});
+            return outcome;
+        }
+        LEMMA_CHECK(session->engine());  // it was asked for
+        show_stage(terminal, "measuring " + model_);
+        if (wants_tables()) {
+            auto done = add_row(*session, options.read_input, threads, tables);
+            if (!done) return fail(done.error());
+            outcome.out = text_of(tables, session->model().target());
+            continue;
+        }
+        if (auto done = measure(*session, options.read_input, numbers); !done)
+            return fail(done.error());
+        auto text = result(*session, numbers);
+        if (!text) return fail(text.error());
+        outcome.out = std::move(*text);
     }
-    LEMMA_CHECK(session->engine());  // it was asked for
-    show_stage(terminal, "measuring " + model_);
-    if (streams_ > 0 || threads_.size() > 1) {
-        auto table = measure_many(*session, options.read_input);
-        if (!table) return fail(table.error());
-        outcome.out = std::move(*table);
-        return outcome;
-    }
-    if (auto done = measure(*session, options.read_input, numbers); !done)
-        return fail(done.error());
-    auto text = result(*session, numbers);
-    if (!text) return fail(text.error());
-    outcome.out = std::move(*text);
     return outcome;
 }
 
