@@ -26,7 +26,7 @@ def compare(model: str, threads: int, arguments) -> dict:
     ort = Worker(["node", arguments.ort, model, str(threads)])
     workers = (lemma, ort)
     sums = [worker.ready["checksum"] for worker in workers]
-    if not math.isclose(*sums, rel_tol=1e-3, abs_tol=1e-3):
+    if not math.isclose(*sums, rel_tol=arguments.tolerance, abs_tol=arguments.tolerance):
         sys.exit(f"{model}: the results differ: {sums[0]} and {sums[1]}")
     counts = [max(1, round(BURST_SECONDS * 1e3 / min(worker.run(3)))) for worker in workers]
     times: tuple[list[float], list[float]] = ([], [])
@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--tolerance", type=float, default=1e-3, help="of the sums of the results")
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")
     arguments = parser.parse_args()
