@@ -7,9 +7,12 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "codegen/compiler.h"
 #include "engine/engine.h"
 #include "interpret/random.h"
+#include "loop/plan/plan.h"
 #include "support/engine_models.h"
+#include "support/loop_evaluator.h"
 
 namespace lemma {
 namespace {
@@ -183,6 +186,59 @@ TEST(EngineWinograd, HasTheSameBitsWithAnyNumberOfThreads) {
         const Ran together = run(text, inputs, {.threads = threads});
         EXPECT_EQ(together.outputs.at("y")[0].reals, alone.outputs.at("y")[0].reals) << threads;
     }
+}
+
+// Each kernel on transformed tiles, on random memory: the evaluator checks every access, and
+// machine code leaves the same bits.
+TEST(EngineWinograd, KernelsMatchTheirLoops) {
+    const auto state = load_text(text_of({2, 20, 9, 7, 40, 1, 1}), weight);
+    const auto compiler = codegen::Compiler::create();
+    ASSERT_TRUE(compiler) << compiler.error().message;
+    const bool fused = (*compiler)->stats().target != "sse2";
+    size_t checked = 0;
+    for (const Numerics numerics : {Numerics::Default, Numerics::Fast}) {
+        loop::Plan plan = loop::make_plan(state->program(),
+                                          {},
+                                          {.target = (*compiler)->target(),
+                                           .numerics = numerics,
+                                           .window_share = kAlways,
+                                           .verify = true});
+        std::vector<loop::ScheduledKernel*> kernels;
+        for (loop::PlanStep& step : plan.steps) {
+            if (step.kernel()->schedule.starts_with("F(")) kernels.push_back(step.kernel());
+        }
+        const auto code = (*compiler)->compile(kernels, 1);
+        ASSERT_TRUE(code) << code.error().message;
+        for (size_t i = 0; i < kernels.size(); ++i) {
+            const loop::Function& function = kernels[i]->function;
+            std::vector<tensor::Tensor> loops;
+            for (size_t k = 0; k < kernels[i]->arguments.size(); ++k) {
+                const int64_t elements = plan.storages[kernels[i]->arguments[k]].elements;
+                loops.push_back(tensor::Tensor::zeros(ir::DType::F32, {elements}).value());
+                for (int64_t at = 0; at < elements; ++at) {
+                    const double unit = interpret::random_unit(k, static_cast<uint64_t>(at));
+                    loops.back().set_real(at, unit * 4 - 2);
+                }
+            }
+            std::vector<tensor::Tensor> compiled = loops;
+            std::vector<void*> pointers;
+            for (tensor::Tensor& buffer : compiled) pointers.push_back(buffer.bytes().data());
+            const auto done =
+                testing::evaluate(function,
+                                  {0, function.items},
+                                  fused ? testing::Fma::Fused : testing::Fma::Separate,
+                                  loops);
+            ASSERT_TRUE(done) << done.error().message;
+            (*code)[i](pointers.data(), 0, function.items);
+            for (size_t k = 0; k < loops.size(); ++k) {
+                for (int64_t at = 0; at < loops[k].size(); ++at) {
+                    ASSERT_EQ(compiled[k].real(at), loops[k].real(at)) << k << "[" << at << "]";
+                }
+            }
+            ++checked;
+        }
+    }
+    EXPECT_EQ(checked, 2U);
 }
 
 // The rule of default numerics: the errors of transformed tiles stay within twice those of plain

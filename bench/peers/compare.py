@@ -3,7 +3,8 @@
 """Compares Lemma with ONNX Runtime on models: both stay loaded and take turns, so that a machine that
 is slower for a while is slower for both.
 
-    compare.py --lemma PROGRAM --ort PROGRAM [--threads 1,2] [--rounds N] [--json FILE] MODEL.onnx...
+    compare.py --lemma PROGRAM --ort PROGRAM [--threads 1,2] [--rounds N] [--numerics fast] [--json FILE]
+        MODEL.onnx...
 
 Told are the medians of the times, and the median over the rounds of the ratio of neighbouring bursts
 (ONNX Runtime / Lemma: above 1 Lemma is faster)."""
@@ -22,7 +23,8 @@ BURST_SECONDS = 0.25
 
 
 def compare(model: str, threads: int, arguments) -> dict:
-    lemma = Worker([arguments.lemma, model, str(threads)])
+    fast = ["fast"] if arguments.numerics == "fast" else []
+    lemma = Worker([arguments.lemma, model, str(threads), *fast])
     ort = Worker(["node", arguments.ort, model, str(threads)])
     workers = (lemma, ort)
     sums = [worker.ready["checksum"] for worker in workers]
@@ -60,7 +62,7 @@ def main() -> None:
     parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--tolerance", type=float, default=1e-3, help="of the sums of the results")
+    parser.add_argument("--numerics", choices=["default", "fast"], default="default", help="of Lemma")
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")
     arguments = parser.parse_args()

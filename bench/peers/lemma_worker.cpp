@@ -81,7 +81,7 @@ double checksum(const std::vector<float>& values) {
 
 class Worker {
 public:
-    explicit Worker(int threads) : threads_(threads) {}
+    Worker(int threads, bool fast) : threads_(threads), fast_(fast) {}
 
     std::string load(const std::string& path) {
         session_.reset();
@@ -89,6 +89,7 @@ public:
         auto begin = Clock::now();
         lemma::LoadOptions options;
         options.engine = lemma::EngineChoice::Compile;
+        if (fast_) options.numerics = lemma::Numerics::Fast;
         lemma::LoadResult loaded = lemma::Model::load(path, options);
         if (!loaded.ok()) return failed(loaded.text());
         model_ = std::move(loaded.model);
@@ -179,6 +180,7 @@ private:
     }
 
     int threads_;
+    bool fast_;  // numerics
     std::optional<lemma::Model> model_;
     std::optional<lemma::Session> session_;
     lemma::Tensors inputs_, outputs_;
@@ -194,11 +196,13 @@ void say(const std::string& answer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: lemma_worker MODEL THREADS (MODEL `-`: waits for `load`)\n");
+    const bool fast = argc == 4 && std::strcmp(argv[3], "fast") == 0;
+    if (argc != 3 && !fast) {
+        std::fprintf(stderr,
+                     "usage: lemma_worker MODEL THREADS [fast] (MODEL `-`: waits for `load`)\n");
         return 2;
     }
-    Worker worker(std::atoi(argv[2]));
+    Worker worker(std::atoi(argv[2]), fast);
     if (std::string(argv[1]) != "-") say(worker.load(argv[1]));
     std::string word, argument;
     while (std::cin >> word && std::getline(std::cin >> std::ws, argument)) {

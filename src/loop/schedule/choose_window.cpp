@@ -11,8 +11,12 @@ namespace lemma::loop {
 
 namespace {
 
-// Bytes per cycle from memory behind the L2, while the processor multiplies.
-constexpr double kStream = 5.0;
+// Cycles to read bytes behind the L2 while the processor multiplies: from the last cache, or from
+// memory.
+double stream_cost(int64_t bytes, int64_t of_all) {
+    constexpr int64_t kMany = int64_t{8} << 20;
+    return static_cast<double>(bytes) / (of_all > kMany ? 3.0 : 5.0);
+}
 constexpr int64_t kLine = 16;  // elements of a cache line
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
@@ -50,6 +54,11 @@ VarId point_of(const StagePool& pool, const Contraction& c, VarId tap) {
 
 // ---- Costs in cycles ----------------------------------------------------------------------------
 
+// Products and reads at the same time: the shorter one is not hidden completely.
+double at_once(double products, double stream) {
+    return std::max(products, stream) + 0.15 * std::min(products, stream);
+}
+
 // A step of the products in a tile of registers, as in choose_tile.
 double step_cost(int64_t vectors, int64_t points) {
     const auto v = static_cast<double>(vectors);
@@ -83,15 +92,16 @@ double cost_of(const WindowSizes& sizes, const Target& target, size_t axes, cons
     double products = steps * number(sizes.positions * sizes.channels * in_group);
     const int64_t panel = sizes.channels * b.vectors * target.vector_bytes;
     const int64_t weights = sizes.positions * panel * in_group;
-    if (sizes.batches * sizes.positions * panel * blocks > target.l2_bytes / 2) {
+    const int64_t all_weights = sizes.batches * sizes.positions * panel * blocks;
+    if (all_weights > target.l2_bytes / 2) {
         // Weights of a group that stay in the cache are read once for all blocks of tiles.
         const bool stays = weights <= target.l2_bytes / 4;
-        const double stream = number(weights) / kStream / number(stays ? tile_blocks : 1);
-        products = std::max(products, stream) + 0.1 * stream;
+        const double stream = stream_cost(weights, all_weights) / number(stays ? tile_blocks : 1);
+        products = at_once(products, stream);
     }
     const WindowScratch scratch = window_scratch(sizes, target, tiles, b.vectors);
     if (scratch.elements * 4 + 2 * panel > target.l2_bytes * 7 / 8) {
-        products += number(scratch.totals * 4 * in_group) / kStream;
+        products += stream_cost(scratch.totals * 4 * in_group, 0);
     }
     const int64_t channel_vectors = ceil_of(sizes.channels, target.lanes());
     const double transforms =
@@ -219,15 +229,15 @@ double direct_cost(const StagePool& pool, const Target& target, const Contractio
     for (const auto* vars : {&c.points, &c.batch, &c.reduced}) {
         for (const VarId var : *vars) steps *= static_cast<double>(pool.extent(var));
     }
-    double weights = static_cast<double>(target.vector_bytes);
+    const int64_t vectors = ceil_of(pool.extent(c.lane), target.lanes());
+    const double products = steps * static_cast<double>(vectors) / 2 / 0.93;
+    int64_t weights = total_elements(vectors, target.vector_bytes);
     for (const auto* vars : {&c.batch, &c.reduced}) {
-        for (const VarId var : *vars) weights *= static_cast<double>(pool.extent(var));
+        for (const VarId var : *vars) weights = total_elements(weights, pool.extent(var));
     }
-    const auto vectors = static_cast<double>(ceil_of(pool.extent(c.lane), target.lanes()));
-    const double products = steps * vectors / 2 / 0.93;
-    const double stream = weights * vectors / kStream;
-    const bool streams = weights * vectors > static_cast<double>(target.l2_bytes) / 2;
-    return streams ? std::max(products, stream) + 0.1 * stream : products;
+    if (weights <= target.l2_bytes / 2) return products;
+    const double stream = stream_cost(weights, weights);
+    return at_once(products, stream);
 }
 
 }  // namespace lemma::loop
