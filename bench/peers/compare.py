@@ -62,6 +62,7 @@ def main() -> None:
     parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--tolerance", type=float, default=1e-3, help="of the sums of the results")
     parser.add_argument("--numerics", choices=["default", "fast"], default="default", help="of Lemma")
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")
