@@ -190,7 +190,7 @@ int64_t scratch_elements(const StagePool& pool, const Target& target, const Cont
 }
 
 double choose_window(const StagePool& pool, const Target& target, Contraction& c) {
-    constexpr int64_t kMostInBlock = 240;
+    constexpr int64_t kMostTilesOfItem = 240;
     const WindowSizes sizes = window_sizes(pool, target, c);
     const size_t axes = c.window->axes.size();
     double best = HUGE_VAL;
@@ -210,7 +210,7 @@ double choose_window(const StagePool& pool, const Target& target, Contraction& c
         const int64_t most = (target.registers - 1 - vectors) / vectors;
         for (int64_t points = std::max<int64_t>(1, most - 3); points <= most; ++points) {
             const int64_t most_tiles =
-                std::min(ceil_of(sizes.tiles, points) * points, kMostInBlock);
+                std::min(ceil_of(sizes.tiles, points) * points, kMostTilesOfItem);
             for (int64_t tiles = points; tiles <= most_tiles; tiles += points) {
                 const int64_t used = std::min(tiles, sizes.tiles);
                 for (int64_t groups = 1; groups <= blocks; groups *= 2) {
