@@ -3,7 +3,7 @@
 need. Each function returns the bytes of one message."""
 import struct
 
-FLOAT, INT64 = 1, 7
+FLOAT, UINT8, INT8, INT64, FLOAT16 = 1, 2, 3, 7, 10
 
 
 def varint(value):
@@ -47,15 +47,22 @@ def node(op, inputs, outputs, **attributes):
 
 
 def value(name, shape, doc, kind=FLOAT):
-    dims = b"".join(text(1, number(1, extent)) for extent in shape)
+    """An extent is a number or the name of a runtime extent."""
+    dims = b"".join(
+        text(1, text(2, extent) if isinstance(extent, str) else number(1, extent))
+        for extent in shape)
     tensor = number(1, kind) + text(2, dims)
     return text(1, name) + text(2, text(1, tensor)) + text(3, doc)
 
 
 def tensor(name, shape, kind, items):
     form = "<%d%s" % (len(items), "f" if kind == FLOAT else "q")
+    return raw_tensor(name, shape, kind, struct.pack(form, *items))
+
+
+def raw_tensor(name, shape, kind, data):
     body = b"".join(number(1, extent) for extent in shape) + number(2, kind)
-    return body + text(8, name) + text(9, struct.pack(form, *items))
+    return body + text(8, name) + text(9, data)
 
 
 def model(graph, producer, metadata):

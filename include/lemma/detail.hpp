@@ -312,6 +312,12 @@ inline Outcome Session::set_variable(const std::string& name, const Tensor& valu
     return detail::outcome(status, report);
 }
 
+inline Outcome Session::carry(const std::string& output, const std::string& input) {
+    lemma_report* report = nullptr;
+    const int status = lemma_carry(get(), output.c_str(), input.c_str(), &report);
+    return detail::outcome(status, report);
+}
+
 inline Outcome Session::reset() {
     lemma_report* report = nullptr;
     const int status = lemma_reset(get(), &report);

@@ -187,6 +187,11 @@ public:
     // Compiles for the types and shapes of these inputs, whose data may be null.
     Outcome prepare(const std::vector<TensorView>& inputs, const Control& control = {});
 
+    // Carries an output over to the next run, which reads it as the input. The first run takes the
+    // input from the caller; later ones expect an empty view. The output is an empty view. An
+    // output that is longer than the input along one axis is extended in place.
+    Outcome carry(const std::string& output, const std::string& input);
+
     // The engine of the last run, Interpret or Compile, and why.
     EngineChoice engine() const { return static_cast<EngineChoice>(lemma_session_engine(get())); }
     std::string engine_reason() const { return lemma_session_engine_reason(get()); }

@@ -29,6 +29,7 @@ public:
     LentTensor() = default;
     explicit LentTensor(tensor::Tensor tensor);
     lemma_tensor view() const;
+    const tensor::Tensor& tensor() const { return tensor_; }
 
 private:
     bool there_ = false;

@@ -25,6 +25,12 @@ struct lemma_session {
 
     lemma_model* model;
     std::unique_ptr<lemma::session::Session> session;
+    // An output that is carried over to an input; by index.
+    struct Carry {
+        size_t output, input;
+        std::optional<lemma::tensor::Tensor> value;  // unless the engine has it
+    };
+    std::vector<Carry> carries;
     std::vector<lemma::engine::Engine::Bytes> given;  // of the run, to reuse the memory
     std::vector<lemma::api::LentTensor> outputs;      // of the last run
     std::map<std::string, lemma::api::LentTensor> variables;
@@ -122,14 +128,75 @@ bool is_plain(const lemma_tensor& given) {
     return bytes && static_cast<size_t>(*bytes) == given.size;
 }
 
+// ---- Carried outputs ----------------------------------------------------------------------------
+
+ir::TensorId item_of(const std::vector<ir::Port>& ports, size_t index) {
+    for (const ir::Port& port : ports) {
+        if (index < port.operand.items.size()) return port.operand.items[index];
+        index -= port.operand.items.size();
+    }
+    return {};
+}
+
+const ir::Graph& graph_of(const lemma_session& session) {
+    const ir::Program& program = session.model->program();
+    return program.graphs[program.main];
+}
+
+ir::TensorId input_of(const lemma_session& session, const lemma_session::Carry& carry) {
+    return item_of(graph_of(session).inputs, carry.input);
+}
+
+bool has_value(lemma_session& session, const lemma_session::Carry& carry) {
+    const engine::Engine* const engine = session.session->engine();
+    return carry.value || (engine && engine->carried(input_of(session, carry)));
+}
+
+// Whether a carried value replaces the input.
+bool is_carried(lemma_session& session, size_t input) {
+    return std::ranges::any_of(session.carries, [&](const lemma_session::Carry& carry) {
+        return carry.input == input && has_value(session, carry);
+    });
+}
+
+// Moves the values to the engine.
+Result<void> give_carried(lemma_session& session, engine::Engine& engine) {
+    for (lemma_session::Carry& carry : session.carries) {
+        if (!carry.value) continue;
+        LEMMA_TRY(engine.set_carried(input_of(session, carry), *carry.value));
+        carry.value.reset();
+    }
+    return {};
+}
+
+// Copies the values of the engine to the session.
+Result<void> take_carried(lemma_session& session) {
+    const engine::Engine* const engine = session.session->engine();
+    for (lemma_session::Carry& carry : session.carries) {
+        if (carry.value || !engine) continue;
+        const auto* const value = engine->carried(input_of(session, carry));
+        if (!value) continue;
+        LEMMA_TRY(carry.value, value->value());
+    }
+    return {};
+}
+
+// ---- Runs ---------------------------------------------------------------------------------------
+
 // Runs from bytes to bytes, if the session can. False: the general way is needed.
 Result<bool> run_directly(lemma_session& session,
                           std::span<const lemma_tensor> inputs,
                           std::span<lemma_tensor> outputs) {
     engine::Engine* const engine = session.session->direct_engine();
     if (!engine) return false;
+    if (!give_carried(session, *engine)) return false;
     session.given.clear();
-    for (const lemma_tensor& input : inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const lemma_tensor& input = inputs[i];
+        if (is_carried(session, i)) {
+            session.given.emplace_back();
+            continue;
+        }
         if (!is_plain(input)) return false;
         session.given.push_back({internal_type(input.type), {input.shape, input.rank}, input.data});
     }
@@ -137,6 +204,10 @@ Result<bool> run_directly(lemma_session& session,
     return engine->run_directly(session.given, [&](const engine::Engine::Output& made) {
         const size_t index = next++;
         if (index >= outputs.size()) return Result<void>();
+        if (made.carried) {
+            outputs[index] = {};
+            return Result<void>();
+        }
         return give_bytes(session, index, made, outputs[index]);
     });
 }
@@ -159,44 +230,96 @@ Result<void> keep_outputs(lemma_session& session, const interpret::NamedArrays& 
     return {};
 }
 
-// Runs from bytes to bytes as well, but may have to make the code first. Of sessions that begin at
-// the same time, one makes it.
-Result<bool> prepare_and_run(lemma_session& session,
-                             std::span<const lemma_tensor> inputs,
-                             std::span<lemma_tensor> outputs) {
-    LEMMA_TRY(const bool direct, run_directly(session, inputs, outputs));
-    engine::Engine* const engine = session.session->direct_engine();
-    if (direct || !engine) return direct;
-    {
-        LEMMA_TRY(const auto turn, engine->first_turn());
-        if (!turn) return false;
-        LEMMA_TRY(const bool ready, engine->load_directly(session.given));
-        if (!ready) {
-            LEMMA_TRY(const auto given, given_inputs(*session.model, inputs));
-            Finding unused;  // the run itself reports it
-            session.session->prepare(given, unused);
-        }
+// The inputs of the caller and carried values; `lent` keeps these.
+Result<interpret::NamedArrays> all_inputs(lemma_session& session,
+                                          std::span<const lemma_tensor> inputs,
+                                          std::vector<LentTensor>& lent) {
+    std::vector<lemma_tensor> all(inputs.begin(), inputs.end());
+    LEMMA_TRY(take_carried(session));
+    for (const lemma_session::Carry& carry : session.carries) {
+        if (!carry.value) continue;
+        lent.emplace_back(*carry.value);
+        all[carry.input] = lent.back().view();
     }
-    return run_directly(session, inputs, outputs);
+    return given_inputs(*session.model, all);
+}
+
+// The general way.
+Result<void> run_step(lemma_session& session,
+                      const interpret::NamedArrays& given,
+                      std::span<lemma_tensor> outputs,
+                      Finding& finding) {
+    const auto made = session.session->step(given, finding);
+    if (!made) return {};
+    LEMMA_TRY(keep_outputs(session, *made));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const std::string& name = session.model->about.outputs[i].name;
+        const bool carried = std::ranges::find(session.carries, i, &lemma_session::Carry::output) !=
+                             session.carries.end();
+        if (carried) {
+            outputs[i] = {};
+            continue;
+        }
+        LEMMA_TRY(give(name, session.outputs[i].view(), outputs[i]));
+    }
+    for (lemma_session::Carry& carry : session.carries) {
+        carry.value = session.outputs[carry.output].tensor();
+    }
+    return {};
 }
 
 void run(lemma_session& session,
          std::span<const lemma_tensor> inputs,
          std::span<lemma_tensor> outputs,
          Finding& finding) {
-    const auto direct = prepare_and_run(session, inputs, outputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].data || !is_carried(session, i)) continue;
+        return finding.fail({fmt::format("the input `{}` is carried over from the last run",
+                                         session.model->about.inputs[i].name)});
+    }
+    const auto direct = run_directly(session, inputs, outputs);
     if (!direct) return finding.fail(direct.error());
     if (*direct) return;
-    const auto given = given_inputs(*session.model, inputs);
+    std::vector<LentTensor> lent;
+    lent.reserve(session.carries.size());
+    const auto given = all_inputs(session, inputs, lent);
     if (!given) return finding.fail(given.error());
-    const auto made = session.session->step(*given, finding);
-    if (!made) return;
-    if (auto done = keep_outputs(session, *made); !done) return finding.fail(done.error());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        const std::string& name = session.model->about.outputs[i].name;
-        if (auto done = give(name, session.outputs[i].view(), outputs[i]); !done)
-            return finding.fail(done.error());
+    if (auto done = run_step(session, *given, outputs, finding); !done) {
+        finding.fail(done.error());
     }
+}
+
+Result<void> carry(lemma_session& session, const std::string& output, const std::string& input) {
+    const auto find = [](const auto& infos, const std::string& name) {
+        return std::ranges::find(infos, name, [](const auto& info) { return info.name; });
+    };
+    const auto& about = session.model->about;
+    const auto from = find(about.outputs, output);
+    const auto to = find(about.inputs, input);
+    if (from == about.outputs.end())
+        return std::unexpected(Error{fmt::format("there is no output `{}`", output)});
+    if (to == about.inputs.end())
+        return std::unexpected(Error{fmt::format("there is no input `{}`", input)});
+    lemma_session::Carry made{static_cast<size_t>(from - about.outputs.begin()),
+                              static_cast<size_t>(to - about.inputs.begin()),
+                              {}};
+    for (const lemma_session::Carry& other : session.carries) {
+        if (other.output == made.output || other.input == made.input)
+            return std::unexpected(Error{fmt::format(
+                "the output `{}` or the input `{}` is carried already", output, input)});
+    }
+    const ir::TensorId source = item_of(graph_of(session).outputs, made.output);
+    const ir::TensorId target = input_of(session, made);
+    const ir::Tensor& a = session.model->program().tensors[source];
+    const ir::Tensor& b = session.model->program().tensors[target];
+    if (a.dtype != b.dtype || a.shape.size() != b.shape.size() || a.dtype == tensor::DType::Str)
+        return std::unexpected(Error{fmt::format(
+            "the output `{}` cannot become the input `{}`: types or ranks differ", output, input)});
+    if (engine::Engine* const engine = session.session->engine()) {
+        LEMMA_TRY(engine->carry(source, target));
+    }
+    session.carries.push_back(std::move(made));
+    return {};
 }
 
 // A function of a session that may report places in the model.
@@ -293,6 +416,16 @@ int lemma_run(lemma_session* session,
     });
 }
 
+int lemma_carry(lemma_session* session,
+                const char* output,
+                const char* input,
+                lemma_report** report) {
+    return api::session_call(session, report, [&](Finding& finding) {
+        const auto done = api::carry(*session, output ? output : "", input ? input : "");
+        if (!done) finding.fail(done.error());
+    });
+}
+
 int lemma_session_engine(const lemma_session* session) {
     if (!session) return LEMMA_AUTO;
     return session->session->engine() ? LEMMA_COMPILE : LEMMA_INTERPRET;
@@ -334,8 +467,11 @@ int lemma_set_variable(lemma_session* session,
 }
 
 int lemma_reset(lemma_session* session, lemma_report** report) {
-    return api::session_call(
-        session, report, [&](Finding&) { session->session->reset_variables(); });
+    return api::session_call(session, report, [&](Finding&) {
+        session->session->reset_variables();
+        for (auto& carry : session->carries) carry.value.reset();
+        if (auto* const engine = session->session->engine()) engine->drop_carried();
+    });
 }
 
 int lemma_save_variables(lemma_session* session, const char* path, lemma_report** report) {

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "engine/engine.h"
+#include "engine/growing.h"
 #include "engine/impl.h"
+#include "tensor/room.h"
 
 namespace lemma::engine {
 
@@ -14,8 +16,8 @@ bool is_plain(const loop::BufferView& place) {
     return place.dtype != tensor::DType::Str && place.layout == loop::row_major(place.shape);
 }
 
-size_t bytes_of(const loop::BufferView& place) {
-    return static_cast<size_t>(*tensor::volume(place.shape) * tensor::dtype_size(place.dtype));
+size_t bytes_of(tensor::DType dtype, const tensor::Shape& shape) {
+    return static_cast<size_t>(*tensor::volume(shape) * tensor::dtype_size(dtype));
 }
 
 }  // namespace
@@ -24,22 +26,51 @@ size_t bytes_of(const loop::BufferView& place) {
 // unaligned address are copied. Inputs without elements use our memory, which has room for one.
 class Engine::BorrowedInputs {
 public:
-    BorrowedInputs(Loaded& loaded, std::span<const Bytes> inputs) : loaded_(loaded) {
-        for (size_t i = 0; i < inputs.size(); ++i) {
-            const loop::BufferView& place = *loaded.input_places[i];
-            const auto address = reinterpret_cast<uintptr_t>(inputs[i].data);
-            const bool odd = address % static_cast<size_t>(tensor::dtype_size(place.dtype)) != 0;
-            const size_t bytes = bytes_of(place);
-            if (odd && bytes > 0) std::memcpy(loaded.data(place), inputs[i].data, bytes);
-            if (odd || bytes == 0) continue;
-            const size_t piece = loaded.piece(place.storage);
-            own_.push_back({piece, loaded.executable.memory(piece), address, bytes});
-            loaded.executable.lend_memory(piece, inputs[i].data);
-        }
-    }
+    explicit BorrowedInputs(Loaded& loaded) : loaded_(loaded) {}
     BorrowedInputs(const BorrowedInputs&) = delete;
     ~BorrowedInputs() {
         for (const Own& own : own_) loaded_.executable.lend_memory(own.piece, own.data);
+        for (const ir::TensorId id : lent_) loaded_.dynamic[id].lent = false;
+    }
+
+    // Kernels use this memory for a tensor with run-time extents.
+    void lend(ir::TensorId id, tensor::Shape shape, void* data) {
+        const auto place = loaded_.plan.dynamic_places.find(id);
+        if (place == loaded_.plan.dynamic_places.end()) return;  // nobody uses it
+        const size_t piece = loaded_.piece(place->second.storage);
+        Loaded::Dynamic& dynamic = loaded_.dynamic[id];
+        dynamic.shape = std::move(shape);
+        dynamic.given = false;
+        dynamic.lent = true;
+        lent_.push_back(id);
+        own_.push_back({piece, loaded_.executable.memory(piece), 0, 0});
+        loaded_.executable.lend_memory(piece, data);
+    }
+
+    Result<void> add(Engine& engine, const Loaded::DirectTensor& tensor, const Bytes& input) {
+        const auto address = reinterpret_cast<uintptr_t>(input.data);
+        const bool odd = address % static_cast<size_t>(tensor::dtype_size(input.dtype)) != 0;
+        const tensor::Shape shape(input.shape.begin(), input.shape.end());
+        if (!tensor::bounded_volume(shape)) {
+            return std::unexpected(Error{"a tensor that is too large"});
+        }
+        const size_t bytes = bytes_of(input.dtype, shape);
+        const bool copied = odd || bytes == 0;
+        if (!tensor.place && copied) {
+            LEMMA_TRY(engine.make_room(loaded_, tensor.id, shape));
+        } else if (!tensor.place) {
+            loaded_.dynamic[tensor.id].shape = shape;
+            loaded_.dynamic[tensor.id].given = false;
+        }
+        const size_t piece =
+            loaded_.piece(tensor.place ? tensor.place->storage
+                                       : loaded_.plan.dynamic_places.at(tensor.id).storage);
+        void* const own = loaded_.executable.memory(piece);
+        if (copied && bytes > 0) std::memcpy(own, input.data, bytes);
+        if (copied) return {};
+        own_.push_back({piece, own, address, bytes});
+        loaded_.executable.lend_memory(piece, input.data);
+        return {};
     }
 
     // Whether the address is in the caller's memory.
@@ -59,31 +90,42 @@ private:
     };
     Loaded& loaded_;
     std::vector<Own> own_;
+    std::vector<ir::TensorId> lent_;
 };
 
 bool Engine::is_direct(const loop::Plan& plan) const {
     const ir::Program& program = state_.program();
-    const auto plain = [&](const ir::Port& port) {
+    const auto all_of = [](const ir::Port& port, auto&& good) {
         if (port.operand.length.valid()) return false;  // the plan depends on it
-        return std::ranges::all_of(port.operand.items, [&](ir::TensorId id) {
-            const auto place = plan.places.find(id);
-            return place != plan.places.end() && is_plain(place->second);
-        });
+        return std::ranges::all_of(port.operand.items, good);
+    };
+    const auto known = [&](ir::TensorId id) {
+        const auto place = plan.places.find(id);
+        return place != plan.places.end() && is_plain(place->second);
+    };
+    const auto dynamic = [&](ir::TensorId id, bool computed) {
+        const auto place = plan.dynamic_places.find(id);
+        return place != plan.dynamic_places.end() && place->second.computed == computed &&
+               place->second.dtype != tensor::DType::Str;
     };
     const ir::Graph& graph = program.graphs[program.main];
-    const bool compiled = std::ranges::none_of(plan.steps, [](const loop::PlanStep& step) {
-        return step.is<loop::InterpretedStep>() || step.is<loop::CheckStep>() ||
-               step.is<loop::DynamicKernel>();
+    const bool compiled = std::ranges::none_of(plan.steps, [&](const loop::PlanStep& step) {
+        const bool checked = step.is<loop::CheckStep>() || step.is<loop::DynamicKernel>();
+        return step.is<loop::InterpretedStep>() || (checked && growing_.empty());
     });
     // An unused input has no place; the interpreter checks whether it fits.
     const bool given = std::ranges::all_of(graph.inputs, [&](const ir::Port& port) {
-        return plain(port) && std::ranges::all_of(port.operand.items, [&](ir::TensorId id) {
-                   const auto role = plan.storages[plan.places.at(id).storage].role;
-                   return role == loop::StorageRole::Given;
-               });
+        return all_of(port, [&](ir::TensorId id) {
+            const bool carried = std::ranges::find(plan.carried, id, &loop::CarriedPair::input) !=
+                                 plan.carried.end();
+            if (!known(id)) return carried || dynamic(id, false);
+            return plan.storages[plan.places.at(id).storage].role == loop::StorageRole::Given;
+        });
     });
-    return compiled && given && program.updates.empty() &&
-           std::ranges::all_of(graph.outputs, plain);
+    const bool made = std::ranges::all_of(graph.outputs, [&](const ir::Port& port) {
+        return all_of(port, [&](ir::TensorId id) { return known(id) || dynamic(id, true); });
+    });
+    return compiled && given && made && program.updates.empty();
 }
 
 std::vector<const loop::BufferView*> Engine::places_of(const loop::Plan& plan,
@@ -98,24 +140,29 @@ std::vector<const loop::BufferView*> Engine::places_of(const loop::Plan& plan,
 void Engine::find_places(Loaded& loaded) const {
     if (!loaded.code->direct) return;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
-    loaded.input_places = places_of(loaded.plan, graph.inputs);
-    loaded.output_places = places_of(loaded.plan, graph.outputs);
-}
-
-bool Engine::takes(std::span<const loop::BufferView* const> places, std::span<const Bytes> inputs) {
-    return std::ranges::equal(places, inputs, [](const auto* place, const Bytes& input) {
-        return input.dtype == place->dtype && std::ranges::equal(input.shape, place->shape);
-    });
-}
-
-// The code for these inputs, also if another engine of the program has made it.
-Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
-    const auto fits = [&](const Loaded& loaded) {
-        return loaded.code->direct && takes(loaded.input_places, inputs);
+    const auto add = [&](const std::vector<ir::Port>& ports, auto& to) {
+        for (const ir::Port& port : ports) {
+            for (const ir::TensorId id : port.operand.items) {
+                const auto place = loaded.plan.places.find(id);
+                to.push_back({id,
+                              state_.program().tensors[id].dtype,
+                              place != loaded.plan.places.end() ? &place->second : nullptr});
+            }
+        }
     };
-    if (current_ && fits(*current_)) return current_;
-    for (const auto& [key, loaded] : loaded_) {
-        if (fits(*loaded)) return loaded.get();
+    add(graph.inputs, loaded.input_places);
+    add(graph.outputs, loaded.output_places);
+}
+
+bool Engine::takes(const Loaded& loaded, std::span<const Bytes> inputs) {
+    if (!loaded.code->direct || inputs.size() != loaded.input_places.size()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Loaded::DirectTensor& tensor = loaded.input_places[i];
+        // The shape of a tensor with run-time extents was checked when the run began.
+        const bool same =
+            inputs[i].dtype == tensor.dtype &&
+            (!tensor.place || std::ranges::equal(inputs[i].shape, tensor.place->shape));
+        if (!same) return false;
     }
     if (has_own_weights()) return nullptr;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
@@ -137,27 +184,177 @@ Result<bool> Engine::load_directly(std::span<const Bytes> inputs) {
     return found != nullptr;
 }
 
+// The memory and the steps for these inputs; null if there are none. With growing extents, the run
+// has then begun.
+Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
+    if (growing_.empty()) {
+        if (current_ && takes(*current_, inputs)) return current_;
+        const auto found = std::ranges::find_if(
+            loaded_, [&](const auto& item) { return takes(*item.second, inputs); });
+        return found != loaded_.end() ? found->second.get() : nullptr;
+    }
+    std::vector<interpret::State::InputShape> shapes;
+    for (const Bytes& input : inputs) shapes.push_back(input.shape);
+    LEMMA_TRY(state_.begin_run(shapes));
+    LEMMA_TRY(Loaded* const loaded, load());
+    return takes(*loaded, inputs) ? loaded : nullptr;
+}
+
+// The output where the steps left it.
+Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
+    const Loaded::DirectTensor& tensor = loaded.output_places[index];
+    if (tensor.place) {
+        const loop::BufferView& place = *tensor.place;
+        return {place.dtype, &place.shape, loaded.data(place), bytes_of(place.dtype, place.shape)};
+    }
+    const loop::DynamicView& place = loaded.plan.dynamic_places.at(tensor.id);
+    const tensor::Shape& shape = loaded.dynamic[tensor.id].shape;
+    void* const data = loaded.executable.memory(loaded.piece(place.storage));
+    return {place.dtype, &shape, data, bytes_of(place.dtype, shape)};
+}
+
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver& receive) {
-    LEMMA_TRY(const bool ready, load_directly(inputs));
-    if (!ready) return false;
+    const std::vector<Bytes> given = with_carried(inputs);
+    carrying_ = true;
+    const auto found = find_direct(given);
+    carrying_ = false;
+    if (!found || !*found) return false;
+    current_ = *found;
     Loaded& loaded = *current_;
     loaded.used = ++uses_;
-    const BorrowedInputs borrowed(loaded, inputs);
+    BorrowedInputs borrowed(loaded);
+    std::vector<tensor::Tensor> copies;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Loaded::DirectTensor& tensor = loaded.input_places[i];
+        CarriedValue* const value = find_carried(&loop::CarriedPair::input, tensor.id);
+        const auto done = value ? add_carried(borrowed, *value, i, given[i], copies)
+                                : borrowed.add(*this, tensor, given[i]);
+        if (!done) return false;
+    }
     loaded.executable.set_control(state_.control());
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
+    if (!growing_.empty()) state_.end_run(true);
     for (size_t i = 0; i < loaded.output_places.size(); ++i) {
-        const loop::BufferView& place = *loaded.output_places[i];
-        void* data = loaded.data(place);
-        // An output may be an input, whose memory is the caller's.
-        if (borrowed.has(data)) {
-            const auto* const from = static_cast<const std::byte*>(data);
+        Output made = direct_output(loaded, i);
+        if (find_carried(&loop::CarriedPair::output, loaded.output_places[i].id)) {
+            made = {.dtype = made.dtype, .shape = made.shape, .carried = true};
+        } else if (borrowed.has(made.data)) {
+            // An output may be an input, whose memory is the caller's.
+            const auto* const from = static_cast<const std::byte*>(made.data);
             loaded.passed.resize(loaded.output_places.size());
-            loaded.passed[i].assign(from, from + bytes_of(place));
-            data = loaded.passed[i].data();
+            loaded.passed[i].assign(from, from + made.bytes);
+            made.data = loaded.passed[i].data();
         }
-        LEMMA_TRY(receive({place.dtype, &place.shape, data, bytes_of(place)}));
+        LEMMA_TRY(receive(made));
     }
+    LEMMA_TRY(keep_carried(loaded));
     return true;
+}
+
+// ---- Carried values -----------------------------------------------------------------------------
+
+Result<void> Engine::carry(ir::TensorId output, ir::TensorId input) {
+    const ir::Program& program = state_.program();
+    const ir::Tensor& from = program.tensors[output];
+    const ir::Tensor& to = program.tensors[input];
+    if (from.dtype != to.dtype || from.shape.size() != to.shape.size()) {
+        return std::unexpected(Error{"the output and the input have different types or ranks"});
+    }
+    const bool twice = find_carried(&loop::CarriedPair::output, output) ||
+                       find_carried(&loop::CarriedPair::input, input);
+    if (twice) return std::unexpected(Error{"the output or the input is carried already"});
+    const auto axis = growing_axis(program, input, output);
+    carried_.emplace_back(
+        loop::CarriedPair{input, output, axis.value_or(0)}, axis.has_value(), to.dtype);
+    return {};
+}
+
+CarriedValue* Engine::find_carried(ir::TensorId loop::CarriedPair::* side, ir::TensorId id) {
+    const auto found = std::ranges::find_if(
+        carried_, [&](const CarriedValue& value) { return value.pair().*side == id; });
+    return found != carried_.end() ? &*found : nullptr;
+}
+
+const CarriedValue* Engine::carried(ir::TensorId input) const {
+    const auto found = std::ranges::find_if(carried_, [&](const CarriedValue& value) {
+        return value.pair().input == input && value.has_value();
+    });
+    return found != carried_.end() ? &*found : nullptr;
+}
+
+Result<void> Engine::set_carried(ir::TensorId input, const tensor::Tensor& value) {
+    CarriedValue* const to = find_carried(&loop::CarriedPair::input, input);
+    if (!to) return std::unexpected(Error{"the input is not carried"});
+    if (value.dtype() != to->dtype()) return std::unexpected(Error{"a value of another type"});
+    return to->assign(value.shape(), value.bytes().data());
+}
+
+void Engine::drop_carried() {
+    for (CarriedValue& value : carried_) value.drop();
+}
+
+// The inputs of the run: carried values in place of the caller's.
+std::vector<Engine::Bytes> Engine::with_carried(std::span<const Bytes> inputs) {
+    std::vector<Bytes> given(inputs.begin(), inputs.end());
+    if (carried_.empty()) return given;
+    size_t next = 0;
+    for (const ir::Port& port : state_.program().graphs[state_.program().main].inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (next == given.size()) return given;
+            Bytes& input = given[next++];
+            const CarriedValue* const value = carried(id);
+            if (value) input = {value->dtype(), value->shape(), nullptr};
+        }
+    }
+    return given;
+}
+
+bool Engine::in_place(const Loaded& loaded, const CarriedValue& value) {
+    return std::ranges::any_of(loaded.plan.carried, [&](const loop::CarriedPair& pair) {
+        return pair.output == value.pair().output;
+    });
+}
+
+Result<void> Engine::add_carried(BorrowedInputs& borrowed,
+                                 CarriedValue& value,
+                                 size_t index,
+                                 const Bytes& given,
+                                 std::vector<tensor::Tensor>& copies) {
+    Loaded& loaded = *current_;
+    const Loaded::DirectTensor& tensor = loaded.input_places[index];
+    if (!in_place(loaded, value)) {
+        if (!value.has_value()) return borrowed.add(*this, tensor, given);
+        LEMMA_TRY(tensor::Tensor copy, value.value());
+        copies.push_back(std::move(copy));
+        return borrowed.add(
+            *this, tensor, {given.dtype, value.shape(), copies.back().bytes().data()});
+    }
+    LEMMA_TRY(const tensor::Shape result, told_shape(loaded, value.pair().output));
+    const size_t axis = value.pair().axis;
+    if (!value.has_value()) {
+        LEMMA_TRY(value.assign({given.shape.begin(), given.shape.end()}, given.data));
+        value.set_tried();
+    }
+    LEMMA_TRY(value.reserve(result[axis]));
+    value.clear_to(result[axis]);
+    borrowed.lend(value.pair().input, value.shape(), value.data());
+    borrowed.lend(value.pair().output, result, value.data());
+    return {};
+}
+
+Result<void> Engine::keep_carried(Loaded& loaded) {
+    for (size_t i = 0; i < loaded.output_places.size(); ++i) {
+        CarriedValue* const value =
+            find_carried(&loop::CarriedPair::output, loaded.output_places[i].id);
+        if (!value) continue;
+        const Output made = direct_output(loaded, i);
+        if (in_place(loaded, *value)) {
+            value->set_shape(*made.shape);
+        } else {
+            LEMMA_TRY(value->assign(*made.shape, made.data));
+        }
+    }
+    return {};
 }
 
 }  // namespace lemma::engine

@@ -133,6 +133,13 @@ Result<void> Engine::tell_numbers(Loaded& loaded, const loop::DynamicKernel& dyn
     auto* const to = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
     for (size_t i = 0; i < dynamic.numbers.size(); ++i) {
         const loop::ShapeArgument& number = dynamic.numbers[i];
+        if (number.room_of.valid()) {
+            const CarriedValue* const value =
+                find_carried(&loop::CarriedPair::output, number.room_of);
+            if (!value) return bad("a tensor without its memory");
+            to[i] = value->room();
+            continue;
+        }
         LEMMA_TRY(to[i], told_number(loaded, number.symbol));
         if (number.count) to[i] = std::max<int64_t>(to[i], 0);
         const bool fits = !number.var.valid() || (to[i] >= 0 && to[i] <= number.most);
@@ -152,9 +159,18 @@ Result<void> Engine::make_results(Loaded& loaded,
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place == loaded.plan.dynamic_places.end()) continue;
         LEMMA_TRY(tensor::Shape shape, told_shape(loaded, id));
+        if (const auto at = loaded.dynamic.find(id);
+            at != loaded.dynamic.end() && at->second.lent) {
+            if (at->second.shape != shape) return bad("a carried tensor of another shape");
+            continue;
+        }
         LEMMA_TRY(make_room(loaded, id, std::move(shape)));
     }
     for (const ir::TensorId id : dynamic.cleared) {
+        if (const auto at = loaded.dynamic.find(id);
+            at != loaded.dynamic.end() && at->second.lent) {
+            continue;
+        }
         const auto place = loaded.plan.dynamic_places.find(id);
         if (place != loaded.plan.dynamic_places.end()) {
             const int64_t bytes =

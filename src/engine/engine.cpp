@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/data.h"
+#include "engine/growing.h"
 #include "engine/impl.h"
 #include "tensor/files/mapped_file.h"
 
@@ -28,7 +29,8 @@ Engine::Engine(interpret::State& state, EngineOptions options, std::shared_ptr<S
     : state_(state),
       options_(std::move(options)),
       interpreter_(state, options_.run),
-      shared_(std::move(shared)) {}
+      shared_(std::move(shared)),
+      growing_(growing_extents(state.program())) {}
 
 Engine::~Engine() = default;
 
@@ -49,10 +51,23 @@ int64_t Engine::bytes() const { return current_->executable.bytes() + current_->
 
 // ---- Loading ------------------------------------------------------------------------------------
 
+loop::KnownExtents Engine::fixed_extents() const {
+    loop::KnownExtents known = state_.known_extents();
+    for (const ir::SymId symbol : growing_) {
+        const auto found = known.find(symbol);
+        // Nothing is there yet: the first run has code of its own, with known extents.
+        if (found != known.end() && found->second > 0) known.erase(found);
+    }
+    return known;
+}
+
 Result<Engine::Loaded*> Engine::load() {
     CodeKey key;
-    for (const auto& [symbol, value] : state_.known_extents())
-        key.emplace_back(symbol.value, value);
+    for (const auto& [symbol, value] : fixed_extents()) key.emplace_back(symbol.value, value);
+    for (const CarriedValue& carried : carried_) {
+        if (!carrying_) break;
+        key.emplace_back(UINT32_MAX - carried.pair().input.value, carried.pair().output.value);
+    }
     std::ranges::sort(key);
     if (const auto found = loaded_.find(key); found != loaded_.end()) {
         Loaded& known = *found->second;
@@ -202,6 +217,12 @@ Result<void> Engine::fill_inputs(Loaded& loaded) {
         LEMMA_TRY(const auto value, state_.value_of(storage.tensor));
         const loop::BufferView& place = loaded.plan.places.at(storage.tensor);
         to_memory(*value, place, loaded.data(place));
+    }
+    for (const ir::Port& port : state_.program().graphs[state_.program().main].inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (!loaded.plan.dynamic_places.contains(id)) continue;
+            LEMMA_TRY(fill_dynamic(loaded, id));
+        }
     }
     return {};
 }

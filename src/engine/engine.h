@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "codegen/compiler.h"
+#include "engine/carried.h"
 #include "engine/code.h"
 #include "interpret/interpret.h"
 #include "loop/plan/plan.h"
@@ -68,19 +69,30 @@ public:
         const tensor::Shape* shape = nullptr;
         void* data = nullptr;
         size_t bytes = 0;
+        bool carried = false;  // over to the next run: there is no data
     };
     using Receiver = std::function<Result<void>(const Output&)>;
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
-    // order of the graph. It requires an earlier run with the same types and shapes in this engine
-    // or in another one that shares its code, only compiled steps with known extents, and no
-    // updates of variables. Otherwise, or if a step fails or is stopped, it returns false, and
-    // `run` does or explains it.
+    // order of the graph. It requires an earlier run with the same types and shapes, apart from
+    // growing extents (growing.h), only compiled steps, and no updates of variables. Otherwise, or
+    // if a step fails or is stopped, it returns false, and `run` does or explains it.
+    // An input that a carried value replaces needs no bytes.
     Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
     // the lock is held. Later it waits for nothing.
     Result<std::unique_lock<std::recursive_mutex>> first_turn();
+
+    // From now on, runs from bytes to bytes keep the output, and the next one reads it as the
+    // input. Where the output continues the input, this needs no copy. An error if types or ranks
+    // differ, or if either is carried already.
+    Result<void> carry(ir::TensorId output, ir::TensorId input);
+    // The value that the next run will read; null if the input is not carried, or before it has
+    // one.
+    const CarriedValue* carried(ir::TensorId input) const;
+    Result<void> set_carried(ir::TensorId input, const tensor::Tensor& value);
+    void drop_carried();
 
     // ---- For benchmarks -------------------------------------------------------------------------
 
@@ -107,6 +119,8 @@ private:
 
     Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared);
     Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
+    // The extents that this run's code is made for.
+    loop::KnownExtents fixed_extents() const;
     Result<Loaded*> load();
     Result<Loaded*> add(CodeKey key, std::shared_ptr<const Code> code);
     Result<Loaded*> find_direct(std::span<const Bytes> inputs);
@@ -143,10 +157,18 @@ private:
     Result<void> update_variables(Loaded& loaded);
     bool is_direct(const loop::Plan& plan) const;
     void find_places(Loaded& loaded) const;
-    static std::vector<const loop::BufferView*> places_of(const loop::Plan& plan,
-                                                          const std::vector<ir::Port>& ports);
-    static bool takes(std::span<const loop::BufferView* const> places,
-                      std::span<const Bytes> inputs);
+    static bool takes(const Loaded& loaded, std::span<const Bytes> inputs);
+    Result<Loaded*> find_direct(std::span<const Bytes> inputs);
+    CarriedValue* find_carried(ir::TensorId loop::CarriedPair::* side, ir::TensorId id);
+    std::vector<Bytes> with_carried(std::span<const Bytes> inputs);
+    static bool in_place(const Loaded& loaded, const CarriedValue& value);
+    static Output direct_output(Loaded& loaded, size_t index);
+    Result<void> add_carried(BorrowedInputs& borrowed,
+                             CarriedValue& value,
+                             size_t index,  // of the input
+                             const Bytes& given,
+                             std::vector<tensor::Tensor>& copies);
+    Result<void> keep_carried(Loaded& loaded);
     // For kernels with run-time extents and their tensors.
     Result<int64_t> told_number(Loaded& loaded, ir::SymId id);
     Result<tensor::Shape> told_shape(Loaded& loaded, ir::TensorId id);
@@ -172,6 +194,9 @@ private:
     EngineOptions options_;
     interpret::Interpreter interpreter_;
     std::shared_ptr<SharedCode> shared_;
+    const std::vector<ir::SymId> growing_;
+    std::vector<CarriedValue> carried_;
+    bool carrying_ = false;  // the code is for a run from bytes to bytes
     std::map<CodeKey, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;

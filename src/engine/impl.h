@@ -28,13 +28,19 @@ struct Engine::Loaded {
     runtime::Steps steps;            // of each run
     std::vector<size_t> plan_steps;  // of each run, in the order of the text
     // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
-    std::vector<const loop::BufferView*> input_places, output_places;
+    struct DirectTensor {
+        ir::TensorId id;
+        tensor::DType dtype{};
+        const loop::BufferView* place = nullptr;  // missing: it has run-time extents
+    };
+    std::vector<DirectTensor> input_places, output_places;
     std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input
     // The present state of a tensor with run-time extents.
     struct Dynamic {
         tensor::Shape shape;
         int64_t capacity = 0;  // bytes of its memory
         bool given = false;    // to the interpreter
+        bool lent = false;     // its memory is that of a carried value
     };
     std::unordered_map<ir::TensorId, Dynamic, IdHash> dynamic;
     // A run-time number, with the symbols that it depends on.

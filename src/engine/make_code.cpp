@@ -46,39 +46,13 @@ bool Engine::has_own_weights() const {
     return false;
 }
 
-// What the cache stores beside the plan itself.
-template <class Archive>
-void fields(Archive& archive, like<Code::Packer, Archive>& packer) {
-    auto& [step, argument, lowest] = packer;
-    archive(step, argument, lowest);
-}
-
-// Takes the plan and its code from the cache; false if they are not there.
-bool Engine::find_plan(Code& code, const std::string& source) {
-    auto stored = shared_->compiler().find_plan(source);
-    if (!stored) return false;
-    std::string_view plan;
-    std::vector<Code::Packer> packers;
-    ArchiveReader reader(stored->plan);
-    reader(plan, packers);
-    auto decoded = reader.good() && reader.at_end() ? loop::decode_plan(plan) : std::nullopt;
-    if (!decoded) return false;
-    std::vector<runtime::KernelFunction> kernels;
-    size_t next = 0;
-    for (loop::PlanStep& step : decoded->steps) {
-        const bool has = step.kernel() && next < stored->kernels.size();
-        kernels.push_back(has ? stored->kernels[next] : nullptr);
-        next += step.kernel() ? 1 : 0;
+// The plan, the code and the constants for the extents of this run.
+Result<std::shared_ptr<Code>> Engine::make_code() {
+    auto code = std::make_shared<Code>();
+    std::vector<loop::CarriedPair> carried;
+    for (const CarriedValue& value : carried_) {
+        if (carrying_ && value.grows()) carried.push_back(value.pair());
     }
-    if (next != stored->kernels.size()) return false;
-    code.plan = std::move(*decoded);
-    code.kernels = std::move(kernels);
-    code.packers = std::move(packers);
-    return true;
-}
-
-// The plan with machine code for its kernels.
-Result<void> Engine::make_plan(Code& code) {
     Stopwatch watch;
     const loop::PlanOptions options = {.target = shared_->target(),
                                        .fuse = options_.fuse,
@@ -94,8 +68,8 @@ Result<void> Engine::make_plan(Code& code) {
     loop::Target target = shared_->target();
     target.threads = options_.threads;
     code->plan = loop::make_plan(state_.program(),
-                                 state_.known_extents(),
-                                 {.target = target,
+                                 fixed_extents(),
+                                 {.target = shared_->target(),
                                   .fuse = options_.fuse,
                                   .numerics = options_.compiler.numerics,
                                   .accumulate = options_.run.accumulate,
@@ -103,6 +77,7 @@ Result<void> Engine::make_plan(Code& code) {
                                   .least_gain = options_.least_gain,
                                   .window_share = options_.window_share,
                                   .apart = options_.guarded,
+                                  .carried = carried,
                                   .log = &shared_->log(),
                                   .verify = options_.verify});
     shared_->times().plan += watch.lap();

@@ -133,13 +133,29 @@ Result<std::shared_ptr<Array>> State::variable_value(ir::TensorId id) {
 
 // ---- A run --------------------------------------------------------------------------------------
 
-Result<void> State::begin_run(const NamedArrays& inputs) {
+void State::forget_run() {
     values_ = variables_;
     known_.clear();
     failed_ = {};
     failed_for_inputs_ = false;
     calls_ = 0;
+}
+
+Result<void> State::begin_run(const NamedArrays& inputs) {
+    forget_run();
     LEMMA_TRY(bind_inputs(inputs));
+    return check_program(false);
+}
+
+Result<void> State::begin_run(std::span<const InputShape> shapes) {
+    forget_run();
+    size_t next = 0;
+    for (const ir::Port& port : program_.graphs[program_.main].inputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            if (next == shapes.size()) return bad("too few inputs are given");
+            LEMMA_TRY(bind_shape(id, shapes[next++]));
+        }
+    }
     return check_program(false);
 }
 
@@ -205,46 +221,52 @@ Result<void> State::bind_absent(ir::TensorId id) {
     return {};
 }
 
-// Unknown extents take the sizes of what is given; known ones must agree.
 Result<void> State::bind_input(ir::TensorId id, const Array& given) {
     const ir::Tensor& tensor = program_.tensors[id];
     LEMMA_TRY(check_kind(tensor, given));
-    if (given.shape.size() != tensor.shape.size()) {
+    LEMMA_TRY(bind_shape(id, given.shape));
+    auto array = std::make_shared<Array>(given);
+    array->dtype = tensor.dtype;
+    array->round();
+    set_value(id, std::move(array));
+    return {};
+}
+
+// Unknown extents take the sizes of what is given; known ones must agree.
+Result<void> State::bind_shape(ir::TensorId id, InputShape shape) {
+    const ir::Tensor& tensor = program_.tensors[id];
+    if (shape.size() != tensor.shape.size()) {
         return bad(fmt::format("`{}` is given data of shape {}, expected rank {}",
                                tensor.name,
-                               tensor::shape_text(given.shape),
+                               tensor::shape_text({shape.begin(), shape.end()}),
                                tensor.shape.size()));
     }
-    for (size_t axis = 0; axis < given.shape.size(); ++axis) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
         const ir::SymId symbol = tensor.shape[axis];
         const bool unknown = symbols().node(symbol).kind == ir::SymKind::Symbol;
         if (unknown && !known_.contains(symbol)) {
-            known_[symbol] = own_symbols().integer(given.shape[axis]);
+            known_[symbol] = own_symbols().integer(shape[axis]);
         }
-        if (const auto found = solve(symbols(), resolve(symbol), given.shape[axis])) {
+        if (const auto found = solve(symbols(), resolve(symbol), shape[axis])) {
             known_[found->first] = own_symbols().integer(found->second);
         }
         if (!symbols().as_int(resolve(symbol))) {
             return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected one of {}",
                                    axis,
                                    tensor.name,
-                                   given.shape[axis],
+                                   shape[axis],
                                    symbols().text(symbol)));
         }
         LEMMA_TRY(const int64_t wanted, extent(symbol));
         const int64_t most = symbols().range(symbol).high;
-        if (wanted == given.shape[axis] && wanted <= most) continue;
+        if (wanted == shape[axis] && wanted <= most) continue;
         return bad(fmt::format("axis {} of `{}` has extent {} in the data, expected {}{}",
                                axis,
                                tensor.name,
-                               given.shape[axis],
+                               shape[axis],
                                wanted > most ? "at most " : "",
                                std::min(wanted, most)));
     }
-    auto array = std::make_shared<Array>(given);
-    array->dtype = tensor.dtype;
-    array->round();
-    set_value(id, std::move(array));
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -58,6 +59,10 @@ public:
 
     // Takes the inputs, and what they tell of extents.
     Result<void> begin_run(const NamedArrays& inputs);
+    // The same for inputs whose data others have, in the order of the graph: only what their shapes
+    // tell. For graphs without packs of runtime length.
+    using InputShape = std::span<const int64_t>;
+    Result<void> begin_run(std::span<const InputShape> shapes);
     // Forgets all but the variables; `done` counts the run.
     void end_run(bool done);
     // What the graph asserts; `all`: an assertion that is still open is an error.
@@ -113,7 +118,9 @@ private:
     using Values = std::unordered_map<ir::TensorId, std::shared_ptr<Array>, IdHash>;
 
     Result<void> bind_inputs(const NamedArrays& inputs);
+    void forget_run();
     Result<void> bind_input(ir::TensorId id, const Array& given);
+    Result<void> bind_shape(ir::TensorId id, InputShape shape);
     Result<void> bind_absent(ir::TensorId id);
     Result<void> check(const std::vector<ir::Assertion>& assertions, bool all);
     std::string known_values(ir::SymId condition) const;

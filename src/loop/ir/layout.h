@@ -44,6 +44,10 @@ struct BufferView {
     // Run-time extents, as expressions of stages: then there is no shape, and elements lie
     // row-major.
     std::vector<ExprId> extents = {};
+    // Of memory with room for more: the extents that strides are products of. Empty: `extents`.
+    std::vector<ExprId> room = {};
+
+    const std::vector<ExprId>& spaced() const { return room.empty() ? extents : room; }
 };
 using BufferViews = std::unordered_map<ir::TensorId, BufferView, IdHash>;
 

@@ -66,6 +66,7 @@ struct StageGraph {
     std::unordered_map<ir::TensorId, tensor::DType, IdHash> dtypes;
     TensorSet constants;                // values that no run changes
     TensorSet results;                  // outputs and values of updates
+    std::vector<CarriedPair> carried;   // from run to run (carry.h)
     TensorSet padded;                   // elements that are never written are zero
     TensorSet scratch;                  // memory of an item; each thread has its own
     uint32_t next_tensor = 0;           // for tensors that passes add

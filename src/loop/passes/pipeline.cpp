@@ -19,6 +19,7 @@
 #include "loop/passes/fusion/store_along.h"
 #include "loop/passes/graph_text.h"
 #include "loop/passes/memory/boundary.h"
+#include "loop/passes/memory/carry.h"
 #include "loop/passes/memory/concat.h"
 #include "loop/passes/memory/in_place.h"
 #include "loop/passes/memory/views.h"
@@ -124,6 +125,8 @@ const std::vector<Pass>& pipeline() {
          "maxima of quantised numbers are those of bytes"},
         {"fuse_dynamic", kOptimise, {"unused"}, on_graph<fuse_dynamic>,
          "maps with run-time extents are part of others"},
+        {"carry", kOptimise, {"fuse_dynamic"}, on_graph<carry_in_place>,
+         "outputs extend the inputs that they become"},
         {"fuse", kOptimise, {"unused"}, on_graph<fuse>,
          "maps are part of others where it pays"},
         {"distribute", kOptimise, {"fuse"}, on_graph<distribute_quantisation>,

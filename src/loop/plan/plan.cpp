@@ -287,8 +287,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.next_tensor = next_tensor_;
     graph.results = results;
     graph.least_steps = options_.least_steps;
-    graph.byte_products = options_.target.byte_dots;
-    graph.bf16_products = options_.target.bf16_tiles;
+    if (scope.kind == RegionKind::Main) graph.carried = options_.carried;
     graph.pool.strict = options_.numerics == Numerics::Strict;
     graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;
@@ -304,6 +303,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
                              options_.verify};
     run_passes(PassPhase::Stages, scope, passes, log);
     if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);
+    if (options_.fuse && scope.kind == RegionKind::Main) plan_.carried = graph.carried;
     place_groups(scope);
     if (options_.fuse) {
         run_passes(PassPhase::Placed, scope, passes, log);

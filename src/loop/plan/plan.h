@@ -16,6 +16,7 @@
 #include "loop/ir/numerics.h"
 #include "loop/passes/pipeline.h"
 #include "loop/schedule/schedule.h"
+#include "loop/stage/dynamic.h"
 #include "loop/stage/stage.h"
 
 namespace lemma::loop {
@@ -160,7 +161,7 @@ struct Plan {
     std::vector<PlanStep> steps;  // all steps, also those of bodies
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
     int64_t arena_bytes = 0;
-    uint32_t waves = 0;  // of more than one step
+    std::vector<CarriedPair> carried;  // pairs that share memory
 
     // The storage that owns the memory.
     StorageId root(StorageId id) const {
@@ -179,6 +180,7 @@ struct PlanOptions {
     double window_share = kWindowShare;               // of sums over windows; 0: plain sums
     bool apart = false;                               // computed tensors share no memory
     bool integer_powers = false;                      // kernels may have Op::Pow of ints
+    std::vector<CarriedPair> carried = {};            // may share memory
     PassLog* log = nullptr;                           // may be missing
     // Verifies the program, the graph after each pass, and the kernels; for tests.
     bool verify = false;

@@ -108,7 +108,13 @@ void Planner::add_dynamic_steps(Scope& scope,
             places[id] = plan_.places.at(id);
             continue;
         }
-        places[id] = {at->second.storage, at->second.dtype, {}, {}, run_time.extents.at(id)};
+        const auto room = run_time.rooms.find(id);
+        places[id] = {at->second.storage,
+                      at->second.dtype,
+                      {},
+                      {},
+                      run_time.extents.at(id),
+                      room != run_time.rooms.end() ? room->second : std::vector<ExprId>()};
         const bool made = std::ranges::find(group.writes, id) != group.writes.end();
         if (!made) dynamic.read.push_back(id);
     }

@@ -111,7 +111,7 @@ std::vector<ExprId> Lowering::strides(const BufferView& place) {
     if (place.extents.empty()) return result;
     result.assign(place.extents.size(), build.integer(1));
     for (size_t axis = result.size() - 1; axis-- > 0;) {
-        const ExprId inner = value(place.extents[axis + 1]);
+        const ExprId inner = value(place.spaced()[axis + 1]);
         result[axis] = build.make(Op::Mul, {result[axis + 1], inner});
     }
     return result;

@@ -25,8 +25,9 @@ namespace {
 std::optional<int64_t> stride_of_axis(const StagePool& pool, const BufferView& place, size_t axis) {
     if (place.extents.empty()) return place.layout.strides[axis];
     std::optional<int64_t> stride = 1;
-    for (size_t inner = place.extents.size(); stride && --inner > axis;) {
-        const Expr& extent = pool[place.extents[inner]];
+    const std::vector<ExprId>& spaced = place.spaced();
+    for (size_t inner = spaced.size(); stride && --inner > axis;) {
+        const Expr& extent = pool[spaced[inner]];
         const bool known = extent.op == Op::Constant;
         stride = known ? checked_mul(*stride, extent.integer) : std::nullopt;
     }

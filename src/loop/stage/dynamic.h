@@ -22,6 +22,7 @@ struct ShapeArgument {
     bool count = false;        // a number of steps: negative means none
     VarId var;                 // stands for it; missing: any number, read from memory
     int64_t most = INT64_MAX;  // with a variable: upper bound of its range [0, most]
+    ir::TensorId room_of;      // instead of a symbol: the room of a carried output
 };
 
 // The stages of an operation, which are separate kernels, and their shape arguments.
@@ -31,7 +32,15 @@ struct DynamicShape {
     ir::TensorId told;  // i64: the numbers, then the steps of an item
     // Extents of the tensors without a shape: constants, or shape arguments.
     std::unordered_map<ir::TensorId, std::vector<ExprId>, IdHash> extents;
+    // Of carried tensors: the extents that their strides are products of (carry.h).
+    std::unordered_map<ir::TensorId, std::vector<ExprId>, IdHash> rooms;
     std::vector<ir::TensorId> inlined;  // results that fusion left without memory
+};
+
+// An output whose value is the input of the next run, and continues it along an axis.
+struct CarriedPair {
+    ir::TensorId input, output;
+    size_t axis = 0;
 };
 
 // The tensors that stages read and write.

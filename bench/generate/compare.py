@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the decoding of tokens with ONNX Runtime on one ONNX file. The programs take turns.
+
+    compare.py --generate PROGRAM [--threads 1,2] [--prompts 32,128,512] [--tokens N] [--rounds N]
+        MODEL.onnx
+
+PROGRAM is examples/generate; NODE_PATH must have onnxruntime-node. A time is that of one token: the
+best and the median of all rounds. The script compares the tokens first."""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def lemma(arguments, threads, prompt):
+    command = [arguments.generate, arguments.model, f"--threads={threads}", f"--prompt={prompt}",
+               f"--tokens={arguments.tokens}", "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def ort(arguments, threads, prompt):
+    command = ["node", HERE / "ort_decoder.js", arguments.model, threads, prompt, arguments.tokens]
+    command = [str(word) for word in command]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("model")
+    parser.add_argument("--generate", required=True)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--prompts", default="32,128,512")
+    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    print("threads  prompt  Lemma best  median  ORT best  median   ratio of medians")
+    for threads in arguments.threads.split(","):
+        for prompt in arguments.prompts.split(","):
+            times = {lemma: [], ort: []}
+            for _ in range(arguments.rounds):
+                made = [run(arguments, threads, prompt) for run in times]
+                if made[0]["tokens"] != made[1]["tokens"]:
+                    sys.exit(f"the tokens differ: {made[0]['tokens']} and {made[1]['tokens']}")
+                # The first two runs are the prompt and, in Lemma, code for one token.
+                for all_times, one in zip(times.values(), made):
+                    all_times.extend(one["ms"][2:])
+            ours, theirs = times.values()
+            ratio = statistics.median(theirs) / statistics.median(ours)
+            print(f"{threads:>7}  {prompt:>6}  {min(ours):>10.2f}  {statistics.median(ours):>6.2f}"
+                  f"  {min(theirs):>8.2f}  {statistics.median(theirs):>6.2f}  {ratio:>6.2f}",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a decoder with random weights.
+
+    make_decoder.py gpt2 gpt2.onnx        # as ONNX, with past inputs and present outputs
+    make_decoder.py llama llama           # as a folder of SkriptND, with keys and values as state
+
+The decoders are gpt2 (12 layers of 768, 124 million parameters) and llama (RMS norm, rotary
+embedding, grouped-query attention, SwiGLU), and gpt2-tiny and llama-tiny for tests."""
+import argparse
+
+import decoders
+import onnx_decoder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("decoder", choices=sorted(decoders.SHAPES))
+    parser.add_argument("file", help="a name with .onnx")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    shape = decoders.SHAPES[options.decoder]
+    onnx_decoder.write_onnx(options.decoder, shape, decoders.Weights(options.seed), options.file)
+
+
+if __name__ == "__main__":
+    main()
