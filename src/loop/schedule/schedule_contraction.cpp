@@ -674,19 +674,41 @@ void ContractionKernel::loop_over(
     out.push_back({std::move(loop)});
 }
 
+// Scales or zeros of a vector of weights.
+ExprId ContractionKernel::per_group(ir::TensorId tensor, int64_t vector) {
+    Address at = group_address(c_, places_.at(tensor).layout, weight_steps_, reduced_vars_);
+    at.offset = vector * target_.lanes();
+    return build_.load(lower_.buffer(tensor, false), std::move(at), target_.lanes());
+}
+
+// The weights of a step, a vector each.
+std::vector<ExprId> ContractionKernel::loaded(const Tile& tile, int64_t ahead) {
+    const bool nibble = c_.narrow && c_.narrow->nibble;
+    std::vector<ExprId> w;
+    for (int64_t j = 0; j < (nibble ? tile.vectors / 2 : tile.vectors); ++j) {
+        w.push_back(weight(j, ahead));
+    }
+    if (nibble) w = split_nibbles(build_, w);
+    for (int64_t j = 0; c_.narrow && j < tile.vectors; ++j) {
+        ExprId& vector = w[static_cast<size_t>(j)];
+        for (const auto& [op, tensor] :
+             {std::pair(Op::Sub, c_.narrow->zeros), std::pair(Op::Mul, c_.narrow->scales)}) {
+            if (tensor.valid()) vector = build_.make(op, {vector, per_group(tensor, j)});
+        }
+    }
+    return w;
+}
+
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     const uint16_t lanes = target_.lanes();
     std::vector<ExprId> w;
+    if (!c_.in_place) w = loaded(tile, ahead);
     const Expr b = pool_[c_.b];
-    for (int64_t j = 0; j < tile.vectors; ++j) {
-        if (c_.in_place) {
-            bind_lanes(j, is_masked(tile, j));
-            w.push_back(lower_.load(tensor_of(b), b.args));
-        } else {
-            w.push_back(build_.load(packed_, weights(j, ahead), lanes));
-        }
-        out.push_back({Let{w.back()}});
+    for (int64_t j = 0; c_.in_place && j < tile.vectors; ++j) {
+        bind_lanes(j, is_masked(tile, j));
+        w.push_back(lower_.load(tensor_of(b), b.args));
     }
+    for (const ExprId vector : w) out.push_back({Let{vector}});
     const Expr a = pool_[c_.a];
     size_t next = 0;
     for (int64_t row = 0; row < tile.rows; ++row) {
