@@ -701,8 +701,7 @@ std::vector<ExprId> ContractionKernel::loaded(const Tile& tile, int64_t ahead) {
 
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     const uint16_t lanes = target_.lanes();
-    std::vector<ExprId> w;
-    if (!c_.in_place) w = loaded(tile, ahead);
+    std::vector<ExprId> w = c_.in_place ? std::vector<ExprId>() : loaded(tile, ahead);
     const Expr b = pool_[c_.b];
     for (int64_t j = 0; c_.in_place && j < tile.vectors; ++j) {
         bind_lanes(j, is_masked(tile, j));
