@@ -100,8 +100,8 @@ TEST(EngineScatter, LeavesGroupsAlone) {
 graph G {
     @input { x: real[1, 32, 12, 12]; }
     @output { y: real[1, 64, 12, 12]; }
-    @variable { w: real[64, 16, 3, 3]; b: real[64]; }
-    @compose { y = nn.conv{padding = [1, 1, 1, 1], groups = 2}(x, w, b); }
+    @variable { w: real[64, 16, 5, 5]; b: real[64]; }
+    @compose { y = nn.conv{padding = [2, 2, 2, 2], groups = 2}(x, w, b); }
 })",
                           "tile 2x");
 }

@@ -26,7 +26,7 @@ using Change = std::function<void(NamedArrays&)>;
 
 struct Ran {
     NamedArrays outputs;
-    size_t products = 0;  // tiled kernels
+    size_t products = 0;  // tiled kernels, also on transformed tiles
 };
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -47,7 +47,8 @@ Ran run(const std::string& text, const NamedArrays& inputs, double least_gain, i
         ran.outputs = std::move(*outputs);
     }
     for (const loop::PlanStep& step : (*engine)->plan().steps) {
-        ran.products += step.kernel() && step.kernel()->schedule.starts_with("tile");
+        const std::string schedule = step.kernel() ? step.kernel()->schedule : "";
+        ran.products += schedule.starts_with("tile") || schedule.starts_with("F(");
     }
     return ran;
 }

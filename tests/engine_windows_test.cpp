@@ -134,11 +134,11 @@ graph G {{
 TEST(EngineTurned, LargeResults) {
     const Ran ran = run(R"(import nn; import math;
 graph G {
-    @input { x: real[1, 3, 80, 80]; }
-    @output { y: real[1, 16, 80, 80]; z: real[1, 16, 80, 80]; }
-    @variable { w: real[16, 3, 3, 3]; b: real[16]; }
+    @input { x: real[1, 8, 72, 72]; }
+    @output { y: real[1, 48, 72, 72]; z: real[1, 48, 72, 72]; }
+    @variable { w: real[48, 8, 1, 5]; b: real[48]; }
     @compose {
-        c = nn.conv{padding = [1, 1, 1, 1]}(x, w, b);
+        c = nn.conv{padding = [0, 2, 0, 2]}(x, w, b);
         y = nn.relu(c);
         z = math.add(y, 1.0);
     }
