@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <span>
 
 #include "codegen/compiler.h"
@@ -109,6 +110,7 @@ private:
         }
         const auto code = maker_.compile(kernels);
         if (!code) return code.error().message;
+        const Tables tables = tables_of(plan, kernels);
         std::string report;
         for (size_t i = 0; i < steps.size() && report.empty(); ++i) {
             if (!(*code)[i]) continue;
@@ -117,12 +119,32 @@ private:
                  ++seed) {
                 const RunExtents extents(program, *steps[i], seed);
                 if (!extents.good()) continue;
-                report = test_kernel(plan, *steps[i], extents, (*code)[i], maker_.fma);
+                report = test_kernel(plan, tables, *steps[i], extents, (*code)[i], maker_.fma);
             }
             if (!report.empty()) report += "\n" + loop::print(steps[i]->kernel()->function);
             ++counts.kernels;
         }
         return report;
+    }
+
+    // Integers that a kernel computes from nothing. Others may use them as indices without a check,
+    // so they are not random.
+    using Tables = std::map<uint32_t, Tensor>;  // by storage
+    static Tables tables_of(const loop::Plan& plan,
+                            const std::vector<loop::ScheduledKernel*>& kernels) {
+        Tables tables;
+        for (const loop::ScheduledKernel* const kernel : kernels) {
+            const loop::Function& f = kernel->function;
+            const bool alone = kernel->arguments.size() == 1 && kernel->arguments[0].valid() &&
+                               f.buffers.size() == 1 && !is_real(f.buffers[0].dtype);
+            if (!alone || plan.storages[kernel->arguments[0]].elements == 0) continue;
+            Tensor table =
+                Tensor::zeros(f.buffers[0].dtype, {room(plan, kernel->arguments[0])}).value();
+            void* const data = table.bytes().data();
+            loop::run_function(f, &data, 0, f.items, {});
+            tables.emplace(kernel->arguments[0].value, std::move(table));
+        }
+        return tables;
     }
 
     // Elements from the beginning of a storage to the end of the memory that contains it.
@@ -134,6 +156,7 @@ private:
         return plan.storages[id].elements - before;
     }
     static std::string test_kernel(const loop::Plan& plan,
+                                   const Tables& tables,
                                    const loop::PlanStep& step,
                                    const RunExtents& extents,
                                    runtime::KernelFunction code,
@@ -148,7 +171,12 @@ private:
             const auto dynamic = moves ? extents.elements(plan.storages[id].tensor) : std::nullopt;
             const int64_t elements = !id.valid() ? 1 : dynamic ? *dynamic : room(plan, id);
             loops.push_back(Tensor::zeros(dtype, {elements}).value());
-            if (id.valid()) fill(loops.back(), i + 1);
+            const auto table = id.valid() ? tables.find(id.value) : tables.end();
+            if (table != tables.end() && !kernel.function.buffers[i].written) {
+                loops.back() = table->second;
+            } else if (id.valid()) {
+                fill(loops.back(), i + 1);
+            }
             if (!run_time || id != run_time->told) continue;
             for (int64_t k = 0; k < elements; ++k) {
                 loops.back().set_integer(k, extents.told()[static_cast<size_t>(k)]);
