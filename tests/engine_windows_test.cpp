@@ -143,7 +143,9 @@ graph G {
         z = math.add(y, 1.0);
     }
 })");
-    EXPECT_NE(ran.dumped.find("turned x"), std::string::npos) << ran.dumped;
+    // With short vectors, lanes along the points are faster.
+    const bool wide = ran.dumped.find("x16") != std::string::npos;
+    EXPECT_NE(ran.dumped.find(wide ? "turned x" : "in place"), std::string::npos) << ran.dumped;
     expect_near(ran, 1e-5);
 }
 

@@ -167,7 +167,7 @@ TEST(Control, CompilingReportsAndStops) {
     };
     EXPECT_TRUE(model->prepare(inputs, control).ok());
     ASSERT_FALSE(totals.empty());
-    EXPECT_EQ(totals.size(), totals[0]);  // one report for each kernel
+    EXPECT_LE(totals.size(), totals[0]);  // this thread reports before each of its kernels
     totals.clear();
     const RunResult result = model->run({{"x", rows(2)}}, control);
     EXPECT_TRUE(result.ok()) << result.text();

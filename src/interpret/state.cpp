@@ -100,6 +100,7 @@ Result<void> State::set_variable(const std::string& name, Array value) {
     LEMMA_TRY(check_fits(id, value));
     value.dtype = program_.tensors[id].dtype;
     value.round();
+    values_.erase(id);
     variables_[id] = std::make_shared<Array>(std::move(value));
     return {};
 }

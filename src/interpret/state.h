@@ -45,9 +45,13 @@ public:
     // Whether the variable has a value of this state alone, given or from an update.
     bool has_variable(ir::TensorId id) const { return variables_.contains(id); }
     // Takes back all values that variables were given, and their updates.
-    void reset_variables() { variables_.clear(); }
+    void reset_variables() {
+        variables_.clear();
+        values_.clear();
+    }
     // What an update made of it.
     void keep_variable(ir::TensorId id, std::shared_ptr<Array> value) {
+        values_.erase(id);
         variables_[id] = std::move(value);
     }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of few bits, which kernels turn into numbers, against the interpreter.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/engine.h"
+#include "interpret/random.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+using engine::Engine;
+using testing_support::load_text;
+using testing_support::random_inputs;
+using testing_support::run_interpreter;
+
+struct Model {
+    const char* value;  // of weight i, j
+    tensor::DType dtype;
+    const char* schedule;  // a part of the kernel's schedule
+    int64_t units = 256;
+    int64_t rows = 1;
+    int64_t steps = 96;
+};
+
+std::string text_of(const Model& model) {
+    return fmt::format(R"(
+import linalg;
+operator unpacked {{
+    @input {{ w: int[k, n]; scale: real[3, n]; zero: int[3, n]; channel: real[n]; }}
+    @output {{ y: real[k, n]; }}
+    @lower {{ y[i, j] = {}, i < k, j < n; }}
+}}
+graph Product {{
+    @input {{ x: real[{}, {}]; }}
+    @output {{ y: real[{}, {}]; }}
+    @variable {{
+        w: int[{}, {}]; scale: real[3, {}]; zero: int[3, {}]; channel: real[{}];
+    }}
+    @compose {{
+        weights = unpacked(w, scale, zero, channel);
+        y = linalg.matmul(x, weights);
+    }}
+}})",
+                       model.value,
+                       model.rows,
+                       model.steps,
+                       model.rows,
+                       model.units,
+                       model.steps,
+                       model.units,
+                       model.units,
+                       model.units,
+                       model.units);
+}
+
+std::unique_ptr<interpret::State> load(const Model& model) {
+    const auto scale = [](const std::string& name, uint64_t i) {
+        return 0.01 + 0.02 * interpret::random_unit(name.size(), i);
+    };
+    auto state = load_text(text_of(model), scale, ir::DType::F32, [&](ir::Program& program) {
+        for (ir::Tensor& tensor : program.tensors) {
+            if (tensor.name == "w") tensor.dtype = model.dtype;
+            if (tensor.name == "zero") tensor.dtype = tensor::DType::U8;
+        }
+    });
+    const auto fill = [&](const char* name, tensor::DType dtype, tensor::Shape shape, int64_t low) {
+        interpret::Array value = interpret::Array::zeros(dtype, std::move(shape)).value();
+        for (size_t i = 0; i < value.integers.size(); ++i) {
+            value.integers[i] = low + static_cast<int64_t>(interpret::random_bits(7, i) & 255);
+        }
+        EXPECT_TRUE(state->set_variable(name, std::move(value)));
+    };
+    fill("w", model.dtype, {model.steps, model.units}, model.dtype == tensor::DType::I8 ? -128 : 0);
+    fill("zero", tensor::DType::U8, {3, model.units}, 0);
+    return state;
+}
+
+// The schedules of kernels that sum products, and the bytes of constants.
+struct Made {
+    std::string schedules;
+    int64_t bytes = 0;
+};
+Made made_of(const loop::Plan& plan) {
+    Made made;
+    for (const loop::PlanStep& step : plan.steps) {
+        const auto* const kernel = step.kernel();
+        if (kernel && !step.once) made.schedules += kernel->schedule + "; ";
+    }
+    for (const loop::Storage& storage : plan.storages) {
+        const bool stays = storage.role == loop::StorageRole::Constant && !storage.only_once;
+        if (stays) made.bytes += storage.elements * tensor::dtype_size(storage.dtype);
+    }
+    return made;
+}
+
+void compare(const Model& model) {
+    const auto oracle = load(model);
+    const auto own = load(model);
+    ASSERT_TRUE(oracle && own);
+    const auto inputs = random_inputs(oracle->program());
+    const auto want = run_interpreter(*oracle, inputs);
+    ASSERT_TRUE(want) << want.error().message;
+    std::vector<double> first;
+    for (const int threads : {1, 2}) {
+        for (const bool guarded : {false, true}) {
+            auto engine =
+                Engine::create(*own, {.verify = true, .threads = threads, .guarded = guarded});
+            ASSERT_TRUE(engine) << engine.error().message;
+            const auto got = (*engine)->run(inputs);
+            ASSERT_TRUE(got) << got.error().message;
+            const auto& a = got->at("y")[0].reals;
+            const auto& b = want->at("y")[0].reals;
+            ASSERT_EQ(a.size(), b.size());
+            for (size_t i = 0; i < a.size(); ++i) {
+                ASSERT_NEAR(a[i], b[i], 2e-5 * (1 + std::fabs(b[i]))) << model.value << " at " << i;
+            }
+            if (first.empty()) first = a;
+            EXPECT_EQ(a, first) << model.value;
+            const Made made = made_of((*engine)->plan());
+            EXPECT_NE(made.schedules.find(model.schedule), std::string::npos)
+                << model.value << ": " << made.schedules;
+        }
+    }
+}
+
+constexpr auto kSigned = tensor::DType::I8;
+constexpr auto kUnsigned = tensor::DType::U8;
+
+TEST(Narrow, BytesWithAScaleForEachChannel) {
+    compare({"real(w[i, j]) * channel[j,]", kSigned, "of i8"});
+    compare({"real(w[i, j]) * channel[j,]", kUnsigned, "of u8"});
+    compare({"(real(w[i, j]) - real(zero[0, j])) * channel[j,]", kUnsigned, "of u8"});
+}
+
+TEST(Narrow, BytesWithScalesForBlocks) {
+    compare({"real(w[i, j]) * scale[i / 32, j]", kSigned, "of i8"});
+    compare({"(real(w[i, j]) - real(zero[i / 32, j])) * scale[i / 32, j]", kUnsigned, "of u8"});
+    compare({"(real(w[i, j]) - real(zero[i / 32, j])) * scale[i / 32, j] * channel[j,]",
+             kSigned,
+             "of i8"});
+}
+
+TEST(Narrow, FourBitsAreTwoNumbersInAByte) {
+    compare({"(real(w[i, j] % 16) - 8.0) * scale[i / 32, j]", kUnsigned, "of 4 bits"});
+    compare({"real(w[i, j] % 16) * channel[j,]", kUnsigned, "of 4 bits"});
+    // The tile of three rows has three vectors on some targets, and then bytes.
+    compare({"(real(w[i, j] % 16) - 8.0) * scale[i / 32, j]", kUnsigned, "of ", 256, 3});
+}
+
+// Channels that do not fill the vectors.
+TEST(Narrow, OddNumbersOfChannels) {
+    compare({"real(w[i, j]) * scale[i / 32, j]", kSigned, "of i8", 83});
+    compare({"(real(w[i, j] % 16) - 8.0) * channel[j,]", kUnsigned, "of u8", 83});
+    compare({"(real(w[i, j]) - real(zero[0, j])) * channel[j,]", kUnsigned, "of u8", 1001});
+}
+
+// Many rows use the weights often: they are unpacked once.
+TEST(Narrow, ManyRowsUseFloats) {
+    const Model model = {"real(w[i, j]) * channel[j,]", kSigned, "tile", 256, 16};
+    compare(model);
+    const auto state = load(model);
+    auto engine = Engine::create(*state, {});
+    ASSERT_TRUE((*engine)->run(random_inputs(state->program())));
+    EXPECT_EQ(made_of((*engine)->plan()).schedules.find(" of "), std::string::npos);
+}
+
+TEST(Narrow, TheMemoryOfWeightsIsNarrow) {
+    const Model model = {"(real(w[i, j] % 16) - 8.0) * channel[j,]", kUnsigned, "", 1024, 1, 96};
+    const auto state = load(model);
+    auto engine = Engine::create(*state, {});
+    ASSERT_TRUE((*engine)->run(random_inputs(state->program())));
+    const int64_t weights = 96 * 1024;
+    EXPECT_LT((*engine)->bytes(), 3 * weights);  // as floats: 4 * weights
+}
+
+}  // namespace
+}  // namespace lemma
