@@ -120,15 +120,9 @@ function(lemma_embed_pages target folder)
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
 
-# lemma_engine_version(target): kEngineVersion (codegen/engine_version.h), a digest of LLVM's
-# version and of the sources that decide which code a kernel becomes.
-function(lemma_engine_version target)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.cpp
-       ${CMAKE_SOURCE_DIR}/src/codegen/llvm/*.h)
-  list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
-  list(APPEND files ${CMAKE_SOURCE_DIR}/src/codegen/machine_target.cpp
-       ${CMAKE_SOURCE_DIR}/src/loop/ir/node.h ${CMAKE_SOURCE_DIR}/src/loop/ir/text.cpp)
-  set(output ${CMAKE_BINARY_DIR}/generated/engine_version.cpp)
+# lemma_digest(target NAME files…): the constant NAME, a digest of LLVM's version and the files.
+function(lemma_digest target name)
+  set(output ${CMAKE_BINARY_DIR}/generated/${name}.cpp)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DNAME=${name} "-DFILES=${ARGN}"

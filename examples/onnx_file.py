@@ -37,12 +37,14 @@ def attribute(name, value):
     return text(1, name) + body
 
 
-def node(op, inputs, outputs, **attributes):
+def node(op, inputs, outputs, domain=None, **attributes):
     """The node is named after its first output. An input without a name is left out."""
     outputs = [outputs] if isinstance(outputs, str) else outputs
     body = b"".join(text(1, name) for name in inputs)
     body += b"".join(text(2, name) for name in outputs)
     body += text(3, outputs[0]) + text(4, op)
+    if domain:
+        body += text(7, domain)
     return body + b"".join(text(5, attribute(*item)) for item in attributes.items())
 
 

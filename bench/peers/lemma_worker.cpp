@@ -25,27 +25,13 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The same numbers as in the other worker: k / n, or 0, 1, 0, … for integers.
-lemma::Tensors ramps(const lemma::Model& model) {
-    lemma::Tensors inputs;
-    for (const lemma::TensorInfo& info : model.inputs()) {
-        std::vector<int64_t> shape = info.shape;
-        size_t count = 1;
-        for (int64_t& extent : shape) {
-            if (extent < 0) extent = 1;
-            count *= static_cast<size_t>(extent);
-        }
-        if (info.dtype == lemma::DType::I64) {
-            std::vector<int64_t> bits(count);
-            for (size_t k = 0; k < count; ++k) bits[k] = static_cast<int64_t>(k % 2);
-            inputs[info.name] = lemma::Tensor::of<int64_t>(shape, bits);
-            continue;
-        }
-        std::vector<float> values(count);
-        for (size_t k = 0; k < count; ++k) {
-            values[k] = static_cast<float>(static_cast<double>(k) / static_cast<double>(count));
-        }
-        inputs[info.name] = lemma::Tensor::of<float>(shape, values);
+// The same numbers as in the other worker: ramps of reals, small integers, one false in three.
+lemma::Tensor ramp(const lemma::TensorInfo& info) {
+    std::vector<int64_t> shape = info.shape;
+    size_t count = 1;
+    for (int64_t& extent : shape) {
+        if (extent < 0) extent = 1;
+        count *= static_cast<size_t>(extent);
     }
     if (info.type == lemma::DataType::I64) {
         std::vector<int64_t> values(count);

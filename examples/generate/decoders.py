@@ -48,8 +48,15 @@ class Weights:
         copies = (begin + count) // self.period + 1
         return (self.scaled[deviation] * copies)[begin:begin + count].tobytes()
 
+    def bits(self, count):
+        """Random bytes."""
+        return self.source.randbytes(count)
+
+    def same(self, shape, value):
+        return array.array("f", [value]) * math.prod(shape)
+
     def ones(self, shape):
-        return array.array("f", [1.0]) * math.prod(shape)
+        return self.same(shape, 1.0)
 
     def zeros(self, shape):
-        return array.array("f", [0.0]) * math.prod(shape)
+        return self.same(shape, 0.0)

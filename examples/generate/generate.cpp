@@ -6,7 +6,7 @@
 //
 // The decoder has the inputs `tokens` and `positions`, both [1, n], and the output `logits`. Keys
 // and values of earlier tokens are inputs `past_X` with outputs `present_X`, which the session
-// carries over from run to run, or variables of the model.
+// carries over from run to run, or variables that the model updates.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,7 +22,9 @@ struct Options {
     std::string model;
     std::vector<std::int64_t> words;  // the prompt; empty: some `prompt` tokens
     int prompt = 16, tokens = 32, threads = 1;
+    std::vector<std::string> attributes;  // of a SkriptND graph, NAME=VALUE
     bool interpret = false;
+    bool random_weights = false;
     bool json = false;  // tokens and milliseconds of all runs, for scripts
 };
 
@@ -57,6 +59,10 @@ bool read_options(int argc, char** argv, Options& options) {
             options.interpret = true;
         } else if (std::strcmp(argv[i], "--json") == 0) {
             options.json = true;
+        } else if (std::strcmp(argv[i], "--random-weights") == 0) {
+            options.random_weights = true;
+        } else if (std::strcmp(argv[i], "-a") == 0 && i + 1 < argc) {
+            options.attributes.emplace_back(argv[++i]);
         } else if (argv[i][0] != '-' && options.model.empty()) {
             options.model = argv[i];
         } else {
@@ -168,14 +174,15 @@ int main(int argc, char** argv) {
     Options options;
     if (!read_options(argc, argv, options)) {
         std::fputs(
-            "usage: generate MODEL [--prompt=N | --words=N,…] [--tokens=N] [--threads=N] "
-            "[--interpret] "
-            "[--json]\n",
+            "usage: generate MODEL [--prompt=N | --words=N,N] [--tokens=N] [--threads=N]\n"
+            "           [--random-weights] [-a NAME=VALUE] [--interpret] [--json]\n",
             stderr);
         return 2;
     }
     lemma::LoadOptions load;
     load.engine = options.interpret ? lemma::EngineChoice::Interpret : lemma::EngineChoice::Compile;
+    load.attributes = options.attributes;
+    if (options.random_weights) load.random_weights = 1;
     const lemma::LoadResult loaded = lemma::Model::load(options.model, load);
     if (!loaded.ok()) return fail(loaded);
     lemma::SessionOptions how;

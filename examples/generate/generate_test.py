@@ -30,13 +30,33 @@ def check(name, got, want):
         sys.exit("%s: got %s, expected %s" % (name, got, want))
 
 
+# SkriptND decoders, with keys and values as variables.
+def check_state(program):
+    here = os.path.dirname(os.path.abspath(__file__))
+    sizes = ["width=32", "heads=4", "inner=48", "words=97", "room=24"]
+    for name, more in (("gpt2", []), ("llama", ["shared=2"])):
+        model = os.path.join(here, "sknd", name + ".sknd")
+        options = ["--random-weights"]
+        for size in sizes + more:
+            options += ["-a", size]
+        want = generate(program, model, PROMPT, 8, "--interpret", *options)
+        check(name + " has other tokens than all the same", len(set(want)) > 1, True)
+        check(name, generate(program, model, PROMPT, 8, *options), want)
+        for seen in (1, 4):
+            words = PROMPT + want[:seen]
+            check(name + ", %d tokens at once" % len(words),
+                  generate(program, model, words, 1, "--interpret", *options), [want[seen]])
+            check(name, generate(program, model, words, 8 - seen, *options), want[seen:])
+
+
 def main():
     program = sys.argv[1]
-    weights = decoders.Weights(seed=1, period=65521)
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("gpt2-tiny", "llama-tiny"):
-            model = os.path.join(folder, name + ".onnx")
-            onnx_decoder.write_onnx(name, decoders.SHAPES[name], weights, model)
+        for name, bits in (("gpt2-tiny", 32), ("llama-tiny", 32), ("gpt2-tiny", 8),
+                           ("llama-tiny", 4)):
+            weights = decoders.Weights(seed=2, period=65521)
+            model = os.path.join(folder, "%s%d.onnx" % (name, bits))
+            onnx_decoder.write_onnx(name, decoders.SHAPES[name], weights, model, bits)
             want = generate(program, model, PROMPT, 8, "--interpret")
             check(name + " has other tokens than all the same", len(set(want)) > 1, True)
             check(name, generate(program, model, PROMPT, 8), want)
@@ -46,6 +66,7 @@ def main():
                 check(name + ", %d tokens at once" % len(words),
                       generate(program, model, words, 1, "--interpret"), [want[seen]])
             check(name, generate(program, model, PROMPT + want[:4], 4), want[4:])
+    check_state(program)
     print("the tokens agree")
 
 

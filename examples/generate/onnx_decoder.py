@@ -8,10 +8,13 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import onnx_file as onnx
 
+BLOCK = 32  # weights of few bits that share a scale
+
 
 class Graph:
-    def __init__(self, weights):
+    def __init__(self, weights, bits):
         self.weights = weights
+        self.bits = bits  # of the weights of matrix products
         self.nodes, self.tensors, self.inputs, self.outputs = [], [], [], []
         self.count = 0
         self.constants = {}
@@ -58,11 +61,23 @@ class Graph:
         self.tensors.append(onnx.raw_tensor(name, shape, onnx.FLOAT, bytes(data)))
         return name
 
-    def matrix(self, name, rows, columns):
-        return self.weight(name, [rows, columns], 1 / math.sqrt(rows))
+    def product(self, x, name, rows, columns, result=None):
+        deviation = 1 / math.sqrt(rows)
+        if self.bits == 32:
+            return self.op("MatMul", x, self.weight(name, [rows, columns], deviation), name=result)
+        # Blocks of 32 weights with a scale each; the zero point is in the middle.
+        blocks = rows // BLOCK
+        data = self.weights.bits(columns * rows * self.bits // 8)
+        shape = [columns, blocks, BLOCK * self.bits // 8]
+        self.tensors.append(onnx.raw_tensor(name, shape, onnx.UINT8, data))
+        scale = deviation * math.sqrt(12) / 2 ** self.bits
+        scales = self.filled(name + ".scales", [columns * blocks],
+                             self.weights.same([columns * blocks], scale))
+        return self.op("MatMulNBits", x, name, scales, name=result, domain="com.microsoft",
+                       K=rows, N=columns, bits=self.bits, block_size=BLOCK)
 
     def linear(self, x, name, rows, columns, bias=True):
-        y = self.op("MatMul", x, self.matrix(name + ".weight", rows, columns))
+        y = self.product(x, name + ".weight", rows, columns)
         if not bias:
             return y
         return self.op("Add", y, self.weight(name + ".bias", [columns], 0.1))
@@ -82,13 +97,15 @@ class Graph:
             for field in fields:
                 file.write(field)
             file.write(onnx.text(8, onnx.number(2, 17)))
+            if self.bits != 32:
+                file.write(onnx.text(8, onnx.text(1, "com.microsoft") + onnx.number(2, 1)))
 
 
 class Decoder(Graph):
     """What both decoders share: tokens, positions, the cache and attention."""
 
-    def __init__(self, shape, weights):
-        super().__init__(weights)
+    def __init__(self, shape, weights, bits):
+        super().__init__(weights, bits)
         self.shape = shape
 
     def begin(self):
@@ -189,7 +206,7 @@ class Gpt2(Decoder):
         for i in range(s.layers):
             x = self.layer(x, i, visible)
         x = self.norm(x, "norm")
-        self.op("MatMul", x, self.matrix("head", s.width, s.words), name="logits")
+        self.product(x, "head", s.width, s.words, result="logits")
 
 
 class Llama(Decoder):
@@ -248,10 +265,10 @@ class Llama(Decoder):
         for i in range(s.layers):
             x = self.layer(x, i, visible, angles)
         x = self.norm(x, "norm")
-        self.op("MatMul", x, self.matrix("head", s.width, s.words), name="logits")
+        self.product(x, "head", s.width, s.words, result="logits")
 
 
-def write_onnx(name, shape, weights, path):
-    decoder = (Gpt2 if name.startswith("gpt2") else Llama)(shape, weights)
+def write_onnx(name, shape, weights, path, bits=32):
+    decoder = (Gpt2 if name.startswith("gpt2") else Llama)(shape, weights, bits)
     decoder.build()
     decoder.write(path)

@@ -268,6 +268,27 @@ Result<void> run_step(lemma_session& session,
     return {};
 }
 
+// Runs from bytes to bytes as well, but may have to make the code first. Of sessions that begin at
+// the same time, one makes it.
+Result<bool> prepare_and_run(lemma_session& session,
+                             std::span<const lemma_tensor> inputs,
+                             std::span<lemma_tensor> outputs) {
+    LEMMA_TRY(const bool direct, run_directly(session, inputs, outputs));
+    engine::Engine* const engine = session.session->direct_engine();
+    if (direct || !engine || !session.carries.empty()) return direct;
+    {
+        LEMMA_TRY(const auto turn, engine->first_turn());
+        if (!turn) return false;
+        LEMMA_TRY(const bool ready, engine->load_directly(session.given));
+        if (!ready) {
+            LEMMA_TRY(const auto given, given_inputs(*session.model, inputs));
+            Finding unused;  // the run itself reports it
+            session.session->prepare(given, unused);
+        }
+    }
+    return run_directly(session, inputs, outputs);
+}
+
 void run(lemma_session& session,
          std::span<const lemma_tensor> inputs,
          std::span<lemma_tensor> outputs,
@@ -277,7 +298,7 @@ void run(lemma_session& session,
         return finding.fail({fmt::format("the input `{}` is carried over from the last run",
                                          session.model->about.inputs[i].name)});
     }
-    const auto direct = run_directly(session, inputs, outputs);
+    const auto direct = prepare_and_run(session, inputs, outputs);
     if (!direct) return finding.fail(direct.error());
     if (*direct) return;
     std::vector<LentTensor> lent;

@@ -39,7 +39,7 @@ std::unique_ptr<Compiler> Compiler::create_for(MachineTarget target,
     return std::unique_ptr<Compiler>(new Compiler(std::move(target), options));
 }
 
-void Compiler::preload() const { static_cast<void>(load_object_maker(target_, fast_)); }
+void Compiler::preload() { preloaded_ = load_object_maker(target_, fast_).has_value(); }
 
 ObjectKey Compiler::key_of(const loop::Function& function) const {
     return object_key(loop::code_bytes(function), version_);
@@ -212,7 +212,8 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     for (const Job& job : jobs) forms_[name_of(job.key)] = job.form;
     if (keep) keep_objects(jobs, names, *keep);
     jobs.clear();
-    if (stats_.kernels > before) rest_object_makers();
+    if (stats_.kernels > before || preloaded_) rest_object_makers();
+    preloaded_ = false;
     std::vector<runtime::KernelFunction> result;
     for (size_t i = 0; i < names.size(); ++i) {
         const Form& form = forms_.at(names[i]);

@@ -79,7 +79,7 @@ public:
         const RunControl* control = nullptr,
         Objects* keep = nullptr);
     // Loads the code generator, if there is one. Another thread may do it before `compile`.
-    void preload() const;
+    void preload();
     // Whether there is a cache, which may keep plans.
     bool keeps_plans() const { return cache_ && cache_->trouble().empty(); }
     // A plan with the code of its kernels, in one file of the cache. `source` is everything that
@@ -143,6 +143,7 @@ private:
     std::function<void(size_t, size_t)> on_progress_;
     std::mutex reporting_;
     size_t done_ = 0;  // jobs of the current call
+    bool preloaded_ = false;
     CompilerStats stats_;
 };
 

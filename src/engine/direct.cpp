@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/data.h"
 #include "engine/engine.h"
 #include "engine/growing.h"
 #include "engine/impl.h"
@@ -47,7 +48,7 @@ public:
         loaded_.executable.lend_memory(piece, data);
     }
 
-    Result<void> add(Engine& engine, const Loaded::DirectTensor& tensor, const Bytes& input) {
+    Result<void> add(Engine& engine, const DirectTensor& tensor, const Bytes& input) {
         const auto address = reinterpret_cast<uintptr_t>(input.data);
         const bool odd = address % static_cast<size_t>(tensor::dtype_size(input.dtype)) != 0;
         const tensor::Shape shape(input.shape.begin(), input.shape.end());
@@ -125,14 +126,19 @@ bool Engine::is_direct(const loop::Plan& plan) const {
     const bool made = std::ranges::all_of(graph.outputs, [&](const ir::Port& port) {
         return all_of(port, [&](ir::TensorId id) { return known(id) || dynamic(id, true); });
     });
-    return compiled && given && made && program.updates.empty();
+    return compiled && given && made && updates_directly(plan);
 }
 
-std::vector<const loop::BufferView*> Engine::places_of(const loop::Plan& plan,
-                                                       const std::vector<ir::Port>& ports) {
-    std::vector<const loop::BufferView*> places;
+std::vector<Engine::DirectTensor> Engine::places_of(const loop::Plan& plan,
+                                                    const std::vector<ir::Port>& ports) const {
+    std::vector<DirectTensor> places;
     for (const ir::Port& port : ports) {
-        for (const ir::TensorId id : port.operand.items) places.push_back(&plan.places.at(id));
+        for (const ir::TensorId id : port.operand.items) {
+            const auto place = plan.places.find(id);
+            places.push_back({id,
+                              state_.program().tensors[id].dtype,
+                              place != plan.places.end() ? &place->second : nullptr});
+        }
     }
     return places;
 }
@@ -140,29 +146,36 @@ std::vector<const loop::BufferView*> Engine::places_of(const loop::Plan& plan,
 void Engine::find_places(Loaded& loaded) const {
     if (!loaded.code->direct) return;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
-    const auto add = [&](const std::vector<ir::Port>& ports, auto& to) {
-        for (const ir::Port& port : ports) {
-            for (const ir::TensorId id : port.operand.items) {
-                const auto place = loaded.plan.places.find(id);
-                to.push_back({id,
-                              state_.program().tensors[id].dtype,
-                              place != loaded.plan.places.end() ? &place->second : nullptr});
-            }
-        }
-    };
-    add(graph.inputs, loaded.input_places);
-    add(graph.outputs, loaded.output_places);
+    loaded.input_places = places_of(loaded.plan, graph.inputs);
+    loaded.output_places = places_of(loaded.plan, graph.outputs);
 }
 
-bool Engine::takes(const Loaded& loaded, std::span<const Bytes> inputs) {
-    if (!loaded.code->direct || inputs.size() != loaded.input_places.size()) return false;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-        const Loaded::DirectTensor& tensor = loaded.input_places[i];
-        // The shape of a tensor with run-time extents was checked when the run began.
-        const bool same =
-            inputs[i].dtype == tensor.dtype &&
-            (!tensor.place || std::ranges::equal(inputs[i].shape, tensor.place->shape));
-        if (!same) return false;
+// The shape of a tensor with run-time extents was checked when the run began.
+bool Engine::takes(std::span<const DirectTensor> places, std::span<const Bytes> inputs) {
+    return std::ranges::equal(places, inputs, [](const DirectTensor& tensor, const Bytes& input) {
+        return input.dtype == tensor.dtype &&
+               (!tensor.place || std::ranges::equal(input.shape, tensor.place->shape));
+    });
+}
+
+// The code for these inputs, also if another engine of the program has made it. With growing
+// extents, the run begins, and the code is made if there is none.
+Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
+    const auto fits = [&](const Loaded& loaded) {
+        return loaded.code->direct && takes(loaded.input_places, inputs);
+    };
+    if (!growing_.empty()) {
+        std::vector<interpret::State::InputShape> shapes;
+        for (const Bytes& input : inputs) shapes.push_back(input.shape);
+        if (!state_.begin_run(shapes)) return nullptr;  // `run` explains it
+        carrying_ = true;
+        const auto loaded = load();
+        carrying_ = false;
+        return loaded && fits(**loaded) ? *loaded : nullptr;
+    }
+    if (current_ && fits(*current_)) return current_;
+    for (const auto& [key, loaded] : loaded_) {
+        if (fits(*loaded)) return loaded.get();
     }
     if (has_own_weights()) return nullptr;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
@@ -184,25 +197,9 @@ Result<bool> Engine::load_directly(std::span<const Bytes> inputs) {
     return found != nullptr;
 }
 
-// The memory and the steps for these inputs; null if there are none. With growing extents, the run
-// has then begun.
-Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
-    if (growing_.empty()) {
-        if (current_ && takes(*current_, inputs)) return current_;
-        const auto found = std::ranges::find_if(
-            loaded_, [&](const auto& item) { return takes(*item.second, inputs); });
-        return found != loaded_.end() ? found->second.get() : nullptr;
-    }
-    std::vector<interpret::State::InputShape> shapes;
-    for (const Bytes& input : inputs) shapes.push_back(input.shape);
-    LEMMA_TRY(state_.begin_run(shapes));
-    LEMMA_TRY(Loaded* const loaded, load());
-    return takes(*loaded, inputs) ? loaded : nullptr;
-}
-
 // The output where the steps left it.
 Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
-    const Loaded::DirectTensor& tensor = loaded.output_places[index];
+    const DirectTensor& tensor = loaded.output_places[index];
     if (tensor.place) {
         const loop::BufferView& place = *tensor.place;
         return {place.dtype, &place.shape, loaded.data(place), bytes_of(place.dtype, place.shape)};
@@ -215,17 +212,18 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
 
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver& receive) {
     const std::vector<Bytes> given = with_carried(inputs);
-    carrying_ = true;
-    const auto found = find_direct(given);
-    carrying_ = false;
-    if (!found || !*found) return false;
-    current_ = *found;
+    LEMMA_TRY(const bool ready, load_directly(given));
+    if (!ready) return false;
     Loaded& loaded = *current_;
     loaded.used = ++uses_;
+    if (loaded.version != version_) {
+        LEMMA_TRY(store_variables());
+        LEMMA_TRY(fill_kept(loaded));
+    }
     BorrowedInputs borrowed(loaded);
     std::vector<tensor::Tensor> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const Loaded::DirectTensor& tensor = loaded.input_places[i];
+        const DirectTensor& tensor = loaded.input_places[i];
         CarriedValue* const value = find_carried(&loop::CarriedPair::input, tensor.id);
         const auto done = value ? add_carried(borrowed, *value, i, given[i], copies)
                                 : borrowed.add(*this, tensor, given[i]);
@@ -248,7 +246,61 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver&
         LEMMA_TRY(receive(made));
     }
     LEMMA_TRY(keep_carried(loaded));
+    update_directly(loaded);
     return true;
+}
+
+// ---- Variables ----------------------------------------------------------------------------------
+
+bool Engine::updates_directly(const loop::Plan& plan) const {
+    return std::ranges::all_of(state_.program().updates, [&](const ir::Update& update) {
+        const auto to = plan.places.find(update.variable);
+        const auto from = plan.places.find(update.value);
+        return to != plan.places.end() && from != plan.places.end() && is_plain(to->second) &&
+               is_plain(from->second) && to->second.dtype == from->second.dtype &&
+               to->second.shape == from->second.shape &&
+               plan.storages[plan.root(to->second.storage)].role == loop::StorageRole::Kept;
+    });
+}
+
+// All updates are read before any variable changes.
+void Engine::update_directly(Loaded& loaded) {
+    const std::vector<ir::Update>& updates = state_.program().updates;
+    if (updates.empty()) return;
+    const auto place = [&](ir::TensorId id) -> const loop::BufferView& {
+        return loaded.plan.places.at(id);
+    };
+    const bool apart = std::ranges::none_of(updates, [&](const ir::Update& update) {
+        const loop::StorageId root = loaded.plan.root(place(update.value).storage);
+        return loaded.plan.storages[root].role == loop::StorageRole::Kept;
+    });
+    std::vector<std::vector<std::byte>> copies(apart ? 0 : updates.size());
+    const auto bytes = [&](const ir::Update& update) {
+        return bytes_of(place(update.variable).dtype, place(update.variable).shape);
+    };
+    for (size_t i = 0; i < copies.size(); ++i) {
+        const auto* const from =
+            static_cast<const std::byte*>(loaded.data(place(updates[i].value)));
+        copies[i].assign(from, from + bytes(updates[i]));
+    }
+    for (size_t i = 0; i < updates.size(); ++i) {
+        const void* const from = apart ? loaded.data(place(updates[i].value)) : copies[i].data();
+        if (bytes(updates[i]) > 0)
+            std::memcpy(loaded.data(place(updates[i].variable)), from, bytes(updates[i]));
+    }
+    loaded.version = ++version_;
+    changed_ = &loaded;
+}
+
+Result<void> Engine::store_variables() {
+    if (!changed_) return {};
+    for (const ir::Update& update : state_.program().updates) {
+        const loop::BufferView& place = changed_->plan.places.at(update.variable);
+        LEMMA_TRY(interpret::Array value, from_memory(place, changed_->data(place)));
+        state_.keep_variable(update.variable, std::make_shared<interpret::Array>(std::move(value)));
+    }
+    changed_ = nullptr;
+    return {};
 }
 
 // ---- Carried values -----------------------------------------------------------------------------
@@ -321,7 +373,7 @@ Result<void> Engine::add_carried(BorrowedInputs& borrowed,
                                  const Bytes& given,
                                  std::vector<tensor::Tensor>& copies) {
     Loaded& loaded = *current_;
-    const Loaded::DirectTensor& tensor = loaded.input_places[index];
+    const DirectTensor& tensor = loaded.input_places[index];
     if (!in_place(loaded, value)) {
         if (!value.has_value()) return borrowed.add(*this, tensor, given);
         LEMMA_TRY(tensor::Tensor copy, value.value());

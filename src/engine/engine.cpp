@@ -35,6 +35,8 @@ Engine::Engine(interpret::State& state, EngineOptions options, std::shared_ptr<S
 Engine::~Engine() = default;
 
 void Engine::variables_changed() {
+    // Without memory for the values, the state keeps the older ones.
+    if (!store_variables()) changed_ = nullptr;
     loaded_.clear();
     current_ = nullptr;
 }
@@ -90,6 +92,7 @@ Result<Engine::Loaded*> Engine::load() {
 }
 
 Result<Engine::Loaded*> Engine::add(CodeKey key, std::shared_ptr<const Code> code) {
+    LEMMA_TRY(store_variables());
     // Each has its own memory; the most recently used stay.
     constexpr size_t kMostLoaded = 8;
     while (loaded_.size() >= kMostLoaded) {
@@ -308,6 +311,7 @@ Result<void> Engine::update_variables(Loaded& loaded) {
 
 Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
     without_code_ = false;
+    LEMMA_TRY(store_variables());
     LEMMA_TRY(state_.begin_run(inputs));
     LEMMA_TRY(Loaded* const loaded, load());
     current_ = loaded;

@@ -74,15 +74,19 @@ public:
     using Receiver = std::function<Result<void>(const Output&)>;
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
     // order of the graph. It requires an earlier run with the same types and shapes, apart from
-    // growing extents (growing.h), only compiled steps, and no updates of variables. Otherwise, or
-    // if a step fails or is stopped, it returns false, and `run` does or explains it.
-    // An input that a carried value replaces needs no bytes.
+    // growing extents (growing.h), in this engine or in another one that shares its code, only
+    // compiled steps, and updates of variables with known extents. Otherwise, or if a step fails or
+    // is stopped, it returns false, and `run` does or explains it. An input that a carried value
+    // replaces needs no bytes.
     Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
     // the lock is held. Later it waits for nothing.
     Result<std::unique_lock<std::recursive_mutex>> first_turn();
+
+    // Stores the variables that runs from bytes to bytes have changed in the state.
+    Result<void> store_variables();
 
     // From now on, runs from bytes to bytes keep the output, and the next one reads it as the
     // input. Where the output continues the input, this needs no copy. An error if types or ranks
@@ -116,6 +120,12 @@ public:
 private:
     struct Loaded;  // the memory and the steps of this engine, for one set of extents
     class BorrowedInputs;
+    // An input or output of runs from bytes to bytes.
+    struct DirectTensor {
+        ir::TensorId id;
+        tensor::DType dtype{};
+        const loop::BufferView* place = nullptr;  // missing: it has run-time extents
+    };
 
     Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared);
     Result<interpret::NamedArrays> run_step(const interpret::NamedArrays& inputs);
@@ -155,10 +165,13 @@ private:
                            const loop::PlanStep& step,
                            const loop::InterpretedStep& interpreted);
     Result<void> update_variables(Loaded& loaded);
+    bool updates_directly(const loop::Plan& plan) const;
+    void update_directly(Loaded& loaded);
     bool is_direct(const loop::Plan& plan) const;
     void find_places(Loaded& loaded) const;
-    static bool takes(const Loaded& loaded, std::span<const Bytes> inputs);
-    Result<Loaded*> find_direct(std::span<const Bytes> inputs);
+    std::vector<DirectTensor> places_of(const loop::Plan& plan,
+                                        const std::vector<ir::Port>& ports) const;
+    static bool takes(std::span<const DirectTensor> places, std::span<const Bytes> inputs);
     CarriedValue* find_carried(ir::TensorId loop::CarriedPair::* side, ir::TensorId id);
     std::vector<Bytes> with_carried(std::span<const Bytes> inputs);
     static bool in_place(const Loaded& loaded, const CarriedValue& value);
@@ -201,6 +214,7 @@ private:
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
     uint64_t version_ = 0;       // of the values of variables, as a count of updates
+    Loaded* changed_ = nullptr;  // its variables are newer than those of the state
     bool without_code_ = false;  // the kernels of the last plan could not be compiled
 };
 

@@ -28,11 +28,6 @@ struct Engine::Loaded {
     runtime::Steps steps;            // of each run
     std::vector<size_t> plan_steps;  // of each run, in the order of the text
     // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
-    struct DirectTensor {
-        ir::TensorId id;
-        tensor::DType dtype{};
-        const loop::BufferView* place = nullptr;  // missing: it has run-time extents
-    };
     std::vector<DirectTensor> input_places, output_places;
     std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input
     // The present state of a tensor with run-time extents.

@@ -46,40 +46,76 @@ bool Engine::has_own_weights() const {
     return false;
 }
 
-// The plan, the code and the constants for the extents of this run.
-Result<std::shared_ptr<Code>> Engine::make_code() {
-    auto code = std::make_shared<Code>();
+// What the cache stores beside the plan itself.
+template <class Archive>
+void fields(Archive& archive, like<Code::Packer, Archive>& packer) {
+    auto& [step, argument, lowest] = packer;
+    archive(step, argument, lowest);
+}
+
+// Takes the plan and its code from the cache; false if they are not there.
+bool Engine::find_plan(Code& code, const std::string& source) {
+    auto stored = shared_->compiler().find_plan(source);
+    if (!stored) return false;
+    std::string_view plan;
+    std::vector<Code::Packer> packers;
+    ArchiveReader reader(stored->plan);
+    reader(plan, packers);
+    auto decoded = reader.good() && reader.at_end() ? loop::decode_plan(plan) : std::nullopt;
+    if (!decoded) return false;
+    std::vector<runtime::KernelFunction> kernels;
+    size_t next = 0;
+    for (loop::PlanStep& step : decoded->steps) {
+        const bool has = step.kernel() && next < stored->kernels.size();
+        kernels.push_back(has ? stored->kernels[next] : nullptr);
+        next += step.kernel() ? 1 : 0;
+    }
+    if (next != stored->kernels.size()) return false;
+    code.plan = std::move(*decoded);
+    code.kernels = std::move(kernels);
+    code.packers = std::move(packers);
+    return true;
+}
+
+// The plan with machine code for its kernels.
+Result<void> Engine::make_plan(Code& code) {
     std::vector<loop::CarriedPair> carried;
     for (const CarriedValue& value : carried_) {
         if (carrying_ && value.grows()) carried.push_back(value.pair());
     }
     Stopwatch watch;
-    const loop::PlanOptions options = {.target = shared_->target(),
+    loop::Target target = shared_->target();
+    target.threads = options_.threads;
+    const loop::PlanOptions options = {.target = target,
                                        .fuse = options_.fuse,
                                        .numerics = options_.compiler.numerics,
                                        .accumulate = options_.run.accumulate,
                                        .least_steps = options_.least_steps,
                                        .least_gain = options_.least_gain,
+                                       .window_share = options_.window_share,
                                        .apart = options_.guarded,
+                                       .carried = carried,
                                        .log = &shared_->log(),
                                        .verify = options_.verify};
     codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
-    loop::Target target = shared_->target();
-    target.threads = options_.threads;
-    code->plan = loop::make_plan(state_.program(),
-                                 fixed_extents(),
-                                 {.target = shared_->target(),
-                                  .fuse = options_.fuse,
-                                  .numerics = options_.compiler.numerics,
-                                  .accumulate = options_.run.accumulate,
-                                  .least_steps = options_.least_steps,
-                                  .least_gain = options_.least_gain,
-                                  .window_share = options_.window_share,
-                                  .apart = options_.guarded,
-                                  .carried = carried,
-                                  .log = &shared_->log(),
-                                  .verify = options_.verify});
+    const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty();
+    std::string source;
+    if (keeps) {
+        source = loop::plan_source(state_.program(), fixed_extents(), options);
+        const bool found = find_plan(code, source);
+        shared_->times().plan += watch.lap();
+        if (found) return {};
+    }
+    // Code is made once, so all processors may help.
+    const int threads = std::max(options_.threads, std::min(usable_processors(), kMostCompilers));
+    {
+        // The code generator is large, and is needed after planning.
+        std::optional<std::jthread> loader;
+        if (threads > 1) loader.emplace([&] { compiler.preload(); });
+        code.plan = loop::make_plan(state_.program(), fixed_extents(), options);
+        find_packers(code);
+    }
     shared_->times().plan += watch.lap();
     LEMMA_TRY(go_on(state_.control()));
     std::vector<loop::ScheduledKernel*> kernels;
@@ -89,7 +125,12 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
         kernels.push_back(step.kernel());
         if (step.is<loop::ScheduledKernel>()) shared.push_back({step.kernel(), step.once});
     }
-    loop::share_code(shared);
+    std::vector<loop::StorageId> fixed;
+    for (uint32_t i = 0; i < code.plan.storages.size(); ++i) {
+        const auto id = make_id<loop::StorageId>(i);
+        if (code.plan.storages[id].scratch) fixed.push_back(id);
+    }
+    loop::share_code(shared, fixed);
     codegen::Compiler::Objects objects;
     const auto compiled =
         compiler.compile(kernels, threads, state_.control(), keeps ? &objects : nullptr);

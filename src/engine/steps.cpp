@@ -50,8 +50,17 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
     call.items = kernel.function.items;
     call.seconds = seconds_of(loaded.plan, loaded.plan.steps[number]) /
                    static_cast<double>(std::max<int64_t>(call.items, 1));
-    for (const loop::StorageId id : kernel.arguments) {
-        call.buffers.push_back(id.valid() ? loaded.piece(id) : runtime::kFlag);
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+        const loop::StorageId id = kernel.arguments[i];
+        size_t piece = id.valid() ? loaded.piece(id) : runtime::kFlag;
+        const int64_t offset = kernel.offsets.empty() ? 0 : kernel.offsets[i];
+        if (offset != 0) piece = loaded.executable.add_alias(piece, offset);
+        call.buffers.push_back(piece);
+    }
+    if (!kernel.numbers.empty()) {
+        const size_t piece = loaded.executable.add_moving();
+        loaded.executable.lend_memory(piece, kernel.numbers.data());
+        call.buffers.push_back(piece);
     }
     return call;
 }

@@ -13,6 +13,7 @@
 #include "ir/verify/verify.h"
 #include "model/dump.h"
 #include "model/files.h"
+#include "model/narrow_reals.h"
 #include "model/nnef1/labels.h"
 #include "model/nnef1/model.h"
 #include "model/nnef1/quantizers.h"
@@ -124,7 +125,9 @@ Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Findin
                   ": give them with `-i NAME=FILE` or, in the library, with `values`"});
     }
     LEMMA_TRY(after(Stage::Composed, options));
-    return with_data(file, std::move(model));
+    LoadedModel loaded = with_data(file, std::move(model));
+    narrow_reals(loaded, options.check.graph.compose.real);
+    return loaded;
 }
 
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {

@@ -10,13 +10,74 @@ namespace lemma::runtime {
 
 namespace {
 
-struct Call {
-    KernelFunction kernel;
-    void* const* buffers;
-    int64_t first;
-    bool backwards;
-    ScratchMemory* scratch;    // missing if the kernel has none
-    size_t count, scratch_at;  // all buffers, and the place of the scratch memory among them
+constexpr size_t kMostBuffers = 64;  // without memory from the heap
+
+// A call with the addresses of its buffers. All threads read it when they start, so it is in as few
+// cache lines as possible.
+class alignas(64) Call {
+public:
+    Call(const KernelCall& kernel,
+         const std::vector<void*>& pieces,
+         ScratchMemory& scratch,
+         int64_t first,
+         bool backwards)
+        : kernel_(kernel.kernel), first_(first), backwards_(backwards) {
+        void** to = few_;
+        if (kernel.buffers.size() > kMostBuffers) {
+            many_.resize(kernel.buffers.size());
+            to = many_.data();
+        }
+        buffers_ = to;
+        count_ = kernel.buffers.size();
+        for (size_t i = 0; i < count_; ++i) {
+            const size_t piece = kernel.buffers[i];
+            if (piece == kScratch) {
+                scratch_ = &scratch;
+                scratch_at_ = i;
+                continue;
+            }
+            to[i] = piece == kFlag ? &failed_ : pieces[piece];
+        }
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    bool backwards() const { return backwards_; }
+    void run(int64_t begin, int64_t end) const {
+        if (!scratch_) return run_with(buffers_, begin + first_, end + first_);
+        // The buffers of this thread have scratch memory of their own.
+        void* few[kMostBuffers];
+        std::vector<void*> many;
+        void** own = few;
+        if (count_ > kMostBuffers) {
+            many.resize(count_);
+            own = many.data();
+        }
+        std::copy_n(buffers_, count_, own);
+        const ScratchMemory::Slot slot(*scratch_);
+        own[scratch_at_] = slot.data();
+        run_with(own, begin + first_, end + first_);
+    }
+    Result<void> outcome() const {
+        if (failed_ != 0) return std::unexpected(Error{"an index is outside of its tensor"});
+        return {};
+    }
+
+private:
+    void run_with(void* const* buffers, int64_t begin, int64_t end) const {
+        if (!backwards_) return kernel_(buffers, begin, end);
+        for (int64_t item = end; item-- > begin;) kernel_(buffers, item, item + 1);
+    }
+
+    KernelFunction kernel_;
+    void* const* buffers_;
+    int64_t first_;
+    bool backwards_;
+    ScratchMemory* scratch_ = nullptr;   // missing if the kernel has none
+    size_t count_ = 0, scratch_at_ = 0;  // all buffers, and the place of the scratch memory
+    void* few_[kMostBuffers];
+    int64_t failed_ = 0;
+    std::vector<void*> many_;
 };
 
 // Above this number, items are short and read little.
@@ -26,34 +87,26 @@ constexpr double kLeastPiece = 1e-6;  // of work that a thread takes at a time
 constexpr double kWavePieces = 8;     // pieces of a wave for each thread
 constexpr uint32_t kMeasured = 8;     // one of so many short calls is measured
 
-constexpr size_t kMostBuffers = 64;
-
-void run_range(void* context, int64_t begin, int64_t end);
-
-// The buffers of this thread have scratch memory of their own.
-void run_with_scratch(Call call, int64_t begin, int64_t end) {
-    void* few[kMostBuffers];
-    std::vector<void*> many;
-    void** own = few;
-    if (call.count > kMostBuffers) {
-        many.resize(call.count);
-        own = many.data();
-    }
-    std::copy_n(call.buffers, call.count, own);
-    const ScratchMemory::Slot slot(*call.scratch);
-    own[call.scratch_at] = slot.data();
-    call.buffers = own;
-    call.scratch = nullptr;
-    run_range(&call, begin, end);
+void run_range(void* context, int64_t begin, int64_t end) {
+    static_cast<const Call*>(context)->run(begin, end);
 }
 
-void run_range(void* context, int64_t begin, int64_t end) {
-    const Call& call = *static_cast<const Call*>(context);
-    if (call.scratch) return run_with_scratch(call, begin, end);
-    begin += call.first;
-    end += call.first;
-    if (!call.backwards) return call.kernel(call.buffers, begin, end);
-    for (int64_t item = end; item-- > begin;) call.kernel(call.buffers, item, item + 1);
+// The calls of a wave in a row, cut into pieces of about the same work.
+struct Part {
+    const Call* call;
+    int64_t items, piece;
+    int64_t first;  // piece, among those of all calls
+
+    int64_t pieces() const { return (items - 1) / piece + 1; }
+};
+
+void run_parts(void* context, int64_t begin, int64_t end) {
+    for (const Part& part : *static_cast<const std::vector<Part>*>(context)) {
+        const int64_t from = std::max(begin - part.first, int64_t{0});
+        const int64_t to = std::min(end - part.first, part.pieces());
+        if (from >= to) continue;
+        part.call->run(from * part.piece, std::min(to * part.piece, part.items));
+    }
 }
 
 }  // namespace
@@ -115,32 +168,73 @@ void Executable::move(size_t piece, void* to) {
 // ---- Steps --------------------------------------------------------------------------------------
 
 Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int64_t end) {
-    void* few[kMostBuffers];
-    std::vector<void*> many;
-    void** buffers = few;
-    if (kernel.buffers.size() > kMostBuffers) {
-        many.resize(kernel.buffers.size());
-        buffers = many.data();
-    }
-    int64_t failed = 0;
     const int64_t items = end - begin;
-    Call call{kernel.kernel,
-              buffers,
-              begin,
-              backwards_ && items <= kMostBackwards,
-              nullptr,
-              kernel.buffers.size(),
-              0};
-    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
-        if (kernel.buffers[i] == kScratch) {
-            call.scratch = &scratch_;
-            call.scratch_at = i;
-            continue;
-        }
-        buffers[i] = kernel.buffers[i] == kFlag ? &failed : pieces_[kernel.buffers[i]];
+    Call call(kernel, pieces_, scratch_, begin, backwards_ && items <= kMostBackwards);
+    share(kernel, {run_range, &call, items, 1, 1, call.backwards()});
+    return call.outcome();
+}
+
+// Gives the job as many threads as its work needs, by the time of earlier calls.
+void Executable::share(const KernelCall& kernel, ThreadPool::Job job) {
+    if (pool_.threads() == 1) return job.function(job.context, 0, job.items);
+    const double work = kernel.seconds * static_cast<double>(job.items);
+    job.threads = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
+    job.grain = static_cast<int64_t>(std::clamp(kLeastPiece / kernel.seconds, 1.0, 1e15));
+    const bool alone = job.threads == 1;
+    if (alone && kernel.calls++ % kMeasured != 0) {
+        return job.function(job.context, 0, job.items);
     }
-    pool_.run(items, call.backwards, run_range, &call);
-    if (failed) return std::unexpected(Error{"an index is outside of its tensor"});
+    const auto begin = std::chrono::steady_clock::now();
+    double seconds = pool_.run(job);
+    if (alone) {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        seconds = spent.count() / static_cast<double>(job.items);
+    }
+    // Single measurements may be far off.
+    if (seconds <= 0) return;
+    seconds = std::clamp(seconds, kernel.seconds / 4, kernel.seconds * 4);
+    kernel.seconds = std::max(kernel.seconds + 0.3 * (seconds - kernel.seconds), 1e-12);
+}
+
+Result<void> Executable::run_apart(const KernelWave& wave) {
+    for (size_t i = 0; i < wave.calls.size(); ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        LEMMA_TRY(run_items(wave.calls[i], 0, wave.calls[i].items));
+        if (!seconds_) continue;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        (*seconds_)[wave.numbers[i]] += spent.count();
+        inner_ += spent.count();
+    }
+    return {};
+}
+
+// From time to time the calls run one after the other, which measures them.
+Result<void> Executable::run_wave(const KernelWave& wave) {
+    constexpr uint32_t kFirst = 4, kEvery = 64;
+    const uint32_t run = wave.runs++;
+    const int threads = pool_.available();
+    if (threads == 1 || seconds_ || backwards_ || run < kFirst || run % kEvery == 0) {
+        return run_apart(wave);
+    }
+    double work = 0;
+    for (const KernelCall& call : wave.calls) {
+        work += call.seconds * static_cast<double>(call.items);
+    }
+    const double piece = std::max(work / (kWavePieces * threads), kLeastPiece);
+    std::vector<std::unique_ptr<Call>> calls;
+    std::vector<Part> parts;
+    int64_t pieces = 0;
+    for (const KernelCall& call : wave.calls) {
+        calls.push_back(std::make_unique<Call>(call, pieces_, scratch_, 0, false));
+        const double items = std::clamp(piece / call.seconds, 1.0, static_cast<double>(call.items));
+        parts.push_back({calls.back().get(), call.items, static_cast<int64_t>(items), pieces});
+        pieces += parts.back().pieces();
+    }
+    const auto asked = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
+    pool_.run({run_parts, &parts, pieces, 1, asked});
+    for (const auto& call : calls) {
+        LEMMA_TRY(call->outcome());
+    }
     return {};
 }
 

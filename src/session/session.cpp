@@ -114,6 +114,11 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Model> mo
     return session;
 }
 
+const interpret::Array* Session::variable(const std::string& name) const {
+    if (engine_ && !engine_->store_variables()) return nullptr;
+    return state_->variable(name);
+}
+
 Result<void> Session::set_variable(const std::string& name, interpret::Array value) {
     executor_->variables_changed();
     return state_->set_variable(name, std::move(value));
@@ -179,6 +184,7 @@ Result<interpret::NamedArrays> Session::interpret_instead(const interpret::Named
                                                           const Error& trouble,
                                                           model::Finding& finding) {
     if (model_->engine_asked() && engine_->without_code()) return std::unexpected(trouble);
+    LEMMA_TRY(engine_->store_variables());
     auto interpreter = std::make_unique<interpret::Interpreter>(*state_, run_);
     LEMMA_TRY(interpret::NamedArrays outputs, interpreter->run(inputs));
     if (model_->engine_asked()) {
@@ -209,7 +215,7 @@ Result<void> Session::save_weights(const std::string& path) const {
     tensor::SafetensorsFile file;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const interpret::Array* const value = state_->variable(tensor.name);
+        const interpret::Array* const value = variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(tensor::Tensor data, interpret::to_tensor(*value));
         file.tensors.push_back({.name = tensor.name, .tensor = std::move(data)});
@@ -222,7 +228,7 @@ Result<void> Session::save_variables(const std::string& path) const {
     std::error_code failed;
     for (const ir::Tensor& tensor : program().tensors) {
         if (tensor.role != ir::TensorRole::Variable) continue;
-        const interpret::Array* const value = state_->variable(tensor.name);
+        const interpret::Array* const value = variable(tensor.name);
         if (!value) continue;
         LEMMA_TRY(const tensor::Tensor data, interpret::to_tensor(*value));
         const auto file = std::filesystem::path(path) / model_->loaded().data_name(tensor);

@@ -48,9 +48,7 @@ public:
     // Of the following calls, until another one is set; null: nobody stops them.
     void set_control(const RunControl* control) { state_->set_control(control); }
     // The current value of a variable; null if it has none yet.
-    const interpret::Array* variable(const std::string& name) const {
-        return state_->variable(name);
-    }
+    const interpret::Array* variable(const std::string& name) const;
     Result<void> set_variable(const std::string& name, interpret::Array value);
     // Gives all variables the values that the model has.
     void reset_variables();

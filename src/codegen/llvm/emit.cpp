@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "base/match.h"
-#include "codegen/llvm/emit_dots.h"
+#include "codegen/llvm/emit_vectors.h"
 #include "loop/ir/bounds.h"
 
 namespace lemma::codegen {
@@ -80,11 +80,9 @@ private:
     Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
     Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
-    bool is_limited(ExprId id) const;
     Value* convert_limited(const loop::Expr& e, Value* v);
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
-    Value* halves(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
     template <class Combine>
     Value* by_pairs(Value* v, const Combine& combine);
@@ -521,9 +519,7 @@ Value* Emitter::compute(const loop::Expr& e) {
     switch (e.op) {
         case Op::Cast:
             if (e.type.kind == Kind::Int && loop::fits_32_bits(f_, e.args[0])) {
-                const loop::Type narrow{Kind::I32, e.type.lanes};
-                Value* const whole = convert(v[0], f_[e.args[0]].type, narrow);
-                return convert(whole, narrow, e.type);
+                return convert_limited(e, v[0]);
             }
             return convert(v[0], f_[e.args[0]].type, e.type);
         case Op::Broadcast:
@@ -547,7 +543,7 @@ Value* Emitter::compute(const loop::Expr& e) {
             return library(e, v);
         case Op::FirstHalves:
         case Op::SecondHalves:
-            return halves(e, v);
+            return emit_halves(b_, e, v);
         case Op::DotBytes:
             return emit_dot_bytes(b_, v, e.integer, options_);
         default:
@@ -717,23 +713,16 @@ Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {
         return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {t, f64}, {v});  // NaN gives 0
     }
     if (from.kind == Kind::Bool) return b_.CreateUIToFP(v, t);
-    if (from.kind == Kind::Int || from.kind == Kind::I32) return b_.CreateSIToFP(v, t);
+    if (from.kind == Kind::Int || from.kind == Kind::I32) {
+        // From the type in memory: vectors convert 32 bits with one instruction.
+        auto* const wide = llvm::dyn_cast<llvm::CastInst>(v);
+        const bool narrow = wide && wide->getSrcTy()->getScalarSizeInBits() <= 32;
+        if (narrow && llvm::isa<llvm::SExtInst>(wide)) v = wide->getOperand(0);
+        if (narrow && llvm::isa<llvm::ZExtInst>(wide))
+            return b_.CreateUIToFP(wide->getOperand(0), t);
+        return b_.CreateSIToFP(v, t);
+    }
     return to.kind == Kind::F64 ? b_.CreateFPExt(v, t) : b_.CreateFPTrunc(v, t);
-}
-
-// Whether the real is limited on both sides by constants that fit 32 bits.
-bool Emitter::is_limited(ExprId id) const {
-    const auto number = [&](ExprId arg) -> const loop::Expr* {
-        const loop::Expr* e = &f_[arg];
-        if (e->op == Op::Broadcast) e = &f_[e->args[0]];
-        const bool small = e->op == Op::Constant && e->real >= -1e9 && e->real <= 1e9;
-        return small ? e : nullptr;
-    };
-    const loop::Expr& outer = f_[id];
-    if (!outer.type.real() || (outer.op != Op::Min && outer.op != Op::Max)) return false;
-    const loop::Expr& inner = f_[outer.args[0]];
-    if (inner.op != (outer.op == Op::Min ? Op::Max : Op::Min)) return false;
-    return number(outer.args[1]) && number(inner.args[1]);
 }
 
 // By way of 32 bits, which vectors convert with one instruction. NaN gives 0.
@@ -758,19 +747,6 @@ Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
         result = b_.CreateInsertElement(result, b_.CreateCall(function, args), i);
     }
     return result;
-}
-
-Value* Emitter::halves(const loop::Expr& e, const std::vector<Value*>& v) {
-    const int lanes = e.type.lanes;
-    const int size = static_cast<int>(e.integer);
-    std::vector<int> from;
-    for (int i = 0; i < lanes; ++i) {
-        const int group = i / (2 * size) * 2 * size;
-        const int half = e.op == Op::SecondHalves ? size : 0;
-        const int vector = i % (2 * size) < size ? 0 : lanes;
-        from.push_back(vector + group + half + i % size);
-    }
-    return b_.CreateShuffleVector(v[0], v[1], from);
 }
 
 // Reduces neighbours first, then neighbouring pairs, and so on. The sum of a row that fits a vector

@@ -30,8 +30,7 @@ void find_reads(StageGraph& graph, FusionGroup& group) {
 }
 
 bool keeps_values(tensor::DType dtype) {
-    return dtype == tensor::DType::F32 || dtype == tensor::DType::F64 ||
-           dtype == tensor::DType::I64 || dtype == tensor::DType::Bool;
+    return tensor::is_real(dtype) || dtype == tensor::DType::I64 || dtype == tensor::DType::Bool;
 }
 
 bool in_range(const StageGraph& graph, ExprId value) {

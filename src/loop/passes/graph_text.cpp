@@ -179,14 +179,18 @@ std::string contraction_text(const Contraction& c) {
         "  {}: lane v{}{}, points [{}], batch [{}], reduced [{}], tile {}x({}x{}){}\n",
         c.product ? "sum of products" : "pairs",
         c.lane.value,
-        c.lane_in_a ? " of both" : "",
+        c.lane_in_a  ? " of both"
+        : c.in_place ? " in place"
+                     : "",
         vars_text(c.points),
         vars_text(c.batch),
         vars_text(c.reduced),
         c.vectors,
         c.rows,
         c.columns,
-        c.kind == Kind::I32 ? " of bytes" : "");
+        c.kind == Kind::I32 ? " of bytes"
+        : c.window          ? window_text(*c.window)
+                            : "");
 }
 
 std::string rows_text(const RowGroup& rows) {

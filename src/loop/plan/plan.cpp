@@ -271,6 +271,8 @@ void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group
                            plan_.places,
                            options_.target);
         }
+        // Its innermost loops have no registers left for numbers of calls, either (share.h).
+        if (window) kernel.narrower = [](int) { return std::nullopt; };
         step.operations = operations(stage);
         // A step of such a stage is one of a group.
         if (group.contraction) step.operations *= static_cast<double>(group.contraction->group);
@@ -288,6 +290,9 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.results = results;
     graph.least_steps = options_.least_steps;
     if (scope.kind == RegionKind::Main) graph.carried = options_.carried;
+    graph.byte_products = options_.target.byte_dots;
+    graph.bf16_products = options_.target.bf16_tiles;
+    graph.lanes = options_.target.lanes();
     graph.pool.strict = options_.numerics == Numerics::Strict;
     graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;

@@ -161,6 +161,7 @@ struct Plan {
     std::vector<PlanStep> steps;  // all steps, also those of bodies
     std::vector<Region> regions;  // the first is the program; steps that run once are in none
     int64_t arena_bytes = 0;
+    uint32_t waves = 0;                // of more than one step
     std::vector<CarriedPair> carried;  // pairs that share memory
 
     // The storage that owns the memory.

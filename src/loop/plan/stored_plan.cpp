@@ -182,8 +182,15 @@ namespace lemma::loop {
 
 template <class Archive>
 void fields(Archive& archive, const Target& target) {
-    const auto& [vector_bytes, registers, l2_bytes] = target;
-    archive(vector_bytes, registers, l2_bytes);
+    const auto& [vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles] =
+        target;
+    archive(vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles);
+}
+
+template <class Archive>
+void fields(Archive& archive, like<CarriedPair, Archive>& pair) {
+    auto& [input, output, axis] = pair;
+    archive(input, output, axis);
 }
 
 template <class Archive>
@@ -194,18 +201,40 @@ void fields(Archive& archive, const PlanOptions& options) {
                  accumulate,
                  least_steps,
                  least_gain,
+                 window_share,
                  apart,
                  integer_powers,
+                 carried,
                  log,
                  verify] = options;
-    archive(target, fuse, numerics, accumulate, least_steps, least_gain, apart, integer_powers);
+    archive(target,
+            fuse,
+            numerics,
+            accumulate,
+            least_steps,
+            least_gain,
+            window_share,
+            apart,
+            integer_powers,
+            carried);
 }
 
 template <class Archive>
 void fields(Archive& archive, like<Storage, Archive>& storage) {
-    auto& [role, dtype, elements, tensor, offset, once, zeros, base, begin, moves, targets] =
-        storage;
-    archive(role, dtype, elements, tensor, offset, once, zeros, base, begin, moves, targets);
+    auto& [role,
+           dtype,
+           elements,
+           tensor,
+           offset,
+           once,
+           zeros,
+           scratch,
+           base,
+           begin,
+           moves,
+           targets] = storage;
+    archive(
+        role, dtype, elements, tensor, offset, once, zeros, scratch, base, begin, moves, targets);
 }
 
 template <class Archive>
@@ -216,8 +245,8 @@ void fields(Archive& archive, like<Layout, Archive>& layout) {
 
 template <class Archive>
 void fields(Archive& archive, like<BufferView, Archive>& view) {
-    auto& [storage, dtype, shape, layout, extents] = view;
-    archive(storage, dtype, shape, layout, extents);
+    auto& [storage, dtype, shape, layout, extents, room] = view;
+    archive(storage, dtype, shape, layout, extents, room);
 }
 
 template <class Archive>
@@ -246,8 +275,8 @@ void fields(Archive& archive, like<RunItems, Archive>& items) {
 
 template <class Archive>
 void fields(Archive& archive, like<ShapeArgument, Archive>& argument) {
-    auto& [symbol, count, var, most] = argument;
-    archive(symbol, count, var, most);
+    auto& [symbol, count, var, most, room_of] = argument;
+    archive(symbol, count, var, most, room_of);
 }
 
 // The code takes the place of the function.
@@ -350,8 +379,8 @@ void fields(Archive& archive, like<PlanStep, Archive>& step) {
 
 template <class Archive>
 void fields(Archive& archive, like<Plan, Archive>& plan) {
-    auto& [storages, places, dynamic_places, steps, regions, arena_bytes, waves] = plan;
-    archive(storages, places, dynamic_places, steps, regions, arena_bytes, waves);
+    auto& [storages, places, dynamic_places, steps, regions, arena_bytes, waves, carried] = plan;
+    archive(storages, places, dynamic_places, steps, regions, arena_bytes, waves, carried);
 }
 
 std::string plan_source(const ir::Program& program,

@@ -115,8 +115,8 @@ bool can_be_cut(const Stage& stage,
                 const Contraction& c) {
     const StageWrite& write = stage.writes[0];
     const BufferView& to = places.at(write.tensor);
-    bool free =
-        to.dtype == tensor::DType::F32 && c.kind == Kind::F32 && !c.lane_in_a && !c.squares.valid();
+    bool free = to.dtype == tensor::DType::F32 && c.kind == Kind::F32 && !c.lane_in_a &&
+                !c.in_place && !c.squares.valid();
     for (const ExprId value : {write.value, stage.initial, stage.finish}) {
         pool.visit_reads(value, [&](ExprId, const Expr& e) {
             const auto from = places.find(tensor_of(e));

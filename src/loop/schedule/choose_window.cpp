@@ -121,7 +121,8 @@ std::optional<Window> find_window(const Stage& stage,
                                   const StagePool& pool,
                                   const Contraction& c,
                                   int64_t outputs) {
-    if (!c.product || c.lane_in_a || c.squares.valid() || stage.kept) return std::nullopt;
+    if (!c.product || c.lane_in_a || c.in_place || c.squares.valid() || stage.kept)
+        return std::nullopt;
     if (stage.combine != ir::FormulaOp::Sum) return std::nullopt;
     Window window;
     window.outputs = outputs;

@@ -57,6 +57,16 @@ ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
                               const BufferViews& places,
                               const Target& target);
 
+// Weights that stay in few bits: B is (number - zero) * scale.
+struct NarrowWeights {
+    ExprId number;
+    tensor::DType dtype{};       // of the packed numbers
+    bool nibble = false;         // a packed byte has two numbers, half of the lanes apart
+    ExprId zero, scale;          // may be missing
+    VarId group;                 // the reduced variable of both, if they change along the sum
+    ir::TensorId zeros, scales;  // packed: [batch of B…, blocks, groups, vectors * lanes]
+};
+
 // A sum of products over a window of three taps along one or two axes, as a few products of
 // transformed tiles (Winograd's minimal filtering, winograd.h). The kernel transforms a block of
 // tiles into scratch memory, multiplies there, and transforms the totals back.
@@ -104,6 +114,7 @@ struct Contraction {
     int64_t blocks = 1;   // of `vectors` vectors along the lane variable
     ir::TensorId packed;  // [batch of B…, blocks, reduced…, vectors * lanes, group]
     std::vector<VarId> packed_batch;
+    std::optional<NarrowWeights> narrow;  // narrow_weights.h
     // A long sum is cut into parts, so that a part of the panel stays in the cache while all points
     // of an item use it. Reduced variables before this one run outside the tiles, and this one in
     // parts of `cut_steps` steps; 0: not cut. Totals wait in the result's memory between parts.
@@ -115,6 +126,9 @@ struct Contraction {
     // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a
     // tile, channel, vectors * lanes].
     std::optional<Window> window;
+
+    // The operand that may reach over its tensor: a halo of zeros surrounds it.
+    ExprId surrounded() const { return in_place ? b : a; }
 };
 
 // Orders the variables as the kernel walks them, and chooses the tile.

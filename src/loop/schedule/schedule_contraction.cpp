@@ -11,6 +11,7 @@
 #include "loop/schedule/points.h"
 #include "loop/schedule/schedule.h"
 #include "loop/schedule/tiles.h"
+#include "loop/schedule/unpack.h"
 
 namespace lemma::loop {
 
@@ -79,6 +80,8 @@ private:
     void bind_point(const Tile& tile, int64_t row, int64_t column);
     void bind_lanes(int64_t vector, bool masked);
     Address weights(int64_t vector, int64_t ahead) const;
+    std::vector<ExprId> loaded(const Tile& tile, int64_t ahead);
+    ExprId per_group(ir::TensorId tensor, int64_t vector);
     ExprId weight(int64_t vector, int64_t ahead);
     ExprId operand(const Expr& a);
     ExprId total_of(LocalId total);
@@ -138,6 +141,7 @@ ScheduledKernel ContractionKernel::make() {
     const int64_t lanes = target_.lanes();
     result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
     if (c_.in_place) result_.schedule += " in place";
+    result_.schedule += narrow_text(c_.narrow);
     if (cut_steps_ > 0) result_.schedule += " cut";
     return std::move(result_);
 }
@@ -503,7 +507,7 @@ void ContractionKernel::distances(Block& out, const Tile& tile) {
 void ContractionKernel::plan_prefetch() {
     const bool small = c_.weights_inside || c_.batch_inside;
     const bool narrow = c_.kind == Kind::I32 && c_.group == 1;
-    if (small || narrow || c_.lane_in_a || c_.reduced.empty()) return;
+    if (small || narrow || c_.lane_in_a || c_.in_place || c_.reduced.empty()) return;
     int64_t depth = 1;
     for (const VarId var : c_.reduced) depth *= pool_.extent(var);
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
@@ -715,7 +719,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
             bind_point(tile, row, column);
             for (int64_t j = 0; j < tile.vectors; ++j) {
                 if (j == 0 || c_.lane_in_a) bind_lanes(j, is_masked(tile, j));
-                const ExprId element = build_.spread(lower_.load(tensor_of(a), a.args), lanes);
+                const ExprId element = build_.spread(operand(a), lanes);
                 const LocalId total = totals_[next++];
                 out.push_back({Set{total, added(total, element, w[static_cast<size_t>(j)])}});
             }

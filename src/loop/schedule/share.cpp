@@ -30,13 +30,16 @@ void visit_addresses(Block& block, const Visit& visit) {
             [&](If& s) { visit_addresses(s.body, visit); },
             [&](StoreStmt& s) { visit(s.buffer, s.address); },
             [&](Prefetch& s) { visit(s.buffer, s.address); },
+            [&](TileStmt& s) {
+                if (s.buffer.valid()) visit(s.buffer, s.address);
+            },
             [](Set&) {},
             [](Let&) {},
             [](Bind&) {});
     }
 }
 
-void move_buffers(ScheduledKernel& kernel) {
+void move_buffers(ScheduledKernel& kernel, const std::vector<StorageId>& fixed) {
     Function& f = kernel.function;
     std::vector<std::optional<int64_t>> lowest(f.buffers.size());
     const auto visit_all = [&](const auto& visit) {
@@ -49,11 +52,13 @@ void move_buffers(ScheduledKernel& kernel) {
         std::optional<int64_t>& low = lowest[buffer.value];
         low = std::min(low.value_or(address.offset), address.offset);
     });
-    kernel.offsets.assign(f.buffers.size(), 0);
+    kernel.offsets.assign(f.argument_count(), 0);
     bool moved = false;
     for (size_t i = 0; i < f.buffers.size(); ++i) {
-        const bool own = i < kernel.arguments.size() && kernel.arguments[i].valid();
-        if (!own) lowest[i] = 0;
+        const StorageId id = i < kernel.arguments.size() ? kernel.arguments[i] : StorageId{};
+        const bool moves = id.valid() && std::ranges::find(fixed, id) == fixed.end();
+        if (!moves) lowest[i] = 0;
+        if (i >= kernel.offsets.size()) continue;
         kernel.offsets[i] = lowest[i].value_or(0) * tensor::dtype_size(f.buffers[i].dtype);
         moved |= kernel.offsets[i] != 0;
     }
@@ -74,9 +79,12 @@ public:
         put(f_.anywhere);
         for (const Buffer& buffer : f_.buffers) {
             put(static_cast<int64_t>(buffer.dtype) * 2 + (buffer.written ? 1 : 0));
+            put(buffer.scratch);
         }
         put(-1);
         for (const Local& local : f_.locals) put(local.type);
+        put(-1);
+        for (const TileRegister& tile : f_.tiles) put(tile.rows * 1024 + tile.bytes);
         walk();
     }
     // `arguments` has the argument for each number in the order of `read`; -1: it stays.
@@ -269,6 +277,16 @@ void Walk::block(Block& statements) {
             [&](Prefetch& s) {
                 put(s.buffer.value);
                 address(s.address);
+            },
+            [&](TileStmt& s) {
+                put(static_cast<int64_t>(s.action));
+                put(static_cast<int64_t>(s.products));
+                for (const int tile : {s.tile, s.a, s.b}) put(tile);
+                put(s.buffer.valid());
+                if (!s.buffer.valid()) return;
+                put(s.buffer.value);
+                put(s.stride);
+                address(s.address);
             });
     }
 }
@@ -378,20 +396,22 @@ std::string code_bytes(const Function& function) {
     return std::move(walk.rest.append(numbers, walk.numbers.size() * sizeof(int64_t)));
 }
 
-void share_code(std::span<const SharedKernel> kernels) {
+void share_code(std::span<const SharedKernel> kernels, const std::vector<StorageId>& fixed) {
     std::vector<Class> classes;
     std::unordered_map<std::string, size_t> known;
     for (const SharedKernel& shared : kernels) {
         ScheduledKernel& kernel = *shared.kernel;
-        move_buffers(kernel);
+        move_buffers(kernel, fixed);
         if (kernel.narrower) {
-            kernel.narrower = [narrower = std::move(kernel.narrower)](int n) {
+            kernel.narrower = [narrower = std::move(kernel.narrower), fixed](int n) {
                 auto made = narrower(n);
-                if (made) move_buffers(*made);
+                if (made) move_buffers(*made, fixed);
                 return made;
             };
             continue;
         }
+        // The numbers would lie behind scratch memory.
+        if (kernel.function.argument_count() < kernel.function.buffers.size()) continue;
         Walk walk(kernel.function, shared.once);
         walk.read();
         walk.rest += shared.once ? '1' : '0';

@@ -19,8 +19,8 @@ struct SharedKernel {
 // (`ScheduledKernel::offsets`). If several kernels then differ in numbers only, the numbers that
 // differ become arguments (`ScheduledKernel::numbers`). Kernels with narrower forms keep their
 // numbers, because their innermost loops have no registers left. No kernel has offsets or numbers
-// before.
-void share_code(std::span<const SharedKernel> kernels);
+// before. Calls cannot move the storages of `fixed`.
+void share_code(std::span<const SharedKernel> kernels, const std::vector<StorageId>& fixed = {});
 
 // Everything that determines the code of a function: equal bytes mean equal code. It takes a tenth
 // of the time of the text.

@@ -67,6 +67,14 @@ TEST(Share, CallsMoveBuffersToTheirFirstElement) {
     EXPECT_TRUE(kernels[1].numbers.empty());
 }
 
+TEST(Share, FixedStoragesStay) {
+    ScheduledKernel kernel = copy_rows(10, 30);
+    const SharedKernel shared[] = {{&kernel, false}};
+    share_code(shared, {kernel.arguments[1]});
+    EXPECT_EQ(kernel.offsets, (std::vector<int64_t>{120, 0}));
+    EXPECT_EQ(verify(kernel.function), "");
+}
+
 TEST(Share, ExtentsAndStridesBecomeArguments) {
     std::vector<ScheduledKernel> kernels = {copy_rows(10, 0), copy_rows(20, 5)};
     share(kernels, true);

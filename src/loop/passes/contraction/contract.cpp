@@ -32,8 +32,9 @@ public:
             stage_.condition.valid() || stage_.empty)
             return std::nullopt;
         const StageWrite& write = stage_.writes[0];
-        if (pool_[write.value].type.kind != Kind::F32 || !affine(write.index)) return std::nullopt;
-        if (products() < graph_.least_steps) return std::nullopt;
+        if (products() < graph_.least_steps || !affine(write.index)) return std::nullopt;
+        if (pool_[write.value].type.kind == Kind::Int) return find_bytes();
+        if (pool_[write.value].type.kind != Kind::F32) return std::nullopt;
         std::vector<ExprId> reads;
         bool good = true;
         pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) {
@@ -60,12 +61,22 @@ public:
         if (best && graph_.bf16_products && best->product && !best->lane_in_a && is_bf16(best->a) &&
             is_bf16(best->b)) {
             best->inner = find_inner(pool_[best->a], best->reduced);
+            if (best->inner.valid()) return best;
         }
-        return best;
+        if (!best) return in_place;
+        if (!in_place) return best;
+        const bool weights = is_constant(best->b);
+        if (best->lane_in_a) return weights ? best : in_place;
+        // Neighbours often have channels innermost. Then the operand is transposed first.
+        const bool narrow = pool_.extent(best->lane) < graph_.lanes;
+        if (speed_of(*best) >= kGoodFill || (weights && !narrow)) return best;
+        const double time = 1 / speed_of(*in_place) + (weights ? transposing(*in_place) : 0.0);
+        return 1.15 * time < 1 / speed_of(*best) ? in_place : best;
     }
 
     // See contract.h.
     std::optional<Contraction> find_natural(const Contraction& now) {
+        if (now.kind != Kind::F32 || now.inner.valid()) return std::nullopt;
         std::optional<Contraction> best;
         pool_.visit_reads(stage_.writes[0].value, [&](ExprId b, const Expr&) {
             if (b != now.a || !now.product || is_constant(b)) return;

@@ -21,7 +21,7 @@ void widen_halo(const StagePool& pool,
                 const Contraction& contraction,
                 const tensor::Shape& shape,
                 Halo& halo) {
-    const Expr& a = pool[contraction.a];
+    const Expr& a = pool[contraction.surrounded()];
     widen_halo(pool, a, halo);
     if (!contraction.window) return;
     const int64_t outputs = contraction.window->outputs;

@@ -10,7 +10,7 @@ namespace lemma::loop {
 // Widens the halo so that the read stays inside it. The indices of the read are affine.
 void widen_halo(const StagePool& pool, const Expr& read, Halo& halo);
 // Likewise for the tiles of the contraction's window, of which the last ones may reach over the end
-// of A. `shape` is that of A.
+// of the operand. `shape` is that of the surrounded operand.
 void widen_halo(const StagePool& pool,
                 const Contraction& contraction,
                 const tensor::Shape& shape,

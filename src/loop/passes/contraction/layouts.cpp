@@ -148,8 +148,13 @@ private:
     int64_t whole_groups(const Contraction& c) const {
         return 4 / tensor::dtype_size(graph_.dtypes.at(tensor_of(pool_[c.a])));
     }
-    bool reaches_over(const Expr& a) const {
-        return std::ranges::any_of(a.args,
+    bool reaches_over(const Contraction& c) const {
+        const Expr& a = pool_[c.surrounded()];
+        Halo halo;
+        widen_halo(pool_, c, graph_.shapes.at(tensor_of(a)), halo);
+        const auto positive = [](int64_t extent) { return extent > 0; };
+        return std::ranges::any_of(halo.above, positive) ||
+               std::ranges::any_of(a.args,
                                    [&](ExprId index) { return pool_[index].op == Op::Assume; });
     }
     // Operands with a fixed layout get a copy, which can have a halo. So do those that are read in
@@ -163,13 +168,14 @@ private:
                 const Contraction& c = *group.contraction;
                 const Expr a = pool_[c.surrounded()];
                 const ir::TensorId id = tensor_of(a);
-                const bool wanted = reaches_over(a) || group.contraction->lane_in_a ||
-                                    !has_groups(*group.contraction);
-                if (wanted && fixed_.contains(id)) {
-                    if (!copies.contains(id)) {
-                        copies[id] = graph_.new_tensor(graph_.dtypes.at(id), graph_.shapes.at(id));
-                        groups.push_back(copy_group(group, id, copies[id]));
-                        put_lane_innermost(*group.contraction, copies[id]);
+                const bool wanted = reaches_over(c) || c.lane_in_a || !has_groups(c);
+                if ((wanted && fixed_.contains(id)) || (c.in_place && sideways.contains(id))) {
+                    const auto axis = inner_axis(c);
+                    ir::TensorId& copy = copies[{id.value, axis}];
+                    if (!copy.valid()) {
+                        copy = graph_.new_tensor(graph_.dtypes.at(id), graph_.shapes.at(id));
+                        groups.push_back(copy_group(group, id, copy));
+                        if (axis) result_.innermost[copy] = *axis;
                     }
                     replace_operand(group, copy);
                 }
@@ -190,10 +196,11 @@ private:
         return axis && *axis + 1 == pool_[c.a].args.size() &&
                pool_.extent(c.inner) % whole_groups(c) == 0;
     }
-    void put_lane_innermost(const Contraction& c, ir::TensorId copy) {
+    // The axis of the operand along the lanes.
+    std::optional<size_t> inner_axis(const Contraction& c) const {
+        if (c.in_place) return pool_[c.b].args.size() - 1;
         const VarId wanted = c.lane_in_a ? c.lane : c.inner;
-        const auto axis = wanted.valid() ? axis_of(pool_[c.a].args, wanted) : std::nullopt;
-        if (axis) result_.innermost[copy] = *axis;
+        return wanted.valid() ? axis_of(pool_[c.a].args, wanted) : std::nullopt;
     }
     // Large results with distant lanes are computed with the lanes innermost, then transposed.
     void copy_results() {
@@ -408,17 +415,18 @@ private:
     void replace_operand(FusionGroup& group, ir::TensorId with) {
         Contraction& c = *group.contraction;
         Stage& stage = group.stages[0];
-        const Expr a = pool_[c.a];
-        const ExprId now = pool_.build.read(with.value, a.type.kind, a.args);
-        stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
-        c.a = now;
+        ExprId& operand = c.in_place ? c.b : c.a;
+        const Expr read = pool_[operand];
+        const ExprId now = pool_.build.read(with.value, read.type.kind, read.args);
+        stage.writes[0].value = pool_.replace(stage.writes[0].value, operand, now);
+        operand = now;
         find_reads(graph_, group);
     }
     void add_halo(const FusionGroup& group) {
         const Contraction& c = *group.contraction;
-        const Expr a = pool_[c.a];
+        const Expr a = pool_[c.surrounded()];
         const ir::TensorId id = tensor_of(a);
-        if (reaches_over(a)) widen_halo(pool_, a, result_.halos[id]);
+        if (reaches_over(c)) widen_halo(pool_, c, graph_.shapes.at(id), result_.halos[id]);
         // Zeros complete the last group.
         const auto axis = c.inner.valid() ? axis_of(a.args, c.inner) : std::nullopt;
         if (!axis || !is_free(id)) return;

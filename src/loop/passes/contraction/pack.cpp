@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/passes/contraction/pack.h"
 
+#include <algorithm>
+
 #include "loop/passes/contraction/groups.h"
+#include "loop/passes/contraction/narrow_weights.h"
 #include "loop/schedule/tiles.h"
+#include "loop/schedule/winograd.h"
 
 namespace lemma::loop {
 
 namespace {
+
+// The weights of each position in a tile, rounded once.
+std::vector<ExprId> transformed_weights(StageGraph& graph, const Window& window, ExprId weight) {
+    Builder& build = graph.pool.build;
+    const Filtering& by = filtering(window.outputs);
+    std::vector<ExprId> values = {weight};
+    for (const Window::Axis& axis : window.axes) {
+        std::vector<ExprId> next;
+        for (const ExprId value : values) {
+            for (int64_t tap = 0; tap < kTaps; ++tap) {
+                next.push_back(graph.pool.substitute(value, {{axis.tap, build.integer(tap)}}));
+            }
+        }
+        values = std::move(next);
+    }
+    for (ExprId& value : values) value = build.cast(value, Kind::F64);
+    values = along_axes(
+        std::move(values),
+        window.axes.size(),
+        kTaps,
+        by.size(),
+        [&](const std::vector<ExprId>& line) { return transform(build, by.weights, line); });
+    for (ExprId& value : values) value = build.cast(value, Kind::F32);
+    return values;
+}
 
 // Groups of bytes or bf16 stay as they are; everything else becomes float.
 tensor::DType dtype_of(const StageGraph& graph, const Contraction& c) {
@@ -49,10 +78,16 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
         with[var] = add(pool.extent(var));
     }
     const ExprId block = add(c.blocks);
+    const size_t position = shape.size();
     ExprId group_index;
-    for (const VarId var : c.reduced) {
-        const ExprId index = add(pool.extent(var));
-        (var == c.groups ? group_index : with[var]) = index;
+    if (c.window) {
+        add(1);
+        with[c.window->channel] = add(pool.extent(c.window->channel));
+    } else {
+        for (const VarId var : c.reduced) {
+            const ExprId index = add(pool.extent(var));
+            (var == c.groups ? group_index : with[var]) = index;
+        }
     }
     const int64_t width = c.vectors * target.lanes();
     const ExprId lane = add(width);
@@ -78,11 +113,17 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
     }
     ExprId value = c.b;
     if (group.weight_factor.valid()) value = build.make(Op::Mul, {value, group.weight_factor});
-    write.value = pool.substitute(value, with);
+    std::vector<ExprId> values =
+        c.window ? transformed_weights(graph, *c.window, value) : std::vector<ExprId>{value};
+    shape[position] = c.window ? std::ssize(values) : shape[position];
     c.packed = graph.new_tensor(dtype_of(graph, c), shape);
     write.tensor = c.packed;
     if (padded) graph.padded.insert(c.packed);
-    stage.writes.push_back(std::move(write));
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (c.window) write.index[position] = build.integer(static_cast<int64_t>(i));
+        write.value = pool.substitute(values[i], with);
+        stage.writes.push_back(write);
+    }
     FusionGroup made;
     made.op = group.op;
     made.label = group.label + " pack";
@@ -114,12 +155,25 @@ void add_scratch(StageGraph& graph, FusionGroup& group, const Target& target) {
 int pack_weights(RegionGraph& region, const Target& target) {
     StageGraph& graph = region.graph;
     int count = 0;
+    const int narrow = find_narrow_weights(graph);
     std::vector<FusionGroup> groups;
     for (FusionGroup& group : graph.groups) {
         if (group.contraction) {
             ++count;
-            group_steps(region, group, target);
-            choose(group, graph.pool, region.places, target);
+            Contraction& c = *group.contraction;
+            if (c.window && !reads_channels(graph, region.places, c)) c.window.reset();
+            if (c.window) {
+                add_scratch(graph, group, target);
+            } else if (c.narrow) {
+                choose_tile(group.stages[0], graph.pool, region.places, target, c);
+            } else {
+                group_steps(region, group, target);
+                choose(group, graph.pool, region.places, target);
+            }
+        }
+        if (group.contraction && group.contraction->narrow) {
+            pack_narrow(graph, group, target, groups);
+        } else if (group.contraction && !group.contraction->in_place) {
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));
@@ -127,6 +181,7 @@ int pack_weights(RegionGraph& region, const Target& target) {
         groups.push_back(std::move(group));
     }
     graph.groups = std::move(groups);
+    if (narrow > 0) drop_unread(graph);
     return count;
 }
 

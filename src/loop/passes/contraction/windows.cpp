@@ -16,6 +16,8 @@ int find_windows(StageGraph& graph, const Target& target, Numerics numerics, dou
     for (FusionGroup& group : graph.groups) {
         if (!group.contraction || group.once) continue;
         Contraction& c = *group.contraction;
+        // Products of bytes and of bf16 have instructions of their own.
+        if (c.kind != Kind::F32 || c.inner.valid() || c.in_place) continue;
         if (!reads_constants(graph, c.b)) continue;
         double best = direct_cost(graph.pool, alone, c) * share;
         std::optional<Window> chosen;

@@ -15,7 +15,7 @@ std::optional<Sibling> FamilyFinder::sibling_of(size_t number) {
     if (!group.compiled() || group.once || group.stages.size() != 1 || group.writes.size() != 1) {
         return std::nullopt;
     }
-    const auto found = find_contraction(graph_, group.stages[0]);
+    const auto found = find_contraction(graph_, group.stages[0], true);
     const bool plain = found && found->kind == Kind::F32 && found->product && !found->lane_in_a &&
                        found->batch.empty();
     if (!plain || !is_made_of_constants(graph_, found->b)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/llvm/emit_dots.h — dot products of bytes and tile registers as LLVM IR.
+// codegen/llvm/emit_vectors.h — operations on whole vectors and on tile registers as LLVM IR.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -11,6 +11,10 @@
 
 namespace lemma::codegen {
 
+// loop::Op::FirstHalves or SecondHalves.
+llvm::Value* emit_halves(llvm::IRBuilder<>& b,
+                         const loop::Expr& e,
+                         const std::vector<llvm::Value*>& v);
 // loop::Op::DotBytes of {total, a, b}; `signs` as there.
 llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/llvm/emit_dots.h"
+#include "codegen/llvm/emit_vectors.h"
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -35,6 +35,19 @@ Value* pair_products(llvm::IRBuilder<>& b, unsigned lanes, Value* x, Value* y) {
 }
 
 }  // namespace
+
+Value* emit_halves(llvm::IRBuilder<>& b, const loop::Expr& e, const std::vector<Value*>& v) {
+    const int lanes = e.type.lanes;
+    const int size = static_cast<int>(e.integer);
+    std::vector<int> from;
+    for (int i = 0; i < lanes; ++i) {
+        const int group = i / (2 * size) * 2 * size;
+        const int half = e.op == loop::Op::SecondHalves ? size : 0;
+        const int vector = i % (2 * size) < size ? 0 : lanes;
+        from.push_back(vector + group + half + i % size);
+    }
+    return b.CreateShuffleVector(v[0], v[1], from);
+}
 
 // Without an instruction, bytes become i16 or i32, so that nothing saturates.
 Value* emit_dot_bytes(llvm::IRBuilder<>& b,
