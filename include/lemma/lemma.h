@@ -324,8 +324,8 @@ LEMMA_API int lemma_run(lemma_session* session,
 /* Carries an output over to the next run: the session keeps its value, and the next run reads it as
  * the input. The first run takes the input from the caller; later ones expect LEMMA_NO_TYPE there.
  * A run sets the output to LEMMA_NO_TYPE. An output that is longer than the input along one axis,
- * such as the keys of all tokens so far, is extended in place. A run that fails or is stopped leaves
- * the value as it was. lemma_reset drops it. Types and ranks of the two must agree. */
+ * such as the keys of all tokens so far, is extended in place. A run that fails or is stopped
+ * leaves the value as it was. lemma_reset drops it. Types and ranks of the two must agree. */
 LEMMA_API int lemma_carry(lemma_session* session,
                           const char* output,
                           const char* input,

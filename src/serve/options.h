@@ -50,7 +50,7 @@ struct ServeOptions {
     AccessLog access_log = AccessLog::Text;
 
     // Receive one line each, from any thread.
-    std::function<void(const std::string&)> say;     // problems
+    std::function<void(const std::string&)> say;  // problems
     // The state of the server: listening, ready, stopped.
     std::function<void(const std::string&)> inform = [](const std::string&) {};
     std::function<void(const std::string&)> record;  // the access log

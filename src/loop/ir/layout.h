@@ -63,7 +63,7 @@ struct Target {
     int64_t vector_bytes = 64;
     int64_t registers = 32;
     int64_t l2_bytes = int64_t{2} << 20;
-    int64_t threads = 1;  // decides about the size of items, never about results
+    int64_t threads = 1;      // decides about the size of items, never about results
     bool byte_dots = false;   // kernels may have Op::DotBytes
     bool byte_tiles = false;  // and tile registers, for products of bytes
     bool bf16_tiles = false;  // and of bf16

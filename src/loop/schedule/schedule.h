@@ -93,9 +93,9 @@ struct Contraction {
     // these are trusted, totals that are small beside it are summed again as written.
     ExprId squares;
     bool trusts_squares = false;
-    VarId lane;                  // along the vectors: of O and B, or of all three
-    bool lane_in_a = false;      // A is read in vectors; else one element for all lanes
-    bool in_place = false;       // B is read where it lies, in vectors; not packed
+    VarId lane;              // along the vectors: of O and B, or of all three
+    bool lane_in_a = false;  // A is read in vectors; else one element for all lanes
+    bool in_place = false;   // B is read where it lies, in vectors; not packed
     // If the lane variable fills one vector at most: the vectors of a tile are steps of this batch
     // variable, which A does not have. May be missing.
     VarId stacked;
