@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from worker import interpreter  # bench/worker.py
+
 
 def start(command: list, cache: str | None = None) -> dict:
     """What a worker says after its first run."""
@@ -45,7 +47,7 @@ def name_of(path: str) -> str:
 
 def measure(model: str, arguments) -> dict:
     lemma = [arguments.lemma, model, arguments.threads]
-    ort = ["node", arguments.ort, model, arguments.threads]
+    ort = [*interpreter(arguments.ort), arguments.ort, model, arguments.threads]
     cold, warm, other, sums = [], [], [], []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory() as cache:
@@ -70,7 +72,7 @@ def measure(model: str, arguments) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lemma", required=True, help="the program lemma_worker (bench/peers)")
-    parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
+    parser.add_argument("--ort", required=True, help="the script ort_worker.js (NODE_PATH must have onnxruntime-node) or ort_worker.py")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tolerance", type=float, default=1e-3, help="of a sum over the first output")

@@ -7,6 +7,11 @@ import subprocess
 import sys
 
 
+def interpreter(script: str) -> list[str]:
+    """What runs a script, by its ending."""
+    return [sys.executable] if script.endswith(".py") else ["node"]
+
+
 class Worker:
     def __init__(self, command: list, ready: bool = True):
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,

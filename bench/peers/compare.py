@@ -17,7 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from worker import Worker  # bench/worker.py
+from worker import Worker, interpreter  # bench/worker.py
 
 BURST_SECONDS = 0.25
 
@@ -25,7 +25,7 @@ BURST_SECONDS = 0.25
 def compare(model: str, threads: int, arguments) -> dict:
     fast = ["fast"] if arguments.numerics == "fast" else []
     lemma = Worker([arguments.lemma, model, str(threads), *fast])
-    ort = Worker(["node", arguments.ort, model, str(threads)])
+    ort = Worker([*interpreter(arguments.ort), arguments.ort, model, str(threads)])
     workers = (lemma, ort)
     sums = [worker.ready["checksum"] for worker in workers]
     if not math.isclose(*sums, rel_tol=arguments.tolerance, abs_tol=arguments.tolerance):

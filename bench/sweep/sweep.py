@@ -4,7 +4,7 @@
 element by element, and measures both programs in turns. One process of each stays loaded.
 
     sweep.py --lemma PROGRAM --ort SCRIPT [--count N] [--seed N] [--only REGEX] [--threads N]
-             [--seconds S] [--json FILE] [--models FOLDER]
+             [--seconds S] [--part K/N] [--json FILE] [--models FOLDER]
 
 The ratio of a model is the median over the rounds of ONNX Runtime's time / Lemma's time, each the
 least of a burst: above 1 Lemma is faster. Results may differ by 2e-3 of the largest element."""
@@ -18,7 +18,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from shapes import draw_models
-from worker import Worker  # bench/worker.py
+from worker import Worker, interpreter  # bench/worker.py
 
 TOLERANCE = 2e-3
 ROUNDS = 5
@@ -82,24 +82,26 @@ def report(results: list[dict], failures: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lemma", required=True, help="the program lemma_worker")
-    parser.add_argument("--ort", required=True, help="the script ort_worker.js; NODE_PATH must have onnxruntime-node")
+    parser.add_argument("--ort", required=True, help="the script ort_worker.js (NODE_PATH must have onnxruntime-node) or ort_worker.py")
     parser.add_argument("--count", type=int, default=500, help="number of models that are drawn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="only models whose name matches the regular expression")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="of N parts, the models of part K")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.2, help="time of all runs of a model")
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("--models", help="a folder that keeps the models")
     arguments = parser.parse_args()
     lemma = Worker([arguments.lemma, "-", arguments.threads], ready=False)
-    ort = Worker(["node", arguments.ort, "-", arguments.threads], ready=False)
+    ort = Worker([*interpreter(arguments.ort), arguments.ort, "-", arguments.threads], ready=False)
     results, failures = [], []
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(arguments.models or temporary)
         folder.mkdir(parents=True, exist_ok=True)
         print(f" ratio  Lemma ms    ORT ms  model ({arguments.threads} threads)")
-        for name, model in draw_models(arguments.seed, arguments.count):
-            if not re.search(arguments.only, name):
+        part, parts = map(int, arguments.part.split("/"))
+        for number, (name, model) in enumerate(draw_models(arguments.seed, arguments.count)):
+            if number % parts != part or not re.search(arguments.only, name):
                 continue
             path = folder / (re.sub(r"[^a-zA-Z0-9_.,-]", "_", name) + ".onnx")
             path.write_bytes(model.SerializeToString())
