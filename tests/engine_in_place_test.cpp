@@ -182,5 +182,43 @@ graph G {
                           false);
 }
 
+// Kernels write an output to memory of the caller, unless an input or another output is there.
+TEST(EngineInPlace, OutputsInMemoryOfTheCaller) {
+    const auto state = load_text(R"(
+import math;
+graph G {
+    @input { x: real[40]; }
+    @output { a: real[40]; b: real[40]; }
+    @compose { a = math.exp(x); b = math.add(a, x); }
+})");
+    ASSERT_TRUE(state);
+    auto engine = Engine::create(*state, {.verify = true});
+    ASSERT_TRUE(engine);
+    ASSERT_TRUE((*engine)->run(random_inputs(state->program())));
+    std::vector<float> x(40, 0.5F), first(40), second(40);
+    const std::vector<int64_t> shape = {40};
+    const Engine::Bytes input = {tensor::DType::F32, shape, x.data()};
+    const auto places = [&](std::vector<Engine::Room> rooms) {
+        std::vector<void*> found;
+        const auto receive = [&](const Engine::Output& made) {
+            found.push_back(made.data);
+            return Result<void>();
+        };
+        const auto done = (*engine)->run_directly({&input, 1}, receive, rooms);
+        EXPECT_TRUE(done && *done);
+        return found;
+    };
+    const Engine::Room one = {first.data(), 160}, other = {second.data(), 160};
+    const auto own = places({});
+    EXPECT_EQ(places({one, other}), (std::vector<void*>{first.data(), second.data()}));
+    EXPECT_FLOAT_EQ(first[7], std::exp(0.5F));
+    EXPECT_FLOAT_EQ(second[7], std::exp(0.5F) + 0.5F);
+    EXPECT_EQ(places({{}, other}), (std::vector<void*>{own[0], second.data()}));
+    EXPECT_EQ(places({one, one}), own);
+    EXPECT_EQ(places({{x.data(), 160}}), own);
+    EXPECT_EQ(places({{first.data(), 159}}), own);
+    EXPECT_EQ(places({{reinterpret_cast<std::byte*>(first.data()) + 1, 159}}), own);
+}
+
 }  // namespace
 }  // namespace lemma

@@ -311,6 +311,7 @@ LEMMA_API int lemma_prepare(lemma_session* session,
  * `outputs` are the first outputs in the order of the model. If `data` is NULL, the output gets
  * memory of the session, which is valid until the next call with this session. Otherwise the output
  * is written to `data`, which must have room for `size` bytes; strings take session memory only.
+ * Kernels write there without a copy where they can: a run that fails may leave parts of results.
  * Type, rank, shape and size are set in both cases; the shape belongs to the session. An optional
  * output that the run does not make gets LEMMA_NO_TYPE. */
 LEMMA_API int lemma_run(lemma_session* session,

@@ -32,6 +32,7 @@ struct lemma_session {
     };
     std::vector<Carry> carries;
     std::vector<lemma::engine::Engine::Bytes> given;  // of the run, to reuse the memory
+    std::vector<lemma::engine::Engine::Room> rooms;   // likewise
     std::vector<lemma::api::LentTensor> outputs;      // of the last run
     std::map<std::string, lemma::api::LentTensor> variables;
 };
@@ -95,7 +96,7 @@ Result<void> give(const std::string& name, const lemma_tensor& made, lemma_tenso
     if (to.size < made.size)
         return std::unexpected(Error{fmt::format(
             "the output `{}` takes {} bytes, and there is room for {}", name, made.size, to.size)});
-    if (made.size > 0) std::memcpy(to.data, made.data, made.size);
+    if (made.size > 0 && made.data != to.data) std::memcpy(to.data, made.data, made.size);
     void* const data = to.data;
     to = made;
     to.data = data;
@@ -200,8 +201,10 @@ Result<bool> run_directly(lemma_session& session,
         if (!is_plain(input)) return false;
         session.given.push_back({internal_type(input.type), {input.shape, input.rank}, input.data});
     }
+    session.rooms.clear();
+    for (const lemma_tensor& output : outputs) session.rooms.push_back({output.data, output.size});
     size_t next = 0;
-    return engine->run_directly(session.given, [&](const engine::Engine::Output& made) {
+    const auto receive = [&](const engine::Engine::Output& made) {
         const size_t index = next++;
         if (index >= outputs.size()) return Result<void>();
         if (made.carried) {
@@ -209,7 +212,8 @@ Result<bool> run_directly(lemma_session& session,
             return Result<void>();
         }
         return give_bytes(session, index, made, outputs[index]);
-    });
+    };
+    return engine->run_directly(session.given, receive, session.rooms);
 }
 
 // Keeps all outputs of a run in the session, in the order of the model.

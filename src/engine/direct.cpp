@@ -23,13 +23,14 @@ size_t bytes_of(tensor::DType dtype, const tensor::Shape& shape) {
 
 }  // namespace
 
-// The steps read inputs from the caller's memory during the lifetime of this object. Inputs at an
-// unaligned address are copied. Inputs without elements use our memory, which has room for one.
-class Engine::BorrowedInputs {
+// The steps read inputs from the caller's memory, and write outputs to it, during the lifetime of
+// this object. Inputs at an unaligned address are copied. Inputs without elements use our memory,
+// which has room for one.
+class Engine::BorrowedMemory {
 public:
-    explicit BorrowedInputs(Loaded& loaded) : loaded_(loaded) {}
-    BorrowedInputs(const BorrowedInputs&) = delete;
-    ~BorrowedInputs() {
+    explicit BorrowedMemory(Loaded& loaded) : loaded_(loaded) {}
+    BorrowedMemory(const BorrowedMemory&) = delete;
+    ~BorrowedMemory() {
         for (const Own& own : own_) loaded_.executable.lend_memory(own.piece, own.data);
         for (const ir::TensorId id : lent_) loaded_.dynamic[id].lent = false;
     }
@@ -74,11 +75,26 @@ public:
         return {};
     }
 
-    // Whether the address is in the caller's memory.
+    // Lets the steps write an output to the caller's memory.
+    void add_room(loop::StorageId storage, const Room& room) {
+        const size_t piece = loaded_.piece(storage);
+        own_.push_back({piece, loaded_.executable.memory(piece), 0, 0});
+        loaded_.executable.lend_memory(piece, room.data);
+    }
+
+    // Whether the address is in an input of the caller.
     bool has(const void* data) const {
         const auto address = reinterpret_cast<uintptr_t>(data);
         return std::ranges::any_of(own_, [&](const Own& own) {
             return address >= own.address && address - own.address < own.bytes;
+        });
+    }
+
+    // Whether the memory overlaps an input of the caller.
+    bool overlaps(const Room& room) const {
+        const auto address = reinterpret_cast<uintptr_t>(room.data);
+        return std::ranges::any_of(own_, [&](const Own& own) {
+            return address < own.address + own.bytes && own.address < address + room.bytes;
         });
     }
 
@@ -143,11 +159,63 @@ std::vector<Engine::DirectTensor> Engine::places_of(const loop::Plan& plan,
     return places;
 }
 
+namespace {
+
+// Whether nothing but this tensor is in the storage, and nothing but kernels knows its address.
+bool is_movable(const loop::Plan& plan, const loop::BufferView& place) {
+    const loop::Storage& storage = plan.storages[place.storage];
+    const bool own = !storage.base.valid() && !storage.moves && !storage.only_once &&
+                     !storage.scratch && !storage.needs_zeros &&
+                     storage.role == loop::StorageRole::Computed;
+    return own && storage.dtype == place.dtype && is_plain(place) && storage.elements > 0 &&
+           storage.elements == tensor::volume(place.shape);
+}
+
+bool has_control_flow(const loop::Plan& plan) {
+    return std::ranges::any_of(plan.steps, [](const loop::PlanStep& step) {
+        return step.is<loop::PlanLoop>() || step.is<loop::PlanBranch>();
+    });
+}
+
+}  // namespace
+
 void Engine::find_places(Loaded& loaded) const {
     if (!loaded.code->direct) return;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
     loaded.input_places = places_of(loaded.plan, graph.inputs);
     loaded.output_places = places_of(loaded.plan, graph.outputs);
+    if (has_control_flow(loaded.plan)) return;
+    for (DirectTensor& output : loaded.output_places) {
+        const auto shares = [&](const DirectTensor& other) {
+            return other.place && loaded.plan.root(other.place->storage) == output.place->storage;
+        };
+        output.movable = output.place && is_movable(loaded.plan, *output.place) &&
+                         std::ranges::count_if(loaded.output_places, shares) == 1;
+    }
+}
+
+// An output stays in our memory if the caller's is too small, unaligned, or in use by an input or
+// by another output.
+void Engine::use_rooms(BorrowedMemory& borrowed, std::span<const Room> rooms) {
+    const Loaded& loaded = *current_;
+    const auto meet = [](const Room& a, const Room& b) {
+        const auto at_a = reinterpret_cast<uintptr_t>(a.data);
+        const auto at_b = reinterpret_cast<uintptr_t>(b.data);
+        return a.data && b.data && at_a < at_b + b.bytes && at_b < at_a + a.bytes;
+    };
+    for (size_t i = 0; i < std::min(rooms.size(), loaded.output_places.size()); ++i) {
+        const DirectTensor& output = loaded.output_places[i];
+        const Room& room = rooms[i];
+        if (!room.data || !output.movable) continue;
+        const bool odd = reinterpret_cast<uintptr_t>(room.data) %
+                             static_cast<size_t>(tensor::dtype_size(output.dtype)) !=
+                         0;
+        const bool fits = bytes_of(output.place->dtype, output.place->shape) <= room.bytes;
+        const bool shared =
+            std::ranges::count_if(rooms, [&](const Room& other) { return meet(room, other); }) > 1;
+        if (odd || !fits || shared || borrowed.overlaps(room)) continue;
+        borrowed.add_room(output.place->storage, room);
+    }
 }
 
 // The shape of a tensor with run-time extents was checked when the run began.
@@ -210,7 +278,9 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
     return {place.dtype, &shape, data, bytes_of(place.dtype, shape)};
 }
 
-Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver& receive) {
+Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
+                                  const Receiver& receive,
+                                  std::span<const Room> rooms) {
     const std::vector<Bytes> given = with_carried(inputs);
     LEMMA_TRY(const bool ready, load_directly(given));
     if (!ready) return false;
@@ -220,7 +290,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver&
         LEMMA_TRY(store_variables());
         LEMMA_TRY(fill_kept(loaded));
     }
-    BorrowedInputs borrowed(loaded);
+    BorrowedMemory borrowed(loaded);
     std::vector<tensor::Tensor> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const DirectTensor& tensor = loaded.input_places[i];
@@ -229,6 +299,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs, const Receiver&
                                 : borrowed.add(*this, tensor, given[i]);
         if (!done) return false;
     }
+    use_rooms(borrowed, rooms);
     loaded.executable.set_control(state_.control());
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
     if (!growing_.empty()) state_.end_run(true);
@@ -367,7 +438,7 @@ bool Engine::in_place(const Loaded& loaded, const CarriedValue& value) {
     });
 }
 
-Result<void> Engine::add_carried(BorrowedInputs& borrowed,
+Result<void> Engine::add_carried(BorrowedMemory& borrowed,
                                  CarriedValue& value,
                                  size_t index,
                                  const Bytes& given,

@@ -72,13 +72,21 @@ public:
         bool carried = false;  // over to the next run: there is no data
     };
     using Receiver = std::function<Result<void>(const Output&)>;
+    // Memory of the caller for an output; may be missing.
+    struct Room {
+        void* data = nullptr;
+        size_t bytes = 0;
+    };
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
     // order of the graph. It requires an earlier run with the same types and shapes, apart from
     // growing extents (growing.h), in this engine or in another one that shares its code, only
     // compiled steps, and updates of variables with known extents. Otherwise, or if a step fails or
     // is stopped, it returns false, and `run` does or explains it. An input that a carried value
-    // replaces needs no bytes.
-    Result<bool> run_directly(std::span<const Bytes> inputs, const Receiver& receive);
+    // replaces needs no bytes. Kernels write an output into its room where they can: its bytes are
+    // there then. A run that fails may leave parts of results in the rooms.
+    Result<bool> run_directly(std::span<const Bytes> inputs,
+                              const Receiver& receive,
+                              std::span<const Room> rooms = {});
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
@@ -119,12 +127,13 @@ public:
 
 private:
     struct Loaded;  // the memory and the steps of this engine, for one set of extents
-    class BorrowedInputs;
+    class BorrowedMemory;
     // An input or output of runs from bytes to bytes.
     struct DirectTensor {
         ir::TensorId id;
         tensor::DType dtype{};
         const loop::BufferView* place = nullptr;  // missing: it has run-time extents
+        bool movable = false;                     // an output that the caller's memory can hold
     };
 
     Engine(interpret::State& state, EngineOptions options, std::shared_ptr<SharedCode> shared);
@@ -176,7 +185,8 @@ private:
     std::vector<Bytes> with_carried(std::span<const Bytes> inputs);
     static bool in_place(const Loaded& loaded, const CarriedValue& value);
     static Output direct_output(Loaded& loaded, size_t index);
-    Result<void> add_carried(BorrowedInputs& borrowed,
+    void use_rooms(BorrowedMemory& borrowed, std::span<const Room> rooms);
+    Result<void> add_carried(BorrowedMemory& borrowed,
                              CarriedValue& value,
                              size_t index,  // of the input
                              const Bytes& given,

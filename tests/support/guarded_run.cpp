@@ -26,13 +26,38 @@ public:
     GuardedCopy(const GuardedCopy&) = delete;
     ~GuardedCopy() { ::munmap(pages_, size_); }
 
-    const void* data() const { return data_; }
+    void* data() const { return data_; }
 
 private:
     size_t size_;
     std::byte* pages_;
     std::byte* data_;
 };
+
+}  // namespace
+
+namespace {
+
+// Memory for the outputs whose extents are known, directly before inaccessible pages.
+std::vector<std::unique_ptr<GuardedCopy>> rooms_for(const ir::Program& program,
+                                                    std::vector<engine::Engine::Room>& rooms) {
+    std::vector<std::unique_ptr<GuardedCopy>> memory;
+    for (const ir::Port& port : program.graphs[program.main].outputs) {
+        for (const ir::TensorId id : port.operand.items) {
+            const ir::Tensor& tensor = program.tensors[id];
+            int64_t bytes = tensor::dtype_size(tensor.dtype);
+            for (const ir::SymId extent : tensor.shape) {
+                bytes *= program.symbols.as_int(extent).value_or(0);
+            }
+            rooms.emplace_back();
+            if (bytes == 0 || tensor.dtype == tensor::DType::Str) continue;
+            const std::vector<std::byte> junk(static_cast<size_t>(bytes), std::byte{0xa5});
+            memory.push_back(std::make_unique<GuardedCopy>(junk));
+            rooms.back() = {memory.back()->data(), junk.size()};
+        }
+    }
+    return memory;
+}
 
 }  // namespace
 
@@ -63,7 +88,9 @@ std::optional<interpret::NamedArrays> run_guarded(const interpret::State& state,
         received.push_back(std::move(made));
         return {};
     };
-    const auto done = engine.run_directly(given, receive);
+    std::vector<engine::Engine::Room> rooms;
+    const auto memory = rooms_for(program, rooms);
+    const auto done = engine.run_directly(given, receive, rooms);
     if (!done || !*done) return std::nullopt;
     interpret::NamedArrays outputs;
     size_t next = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/guarded_run.h — runs compiled code on inputs that lie directly before inaccessible
-// memory.
+// tests/support/guarded_run.h — runs compiled code on inputs, and into outputs, that lie directly
+// before inaccessible memory.
 #pragma once
 
 #include <optional>
