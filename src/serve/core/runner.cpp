@@ -261,8 +261,8 @@ Runner::~Runner() {
 }
 
 // Joined works, so many that every lane gets its share.
-std::vector<std::vector<Work*>> Runner::pieces_of(std::span<Work* const> group) const {
-    const size_t lanes = std::max<size_t>(lanes_.size(), 1);
+std::vector<std::vector<Work*>> Runner::pieces_of(std::span<Work* const> group,
+                                                  size_t lanes) const {
     int64_t items = 0;
     const int64_t best = model_.joining().best();
     for (const Work* work : group) items += best > 1 && has_items(*work) ? items_of(*work) : 1;
@@ -284,10 +284,22 @@ std::vector<std::vector<Work*>> Runner::pieces_of(std::span<Work* const> group) 
     return pieces;
 }
 
+void Runner::run_pieces(Lane& lane, const std::vector<std::vector<Work*>>& pieces) const {
+    for (const auto& piece : pieces) {
+        lane.run_joined(piece);
+        for (Work* work : piece) callbacks_->done(*work);
+    }
+}
+
 void Runner::take_pieces(Lane& lane) {
     for (size_t i = next_.fetch_add(1); i < pieces_.size(); i = next_.fetch_add(1)) {
-        lane.run_joined(pieces_[i]);
-        for (Work* work : pieces_[i]) (*done_)(*work);
+        run_pieces(lane, {pieces_[i]});
+    }
+    const auto most = static_cast<size_t>(std::max<int64_t>(model_.joining().best(), 1));
+    while (true) {
+        const std::vector<Work*> more = callbacks_->more(most);
+        if (more.empty()) return;
+        run_pieces(lane, pieces_of(more, 1));
     }
 }
 
@@ -305,20 +317,14 @@ void Runner::help(size_t lane) {
     }
 }
 
-void Runner::run(std::span<Work* const> group, const std::function<void(Work&)>& done) {
-    auto pieces = pieces_of(group);
-    if (lanes_.empty() || (pieces.size() == 1 && wide_)) {
-        for (const auto& piece : pieces) {
-            wide_->run_joined(piece);
-            for (Work* work : piece) done(*work);
-        }
-        return;
-    }
+void Runner::run(std::span<Work* const> group, const Callbacks& callbacks) {
+    auto pieces = pieces_of(group, std::max<size_t>(lanes_.size(), 1));
+    callbacks_ = &callbacks;
+    if (lanes_.empty() || (pieces.size() == 1 && wide_)) return run_pieces(*wide_, pieces);
     {
         const std::lock_guard lock(mutex_);
         pieces_ = std::move(pieces);
         next_ = 0;
-        done_ = &done;
         busy_ = helpers_.size();
         ++round_;
     }

@@ -20,6 +20,7 @@ struct Work {
     Clock::time_point deadline = Clock::time_point::max();
     StopHandle stop;
     lemma_stop* shared_stop = nullptr;  // of somebody else, instead of `stop`
+    void* owner = nullptr;              // for the caller of `Runner::run`
 
     std::vector<TensorValue> outputs;
     std::optional<Failure> failure;
@@ -50,7 +51,7 @@ private:
 
 // Executes one group at a time. A group of one uses a session with all threads; the works of a
 // larger group run beside each other in sessions with one thread each, which keeps every processor
-// busy from the first operation to the last.
+// busy from the first operation to the last. Works that come in the meantime join the group.
 class Runner {
 public:
     static Answer<std::unique_ptr<Runner>> create(const ServedModel& model,
@@ -58,12 +59,19 @@ public:
                                                   bool groups);
     ~Runner();
 
-    // Calls `done` for each work as soon as it is finished, from any thread.
-    void run(std::span<Work* const> group, const std::function<void(Work&)>& done);
+    // Calls `done` for each work as soon as it is finished, from any thread. A lane without work
+    // asks for at most so many further ones instead of waiting for the other lanes; `run` ends when
+    // there are none.
+    struct Callbacks {
+        std::function<void(Work&)> done;
+        std::function<std::vector<Work*>(size_t)> more;
+    };
+    void run(std::span<Work* const> group, const Callbacks& callbacks);
 
 private:
     explicit Runner(const ServedModel& model) : model_(model) {}
-    std::vector<std::vector<Work*>> pieces_of(std::span<Work* const> group) const;
+    std::vector<std::vector<Work*>> pieces_of(std::span<Work* const> group, size_t lanes) const;
+    void run_pieces(Lane& lane, const std::vector<std::vector<Work*>>& pieces) const;
     void help(size_t lane);
     void take_pieces(Lane& lane);
 
@@ -80,7 +88,7 @@ private:
     bool stop_ = false;
     std::vector<std::vector<Work*>> pieces_;
     std::atomic<size_t> next_ = 0;
-    const std::function<void(Work&)>* done_ = nullptr;
+    const Callbacks* callbacks_ = nullptr;
 };
 
 // Which of these batch sizes give the same bits as single runs and take less time for each item.

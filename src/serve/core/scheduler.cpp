@@ -15,7 +15,7 @@ struct Scheduler::Job {
     Clock::time_point arrived = Clock::now();
     Clock::time_point started;
     std::list<std::shared_ptr<Job>>::iterator place;  // in running_
-    bool runs = false;
+    int64_t batch = 1;                                // requests that began with it
 };
 
 Scheduler::Scheduler(const ServedModel& model,
@@ -136,9 +136,28 @@ bool Scheduler::idle() {
     return waiting_.empty() && running_.empty();
 }
 
+// Takes waiting jobs, which then run. The caller holds the lock.
+std::vector<Work*> Scheduler::take(size_t most) {
+    const size_t count = stop_ ? 0 : std::min(most, waiting_.size());
+    std::vector<Work*> works;
+    for (size_t i = 0; i < count; ++i) {
+        const auto place = running_.insert(running_.end(), std::move(waiting_.front()));
+        waiting_.pop_front();
+        Job& job = **place;
+        job.place = place;
+        job.started = Clock::now();
+        job.batch = static_cast<int64_t>(count);
+        job.work.owner = &job;
+        works.push_back(&job.work);
+    }
+    metrics_.waiting -= static_cast<int64_t>(count);
+    metrics_.running += static_cast<int64_t>(count);
+    return works;
+}
+
 // Empty when the scheduler stops. A group is complete when it has `max_batch` requests, or when
 // its first one has waited for the delay.
-std::vector<std::shared_ptr<Scheduler::Job>> Scheduler::next_group() {
+std::vector<Work*> Scheduler::next_group() {
     std::unique_lock lock(mutex_);
     const auto most = static_cast<size_t>(options_.max_batch);
     filled_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
@@ -151,47 +170,39 @@ std::vector<std::shared_ptr<Scheduler::Job>> Scheduler::next_group() {
         const Clock::time_point end = waiting_.front()->arrived + options_.batch_delay;
         if (filled_.wait_until(lock, end) == std::cv_status::timeout && !waiting_.empty()) break;
     }
-    std::vector<std::shared_ptr<Job>> group;
-    while (!stop_ && !waiting_.empty() && group.size() < most) {
-        group.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
-        Job& job = *group.back();
-        job.started = Clock::now();
-        job.place = running_.insert(running_.end(), group.back());
-        job.runs = true;
-    }
+    auto group = take(most);
     if (!waiting_.empty()) filled_.notify_one();  // another worker may have slept through it
-    metrics_.waiting -= static_cast<int64_t>(group.size());
-    metrics_.running += static_cast<int64_t>(group.size());
     return group;
 }
 
+// For a lane that is free while others of its group still run.
+std::vector<Work*> Scheduler::take_more(size_t most) {
+    const std::lock_guard lock(mutex_);
+    return take(std::min(most, static_cast<size_t>(options_.max_batch)));
+}
+
 void Scheduler::work(Runner& runner) {
+    const auto begin = [this](std::vector<Work*> works) {
+        if (!works.empty()) metrics_.batch_size.add(static_cast<double>(works.size()));
+        return works;
+    };
+    const Runner::Callbacks callbacks = {
+        .done = [this](Work& work) { finish(*static_cast<Job*>(work.owner)); },
+        .more = [&](size_t most) { return begin(take_more(most)); },
+    };
     while (true) {
-        auto group = next_group();
-        if (group.empty()) {
-            const std::lock_guard lock(mutex_);
-            if (stop_) return;
+        const auto group = begin(next_group());
+        if (!group.empty()) {
+            runner.run(group, callbacks);
             continue;
         }
-        std::vector<Work*> works;
-        std::vector<std::pair<const Work*, Job*>> jobs;
-        const auto batch = static_cast<int64_t>(group.size());
-        metrics_.batch_size.add(static_cast<double>(batch));
-        for (const auto& job : group) {
-            works.push_back(&job->work);
-            jobs.emplace_back(&job->work, job.get());
-        }
-        runner.run(works, [&](Work& work) {
-            for (const auto& [one, job] : jobs) {
-                if (one == &work) finish(*job, batch);
-            }
-        });
+        const std::lock_guard lock(mutex_);
+        if (stop_) return;
     }
 }
 
 // Called once for each job that ran.
-void Scheduler::finish(Job& job, int64_t batch) {
+void Scheduler::finish(Job& job) {
     std::shared_ptr<Job> self;
     {
         const std::lock_guard lock(mutex_);
@@ -202,7 +213,7 @@ void Scheduler::finish(Job& job, int64_t batch) {
     Timing timing;
     timing.queue = std::chrono::duration<double>(job.started - job.arrived).count();
     timing.compute = job.work.seconds;
-    timing.batch = batch;
+    timing.batch = job.batch;
     metrics_.queue_seconds.add(timing.queue);
     metrics_.compute_seconds.add(timing.compute);
     if (job.work.failure) return answer(job, std::unexpected(*job.work.failure));

@@ -50,8 +50,10 @@ public:
 private:
     Scheduler(const ServedModel& model, const SchedulerOptions& options, ModelMetrics& metrics);
     void work(Runner& runner);
-    std::vector<std::shared_ptr<Job>> next_group();
-    void finish(Job& job, int64_t batch);
+    std::vector<Work*> next_group();
+    std::vector<Work*> take(size_t most);
+    std::vector<Work*> take_more(size_t most);
+    void finish(Job& job);
     void answer(Job& job, Answer<InferResponse> response);
     std::vector<std::shared_ptr<Job>> take_lost(Clock::time_point now);
 

@@ -177,6 +177,36 @@ TEST(Runner, JoinedWorksGetTheirOwnItems) {
     }
 }
 
+// Lanes that are free take works that came after the group began.
+TEST(Runner, FreeLanesTakeMoreWorks) {
+    const Loaded model(kDouble);
+    auto runner = Runner::create(*model, 2, true);
+    ASSERT_TRUE(runner);
+    constexpr size_t kWorks = 9, kFirst = 2;
+    std::vector<InferRequest> requests;
+    std::vector<Work> works(kWorks);
+    for (size_t i = 0; i < kWorks; ++i) {
+        requests.push_back(request_of(std::vector<float>(3, static_cast<float>(i)), {1, 3}));
+    }
+    for (size_t i = 0; i < kWorks; ++i) works[i].inputs = {&requests[i].inputs[0]};
+    std::atomic<size_t> next = kFirst, finished = 0;
+    const Runner::Callbacks callbacks = {
+        .done = [&](Work&) { ++finished; },
+        .more =
+            [&](size_t most) {
+                EXPECT_GE(most, 1U);
+                const size_t index = next.fetch_add(1);
+                return index < kWorks ? std::vector{&works[index]} : std::vector<Work*>();
+            },
+    };
+    (*runner)->run(std::vector{&works[0], &works[1]}, callbacks);
+    EXPECT_EQ(finished, kWorks);
+    for (size_t i = 0; i < kWorks; ++i) {
+        ASSERT_FALSE(works[i].failure);
+        EXPECT_EQ(numbers(works[i].outputs[0]), std::vector<float>(3, 2 * static_cast<float>(i)));
+    }
+}
+
 TEST(Scheduler, RefusesWhatDoesNotFitTheModel) {
     const Loaded model(kDouble);
     ModelMetrics metrics;

@@ -305,7 +305,7 @@ std::string Server::metrics_text() const {
            family("lemma_model_ready", "gauge", "1 if the model is loaded.", ready) +
            family("lemma_queue_seconds", "histogram", "Time in the queue.", queue) +
            family("lemma_compute_seconds", "histogram", "Time of the run.", compute) +
-           family("lemma_batch_size", "histogram", "Requests that ran together.", batches);
+           family("lemma_batch_size", "histogram", "Requests that began together.", batches);
 }
 
 void Server::record(const AccessRecord& record) {

@@ -100,7 +100,7 @@ struct InferRequest {
 struct Timing {
     double queue = 0;    // seconds
     double compute = 0;  // seconds
-    int64_t batch = 0;   // requests that ran together; 0: it did not run
+    int64_t batch = 0;   // requests that began together; 0: it did not run
 };
 
 struct InferResponse {
