@@ -14,7 +14,8 @@ there in order. The words behind the language of a fence say what a snippet is:
   ```sknd values            lines `expression  # value`; lines `name = expression` and blocks come
                             before the expressions that use them
   ```sknd fails             `lemma check` refuses it; a fence `text` behind it shows what
-                            `lemma check --brief` prints, or `file=` and a console show it
+                            `lemma check --brief` prints, `text full` all of it; or `file=` and a
+                            console show it
   ```json file=x.json       any other file that commands read
   ```console                commands behind `$ `, each followed by its output; `fails`: the last one
                             has an exit status other than 0; `numbers=any`: numbers and units of
@@ -289,9 +290,8 @@ class Page:
                 blocks.append(code)
             elif code.strip():
                 helpers.append(f"value_{at} = {code.strip()};")
-                null = value.strip() == "null"
-                message += f"<{at}>" + (f"{{?value_{at}}}" if null else f"{{value_{at}}}") + f"</{at}>"
-                wanted.append((at, "false" if null else value.strip()))
+                message += f"<{at}>{{value_{at}}}</{at}>"
+                wanted.append((at, value.strip()))
         text = ("operator example {\n" + "\n".join(blocks) + "\n@output { y: real[]; }\n@using {\n"
                 + "\n".join(helpers) + f'\n}}\n@assert {{ false: "{message}"; }}\n}}\n'
                 "graph Example { @output { y: real[]; } @compose { y = example(); } }\n")
@@ -313,9 +313,9 @@ class Page:
         name = snippet.words.get("file") or "main.sknd"
         if not self.write(snippet, name):
             return
-        status, output = self.run(f"lemma check --brief {shlex.quote(name)}")
-        if "graph" not in snippet.text.split():
-            status, output = self.run(f"lemma check --brief --module {shlex.quote(name)}")
+        brief = "" if message is not None and "full" in message.words else "--brief"
+        module = "" if "graph" in snippet.text.split() else "--module"
+        status, output = self.run(f"lemma check {brief} {module} {shlex.quote(name)}")
         if status != 1:
             self.judge(snippet.first - 1, f"`lemma check` ends with {status}, expected 1")
         elif message is not None:
