@@ -126,6 +126,14 @@ class CheckSnippets(unittest.TestCase):
         self.fails(self.fence("console", "lemma list"),
                    "page.md:2: a console begins with `$ ` and a command")
 
+    def test_other_programs_do_not_run(self):
+        for command in ("touch marker", "lemma list && touch marker", "echo | touch marker",
+                        "echo $(touch marker)", "apt install lemma"):
+            self.fails(self.fence("console", f"$ {command}"), f"page.md:3: `{command}` does not run "
+                       "in a test; list it in tools/snippets_not_run.txt")
+        self.assertFalse((self.root / "marker").exists())
+        self.passes(self.fence("console", "$ echo 'a; b' | sed 's/a;/c/'", "c b"), 1)
+
     def test_commands_that_are_listed_do_not_run(self):
         (self.root / "tools").mkdir()
         listed = self.root / "tools/snippets_not_run.txt"
