@@ -34,10 +34,11 @@ MAY_INCLUDE = {
     "convert": f"base diag tensor ir {FRONT_ENDS} model",
     "image": "base tensor",
     "session": "base diag tensor ir interpret loop codegen engine model",
+    "view": "base diag tensor ir sknd interpret loop codegen engine show ops model session",
     "compile": "base diag tensor ir interpret loop codegen engine emit model session",
     "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
-    "driver": f"base diag tensor ir {FRONT_ENDS} show ops interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
@@ -50,6 +51,7 @@ ROOMS = {
     "loop": ["ir", "stage", "schedule", "passes", "plan"],
     "emit": [".", "certified", "fast"],
     "serve": [".", "core", "net"],
+    "view": [".", "net"],
 }
 
 MAX_FILES = 40  # files directly in one folder

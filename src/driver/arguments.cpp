@@ -289,6 +289,15 @@ void Arguments::seed(const std::string& name,
     add(name, "[=SEED]", text);
 }
 
+void Arguments::optional_text(const std::string& name,
+                              std::string& value,
+                              const std::string& placeholder,
+                              const std::string& text) {
+    // As for seeds; CLI11 passes `true` (kGiven) for a bare flag.
+    app_.add_flag(name, value, text);
+    add(name, "[=" + placeholder + "]", text);
+}
+
 void Arguments::flag(const std::string& names, bool& value, const std::string& text) {
     app_.add_flag(names, value, text);
     add(names, "", text);

@@ -79,6 +79,12 @@ public:
                const std::string& text);
     // `--random-inputs`, or with a seed `--random-inputs=7`; the default seed is 1.
     void seed(const std::string& name, std::optional<uint64_t>& value, const std::string& text);
+    // `--times`, or with a value `--times=FILE`; without one it is kGiven.
+    static constexpr const char* kGiven = "true";
+    void optional_text(const std::string& name,
+                       std::string& value,
+                       const std::string& placeholder,
+                       const std::string& text);
     void flag(const std::string& names, bool& value, const std::string& text);
     template <class T>
     void number(const std::string& name, T& value, NumberRange range, const std::string& text) {

@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;  // keeps the order of the fields
 
 class JsonWriter {
 public:
-    JsonWriter(const ir::Program& program, Level level, const Origin& origin)
-        : program_(program), level_(level), origin_(origin), costs_(program) {}
+    JsonWriter(const ir::Program& program, Level level, const Origin& origin, const AddFields& add)
+        : program_(program), level_(level), origin_(origin), add_(add), costs_(program) {}
 
     Json document();
 
@@ -44,6 +44,7 @@ private:
     const ir::Program& program_;
     Level level_;
     const Origin& origin_;
+    const AddFields& add_;
     CostModel costs_;
 };
 
@@ -218,6 +219,7 @@ Json JsonWriter::operation(ir::OpId id) {
     }
     set_amounts(json, amounts);
     if (!op.assertions.empty()) json["assertions"] = assertions(op.assertions);
+    if (add_) add_(id, json);
     if (op.kind == ir::OperationKind::Control) json["bodies"] = bodies_json(op);
     if (op.compound()) json["parts"] = operations(op.parts);
     return json;
@@ -282,8 +284,15 @@ Json JsonWriter::document() {
 
 }  // namespace
 
+Json graph_json(const ir::Program& program,
+                Level level,
+                const Origin& origin,
+                const AddFields& add) {
+    return JsonWriter(program, level, origin, add).document();
+}
+
 std::string show_json(const ir::Program& program, Level level, const Origin& origin) {
-    return diag::json_text(JsonWriter(program, level, origin).document());
+    return diag::json_text(graph_json(program, level, origin));
 }
 
 }  // namespace lemma::show

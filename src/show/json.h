@@ -3,6 +3,8 @@
 // docs/graph-json.md describes it.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +25,14 @@ struct Origin {
     std::vector<std::string> deciding;  // inputs whose values the program was made for
 };
 
+// Adds fields to an operation of the document, before those of its parts and bodies.
+using AddFields = std::function<void(ir::OpId, nlohmann::ordered_json&)>;
+
 // Level::Primitive gives the leaves, without parts.
+nlohmann::ordered_json graph_json(const ir::Program& program,
+                                  Level level,
+                                  const Origin& origin,
+                                  const AddFields& add = {});
 std::string show_json(const ir::Program& program, Level level, const Origin& origin);
 
 }  // namespace lemma::show

@@ -93,7 +93,7 @@ void ProgramPrinter::print_symbol(SymId id) {
 
 void ProgramPrinter::count_uses() {
     for_each_root([&](SymId id) { scope_.use(id); });
-    const FormulaPrinter formulas(program_, layout_, scope_, words_);
+    const FormulaPrinter formulas(program_, handles(), scope_, words_);
     for (const Operation& op : program_.operations)
         for (const Formula& formula : op.formulas) formulas.count(formula);
     scope_.choose_lets();
@@ -168,7 +168,7 @@ void ProgramPrinter::print_operation(OpId id, int depth) {
 
 void ProgramPrinter::print_body(const Operation& op, int depth) {
     print_assertions(op.assertions);
-    const FormulaPrinter formulas(program_, layout_, scope_, words_);
+    const FormulaPrinter formulas(program_, handles(), scope_, words_);
     for (const Formula& formula : op.formulas)
         for (const std::string& text : formulas.lines(formula)) line(text);
     for (const OpId part : op.parts) print_operation(part, depth);

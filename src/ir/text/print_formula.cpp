@@ -93,7 +93,7 @@ FormulaPrinter::Text FormulaPrinter::begin(const Formula& formula) const {
         text.scope.add_symbol(bound.index, text.words.choose(name, "i"));
     }
     for (const Access& access : formula.accesses)
-        text.scope.add_access(access, layout_.handle(access.tensor));
+        text.scope.add_access(access, handle_(access.tensor));
     return text;
 }
 
@@ -181,7 +181,7 @@ std::string FormulaPrinter::statement(const Formula& formula, ExprScope& scope) 
     }
     for (const Write& write : formula.writes) {
         if (!targets.empty()) targets += ", ";
-        targets += layout_.handle(write.tensor) + scope.indices_text(write.indices);
+        targets += handle_(write.tensor) + scope.indices_text(write.indices);
     }
     return fmt::format("{} {} {}", targets, formula_op_text(formula.op), values);
 }

@@ -2,13 +2,14 @@
 // ir/text/print_formula.h — formulas as index algebra.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "ir/program/program.h"
 #include "ir/text/print_expr.h"
-#include "ir/text/print_layout.h"
 
 namespace lemma::ir {
 
@@ -31,11 +32,13 @@ private:
 
 class FormulaPrinter {
 public:
+    // The text of a tensor: `%x`.
+    using Handle = std::function<std::string(TensorId)>;
     FormulaPrinter(const Program& program,
-                   const PrintLayout& layout,
+                   Handle handle,
                    ExprScope& scope,
                    const WordChooser& words)
-        : program_(program), layout_(layout), scope_(scope), words_(words) {}
+        : program_(program), handle_(std::move(handle)), scope_(scope), words_(words) {}
 
     // Counts the uses of expressions that the formula shares with the program.
     void count(const Formula& formula) const;
@@ -62,7 +65,7 @@ private:
     bool needs_lets(const Formula& formula) const;
 
     const Program& program_;
-    const PrintLayout& layout_;
+    Handle handle_;
     ExprScope& scope_;
     const WordChooser& words_;
 };

@@ -25,6 +25,9 @@ private:
     void line(std::string_view text);
     void blank() { blank_ = true; }  // an empty line before the next one
 
+    FormulaPrinter::Handle handles() const {
+        return [this](TensorId id) { return layout_.handle(id); };
+    }
     void print_symbols();
     void print_symbol(SymId id);
     void count_uses();
