@@ -18,6 +18,10 @@ if(TARGET lemma_serve)
   add_dependencies(product lemma_serve)
   install(TARGETS lemma_serve LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT serve)
 endif()
+if(TARGET lemma_view_part)
+  add_dependencies(product lemma_view_part)
+  install(TARGETS lemma_view_part LIBRARY DESTINATION ${LEMMA_PARTS_DIR} COMPONENT program)
+endif()
 
 # ---- For programs that use the library -----------------------------------------------------------
 

@@ -31,7 +31,7 @@ elseif(LEMMA_VIEWER)
     DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/cmake/build_viewer.cmake
     VERBATIM COMMENT "Building the page of `lemma view`")
 else()
-  message(STATUS "no page for `lemma view`: npm was not found, or LEMMA_VIEWER is off")
+  message(STATUS "no page for `lemma view`: LEMMA_VIEWER is off, or npm and viewer/ were not found")
 endif()
 add_custom_command(
   OUTPUT ${embedded}
@@ -39,3 +39,21 @@ add_custom_command(
   DEPENDS ${page} ${CMAKE_SOURCE_DIR}/tools/embed_viewer.py
   VERBATIM COMMENT "Embedding the page of `lemma view`")
 target_sources(lemma_view PRIVATE ${embedded})
+
+# The server of the page, in a part of its own that the program loads (src/driver/commands/view.cpp).
+# Builds with sanitizers have the rest alone.
+find_library(LEMMA_MICROHTTPD microhttpd)
+find_path(LEMMA_MICROHTTPD_INCLUDE microhttpd.h)
+if(LEMMA_SHARED AND LEMMA_MICROHTTPD AND LEMMA_MICROHTTPD_INCLUDE)
+  add_library(lemma_view_part MODULE src/view/net/library.cpp src/view/net/server.cpp
+              src/base/part_version.cpp src/driver/fmt.cpp)
+  target_include_directories(lemma_view_part PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(lemma_view_part SYSTEM PRIVATE ${LEMMA_MICROHTTPD_INCLUDE})
+  target_compile_options(lemma_view_part PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(lemma_view_part PRIVATE ${LEMMA_MICROHTTPD} lemma_base lemma_options)
+  target_link_options(lemma_view_part PRIVATE -Wl,--as-needed -Wl,--no-undefined
+                      -Wl,--exclude-libs,ALL)
+  set_target_properties(lemma_view_part PROPERTIES PREFIX "" OUTPUT_NAME lemma_view)
+elseif(LEMMA_SHARED)
+  message(STATUS "no libmicrohttpd: `lemma view` writes pages (--html) but does not serve them")
+endif()

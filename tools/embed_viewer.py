@@ -3,8 +3,6 @@
 """Writes the page of the viewer as one C++ source: what view/page.h declares. Without a page, Lemma is
 built without the viewer."""
 import argparse
-import base64
-import hashlib
 import pathlib
 import re
 
@@ -22,14 +20,10 @@ def literal(data: bytes) -> str:
     return "\n".join(lines) or '    ""'
 
 
-def script_hashes(page: bytes) -> str:
-    """The sources of a Content-Security-Policy for the scripts inside the page."""
-    hashes = []
-    for attributes, text in re.findall(rb"<script([^>]*)>(.*?)</script>", page, re.DOTALL):
-        if b"application/json" not in attributes:
-            digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
-            hashes.append(f"'sha256-{digest}'")
-    return " ".join(hashes)
+def policy_of(page: bytes) -> bytes:
+    """The Content-Security-Policy that the page states for itself."""
+    found = re.search(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    return found[1] if found else b"default-src 'none'"
 
 
 def main() -> None:
@@ -41,8 +35,8 @@ def main() -> None:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(
         '#include "view/page.h"\n\nnamespace lemma::view {\n\n'
-        f"const std::string_view kViewerPage = {{\n{literal(page)},\n    {len(page)}}};\n"
-        f"const std::string_view kViewerScripts = {{\n{literal(script_hashes(page).encode())}}};\n\n"
+        f"const std::string_view kViewerPage = {{\n{literal(page)}, {len(page)}}};\n"
+        f"const std::string_view kViewerPolicy = {{\n{literal(policy_of(page))}}};\n\n"
         "}  // namespace lemma::view\n")
 
 

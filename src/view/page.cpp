@@ -28,12 +28,15 @@ std::string escaped(const std::string& json) {
 
 }  // namespace
 
+Result<void> viewer_exists() {
+    if (!kViewerPage.empty()) return {};
+    return std::unexpected(
+        Error{"this build of Lemma has no viewer: build it with `npm` installed and "
+              "`-DLEMMA_VIEWER=ON`; `lemma view --json` prints the document"});
+}
+
 Result<std::string> offline_page(const Json& document) {
-    if (kViewerPage.empty()) {
-        return std::unexpected(
-            Error{"this build of Lemma has no viewer: build it with `npm` installed and "
-                  "`-DLEMMA_VIEWER=ON`; `lemma view --json` prints the document"});
-    }
+    LEMMA_TRY(viewer_exists());
     const std::string block = fmt::format("{}{}{}", kBegin, escaped(compact_text(document)), kEnd);
     std::string page(kViewerPage);
     // In the place that the page keeps for it, or before its first script.
@@ -44,14 +47,6 @@ Result<std::string> offline_page(const Json& document) {
     }
     const size_t script = page.find("<script");
     return page.insert(script == std::string::npos ? page.size() : script, block);
-}
-
-std::string security_policy() {
-    return fmt::format(
-        "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "worker-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'",
-        kViewerScripts.empty() ? "'none'" : kViewerScripts);
 }
 
 }  // namespace lemma::view

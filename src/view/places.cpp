@@ -125,8 +125,10 @@ Json diagnostics_json(const model::Finding& finding,
                       const ErrorPages& pages) {
     Json list = Json::array();
     if (finding.unusable) list.push_back(failure_json(finding, pages));
-    for (const diag::Diagnostic& item : finding.diag.items())
+    for (const diag::Diagnostic& item : finding.diag.items()) {
+        if (!item.code.empty()) continue;  // a verdict of a profile
         list.push_back(diagnostic_json(finding.sources, item, places, pages));
+    }
     for (const diag::Note& remark : finding.remarks) {
         Json json = {{"severity", "note"},
                      {"kind", ""},
