@@ -33,6 +33,10 @@ elseif(LEMMA_VIEWER)
 else()
   message(STATUS "no page for `lemma view`: LEMMA_VIEWER is off, or npm and viewer/ were not found")
 endif()
+set(LEMMA_HAS_VIEWER FALSE)
+if(page)
+  set(LEMMA_HAS_VIEWER TRUE)
+endif()
 add_custom_command(
   OUTPUT ${embedded}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_viewer.py --output ${embedded} ${page}

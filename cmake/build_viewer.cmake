@@ -11,7 +11,11 @@ if(EXISTS ${stamp})
 endif()
 if(NOT fetched STREQUAL packages)
   execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${COPY}
-                  COMMAND_ERROR_IS_FATAL ANY)
+                  RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "npm could not fetch the packages of viewer/; -DLEMMA_VIEWER=OFF builds Lemma "
+                        "without the page, -DLEMMA_VIEWER_PAGE=FILE with one that was built before")
+  endif()
   file(WRITE ${stamp} ${packages})
 endif()
 execute_process(COMMAND ${NODE} build.mjs --out ${COPY}/dist WORKING_DIRECTORY ${COPY}

@@ -117,6 +117,8 @@ public:
     // The threads that may work: not more than there are processors.
     int used_threads() const;
     const loop::Plan& plan() const;
+    // The same plan with the loops of its kernels, which are freed after compiling.
+    loop::Plan plan_again() const;
     // The plan's step for each step of a run.
     const std::vector<size_t>& plan_steps() const;
     const codegen::CompilerStats& compiler_stats() const { return shared_->stats(); }
@@ -146,6 +148,7 @@ private:
     Result<void> check_extents();
     bool has_own_weights() const;
     Result<std::shared_ptr<Code>> make_code();
+    loop::PlanOptions plan_options() const;
     Result<void> make_plan(Code& code);
     bool find_plan(Code& code, const std::string& source);
     Result<void> allocate_constants(Code& code) const;

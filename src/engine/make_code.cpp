@@ -77,26 +77,34 @@ bool Engine::find_plan(Code& code, const std::string& source) {
     return true;
 }
 
-// The plan with machine code for its kernels.
-Result<void> Engine::make_plan(Code& code) {
+loop::PlanOptions Engine::plan_options() const {
     std::vector<loop::CarriedPair> carried;
     for (const CarriedValue& value : carried_) {
         if (carrying_ && value.grows()) carried.push_back(value.pair());
     }
-    Stopwatch watch;
     loop::Target target = shared_->target();
     target.threads = options_.threads;
-    const loop::PlanOptions options = {.target = target,
-                                       .fuse = options_.fuse,
-                                       .numerics = options_.compiler.numerics,
-                                       .accumulate = options_.run.accumulate,
-                                       .least_steps = options_.least_steps,
-                                       .least_gain = options_.least_gain,
-                                       .window_share = options_.window_share,
-                                       .apart = options_.guarded,
-                                       .carried = carried,
-                                       .log = &shared_->log(),
-                                       .verify = options_.verify};
+    return {.target = target,
+            .fuse = options_.fuse,
+            .numerics = options_.compiler.numerics,
+            .accumulate = options_.run.accumulate,
+            .least_steps = options_.least_steps,
+            .least_gain = options_.least_gain,
+            .window_share = options_.window_share,
+            .apart = options_.guarded,
+            .carried = std::move(carried),
+            .verify = options_.verify};
+}
+
+loop::Plan Engine::plan_again() const {
+    return loop::make_plan(state_.program(), fixed_extents(), plan_options());
+}
+
+// The plan with machine code for its kernels.
+Result<void> Engine::make_plan(Code& code) {
+    Stopwatch watch;
+    loop::PlanOptions options = plan_options();
+    options.log = &shared_->log();
     codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
     const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty();

@@ -131,7 +131,7 @@ OperatorText describe(const Definition& definition,
     return op;
 }
 
-ModuleText describe(const Module& module, const std::string& name, const diag::SourceMap& sources) {
+ModuleText describe(const Module& module, const std::string& name, diag::SourceMap& sources) {
     ModuleText text;
     text.name = name;
     text.file = sources.name(module.file);
@@ -235,12 +235,6 @@ ModuleText describe_text(diag::SourceMap& sources, diag::FileId file, Diagnostic
     // The printer wants a complete tree.
     if (diag.has_errors()) return {};
     return describe(module, "", sources);
-}
-
-ModuleText describe_module(const Module& module,
-                           const std::string& name,
-                           const diag::SourceMap& sources) {
-    return describe(module, name, sources);
 }
 
 std::string call_text(const OperatorText& op, size_t columns) {

@@ -9,10 +9,6 @@
 #include "diag/diagnostic.h"
 #include "diag/source.h"
 
-namespace lemma::sknd {
-struct Module;
-}
-
 namespace lemma::ops {
 
 // A declaration: `padding: optional int..(2 * d)`, or a type with its possible values.
@@ -67,12 +63,6 @@ std::vector<ModuleText> listed_library(const std::vector<std::string>& names, bo
 // The graphs and operators of one text. Its imports are not read. Nothing if the text has syntax
 // errors, which are reported.
 ModuleText describe_text(diag::SourceMap& sources, diag::FileId file, Diagnostics& diag);
-
-// The definitions of a module that was read, under the name that calls have before the dot; empty
-// for the main module.
-ModuleText describe_module(const sknd::Module& module,
-                           const std::string& name,
-                           const diag::SourceMap& sources);
 
 // A call of the operator with outputs on the left and `?` after optional arguments: `output =
 // nn.linear(input, filter, bias?)`. A text longer than `columns` is split into lines.

@@ -66,13 +66,17 @@ Json json_of(const ops::OperatorText& op, bool builtin) {
 
 }  // namespace
 
-Definitions::Definitions(const sknd::Package* package, const diag::SourceMap& sources) {
+Definitions::Definitions(const sknd::Package* package, diag::SourceMap& sources) {
     for (ops::ModuleText& module : ops::standard_library()) add(std::move(module), true);
     if (!package) return;
     for (size_t i = 0; i < package->modules.size(); ++i) {
         const sknd::LoadedModule& module = package->modules[i];
-        if (module.standard) continue;
-        add(ops::describe_module(module.module, i == 0 ? "" : module.name, sources), false);
+        if (module.standard || module.files.empty()) continue;
+        // Comments are not part of the package, so the text is read again.
+        Diagnostics ignored;
+        ops::ModuleText text = ops::describe_text(sources, module.files[0], ignored);
+        for (ops::OperatorText& op : text.operators) op.module = i == 0 ? "" : module.name;
+        add(std::move(text), false);
     }
 }
 

@@ -18,7 +18,7 @@ namespace lemma::view {
 class Definitions {
 public:
     // `package` may be missing: then only standard operators are known.
-    Definitions(const sknd::Package* package, const diag::SourceMap& sources);
+    Definitions(const sknd::Package* package, diag::SourceMap& sources);
 
     const ops::OperatorText* find(const std::string& op) const;
     // The names of attributes that have their default value.

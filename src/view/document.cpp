@@ -192,8 +192,10 @@ ViewedModel view_model(const ViewOptions& options) {
     // A check finds more; of a model that it cannot read, loading says why.
     const bool better = checked.finding && !checked.finding->unusable;
     if (better) checked.finding->unusable = viewed.finding.unusable;
-    document["diagnostics"] =
-        diagnostics_json(better ? *checked.finding : viewed.finding, places, options.pages);
+    // It does not know the inputs that decide shapes.
+    const bool decided = viewed.loaded && !viewed.loaded->deciding.empty();
+    document["diagnostics"] = diagnostics_json(
+        better && !decided ? *checked.finding : viewed.finding, places, options.pages);
     if (better && !checked.finding->conformity.empty())
         document["profile"] = profile_json(checked.finding->conformity, places);
     document["sources"] = sources_json(viewed.finding.sources);

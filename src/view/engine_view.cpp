@@ -204,6 +204,7 @@ Json kernels_json(const ir::Program& program,
                   const engine::Engine& engine,
                   std::optional<uint32_t> operation) {
     const loop::Plan& plan = engine.plan();
+    const loop::Plan loops = engine.plan_again();
     const ProgramIndex index(program);
     Json kernels = Json::array();
     size_t bytes = 0;
@@ -218,8 +219,10 @@ Json kernels_json(const ir::Program& program,
         Json kernel = {{"operations", ids_json(group)}, {"name", name_of(program, step)}};
         if (const loop::ScheduledKernel* const made = step.kernel()) {
             kernel["schedule"] = made->schedule;
-            if (bytes < kMostAllLoopsBytes) {
-                std::string text = diag::shortened(loop::print(made->function), kMostLoopsBytes);
+            const loop::ScheduledKernel* const full =
+                number < loops.steps.size() ? loops.steps[number].kernel() : nullptr;
+            if (full && bytes < kMostAllLoopsBytes) {
+                std::string text = diag::shortened(loop::print(full->function), kMostLoopsBytes);
                 bytes += text.size();
                 kernel["loops"] = std::move(text);
             }

@@ -35,18 +35,19 @@ Result<void> viewer_exists() {
               "`-DLEMMA_VIEWER=ON`; `lemma view --json` prints the document"});
 }
 
-Result<std::string> offline_page(const Json& document) {
-    LEMMA_TRY(viewer_exists());
+std::string page_with(std::string page, const Json& document) {
     const std::string block = fmt::format("{}{}{}", kBegin, escaped(compact_text(document)), kEnd);
-    std::string page(kViewerPage);
     // In the place that the page keeps for it, or before its first script.
     const size_t place = page.find(kBegin);
-    if (place != std::string::npos) {
-        const size_t end = page.find(kEnd, place) + kEnd.size();
-        return page.replace(place, end - place, block);
-    }
+    const size_t end = place == std::string::npos ? place : page.find(kEnd, place);
+    if (end != std::string::npos) return page.replace(place, end + kEnd.size() - place, block);
     const size_t script = page.find("<script");
     return page.insert(script == std::string::npos ? page.size() : script, block);
+}
+
+Result<std::string> offline_page(const Json& document) {
+    LEMMA_TRY(viewer_exists());
+    return page_with(std::string(kViewerPage), document);
 }
 
 }  // namespace lemma::view

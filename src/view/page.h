@@ -23,4 +23,7 @@ Result<void> viewer_exists();
 // markup: `<` is written as an escape. An error if Lemma was built without the page.
 Result<std::string> offline_page(const Json& document);
 
+// The same with any page that has room for the document.
+std::string page_with(std::string page, const Json& document);
+
 }  // namespace lemma::view

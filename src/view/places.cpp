@@ -21,26 +21,30 @@ void OperationPlaces::add(const ir::Program& program,
             add(program, sources, program.graphs[body.graph].operations);
         if (!op.span.valid()) continue;
         const std::string& file = sources.name(op.span.file);
+        const diag::LineColumn place = sources.place(op.span.file, op.span.begin);
         if (sources.is_binary(op.span.file)) {
-            const diag::LineColumn place = sources.place(op.span.file, op.span.begin);
             paths_.emplace(sources.line(op.span.file, place.line), id.value);
         } else {
-            texts_[file].push_back({op.span.begin, op.span.end, id.value});
+            texts_[file].push_back({op.span.begin, op.span.end, place.line, id.value});
         }
     }
 }
 
-Json OperationPlaces::at(const std::string& file, uint32_t begin, uint32_t end) const {
-    const auto ranges = texts_.find(file);
+Json OperationPlaces::at(const diag::SourceMap& sources, Span span) const {
+    const auto ranges = texts_.find(sources.name(span.file));
     if (ranges == texts_.end()) return nullptr;
+    const uint32_t line = sources.place(span.file, span.begin).line;
     const Range* best = nullptr;
+    const Range* beside = nullptr;  // `y` of `y = nn.relu(x)`
     for (const Range& range : ranges->second) {
         // A diagnostic may be about the whole statement around the call.
-        const bool around = range.begin <= begin && end <= range.end;
-        const bool inside = begin <= range.begin && range.end <= end;
+        const bool around = range.begin <= span.begin && span.end <= range.end;
+        const bool inside = span.begin <= range.begin && range.end <= span.end;
+        if (range.line == line && (!beside || range.begin < beside->begin)) beside = &range;
         if (!around && !inside) continue;
         if (!best || range.end - range.begin < best->end - best->begin) best = &range;
     }
+    if (!best) best = beside;
     return best ? Json(best->id) : Json();
 }
 
@@ -94,10 +98,9 @@ Json diagnostic_json(const diag::SourceMap& sources,
     if (item.span.valid()) {
         json["place"] = place_json(sources, item.span);
         if (!item.path.empty()) json["place"]["path"] = item.path;
-        json["operation"] =
-            sources.is_binary(item.span.file)
-                ? places.at_path(json["place"].value("path", ""))
-                : places.at(sources.name(item.span.file), item.span.begin, item.span.end);
+        json["operation"] = sources.is_binary(item.span.file)
+                                ? places.at_path(json["place"].value("path", ""))
+                                : places.at(sources, item.span);
     } else if (!item.path.empty()) {
         json["place"] = {{"path", item.path}};
         json["operation"] = places.at_path(item.path);

@@ -26,14 +26,15 @@ public:
     // Operations of the main graph and of bodies, but not the parts of compounds.
     OperationPlaces(const ir::Program& program, const diag::SourceMap& sources);
 
-    // The id of the smallest operation around the place; null if there is none.
-    Json at(const std::string& file, uint32_t begin, uint32_t end) const;
+    // The id of the smallest operation around the place, else of the first one in its line; null if
+    // there is none.
+    Json at(const diag::SourceMap& sources, Span span) const;
     // By the path in a binary file: that of the operation, or of a part of it.
     Json at_path(std::string path) const;
 
 private:
     struct Range {
-        uint32_t begin, end, id;
+        uint32_t begin, end, line, id;
     };
     void add(const ir::Program& program,
              const diag::SourceMap& sources,

@@ -248,6 +248,8 @@ Outcome View::run(Terminal terminal, std::istream& input) const {
     // Without any text or graph there is nothing to show.
     if (viewed.finding.unusable && viewed.finding.sources.size() == 0)
         return fail(*viewed.finding.unusable);
+    if (load_.profile.sonnx && viewed.document["model"].value("format", "") != "onnx")
+        return fail(Error{"the profile `sonnx` is for ONNX models"});
     view::WorkbenchOptions bench = workbench_options(options);
     if (!file) return serve(terminal, viewed, std::move(bench));
     show_progress(terminal, bench.session);
