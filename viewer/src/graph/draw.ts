@@ -5,7 +5,7 @@
 import { clean, shapeText } from "../text";
 import type { Graph } from "./items";
 import type { Box, Layout, Route } from "./layout";
-import { fitText, kRowHeight, kRowSize, kTitleHeight, kTitleSize } from "./measure";
+import { fitText, kRowHeight, kRowSize, kTitleHeight, kTitleSize, textWidth } from "./measure";
 import type { Palette } from "./palette";
 import { kHeader } from "./visible";
 
@@ -131,27 +131,26 @@ function isStrong(e: Route["edge"], marks: Marks): boolean {
     return marks.selected >= 0 && (e.from === marks.selected || e.to === marks.selected);
 }
 
+// A shape stands once below the box that makes the tensor, however many read it.
 function drawLabels(c: Context, routes: Route[], view: Window, palette: Palette): void {
     c.font = `9.5px ${kSans}`;
     c.textAlign = "left";
     c.textBaseline = "middle";
     const used = new Set<string>();
     for (const { edge, points: p } of routes) {
-        const end = p.length;
-        const x = p[end - 2];
-        const y = p[end - 1] - 15;
-        // Edges that end in one box start their labels one above the other.
-        const slot = `${Math.round(x / 70)},${Math.round(y / 10)}`;
-        if (used.has(slot) || y < view.top || y > view.bottom) continue;
+        const x = p[0] + 6;
+        const y = p[1] + 10;
+        const slot = `${edge.from} ${edge.tensors[0].name}`;
+        if (used.has(slot) || y < view.top - 10 || y > view.bottom + 10) continue;
         used.add(slot);
         const text = shapeText(edge.tensors[0].shape) + (edge.tensors.length > 1 ? ` +${edge.tensors.length - 1}` : "");
         c.lineWidth = 3;
         c.strokeStyle = palette.ground;
         c.globalAlpha = 0.7;
-        c.strokeText(text, x + 6, y);
+        c.strokeText(text, x, y);
         c.globalAlpha = 1;
         c.fillStyle = palette.dim;
-        c.fillText(text, x + 6, y);
+        c.fillText(text, x, y);
     }
 }
 
@@ -167,13 +166,20 @@ function drawGroup(c: Context, graph: Graph, box: Box, view: Window, palette: Pa
     c.stroke();
     c.setLineDash([]);
     outline(c, box, view, palette, marks, 10);
-    if (view.zoom < kTextZoom * 0.6) return;
+}
+
+// Above the edges, on a patch of the group's colour, so that no line runs through the words.
+function drawGroupTitle(c: Context, graph: Graph, box: Box, palette: Palette): void {
+    const item = graph.items[box.item];
+    const title = fitText(item.title, 11.5, box.width - 36);
+    c.fillStyle = palette.group[Math.min(item.depth, palette.group.length - 1)];
+    c.fillRect(box.x + 6, box.y + 5, Math.min(box.width - 14, textWidth(title, 11.5) * 1.12 + 22), kHeader - 9);
     c.textBaseline = "middle";
     c.textAlign = "left";
     c.font = `600 ${11.5}px ${kSans}`;
     c.fillStyle = item.kind === "op" ? palette.of(item.family).ink : palette.dim;
     chevron(c, box.x + 13, box.y + kHeader / 2, true);
-    c.fillText(fitText(item.title, 11.5, box.width - 36), box.x + 23, box.y + kHeader / 2 + 0.5);
+    c.fillText(title, box.x + 23, box.y + kHeader / 2 + 0.5);
 }
 
 function chevron(c: Context, x: number, y: number, open: boolean): void {
@@ -312,13 +318,15 @@ function drawSpots(c: Context, graph: Graph, boxes: Box[], view: Window, palette
 // Draws in plane coordinates: the caller has set the transformation.
 export function drawLayout(c: Context, graph: Graph, layout: Layout, view: Window, palette: Palette, marks: Marks): void {
     const boxes: Box[] = [];
+    const groups: Box[] = [];
     const far = view.zoom < kCurveZoom;
     for (const box of layout.boxes) {
         if (box.x > view.right || box.x + box.width < view.left || box.y > view.bottom || box.y + box.height < view.top) continue;
+        (box.open ? groups : boxes).push(box);
         if (box.open) drawGroup(c, graph, box, view, palette, marks);
-        else boxes.push(box);
     }
     drawEdges(c, layout, view, palette, marks);
+    if (view.zoom >= kTextZoom * 0.6) for (const box of groups) drawGroupTitle(c, graph, box, palette);
     if (far) drawSpots(c, graph, boxes, view, palette, marks);
     else for (const box of boxes) drawBox(c, graph, box, view, palette, marks);
 }

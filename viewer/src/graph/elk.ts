@@ -24,16 +24,20 @@ function start(): typeof elk {
     return elk;
 }
 
-const kOptions: Record<string, string> = {
-    "elk.algorithm": "layered",
-    "elk.direction": "DOWN",
-    "elk.hierarchyHandling": "INCLUDE_CHILDREN",
-    "elk.edgeRouting": "POLYLINE",
+// Groups do not inherit the distances.
+const kDistances: Record<string, string> = {
     "elk.layered.spacing.nodeNodeBetweenLayers": String(kSpacing.layer),
     "elk.layered.spacing.edgeNodeBetweenLayers": "12",
     "elk.spacing.nodeNode": String(kSpacing.node),
     "elk.spacing.edgeNode": "16",
     "elk.spacing.edgeEdge": "10",
+};
+const kOptions: Record<string, string> = {
+    ...kDistances,
+    "elk.algorithm": "layered",
+    "elk.direction": "DOWN",
+    "elk.hierarchyHandling": "INCLUDE_CHILDREN",
+    "elk.edgeRouting": "POLYLINE",
     "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF",
     "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED",
     "elk.layered.mergeEdges": "false",
@@ -51,6 +55,7 @@ function toElk(request: LayoutRequest): ElkNode {
         if (request.isOpen[n]) {
             node.children = [];
             node.layoutOptions = {
+                ...kDistances,
                 "elk.padding": `[top=${request.header + request.padding / 2},left=${request.padding},bottom=${request.padding},right=${request.padding}]`,
                 "elk.nodeSize.constraints": "MINIMUM_SIZE",
                 "elk.nodeSize.minimum": `(${request.width[n]}, ${request.height[n]})`,

@@ -143,20 +143,21 @@ function insertPoints(graph: FlatGraph, from: Int32Array, to: Int32Array, layer:
 function orderRows(layered: Layered): void {
     const { rows, up, down } = layered;
     const position = new Float32Array(layered.width.length);
+    const key = new Float32Array(layered.width.length);
     rows.forEach((row) => row.forEach((n, i) => (position[n] = i)));
     const sweeps = layered.width.length > 20000 ? 4 : 10;
     for (let sweep = 0; sweep < sweeps; sweep++) {
         const downwards = sweep % 2 === 0;
         for (let r = 0; r < rows.length; r++) {
             const row = rows[downwards ? r : rows.length - 1 - r];
-            const key = new Map<number, number>();
+            if (row.length < 2) continue;
             for (const n of row) {
                 const near = downwards ? up[n] : down[n];
                 let sum = 0;
                 for (const m of near) sum += position[m];
-                key.set(n, near.length ? sum / near.length : position[n]);
+                key[n] = near.length ? sum / near.length : position[n];
             }
-            row.sort((a, b) => key.get(a)! - key.get(b)! || position[a] - position[b]);
+            row.sort((a, b) => key[a] - key[b] || position[a] - position[b]);
             row.forEach((n, i) => (position[n] = i));
         }
     }
@@ -196,17 +197,20 @@ function placeRows(layered: Layered, nodes: number, spacing: Spacing): Float64Ar
         for (const n of row) x[n] -= at / 2;
     });
     const sweeps = width.length > 20000 ? 6 : 12;
+    const none: number[] = [];
     for (let sweep = 0; sweep <= sweeps; sweep++) {
         for (let step = 0; step < rows.length; step++) {
             const r = sweep % 2 === 0 ? step : rows.length - 1 - step;
             const wanted: number[] = [];
             const weight: number[] = [];
             for (const n of rows[r]) {
-                const near = sweep === sweeps ? [...up[n], ...down[n]] : sweep % 2 === 0 ? up[n] : down[n];
+                const [above, below] = [sweep === sweeps || sweep % 2 === 0 ? up[n] : none, sweep === sweeps || sweep % 2 === 1 ? down[n] : none];
+                const count = above.length + below.length;
                 let sum = 0;
-                for (const m of near) sum += x[m];
-                wanted.push(near.length ? sum / near.length : x[n]);
-                weight.push(near.length === 0 ? 0.2 : n >= nodes ? 6 : 1 + near.length);
+                for (const m of above) sum += x[m];
+                for (const m of below) sum += x[m];
+                wanted.push(count ? sum / count : x[n]);
+                weight.push(count === 0 ? 0.2 : n >= nodes ? 6 : 1 + count);
             }
             const placed = spread(wanted, weight, gaps[r]);
             rows[r].forEach((n, i) => (x[n] = placed[i]));

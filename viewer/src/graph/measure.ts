@@ -11,11 +11,17 @@ export const kTitleHeight = 28;
 const kNarrow = new Set("iljtfr.,:;|!'()[]I /");
 const kWide = new Set("mwMW@%—");
 
+const known = new Map<string, number>(); // names repeat, often thousands of times
+
 export function textWidth(text: string, size: number): number {
-    let width = 0;
+    let width = known.get(text);
+    if (width !== undefined) return width * size;
+    width = 0;
     for (const c of text) {
         width += kNarrow.has(c) ? 0.32 : kWide.has(c) ? 0.86 : c >= "A" && c <= "Z" ? 0.66 : c.charCodeAt(0) > 0x2e80 ? 1 : c >= "0" && c <= "9" ? 0.6 : 0.58;
     }
+    if (known.size > 50000) known.clear();
+    known.set(text, width);
     return width * size;
 }
 

@@ -129,15 +129,15 @@ class Drawer {
         const lines = over.map((i) => {
             const range = this.ranges.get(i);
             if (!range) return this.name(String(i));
-            const to = this.upper(range[1]);
-            return this.row(this.element("mn", clean(range[0], 20)), this.sign("≤"), this.name(String(i)), this.sign("<"), to);
+            const to = this.bound(range[1]);
+            return this.row(this.bound(range[0]), this.sign("≤"), this.name(String(i)), this.sign("<"), to);
         });
         const below = lines.length === 1 ? lines[0] : this.element("mtable", ...lines.map((l) => this.element("mtr", this.element("mtd", l))));
         below.setAttribute("class", "below");
         const head = this.element("munder", big, lines.length ? below : this.row());
         return this.brackets(this.row(head, this.tree(t.of, depth + 1, 6)), outer > 5);
     }
-    private upper(text: string): Element {
+    bound(text: string): Element {
         const shown = clean(text, 40);
         return /^\d+$/.test(shown) ? this.element("mn", shown) : this.name(shown);
     }
@@ -184,22 +184,16 @@ export function drawFormula(formula: Formula, maker: Maker): Element | null {
     return math;
 }
 
-// The ranges of the free indices, and the conditions: "0 ≤ i < 32,  …"
-export function drawRanges(formula: Formula, maker: Maker): Element | null {
+// The ranges of the free indices, and the conditions, one element each: "0 ≤ i < 32".
+export function drawRanges(formula: Formula, maker: Maker): Element[] {
     const bound = new Set<string>();
     usedByLarge(formula.tree, bound, 0);
-    const free = rangesOf(formula).filter(([i]) => !bound.has(i));
-    const conditions = Array.isArray(formula.conditions) ? formula.conditions.slice(0, 20) : [];
-    if (free.length + conditions.length === 0) return null;
     const drawer = new Drawer(maker, new Map());
-    const parts: Element[] = [];
-    for (const [i, a, b] of free) {
-        if (parts.length) parts.push(drawer.element("mtext", ",\u2003"));
-        parts.push(drawer.row(drawer.element("mn", clean(a, 20)), drawer.sign("≤"), drawer.name(i), drawer.sign("<"), drawer.element("mn", clean(b, 40))));
+    const out: Element[] = [];
+    for (const [i, a, b] of rangesOf(formula)) {
+        if (bound.has(i)) continue;
+        out.push(drawer.element("math", drawer.row(drawer.bound(a), drawer.sign("≤"), drawer.name(i), drawer.sign("<"), drawer.bound(b))));
     }
-    for (const c of conditions) {
-        if (parts.length) parts.push(drawer.element("mtext", ",\u2003"));
-        parts.push(drawer.tree(c, 0, 0));
-    }
-    return drawer.element("math", drawer.row(...parts));
+    for (const c of Array.isArray(formula.conditions) ? formula.conditions.slice(0, 20) : []) out.push(drawer.element("math", drawer.tree(c, 0, 0)));
+    return out;
 }
