@@ -20,7 +20,8 @@ async function start(): Promise<void> {
     else if (served) value = await new Api(true, token()).document();
     else throw new Error("this page has no document; `lemma view MODEL` writes one");
     const doc = normalise(value);
-    new App(doc, new Api(doc.live && served, token()));
+    const app = new App(doc, new Api(doc.live && served, token()));
+    Object.defineProperty(window, "lemma", { value: app }); // for tests and for the curious
 }
 
 start().catch((error: unknown) => {

@@ -50,7 +50,7 @@ export function buildIndex(graphs: Graph[]): Entry[] {
 function points(key: string, word: string): number {
     const at = key.indexOf(word);
     if (at < 0) return -1;
-    if (at === 0) return 3;
+    if (at === 0 || key[at - 1] === " ") return 3;
     return /[^a-z0-9]/.test(key[at - 1]) ? 2 : 1;
 }
 

@@ -196,15 +196,17 @@ function placeRows(layered: Layered, nodes: number, spacing: Spacing): Float64Ar
         row.forEach((n, i) => (x[n] = i ? (at += gaps[r][i - 1]) : 0));
         for (const n of row) x[n] -= at / 2;
     });
-    const sweeps = width.length > 20000 ? 6 : 12;
+    const sweeps = width.length > 5000 ? 6 : 12;
     const none: number[] = [];
     for (let sweep = 0; sweep <= sweeps; sweep++) {
         for (let step = 0; step < rows.length; step++) {
             const r = sweep % 2 === 0 ? step : rows.length - 1 - step;
             const wanted: number[] = [];
             const weight: number[] = [];
-            for (const n of rows[r]) {
-                const [above, below] = [sweep === sweeps || sweep % 2 === 0 ? up[n] : none, sweep === sweeps || sweep % 2 === 1 ? down[n] : none];
+            const row = rows[r];
+            for (const n of row) {
+                const above = sweep === sweeps || sweep % 2 === 0 ? up[n] : none;
+                const below = sweep === sweeps || sweep % 2 === 1 ? down[n] : none;
                 const count = above.length + below.length;
                 let sum = 0;
                 for (const m of above) sum += x[m];
@@ -212,8 +214,8 @@ function placeRows(layered: Layered, nodes: number, spacing: Spacing): Float64Ar
                 wanted.push(count ? sum / count : x[n]);
                 weight.push(count === 0 ? 0.2 : n >= nodes ? 6 : 1 + count);
             }
-            const placed = spread(wanted, weight, gaps[r]);
-            rows[r].forEach((n, i) => (x[n] = placed[i]));
+            const placed = row.length > 1 ? spread(wanted, weight, gaps[r]) : wanted;
+            row.forEach((n, i) => (x[n] = placed[i]));
         }
     }
     return x;

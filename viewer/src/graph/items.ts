@@ -152,17 +152,17 @@ function edgesOf(builder: Builder): Edges {
     const tensor: TensorInfo[] = [];
     const source = new Map<string, number>();
     for (const [name, op] of model.producer) source.set(name, byOp.get(op)!);
-    const ports = (kind: ItemKind): Item[] => builder.items.filter((i) => i.kind === kind);
+    const ports = (kind: ItemKind): Item[] => builder.items.filter((i) => i.kind === kind && i.port);
     for (const item of ports("input")) {
         for (const t of item.port!.tensors) if (!source.has(t.name)) source.set(t.name, item.index);
     }
+    const last = new Map<string, number>(); // a tensor that a box reads twice has one edge to it
     const connect = (target: number, used: Port[], skip: Set<string> | null): void => {
-        const seen = new Set<string>();
         for (const port of used) {
             for (const t of port.tensors) {
                 const begin = source.get(t.name);
-                if (begin === undefined || begin === target || seen.has(t.name) || skip?.has(t.name)) continue;
-                seen.add(t.name);
+                if (begin === undefined || begin === target || last.get(t.name) === target || skip?.has(t.name)) continue;
+                last.set(t.name, target);
                 from.push(begin);
                 to.push(target);
                 tensor.push(t);
@@ -170,7 +170,7 @@ function edgesOf(builder: Builder): Edges {
         }
     };
     for (const op of model.ops) {
-        const inner = op.parts.length ? op.parts : op.bodies.flatMap((b) => b.operations);
+        const inner = op.parts.length || !op.bodies.length ? op.parts : op.bodies.flatMap((b) => b.operations);
         const covered = inner.length ? new Set(inner.flatMap((p) => p.inputs.flatMap((port) => port.tensors.map((t) => t.name)))) : null;
         connect(byOp.get(op)!, op.inputs, covered);
     }

@@ -45,7 +45,10 @@ export function layoutNested(request: LayoutRequest): LayoutResult {
     const { parent, isOpen } = request;
     const count = parent.length;
     const depth = depths(parent);
-    const level: Level[] = Array.from({ length: count + 1 }, () => ({ members: [], from: [], to: [], edgeOf: new Map(), bends: new Map() }));
+    const level: Level[] = []; // of the top and of the open groups
+    for (let n = -1; n < count; n++) {
+        if (n < 0 || isOpen[n]) level[n + 1] = { members: [], from: [], to: [], edgeOf: new Map(), bends: new Map() };
+    }
     const at = new Int32Array(count); // position among its siblings
     for (let n = 0; n < count; n++) at[n] = level[parent[n] + 1].members.push(n) - 1;
 
