@@ -35,6 +35,7 @@ export interface Definition {
     documentation?: string;
     asserts?: { condition?: string; message?: string }[];
     formula?: string;
+    definition?: string; // the whole operator
     place?: Place;
     builtin?: boolean;
 }
@@ -53,6 +54,7 @@ export interface Verdict {
     rule: string;
     status: "pass" | "fail" | "unknown";
     message: string;
+    place: string;
     operation: number | null;
 }
 
@@ -96,6 +98,7 @@ export interface Errors {
 export interface MemoryPlan {
     arena_bytes?: number;
     steps?: number;
+    step_names?: string[];
     blocks?: { tensor: string; first: number; last: number; offset: number; bytes: number }[];
 }
 
@@ -143,7 +146,7 @@ export interface ViewDocument {
     graph: unknown;
     definitions: Record<string, Definition>;
     diagnostics: Diagnostic[];
-    profile: { name: string; verdicts: Verdict[] } | null;
+    profile: { name: string; conclusion: string; verdicts: Verdict[] } | null;
     sources: { file: string; text: string }[];
     times: Times | null;
     errors: Errors | null;

@@ -240,7 +240,7 @@ function verdicts(value: unknown): Verdict[] {
     return list(value).map((each) => {
         const v = record(each);
         const status = v.status === "pass" || v.status === "fail" ? v.status : "unknown";
-        return { rule: text(v.rule), status, message: text(v.message), operation: idOrNull(v.operation) };
+        return { rule: text(v.rule), status, message: text(v.message), place: text(v.place), operation: idOrNull(v.operation) };
     });
 }
 
@@ -263,7 +263,7 @@ export function normalise(value: unknown): ViewDocument {
         graph: d.graph ?? null,
         definitions: record(d.definitions) as ViewDocument["definitions"],
         diagnostics: diagnostics(d.diagnostics),
-        profile: d.profile ? { name: text(profile.name, "profile"), verdicts: verdicts(profile.verdicts) } : null,
+        profile: d.profile ? { name: text(profile.name, "profile"), conclusion: text(profile.conclusion), verdicts: verdicts(profile.verdicts) } : null,
         sources: list(d.sources).map((s) => ({ file: text(record(s).file), text: text(record(s).text) })),
         times: d.times ? (record(d.times) as ViewDocument["times"]) : null,
         errors: d.errors ? (record(d.errors) as ViewDocument["errors"]) : null,

@@ -226,7 +226,9 @@ function drawBox(c: Context, graph: Graph, box: Box, view: Window, palette: Pale
     const radius = isPort ? box.height / 2 : 7;
     if (item.children.length && item.kind !== "op") stack(c, box, colours, radius);
     roundRect(c, box.x, box.y, box.width, box.height, radius);
-    c.fillStyle = marks.heat ? heat ?? palette.ground : isPort ? palette.ground : colours.fill;
+    // Where no text can be read, the colours have to be stronger.
+    const plain = view.zoom < kTextZoom ? colours.line : isPort ? palette.ground : colours.fill;
+    c.fillStyle = marks.heat ? heat ?? palette.ground : plain;
     c.fill();
     c.lineWidth = 1.1;
     c.strokeStyle = colours.line;
@@ -255,12 +257,12 @@ function drawTexts(c: Context, graph: Graph, box: Box, view: Window, ink: string
     c.textBaseline = "middle";
     c.fillStyle = ink;
     c.font = `600 ${kTitleSize}px ${kSans}`;
-    const rows = item.rows.length > 0;
+    const rows = item.rows.length > 0 && view.zoom >= kRowsZoom;
     const middle = box.y + (rows ? kTitleHeight / 2 + 1 : box.height / 2 + 0.5);
     if (group) chevron(c, box.x + 13, middle, false);
     c.textAlign = group ? "left" : "center";
     c.fillText(fitText(item.title, kTitleSize, box.width - (group ? 32 : 16)), group ? box.x + 23 : box.x + box.width / 2, middle);
-    if (view.zoom < kRowsZoom || !rows) return;
+    if (!rows) return;
     c.font = `${kRowSize}px ${kSans}`;
     c.globalAlpha = 0.82;
     const label = marks.heatText?.get(box.item);

@@ -98,6 +98,14 @@ function dissolve(node: ScopeNode): void {
     });
 }
 
+function scopesOf(ops: Op[]): ScopeNode {
+    const scopes = scopeTree(ops);
+    dissolve(scopes);
+    // One scope around everything is no help either.
+    if (scopes.members.length === 1 && "members" in scopes.members[0]) scopes.members = scopes.members[0].members;
+    return scopes;
+}
+
 class Builder {
     readonly items: Item[] = [];
     readonly byKey = new Map<string, number>();
@@ -130,7 +138,7 @@ class Builder {
             const group = this.add("body", `b${op.id}.${n}`, body.role, item.index, op, null);
             group.port = { name: body.role, tensors: body.outputs.flatMap((p) => p.tensors), pack: true, missing: false };
             if (body.operations.length === 0) group.rows = group.port.tensors.slice(0, 2).map((t) => clean(t.name, 24));
-            this.members(scopeTree(body.operations), group.index, `b${op.id}.${n}/`);
+            this.members(scopesOf(body.operations), group.index, `b${op.id}.${n}/`);
         });
         return item.index;
     }
@@ -188,11 +196,7 @@ export function buildGraph(model: Model): Graph {
         item.rows = row(port);
         top.push(item.index);
     }
-    const scopes = scopeTree(model.top);
-    dissolve(scopes);
-    // One scope around everything is no help either.
-    if (scopes.members.length === 1 && "members" in scopes.members[0]) scopes.members = scopes.members[0].members;
-    top.push(...builder.members(scopes, -1, ""));
+    top.push(...builder.members(scopesOf(model.top), -1, ""));
     for (const port of model.outputs) {
         const item = builder.add("output", `z${port.name}`, port.name || "output", -1, null, port);
         item.rows = row(port);

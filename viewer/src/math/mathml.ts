@@ -48,9 +48,10 @@ class Drawer {
         return mo;
     }
     name(text: string): Element {
-        const shown = kGreek[text] ?? clean(text, 60);
+        const shown = kGreek[text] ?? clean(text, 60).replace(/^([A-Za-z])(\d{1,3})$/, (_, letter: string, number: string) => letter + [...number].map((d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]).join(""));
         const mi = this.element("mi", shown);
-        if (shown.length > 1) mi.setAttribute("class", "word");
+        if (/^\w{2,}/.test(shown)) mi.setAttribute("class", "word");
+        else if (shown.length > 1) mi.setAttribute("class", "letter");
         return mi;
     }
     joined(trees: Tree[], depth: number): Element[] {

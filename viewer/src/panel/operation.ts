@@ -12,6 +12,7 @@ import { boundsText, opLink, tensorLink, typeText } from "./links";
 import { problemsOf } from "./problems";
 import { excerpt, placeText } from "./source";
 
+const kParts = 24; // parts whose formulas a compound shows
 const kShown = 300; // characters of a value before it folds
 
 function value(v: Attribute): HTMLElement {
@@ -101,12 +102,28 @@ export function heading(context: Context, side: number, op: Op): HTMLElement {
     return head;
 }
 
+// A compound has the formulas of its parts.
+function partFormulas(context: Context, side: number, op: Op): HTMLElement | null {
+    const parts: Op[] = [];
+    const collect = (list: Op[]): void => {
+        for (const part of list) {
+            if (parts.length >= kParts) return;
+            if (part.formulas.length) parts.push(part);
+            else collect(part.parts);
+        }
+    };
+    collect(op.parts);
+    if (!parts.length) return null;
+    if (parts.length === 1) return formulas(parts[0].formulas);
+    return h("div", {}, ...parts.flatMap((part) => [h("p", { class: "part" }, opLink(context, side, part)), formulas(part.formulas)]));
+}
+
 export function operation(context: Context, side: number, op: Op): HTMLElement {
     const out = h("div", { class: "operation" }, heading(context, side, op));
     const definition = Object.hasOwn(context.doc.definitions, op.definition) ? context.doc.definitions[op.definition] : undefined;
     const problems = side === 0 ? problemsOf(context, op.id) : null;
     if (problems) out.append(problems);
-    const math = formulas(op.formulas);
+    const math = formulas(op.formulas) ?? partFormulas(context, side, op);
     if (math) out.append(section("Formula", math));
     else if (definition?.formula) out.append(section("Formula", h("pre", { class: "code" }, cleanLines(definition.formula, 8000))));
     out.append(section("Inputs", portRows(context, side, op, op.inputs, true)));
@@ -128,7 +145,8 @@ export function operation(context: Context, side: number, op: Op): HTMLElement {
     if (definition && (definition.documentation || definition.signature)) {
         out.append(section("Definition", definition.documentation ? h("p", { class: "documentation" }, cleanLines(definition.documentation, 8000)) : null,
             definition.signature ? h("pre", { class: "code" }, cleanLines(definition.signature, 8000)) : null,
-            math && definition.formula ? h("pre", { class: "code" }, cleanLines(definition.formula, 8000)) : null,
+            definition.definition ? h("details", { class: "plain" }, h("summary", {}, "the whole operator"), h("pre", { class: "code" }, cleanLines(definition.definition, 20000)))
+                : math && definition.formula ? h("pre", { class: "code" }, cleanLines(definition.formula, 8000)) : null,
             definition.place ? h("p", { class: "mono dim place" }, placeText(definition.place)) : null));
     }
     return out;

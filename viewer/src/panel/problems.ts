@@ -34,7 +34,7 @@ function diagnostic(context: Context, d: Diagnostic, withSource: boolean): HTMLE
 function verdict(context: Context, v: Verdict, profile: string): HTMLElement {
     return h("li", { class: `problem ${v.status === "fail" ? "error" : "note"}` },
         h("p", {}, h("span", { class: "severity" }, v.status), clean(v.message, 600), h("span", { class: "tag" }, `${clean(profile, 20)} ${clean(v.rule, 40)}`)),
-        h("p", { class: "where" }, jump(context, v.operation)));
+        h("p", { class: "where" }, jump(context, v.operation), v.place ? h("span", { class: "mono dim" }, clean(v.place, 200)) : null));
 }
 
 export function problemCount(context: Context): number {
@@ -50,7 +50,7 @@ export function problemPanel(context: Context): HTMLElement {
     if (profile) {
         const open = profile.verdicts.filter((v) => v.status !== "pass");
         const passed = profile.verdicts.length - open.length;
-        out.append(section(`Profile ${clean(profile.name, 40)}`, h("p", { class: "dim" }, `${passed} passed, ${open.filter((v) => v.status === "fail").length} failed, ${open.filter((v) => v.status === "unknown").length} unknown`),
+        out.append(section(`Profile ${clean(profile.name, 40)}${profile.conclusion ? `: ${clean(profile.conclusion, 60)}` : ""}`, h("p", { class: "dim" }, `${passed} passed, ${open.filter((v) => v.status === "fail").length} failed, ${open.filter((v) => v.status === "unknown").length} unknown`),
             h("ul", { class: "plain-list" }, ...open.slice(0, kMost).map((v) => verdict(context, v, profile.name)))));
     }
     if (!sorted.length && !profile) out.append(h("p", { class: "dim" }, "No problems."));

@@ -43,7 +43,7 @@ export function rankingPanel(context: Context): HTMLElement {
     const found = context.heat;
     if (!found || missing) return out;
     const times = context.measured.times;
-    if (overlay.needs === "times" && times?.total_ms) out.append(h("p", { class: "dim" }, `${milliseconds(times.total_ms)} in all${times.threads ? `, ${times.threads} threads` : ""}`));
+    if (overlay.needs === "times" && times?.total_ms) out.append(h("p", { class: "dim" }, `${milliseconds(times.total_ms)} in all${times.threads ? `, ${times.threads} ${times.threads === 1 ? "thread" : "threads"}` : ""}`));
     const graph = context.graphs[0];
     const list = h("ol", { class: "ranks" });
     for (const { index, value } of found.ranking.slice(0, kMost)) {

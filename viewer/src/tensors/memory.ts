@@ -17,6 +17,11 @@ function hue(name: string): number {
     return value;
 }
 
+function stepName(plan: MemoryPlan, step: number): string {
+    const name = Array.isArray(plan.step_names) ? plan.step_names[step] : undefined;
+    return name ? `, written by ${clean(name, 80)}` : "";
+}
+
 export function memoryChart(context: Context, plan: MemoryPlan): HTMLElement {
     const blocks = (Array.isArray(plan.blocks) ? plan.blocks : []).slice(0, kMost).map((b) => ({
         tensor: String(b?.tensor ?? ""), first: finite(b?.first), last: finite(b?.last), offset: finite(b?.offset), bytes: finite(b?.bytes),
@@ -31,7 +36,7 @@ export function memoryChart(context: Context, plan: MemoryPlan): HTMLElement {
             y: (kHeight - ((b.offset + b.bytes) / arena) * kHeight).toFixed(2), height: Math.max(1, (b.bytes / arena) * kHeight).toFixed(2),
             fill: `hsl(${hue(b.tensor)}, 34%, ${context.dark ? 46 : 68}%)`, class: "block",
         });
-        shape.addEventListener("mouseenter", () => (readout.textContent = `${clean(b.tensor, 100)}: ${bytes(b.bytes)} at ${bytes(b.offset)}, steps ${b.first}–${b.last}`));
+        shape.addEventListener("mouseenter", () => (readout.textContent = `${clean(b.tensor, 100) || "scratch"}: ${bytes(b.bytes)} at ${bytes(b.offset)}, steps ${b.first}–${b.last}${stepName(plan, b.first)}`));
         shape.addEventListener("click", () => context.selectTensor(0, b.tensor));
         chart.append(shape);
     }
