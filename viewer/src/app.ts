@@ -13,7 +13,7 @@ import { toPng, toSvg } from "./graph/svg";
 import { GraphView } from "./graph/view";
 import { helpDialog, watchKeys, type Command } from "./keys";
 import { legend } from "./legend";
-import { normaliseGraph } from "./normalise";
+import { normaliseGraph, outerProducer } from "./normalise";
 import { heatOf, kOverlays, type Heat, type Measured } from "./overlays/overlays";
 import { groupPanel } from "./panel/group";
 import { listPanel } from "./panel/list";
@@ -190,7 +190,7 @@ export class App implements Context {
         const graph = this.graphs[side];
         if (!graph?.model.tensors.has(name)) return;
         this.selection = { side, item: -1, tensor: name };
-        const from = graph.model.producer.get(name) ?? graph.model.consumers.get(name)?.[0];
+        const from = outerProducer(graph.model, name) ?? graph.model.consumers.get(name)?.[0];
         const index = from ? graph.byOp.get(from)! : -1;
         this.views.forEach((view, s) => view.mark({ selected: -1, tensor: s === side ? name : "" }));
         if (centre && index >= 0) this.views[side].reveal(index);
@@ -269,7 +269,7 @@ export class App implements Context {
         const { x, y, zoom } = view?.camera.goal ?? { x: 0, y: 0, zoom: 1 };
         const hash = writeLink({
             select: tensor ? `t:${tensor.slice(0, 500)}` : this.graphs[side]?.items[item]?.key.slice(0, 500) ?? "",
-            side, overlay: this.overlay, tab: this.panel.current === "details" ? "" : this.panel.current, token: readLink(location.hash).token,
+            side, overlay: this.overlay, tab: this.panel.current === "details" ? "" : this.panel.current, token: this.token,
             open: view ? [...view.open].map((i) => view.graph.items[i].key) : null, view: view?.layout ? [x, y, zoom] : null,
         });
         this.lastHash = hash;
@@ -279,6 +279,7 @@ export class App implements Context {
             // A browser may forbid this to files; the page works without.
         }
     }
+    private readonly token = readLink(location.hash).token; // stays in the address, so that a reload works
     private lastHash = "-";
     private follow(): void {
         if (location.hash === this.lastHash) return;

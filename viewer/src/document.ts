@@ -28,6 +28,7 @@ export interface Formula {
     tree?: Tree;
     ranges?: [string, string, string][];
     conditions?: Tree[];
+    lets?: [string, Tree][]; // names of the tree that stand for longer terms
 }
 
 export interface Definition {

@@ -198,6 +198,13 @@ export function isInside(op: Op, group: Op): boolean {
     return false;
 }
 
+// The outermost operation that gives a tensor: a compound rather than its part.
+export function outerProducer(model: Model, name: string): Op | undefined {
+    let op = model.producer.get(name);
+    while (op?.parent?.outputs.some((p) => p.tensors.some((t) => t.name === name))) op = op.parent;
+    return op;
+}
+
 export function normaliseGraph(value: unknown): Model | null {
     if (value === null || typeof value !== "object") return null;
     const g = record(value);

@@ -89,10 +89,15 @@ export function shapeText(shape: Extent[]): string {
     return shape.slice(0, 12).map((e) => clean(e, 40)).join("×") + (shape.length > 12 ? "×…" : "");
 }
 
+// A number that is exact in 32 bits has seven digits that mean something: 1e-5, not 0.00000999999974.
+export function numberText(value: number): string {
+    return Number.isInteger(value) || Math.fround(value) !== value ? String(value) : String(Number(value.toPrecision(7)));
+}
+
 // An attribute's value as one line; the depth and the length are bounded.
 export function attributeText(value: Attribute, max = 2000, depth = 0): string {
     if (typeof value === "string") return `"${clean(value, max)}"`;
-    if (typeof value === "number") return String(value);
+    if (typeof value === "number") return numberText(value);
     if (!Array.isArray(value)) return String(value);
     if (depth > 8) return "[…]";
     const parts: string[] = [];

@@ -172,6 +172,8 @@ test("formulas keep the brackets that they need", () => {
     assert.equal(flat(op("*", op("+", name("a"), name("b")), name("c"))), "(a+b)·c");
     assert.equal(flat(op("-", name("a"), op("-", name("b"), name("c")))), "a−(b−c)");
     assert.equal(flat(op("-", op("-", name("a"), name("b")), name("c"))), "a−b−c");
+    assert.equal(flat(op(",", op("=", name("i0"), name("b")), op("=", name("c"), name("d")))), "i₀=bc=d");
+    assert.deepEqual(m.drawLets({ lets: [["t", op("+", name("a"), name("b"))], null] }, maker).map((e) => maker.plain(e)), ["t=a+b"]);
     assert.equal(flat({ k: "neg", of: op("+", name("a"), name("b")) }), "−(a+b)");
 });
 

@@ -16,13 +16,13 @@ export interface Maker {
 
 // A higher number binds tighter.
 const kBinding: Record<string, number> = {
-    "=": 1, "+=": 1, "-=": 1, "*=": 1, ":=": 1, "<-": 1, "min=": 1, "max=": 1, "or": 2, "||": 2, "and": 3, "&&": 3,
+    "=": 1, "+=": 1, "-=": 1, "*=": 1, ":=": 1, "<-": 1, "min=": 1, "max=": 1, "&=": 1, "|=": 1, "xor": 2, "or": 2, "||": 2, "and": 3, "&&": 3,
     "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4, "in": 4, "|": 2, "&": 3,
     "+": 5, "-": 5, "*": 6, "/": 6, "\\": 6, "%": 6, "mod": 6, "^": 8, "**": 8,
 };
 const kSigns: Record<string, string> = {
     "*": "·", "<=": "≤", ">=": "≥", "!=": "≠", "==": "=", "and": "∧", "&&": "∧", "or": "∨", "||": "∨", "not": "¬", "!": "¬", "-": "−",
-    "%": "mod", "<-": "←", "in": "∈", ":=": "≔", "\\": "÷",
+    "%": "mod", "xor": "⊕", "<-": "←", "in": "∈", ":=": "≔", "\\": "÷",
 };
 const kLarge: Record<string, string> = { sum: "∑", prod: "∏", max: "max", min: "min", any: "⋁", all: "⋀" };
 const kGreek: Record<string, string> = {
@@ -94,6 +94,11 @@ class Drawer {
     }
 
     private operation(sign: string, args: Tree[], depth: number, outer: number): Element {
+        if (sign === ",") {
+            const table = this.element("mtable", ...args.map((a) => this.element("mtr", this.element("mtd", this.tree(a, depth + 1, 0)))));
+            table.setAttribute("class", "lines");
+            return table;
+        }
         const binding = kBinding[sign] ?? 4;
         if (args.length === 1) return this.row(this.sign(kSigns[sign] ?? clean(sign, 10)), this.tree(args[0], depth + 1, 7));
         if (sign === "/" && args.length === 2) {
@@ -197,4 +202,13 @@ export function drawRanges(formula: Formula, maker: Maker): Element[] {
     }
     for (const c of Array.isArray(formula.conditions) ? formula.conditions.slice(0, 20) : []) out.push(drawer.element("math", drawer.tree(c, 0, 0)));
     return out;
+}
+
+// What the names of the formula stand for: "t = …", one element each.
+export function drawLets(formula: Formula, maker: Maker): Element[] {
+    const lets = Array.isArray(formula.lets) ? formula.lets.slice(0, 40) : [];
+    return lets.filter((l) => Array.isArray(l)).map(([name, tree]) => {
+        const drawer = new Drawer(maker, new Map());
+        return drawer.element("math", drawer.row(drawer.name(String(name)), drawer.sign("="), drawer.tree(tree, 0, 0)));
+    });
 }

@@ -74,10 +74,14 @@ function valuesOf(graph: Graph, overlay: Overlay, measured: Measured): Map<numbe
     return values;
 }
 
-export function shareOf(overlay: Overlay, value: number, most: number): number {
+// The place of a value on the scale, 0 to 1. Errors have a logarithmic scale of at most six decades.
+export function lowest(overlay: Overlay, least: number, most: number): number {
+    return overlay.logarithmic ? Math.max(most / 1e6, Math.min(least, most / 10)) : 0;
+}
+export function shareOf(overlay: Overlay, value: number, most: number, low = most / 1e6): number {
     if (!(most > 0) || !(value > 0)) return 0;
     if (!Number.isFinite(value)) return 1;
-    if (overlay.logarithmic) return Math.max(0, Math.min(1, 1 + Math.log10(value / most) / 6));
+    if (overlay.logarithmic) return Math.max(0, Math.min(1, Math.log(value / low) / Math.log(most / low)));
     return Math.sqrt(value / most);
 }
 
@@ -93,14 +97,15 @@ export function heatOf(graph: Graph, overlay: Overlay, measured: Measured, dark:
         if (item.op?.kind === "control" && item.op.bodies.length) continue;
         ranking.push({ index, value });
         if (Number.isFinite(value)) most = Math.max(most, value);
-        least = Math.min(least, value);
+        if (value > 0) least = Math.min(least, value);
         total += value;
     }
     ranking.sort((a, b) => b.value - a.value || a.index - b.index);
+    const low = lowest(overlay, least, most);
     const colours = new Map<number, string>();
     const texts = new Map<number, string>();
     for (const [index, value] of values) {
-        colours.set(index, heat(shareOf(overlay, value, most), dark));
+        colours.set(index, heat(shareOf(overlay, value, most, low), dark));
         texts.set(index, overlay.unit(value));
     }
     return { overlay, colours, texts, ranking, least: least === Infinity ? 0 : least, most, total };

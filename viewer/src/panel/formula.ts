@@ -3,7 +3,7 @@
 
 import type { Formula } from "../document";
 import { h } from "../dom";
-import { drawFormula, drawRanges } from "../math/mathml";
+import { drawFormula, drawLets, drawRanges } from "../math/mathml";
 import { cleanLines } from "../text";
 
 // A formula that is wider than the panel becomes smaller, down to a size that can be read; then it scrolls.
@@ -26,6 +26,8 @@ export function formulas(list: Formula[]): HTMLElement | null {
             const frame = h("div", { class: "math", tabindex: 0 }, math);
             fit.observe(frame);
             box.append(frame);
+            const lets = drawLets(formula, document);
+            if (lets.length) box.append(h("div", { class: "ranges lets" }, h("span", {}, "where"), ...lets));
             const ranges = drawRanges(formula, document);
             if (ranges.length) box.append(h("div", { class: "ranges" }, ...ranges));
         }

@@ -5,6 +5,7 @@ import type { Context } from "../context";
 import { button, facts, h, section } from "../dom";
 import type { Item } from "../graph/items";
 import { bytes, clean, grouped, short } from "../text";
+import { outerProducer } from "../normalise";
 import { boundsText, opLink, tensorLink, typeText } from "./links";
 
 function sum(context: Context, side: number, item: Item, field: "macs" | "parameters" | "outputBytes"): number {
@@ -34,7 +35,7 @@ export function groupPanel(context: Context, side: number, item: Item): HTMLElem
     }
     for (const t of item.port?.tensors.slice(0, 60) ?? []) {
         const users = [...new Set(graph.model.consumers.get(t.name) ?? [])].filter((u) => !u.parent).slice(0, 20);
-        const from = graph.model.producer.get(t.name);
+        const from = outerProducer(graph.model, t.name);
         out.append(section(clean(t.name, 80), facts([
             ["tensor", tensorLink(context, side, t)], ["type", h("span", { class: "mono" }, typeText(t))], ["bounds", boundsText(t)],
             ["from", from ? opLink(context, side, from) : ""],

@@ -4,7 +4,7 @@
 import type { Context } from "../context";
 import { button, h } from "../dom";
 import { heat } from "../overlays/scale";
-import { kOverlays, shareOf } from "../overlays/overlays";
+import { kOverlays, lowest, shareOf } from "../overlays/overlays";
 import { clean, milliseconds, percent } from "../text";
 import { lastPart } from "./links";
 
@@ -51,7 +51,7 @@ export function rankingPanel(context: Context): HTMLElement {
         const item = graph.items[index];
         const bar = h("span", { class: "bar" });
         bar.style.width = `${Math.max(1, (Number.isFinite(value) && found.most > 0 ? value / found.most : 1) * 100)}%`;
-        bar.style.background = heat(Math.max(0.25, shareOf(overlay, value, found.most)), context.dark);
+        bar.style.background = heat(Math.max(0.25, shareOf(overlay, value, found.most, lowest(overlay, found.least, found.most))), context.dark);
         const share = overlay.sums && found.total > 0 ? percent(value / found.total) : "";
         list.append(h("li", {}, h("button", { type: "button", class: "rank", onclick: () => context.selectItem(0, index) },
             h("span", { class: "rank-name" }, item.title, h("span", { class: "dim" }, item.op?.label ? ` ${clean(lastPart(item.op.label), 60)}` : "")),

@@ -2,10 +2,11 @@
 // Everything about one tensor. A live page asks for the numbers of weights and of the last run.
 
 import type { Context } from "../context";
-import type { TensorInfo } from "../document";
+import type { TensorData, TensorInfo } from "../document";
 import { button, facts, h, section } from "../dom";
 import { statistics } from "../tensors/statistics";
 import { attributeText, bytes, clean } from "../text";
+import { outerProducer } from "../normalise";
 import { boundsText, opLink, typeText } from "./links";
 
 export async function runModel(context: Context): Promise<void> {
@@ -23,38 +24,45 @@ export async function runModel(context: Context): Promise<void> {
 function numbers(context: Context, info: TensorInfo): HTMLElement {
     const place = h("div", {});
     const known = context.tensors.get(info.name);
-    if (known) {
-        place.append(statistics(context, known));
-        if (context.api.live && Array.isArray(known.shape) && known.shape.length > 2) place.append(slicer(context, info, place));
-        return place;
-    }
-    if (!context.api.live) {
+    if (known) show(context, info, place, known);
+    if (context.api.live && (known ? !known.slice : isWeight(info))) {
+        // A run gives numbers without slices; they come one tensor at a time.
+        if (!known) place.append(h("p", { class: "dim" }, "reading …"));
+        void fetchInto(context, info, place, {});
+    } else if (context.api.live && !known) {
+        place.append(h("p", { class: "dim" }, "No run yet."), button("run the model", "run the model once and keep all tensors", () => void runModel(context), "small"));
+    } else if (!known) {
         place.append(h("p", { class: "dim" }, "This page has no numbers of the tensor. ", h("code", {}, "lemma view MODEL"), " can run the model."));
-        return place;
     }
-    const weight = info.role === "variable" || info.role === "constant";
-    place.append(h("p", { class: "dim" }, weight ? "reading …" : "No run yet."));
-    if (!weight) place.append(button("run the model", "run the model once and keep all tensors", () => void runModel(context), "small"));
-    else void fetchInto(context, info, place, {});
     return place;
+}
+
+function isWeight(info: TensorInfo): boolean {
+    return info.role === "variable" || info.role === "constant";
+}
+
+function show(context: Context, info: TensorInfo, place: HTMLElement, data: TensorData): void {
+    place.replaceChildren(statistics(context, data));
+    if (context.api.live && Array.isArray(data.shape) && data.shape.length > 2) place.append(slicer(context, info, place, data.shape.length));
 }
 
 async function fetchInto(context: Context, info: TensorInfo, place: HTMLElement, options: Record<string, string>): Promise<void> {
     try {
         const data = await context.api.tensor(info.name, options);
         context.tensors.set(info.name, data);
-        place.replaceChildren(statistics(context, data));
-        if (Array.isArray(data.shape) && data.shape.length > 2) place.append(slicer(context, info, place));
+        show(context, info, place, data);
     } catch (error) {
-        place.replaceChildren(h("p", { class: "dim" }, (error as Error).message));
+        context.say((error as Error).message);
+        if (!context.tensors.has(info.name)) place.replaceChildren(h("p", { class: "dim" }, (error as Error).message));
     }
 }
 
-// Which slice of a tensor of higher rank is shown.
-function slicer(context: Context, info: TensorInfo, place: HTMLElement): HTMLElement {
-    const axis = h("input", { type: "number", min: 0, max: Math.max(0, info.shape.length - 1), value: 0, "aria-label": "axis" });
-    const index = h("input", { type: "number", min: 0, value: 0, "aria-label": "index" });
-    return h("p", { class: "slicer" }, "axis ", axis, " index ", index, button("show", "show this slice", () => void fetchInto(context, info, place, { axis: axis.value, index: index.value }), "small"));
+// Which slice of a tensor of higher rank is shown: the axis of the columns, the rows are the axis
+// before it, and the positions on the other axes.
+function slicer(context: Context, info: TensorInfo, place: HTMLElement, rank: number): HTMLElement {
+    const axis = h("input", { type: "number", min: 1, max: rank - 1, value: rank - 1, "aria-label": "axis of the columns" });
+    const index = h("input", { type: "text", value: new Array(rank - 2).fill("0").join(","), "aria-label": "positions on the other axes" });
+    return h("p", { class: "slicer" }, "columns: axis ", axis, " others at ", index, button("show", "show this slice", () => void fetchInto(context, info, place, { axis: axis.value, index: index.value.replace(/[^0-9,]/g, "") }), "small"));
 }
 
 export function tensorPanel(context: Context, side: number, name: string): HTMLElement {
@@ -63,7 +71,7 @@ export function tensorPanel(context: Context, side: number, name: string): HTMLE
     if (!info) return h("p", { class: "dim" }, `There is no tensor ${clean(name, 100)}.`);
     const out = h("div", { class: "operation" }, h("header", { class: "heading" }, h("p", { class: "eyebrow" }, h("span", { class: "chip" }, "tensor"), clean(info.role, 20)), h("h2", { class: "mono" }, clean(name, 200))));
     const variable = model.variables.get(name);
-    const from = model.producer.get(name);
+    const from = outerProducer(model, name);
     const users = [...new Set(model.consumers.get(name) ?? [])];
     out.append(facts([
         ["type", h("span", { class: "mono" }, typeText(info))], ["bounds", boundsText(info)],
