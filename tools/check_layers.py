@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "show": "base diag tensor ir",
     "ops": "base diag sknd show",
     "interpret": "base tensor ir",
+    "diff": "base diag tensor ir show interpret",
     "loop": "base tensor ir",
     "certify": "base diag tensor ir interpret",
     "runtime": "base tensor",
@@ -38,7 +39,7 @@ MAY_INCLUDE = {
     "compile": "base diag tensor ir interpret loop codegen engine emit model session",
     "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
-    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view diff interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

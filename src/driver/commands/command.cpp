@@ -50,6 +50,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(check_command());
     commands.push_back(show_command());
     commands.push_back(view_command());
+    commands.push_back(diff_command());
     commands.push_back(run_command());
     commands.push_back(verify_command());
     commands.push_back(bench_command());

@@ -51,6 +51,7 @@ Outcome problems_of(model::Finding finding, const ProblemStyle& style, Terminal 
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> show_command();
 std::unique_ptr<Command> view_command();
+std::unique_ptr<Command> diff_command();
 std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> serve_command();
