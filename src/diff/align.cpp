@@ -121,13 +121,11 @@ size_t replacement(const Alignment& alignment, const Node& node) {
             const size_t found = unmatched_maker(reader.inputs[use.input].tensor, o);
             if (found != kNone) return found;
         }
-        for (size_t i = 0; i < alignment.a.outputs.size(); ++i) {
-            if (alignment.a.outputs[i].tensor != node.outputs[o].tensor) continue;
-            if (matching.outputs_to_b[i] == kNone) continue;
-            const size_t found =
-                unmatched_maker(alignment.b.outputs[matching.outputs_to_b[i]].tensor, o);
-            if (found != kNone) return found;
-        }
+        const auto& output = alignment.a.output_numbers[node.outputs[o].tensor];
+        if (!output || matching.outputs_to_b[*output] == kNone) continue;
+        const size_t found =
+            unmatched_maker(alignment.b.outputs[matching.outputs_to_b[*output]].tensor, o);
+        if (found != kNone) return found;
     }
     return kNone;
 }
@@ -162,11 +160,9 @@ bool same_source(const Alignment& alignment, ir::TensorId a, ir::TensorId b) {
     if (left || right) return false;
     const ir::TensorRole role = alignment.a.program->tensors[a].role;
     if (role != ir::TensorRole::Input) return true;
-    const auto& inputs = alignment.a.inputs;
-    const auto found = std::ranges::find(inputs, a, &Terminal::tensor);
-    if (found == inputs.end()) return true;
-    const size_t partner =
-        alignment.matching.inputs_to_b[static_cast<size_t>(found - inputs.begin())];
+    const auto& input = alignment.a.input_numbers[a];
+    if (!input) return true;
+    const size_t partner = alignment.matching.inputs_to_b[*input];
     return partner != kNone && alignment.b.inputs[partner].tensor == b;
 }
 

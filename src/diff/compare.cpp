@@ -29,12 +29,17 @@ public:
     Result<Comparison> run() {
         found_.a = make_graph(a_, found_.level);
         found_.b = make_graph(b_, found_.level);
-        matching_ = match_graphs({found_.a, weights_a_}, {found_.b, weights_b_});
+        matching_ = match_terminals(found_.a, found_.b);
+        if (formulas()) find_meanings();
+        match_nodes({found_.a, weights_a_, formulas() ? &meanings_a_ : nullptr},
+                    {found_.b, weights_b_, formulas() ? &meanings_b_ : nullptr},
+                    matching_);
         if (const auto& trouble = weights_a_.trouble()) return std::unexpected(*trouble);
         if (const auto& trouble = weights_b_.trouble()) return std::unexpected(*trouble);
         collect_pairs();
         compare_terminals();
         for (const auto& [a, b] : found_.pairs) compare_nodes(a, b);
+        if (!found_.equal() && !trouble_) explain();
         for (size_t i = 0; i < found_.a.outputs.size(); ++i) {
             if (matching_.outputs_to_b[i] == kNone) continue;
             found_.tensors.push_back(
@@ -69,6 +74,79 @@ private:
         }
         for (size_t n = 0; n < matching_.b_to_a.size(); ++n)
             if (matching_.b_to_a[n] == kNone) found_.only_b.push_back(n);
+    }
+
+    // ---- Meaning --------------------------------------------------------------------------------
+
+    void find_meanings() {
+        MeaningOptions of_a{.inputs = {}, .weights = !options_.weights.ignore}, of_b = of_a;
+        for (size_t i = 0; i < found_.a.inputs.size(); ++i) {
+            const size_t partner = matching_.inputs_to_b[i];
+            of_a.inputs.push_back(found_.a.inputs[i].tensor);
+            of_b.inputs.push_back(partner == kNone ? ir::TensorId{}
+                                                   : found_.b.inputs[partner].tensor);
+        }
+        Weights squeezed_a(a_, true), squeezed_b(b_, true);
+        meanings_a_ = diff::find_meanings(a_.program, formulas() ? weights_a_ : squeezed_a, of_a);
+        meanings_b_ = diff::find_meanings(b_.program, formulas() ? weights_b_ : squeezed_b, of_b);
+    }
+    bool same_results(size_t a, size_t b) const {
+        const auto& left = found_.a.nodes[a].outputs;
+        const auto& right = found_.b.nodes[b].outputs;
+        return std::ranges::equal(left, right, [&](const Edge& x, const Edge& y) {
+            return meanings_a_[x.tensor] == meanings_b_[y.tensor];
+        });
+    }
+    // Drops differences that do not change what is computed: all of them at the level Formula, and
+    // those of definitions at other levels.
+    void explain() {
+        if (!formulas()) find_meanings();
+        std::erase_if(found_.changes, [&](const Change& change) {
+            const bool form =
+                change.what == What::Definition ||
+                (formulas() && (change.what == What::Input || change.what == What::Attribute));
+            if (!form) return false;
+            return change.a == kNone ? same_outputs() : same_results(change.a, change.b);
+        });
+        if (formulas()) {
+            drop_explained(found_.a, found_.only_a, matching_.a_to_b);
+            drop_explained(found_.b, found_.only_b, matching_.b_to_a);
+        } else if (!found_.equal() && found_.terminals_a.empty() && found_.terminals_b.empty() &&
+                   same_outputs() && !options_.weights.ignore) {
+            found_.remarks.emplace_back("both models compute the same outputs");
+        }
+    }
+    bool same_outputs() const {
+        for (size_t i = 0; i < found_.a.outputs.size(); ++i) {
+            const size_t partner = matching_.outputs_to_b[i];
+            if (partner == kNone || meanings_a_[found_.a.outputs[i].tensor] !=
+                                        meanings_b_[found_.b.outputs[partner].tensor])
+                return false;
+        }
+        return true;
+    }
+    // An operation without a partner does not count if all that reads it is the same in both
+    // models: it is a part of an operation there.
+    void drop_explained(const Graph& graph,
+                        std::vector<size_t>& only,
+                        const std::vector<size_t>& partners) {
+        const bool of_a = &graph == &found_.a;
+        std::vector<bool> good(graph.nodes.size());
+        std::unordered_set<ir::TensorId, IdHash> outputs;
+        for (const Terminal& output : graph.outputs) outputs.insert(output.tensor);
+        for (size_t n = graph.nodes.size(); n-- > 0;) {
+            const size_t partner = partners[n];
+            if (partner != kNone) {
+                good[n] = of_a ? same_results(n, partner) : same_results(partner, n);
+                continue;
+            }
+            good[n] = std::ranges::all_of(graph.nodes[n].outputs, [&](const Edge& edge) {
+                return !outputs.contains(edge.tensor) &&
+                       std::ranges::all_of(graph.uses[edge.tensor],
+                                           [&](const Use& use) { return good[use.node]; });
+            });
+        }
+        std::erase_if(only, [&](size_t n) { return good[n]; });
     }
 
     // ---- Inputs and outputs of the models -------------------------------------------------------
@@ -355,6 +433,7 @@ private:
     Side& b_;
     Weights weights_a_, weights_b_;
     Matching matching_;
+    Meanings meanings_a_, meanings_b_;
     Comparison found_;
     std::optional<ExprHasher> extents_a_, extents_b_;
     std::set<std::pair<uint32_t, uint32_t>> compared_weights_;

@@ -60,6 +60,7 @@ Hash ExprHasher::compute(ir::SymId id) {
     if (const auto text = pool_.as_string(id)) return Hasher("str").add(*text).hash();
     const ir::SymNode node = pool_.node(id);
     if (node.kind == ir::SymKind::Symbol) {
+        if (parent_ != nullptr) return parent_->hash(id);
         if (const auto found = outer_.find(id); found != outer_.end()) return found->second;
         return Hasher("free").add(free_++).hash();
     }

@@ -14,6 +14,8 @@ namespace lemma::diff {
 class ExprHasher {
 public:
     explicit ExprHasher(const ir::SymbolPool& pool) : pool_(pool) {}
+    // Symbols that are not bound here are those of the parent.
+    explicit ExprHasher(ExprHasher* parent) : pool_(parent->pool_), parent_(parent) {}
 
     // Symbols outside of formulas, such as the extents of inputs. Others are numbered in the order
     // of their appearance after `begin`.
@@ -21,6 +23,8 @@ public:
     void begin();
     void bind(ir::SymId symbol, Hash hash);
     Hash hash(ir::SymId id);  // a missing id has a hash, too
+    // Whether a symbol was numbered since `begin`: its hash means something in this formula only.
+    bool saw_free() const { return parent_ != nullptr ? parent_->saw_free() : free_ > 0; }
     Hash hash(const ir::Value& value);
     Hash hash(const ir::Scalar& scalar);
 
@@ -28,6 +32,7 @@ private:
     Hash compute(ir::SymId id);
 
     const ir::SymbolPool& pool_;
+    ExprHasher* parent_ = nullptr;
     std::unordered_map<ir::SymId, Hash, IdHash> outer_;
     std::unordered_map<ir::SymId, Hash, IdHash> known_;
     uint64_t free_ = 0;

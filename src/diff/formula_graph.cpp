@@ -2,6 +2,7 @@
 #include "diff/formula_graph.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "diff/views.h"
 #include "show/cost.h"
@@ -65,8 +66,7 @@ private:
             views_.learn(op);
         } else {
             for (Edge& edge : node.inputs) edge.tensor = views_.same(edge.tensor);
-            // Names of ports and operators count where there is no formula.
-            node.definition = Hasher("function").add(node.signature).hash();
+            node.definition = function_hash(program_, op, expressions_);
         }
         Hasher full("full");
         full.add(place).add(node.definition).add(node.outputs.size());
@@ -91,27 +91,28 @@ private:
     void add_formulas(const ir::Operation& op, Node& node) {
         node.inputs.clear();
         std::vector<ir::TensorId> read;
+        std::unordered_map<ir::TensorId, uint64_t, IdHash> numbers, outputs;
+        for (const Edge& edge : node.outputs) outputs.emplace(edge.tensor, outputs.size());
         const auto number = [&](ir::TensorId id) {
-            for (size_t i = 0; i < node.outputs.size(); ++i)
-                if (node.outputs[i].tensor == id) return Hasher("output").add(i).hash();
-            const auto found = std::ranges::find(read, id);
-            const auto at = static_cast<uint64_t>(found - read.begin());
-            if (found == read.end()) read.push_back(id);
-            return Hasher("input").add(at).hash();
+            if (const auto found = outputs.find(id); found != outputs.end())
+                return Hasher("output").add(found->second).hash();
+            const auto [found, added] = numbers.emplace(id, numbers.size());
+            if (added) read.push_back(id);
+            return Hasher("input").add(found->second).hash();
         };
         Hasher definition("formulas");
         for (const ir::Formula& formula : op.formulas)
             definition.add(views_.formula_hash(formula, expressions_, number));
         node.definition = definition.hash();
-        for (const ir::TensorId id : read) node.inputs.push_back({port_of(op, id), id});
-    }
-
-    // The port that reads a tensor, possibly through copies.
-    std::string port_of(const ir::Operation& op, ir::TensorId id) const {
+        // The port that reads a tensor, possibly through copies.
+        std::unordered_map<ir::TensorId, const ir::Port*, IdHash> ports;
         for (const ir::Port& port : op.inputs)
             for (const ir::TensorId item : port.operand.items)
-                if (item == id || views_.base(item) == id) return port.name;
-        return "";
+                ports.emplace(views_.base(item), &port);
+        for (const ir::TensorId id : read) {
+            const auto port = ports.find(id);
+            node.inputs.push_back({port == ports.end() ? "" : port->second->name, id});
+        }
     }
 
     void drop_unused() {
@@ -138,6 +139,33 @@ private:
 };
 
 }  // namespace
+
+Hash function_hash(const ir::Program& program, const ir::Operation& op, ExprHasher& expressions) {
+    expressions.begin();
+    Hasher hasher("function");
+    if (const auto* loop = std::get_if<ir::Loop>(&op.control)) {
+        return hasher.add("loop")
+            .add(expressions.hash(loop->static_count))
+            .add(loop->carried.size())
+            .add(loop->items.size())
+            .add(loop->dynamic_count.valid() ? 1 : 0)
+            .add(loop->pre_condition.valid() ? 1 : 0)
+            .add(loop->post_condition.valid() ? 1 : 0)
+            .hash();
+    }
+    hasher.add(op.op);
+    if (const auto* branch = std::get_if<ir::Branch>(&op.control))
+        return hasher.add(branch->arms.size()).hash();
+    for (const ir::Attribute& attribute : op.attributes)
+        hasher.add(attribute.name).add(expressions.hash(attribute.value));
+    for (const auto* ports : {&op.inputs, &op.outputs})
+        for (const ir::Port& port : *ports)
+            hasher.add(port.operand.packed ? 1 : 0).add(port.operand.items.size());
+    for (const ir::Port& port : op.outputs)
+        for (const ir::TensorId id : port.operand.items)
+            hasher.add(static_cast<uint64_t>(program.tensors[id].dtype));
+    return hasher.hash();
+}
 
 Graph make_formula_graph(Side& side) { return FormulaGraphMaker(side.program).run(); }
 

@@ -16,7 +16,9 @@ Graph make_formula_graph(Side& side);
 // A node by the operator, its attributes and ports, without definition and types.
 Node plain_node(const ir::Program& program, ir::OpId id, Hash place, ExprHasher& expressions);
 void add_terminals(const ir::Program& program, Graph& graph);
-// Fills `producers` and `uses`.
+// An operation without formulas: an intrinsic, or control flow without its bodies.
+Hash function_hash(const ir::Program& program, const ir::Operation& op, ExprHasher& expressions);
+// Fills the tables by tensor.
 void index_edges(Graph& graph);
 
 }  // namespace lemma::diff

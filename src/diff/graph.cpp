@@ -162,6 +162,12 @@ void add_terminals(const ir::Program& program, Graph& graph) {
 }
 
 void index_edges(Graph& graph) {
+    const auto number = [](const std::vector<Terminal>& terminals, auto& numbers) {
+        for (size_t i = 0; i < terminals.size(); ++i)
+            if (!numbers[terminals[i].tensor]) numbers[terminals[i].tensor] = i;
+    };
+    number(graph.inputs, graph.input_numbers);
+    number(graph.outputs, graph.output_numbers);
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
         const Node& node = graph.nodes[n];
         for (size_t i = 0; i < node.inputs.size(); ++i) {

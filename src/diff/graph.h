@@ -61,6 +61,7 @@ struct Graph {
     std::vector<Terminal> inputs, outputs;
     Table<ir::TensorId, std::optional<Use>> producers;  // `input` counts outputs
     Table<ir::TensorId, std::vector<Use>> uses;
+    Table<ir::TensorId, std::optional<size_t>> input_numbers, output_numbers;  // of terminals
 };
 
 // `side` gives formulas to the level Formula, which adds expressions to its symbols.

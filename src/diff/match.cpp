@@ -127,11 +127,10 @@ private:
 
 // ---- Terminals ----------------------------------------------------------------------------------
 
-// By name, and the rest in order.
-void match_terminals(const std::vector<Terminal>& a,
-                     const std::vector<Terminal>& b,
-                     std::vector<size_t>& to_b,
-                     std::vector<size_t>& to_a) {
+void join_terminals(const std::vector<Terminal>& a,
+                    const std::vector<Terminal>& b,
+                    std::vector<size_t>& to_b,
+                    std::vector<size_t>& to_a) {
     to_b.assign(a.size(), kNone);
     to_a.assign(b.size(), kNone);
     std::unordered_map<std::string_view, size_t> names;
@@ -176,16 +175,12 @@ std::vector<size_t> counting(size_t count) {
 
 class Matcher {
 public:
-    Matcher(MatchSide a, MatchSide b) : a_(a), b_(b) {
+    Matcher(MatchSide a, MatchSide b, Matching& matching) : a_(a), b_(b), matching_(matching) {
         matching_.a_to_b.assign(a.graph.nodes.size(), kNone);
         matching_.b_to_a.assign(b.graph.nodes.size(), kNone);
     }
 
-    Matching run() {
-        match_terminals(
-            a_.graph.inputs, b_.graph.inputs, matching_.inputs_to_b, matching_.inputs_to_a);
-        match_terminals(
-            a_.graph.outputs, b_.graph.outputs, matching_.outputs_to_b, matching_.outputs_to_a);
+    void run() {
         constexpr uint64_t kOfA = uint64_t{1} << 40, kOfB = uint64_t{1} << 41;
         std::vector<size_t> ins = counting(b_.graph.inputs.size());
         std::vector<size_t> outs = counting(b_.graph.outputs.size());
@@ -193,6 +188,7 @@ public:
             numbered(a_.graph, matching_.inputs_to_b, matching_.outputs_to_b, kOfA);
         const Terminals of_b = numbered(b_.graph, ins, outs, kOfB);
         Contexts a(a_, of_a), b(b_, of_b);
+        if (a_.meanings != nullptr && b_.meanings != nullptr) by_meaning();
         by_context(a, b, Strength::Full);
         if (!done()) {
             by_fingerprint(a, b);
@@ -205,7 +201,6 @@ public:
             spread(Strength::Family);
             align_rest({a_.graph, b_.graph, matching_});
         }
-        return std::move(matching_);
     }
 
 private:
@@ -265,6 +260,15 @@ private:
         }
     }
 
+    void by_meaning() {
+        const auto key = [](const MatchSide& side, size_t n) {
+            Hasher hasher("results");
+            for (const Edge& edge : side.graph.nodes[n].outputs)
+                hasher.add((*side.meanings)[edge.tensor]);
+            return hasher.hash();
+        };
+        by_key([&](size_t n) { return key(a_, n); }, [&](size_t n) { return key(b_, n); });
+    }
     void by_context(Contexts& contexts_a, Contexts& contexts_b, Strength strength) {
         if (done()) return;
         const Context a = contexts_a.make(strength), b = contexts_b.make(strength);
@@ -374,12 +378,19 @@ private:
     }
 
     MatchSide a_, b_;
-    Matching matching_;
+    Matching& matching_;
     std::vector<std::pair<size_t, size_t>> joined_;
 };
 
 }  // namespace
 
-Matching match_graphs(MatchSide a, MatchSide b) { return Matcher(a, b).run(); }
+Matching match_terminals(const Graph& a, const Graph& b) {
+    Matching matching;
+    join_terminals(a.inputs, b.inputs, matching.inputs_to_b, matching.inputs_to_a);
+    join_terminals(a.outputs, b.outputs, matching.outputs_to_b, matching.outputs_to_a);
+    return matching;
+}
+
+void match_nodes(MatchSide a, MatchSide b, Matching& matching) { Matcher(a, b, matching).run(); }
 
 }  // namespace lemma::diff

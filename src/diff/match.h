@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "diff/graph.h"
+#include "diff/meaning.h"
 #include "diff/weights.h"
 
 namespace lemma::diff {
@@ -25,8 +26,12 @@ struct Matching {
 struct MatchSide {
     const Graph& graph;
     Weights& weights;
+    const Meanings* meanings;  // may be missing
 };
 
-Matching match_graphs(MatchSide a, MatchSide b);
+// Inputs and outputs: by name, and the rest in order.
+Matching match_terminals(const Graph& a, const Graph& b);
+// Adds the nodes.
+void match_nodes(MatchSide a, MatchSide b, Matching& matching);
 
 }  // namespace lemma::diff

@@ -13,7 +13,10 @@ namespace {
 using ir::SymId;
 using ir::SymOp;
 
-constexpr size_t kMaxIndices = 32;  // of a view; a longer one stays an operation
+constexpr size_t kMaxIndices = 32;   // of a view; a longer one stays an operation
+constexpr size_t kMaxAccesses = 64;  // of an element-wise formula
+constexpr int kMaxDepth = 64;        // of element-wise formulas in one another
+constexpr int64_t kMaxWork = 256;    // element-wise results in one formula
 
 }  // namespace
 
@@ -28,22 +31,31 @@ ir::TensorId Views::same(ir::TensorId id) const {
     return view && view->plain ? view->base : id;
 }
 
+ir::TensorId Views::alike(ir::TensorId id) const {
+    if (!id.valid()) return id;
+    const auto& view = views_[id];
+    return view && view->alike ? view->base : id;
+}
+
 // ---- Learning -----------------------------------------------------------------------------------
 
 void Views::learn(const ir::Operation& op) {
-    for (const ir::Port& port : op.outputs) {
-        for (const ir::TensorId output : port.operand.items) {
-            const ir::Formula* only = nullptr;
-            size_t count = 0;
-            for (const ir::Formula& formula : op.formulas) {
-                for (const ir::Write& write : formula.writes) {
-                    if (write.tensor != output) continue;
-                    only = &formula;
-                    ++count;
-                }
-            }
-            if (count == 1) views_[output] = view_of(*only);
+    struct Writer {
+        const ir::Formula* formula = nullptr;
+        size_t count = 0;
+    };
+    std::unordered_map<ir::TensorId, Writer, IdHash> writers;
+    for (const ir::Formula& formula : op.formulas) {
+        for (const ir::Write& write : formula.writes) {
+            Writer& writer = writers[write.tensor];
+            writer.formula = &formula;
+            ++writer.count;
         }
+    }
+    for (const auto& [tensor, writer] : writers) {
+        if (writer.count != 1) continue;
+        views_[tensor] = view_of(*writer.formula);
+        if (inline_maps_ && !views_[tensor]) maps_[tensor] = map_of(*writer.formula);
     }
 }
 
@@ -160,11 +172,56 @@ std::optional<Views::View> Views::view_of(const ir::Formula& formula) {
         view.base = outer->base;
         view.indices = std::move(indices);
     }
-    const ir::Tensor& base = program_.tensors[view.base];
-    view.plain = base.shape == to.shape;
-    for (size_t i = 0; i < view.indices.size() && view.plain; ++i)
-        view.plain = view.indices[i] == view.axes[i] || is_unit(base.shape[i]);
+    view.plain = is_plain(view, to, true);
+    view.alike = is_plain(view, to, false);
     return view;
+}
+
+// Whether the view has the axes of its base in order; `units`: those of extent 1, too.
+bool Views::is_plain(const View& view, const ir::Tensor& to, bool units) const {
+    const ir::Tensor& base = program_.tensors[view.base];
+    if (units && base.shape != to.shape) return false;
+    size_t axis = 0;
+    for (size_t i = 0; i < view.indices.size(); ++i) {
+        if (is_unit(base.shape[i])) continue;
+        while (axis < view.axes.size() && is_unit(to.shape[axis])) ++axis;
+        if (axis == view.axes.size() || view.indices[i] != view.axes[axis] ||
+            base.shape[i] != to.shape[axis])
+            return false;
+        ++axis;
+    }
+    while (axis < view.axes.size() && is_unit(to.shape[axis])) ++axis;
+    return axis == view.axes.size();
+}
+
+// A result that is rounded is not the number that its formula says.
+bool Views::rounds(const ir::Formula& formula) const {
+    using tensor::DType;
+    const DType to = program_.tensors[formula.writes[0].tensor].dtype;
+    const bool wide = to == DType::F32 || to == DType::F64 || to == DType::I64 ||
+                      to == DType::Bool || to == DType::Str;
+    return !wide || std::ranges::any_of(formula.accesses, [&](const ir::Access& access) {
+        const DType from = program_.tensors[access.tensor].dtype;
+        return from != to && tensor::is_real(from) && tensor::is_real(to);
+    });
+}
+
+std::optional<Views::Map> Views::map_of(const ir::Formula& formula) {
+    if (formula.op != ir::FormulaOp::Assign || formula.writes.size() != 1 ||
+        formula.condition.valid() || formula.counter.valid() ||
+        formula.accesses.size() > kMaxAccesses || rounds(formula))
+        return std::nullopt;
+    const ir::Write& write = formula.writes[0];
+    if (program_.tensors[write.tensor].quantizer || write.indices.size() > kMaxIndices)
+        return std::nullopt;
+    for (const ir::Access& access : formula.accesses)
+        for (const ir::IndexTerm& term : access.indices)
+            if (term.guard != ir::Guard::None) return std::nullopt;
+    Map map{.formula = &formula};
+    auto bounds = inverse(write, formula, map.axes);
+    if (!bounds) return std::nullopt;
+    map.bounds = std::move(*bounds);
+    return map;
 }
 
 // ---- Hashes -------------------------------------------------------------------------------------
@@ -203,55 +260,95 @@ Hash Views::guard_hash(const ir::IndexTerm& term,
         .hash();
 }
 
-Hash Views::element_hash(const ir::Access& access,
-                         const Substitution& with,
-                         ExprHasher& expressions,
-                         const TensorHash& tensors) {
-    Element element{.tensor = access.tensor};
+Hash Views::access_hash(const ir::Access& access,
+                        const Substitution& with,
+                        ExprHasher& expressions,
+                        const TensorHash& tensors) {
     const auto& shape = program_.tensors[access.tensor].shape;
-    bool remapped = false;
+    Hasher guards("guarded");
+    bool guarded = false;
+    Indices indices;
     for (size_t i = 0; i < access.indices.size(); ++i) {
         const ir::IndexTerm& term = access.indices[i];
-        element.indices.push_back(replaced(term.value, with));
+        indices.push_back(replaced(term.value, with));
         if (term.guard == ir::Guard::None) continue;
-        remapped = remapped || term.guard == ir::Guard::Remap;
-        element.guards.push_back(
-            guard_hash(term, element.indices.back(), shape[i], with, expressions));
+        guarded = true;
+        guards.add(guard_hash(term, indices.back(), shape[i], with, expressions));
     }
-    const auto& view = views_[access.tensor];
-    if (view && !remapped) {
+    const Hash element = element_hash(access.tensor, std::move(indices), expressions, tensors);
+    return guarded ? guards.add(element).hash() : element;
+}
+
+Hash Views::element_hash(ir::TensorId tensor,
+                         Indices indices,
+                         ExprHasher& expressions,
+                         const TensorHash& tensors) {
+    if (const auto& view = views_[tensor]) {
         Substitution onto;
-        for (size_t i = 0; i < view->axes.size(); ++i) onto[view->axes[i]] = element.indices[i];
-        element.indices.clear();
-        for (const SymId index : view->indices) element.indices.push_back(replaced(index, onto));
-        element.tensor = view->base;
+        for (size_t i = 0; i < view->axes.size(); ++i) onto[view->axes[i]] = indices[i];
+        indices.clear();
+        for (const SymId index : view->indices) indices.push_back(replaced(index, onto));
+        tensor = view->base;
     }
-    if (const auto value = constant(element.tensor); value && element.guards.empty())
-        return expressions.hash(*value);
+    if (const auto value = constant(tensor)) return expressions.hash(*value);
+    if (maps_[tensor] && depth_ < kMaxDepth && work_ < kMaxWork)
+        return map_hash(tensor, indices, expressions, tensors);
     Hasher hasher("element");
-    hasher.add(tensors(element.tensor));
-    const auto& base = program_.tensors[element.tensor].shape;
-    for (size_t i = 0; i < element.indices.size(); ++i)
-        if (!is_unit(base[i])) hasher.add(expressions.hash(element.indices[i]));
-    for (const Hash& guard : element.guards) hasher.add(guard);
+    hasher.add(tensors(tensor));
+    const auto& shape = program_.tensors[tensor].shape;
+    for (size_t i = 0; i < indices.size(); ++i)
+        if (!is_unit(shape[i])) hasher.add(expressions.hash(indices[i]));
     return hasher.hash();
+}
+
+// The formula of an element-wise result, computed at the indices.
+Hash Views::map_hash(ir::TensorId tensor,
+                     const Indices& indices,
+                     ExprHasher& expressions,
+                     const TensorHash& tensors) {
+    Hasher place("map");
+    place.add(tensor.value);
+    for (const SymId index : indices) place.add(expressions.hash(index));
+    const Hash key = place.hash();
+    const bool lasting = !expressions.saw_free();
+    if (const auto found = elements_.find(key); lasting && found != elements_.end())
+        return found->second;
+    ++depth_;
+    ++work_;
+    const Map& map = *maps_[tensor];
+    Substitution axes, bounds;
+    for (size_t i = 0; i < map.axes.size(); ++i) axes[map.axes[i]] = indices[i];
+    for (const auto& [bound, value] : map.bounds) bounds[bound] = replaced(value, axes);
+    ExprHasher inner(&expressions);
+    for (const ir::Access& access : map.formula->accesses) {
+        Indices at;
+        for (const ir::IndexTerm& term : access.indices) at.push_back(replaced(term.value, bounds));
+        inner.bind(access.symbol, element_hash(access.tensor, std::move(at), inner, tensors));
+    }
+    const Hash made = inner.hash(replaced(map.formula->writes[0].value, bounds));
+    --depth_;
+    if (lasting && !expressions.saw_free()) elements_[key] = made;
+    return made;
 }
 
 Hash Views::formula_hash(const ir::Formula& formula,
                          ExprHasher& expressions,
                          const TensorHash& tensors) {
     expressions.begin();
+    work_ = 0;
     const Substitution with = units(formula);
     Hasher hasher("formula");
     hasher.add(static_cast<uint64_t>(formula.op));
     uint64_t count = 0;
     for (const ir::Bound& bound : formula.bounds) {
         if (with.contains(bound.index)) continue;
-        expressions.bind(bound.index, Hasher("bound").add(count++).hash());
+        // The extent decides what an expression of the index simplifies to.
+        const Hash extent = expressions.hash(bound.extent);
+        expressions.bind(bound.index, Hasher("bound").add(count++).add(extent).hash());
     }
     if (formula.counter.valid()) expressions.bind(formula.counter, Hasher("counter").hash());
     for (const ir::Access& access : formula.accesses)
-        expressions.bind(access.symbol, element_hash(access, with, expressions, tensors));
+        expressions.bind(access.symbol, access_hash(access, with, expressions, tensors));
     for (const ir::Bound& bound : formula.bounds)
         if (!with.contains(bound.index)) hasher.add(expressions.hash(bound.extent));
     for (const ir::Write& write : formula.writes) {
