@@ -101,18 +101,19 @@ private:
     // those of definitions at other levels.
     void explain() {
         if (!formulas()) find_meanings();
+        const bool outputs = same_outputs();
         std::erase_if(found_.changes, [&](const Change& change) {
             const bool form =
                 change.what == What::Definition ||
                 (formulas() && (change.what == What::Input || change.what == What::Attribute));
             if (!form) return false;
-            return change.a == kNone ? same_outputs() : same_results(change.a, change.b);
+            return change.a == kNone ? outputs : same_results(change.a, change.b);
         });
         if (formulas()) {
             drop_explained(found_.a, found_.only_a, matching_.a_to_b);
             drop_explained(found_.b, found_.only_b, matching_.b_to_a);
         } else if (!found_.equal() && found_.terminals_a.empty() && found_.terminals_b.empty() &&
-                   same_outputs() && !options_.weights.ignore) {
+                   outputs && !options_.weights.ignore) {
             found_.remarks.emplace_back("both models compute the same outputs");
         }
     }
@@ -130,10 +131,8 @@ private:
     void drop_explained(const Graph& graph,
                         std::vector<size_t>& only,
                         const std::vector<size_t>& partners) {
-        const bool of_a = &graph == &found_.a;
+        const bool of_a = &graph == &found_.a, outputs = same_outputs();
         std::vector<bool> good(graph.nodes.size());
-        std::unordered_set<ir::TensorId, IdHash> outputs;
-        for (const Terminal& output : graph.outputs) outputs.insert(output.tensor);
         for (size_t n = graph.nodes.size(); n-- > 0;) {
             const size_t partner = partners[n];
             if (partner != kNone) {
@@ -141,7 +140,7 @@ private:
                 continue;
             }
             good[n] = std::ranges::all_of(graph.nodes[n].outputs, [&](const Edge& edge) {
-                return !outputs.contains(edge.tensor) &&
+                return (!graph.output_numbers[edge.tensor] || outputs) &&
                        std::ranges::all_of(graph.uses[edge.tensor],
                                            [&](const Use& use) { return good[use.node]; });
             });
@@ -417,6 +416,16 @@ private:
         if (before != after) found_.renames.push_back({role, before, after});
     }
     void find_moved() {
+        const auto moved = [](const std::vector<size_t>& partners) {
+            size_t last = 0;
+            for (const size_t partner : partners) {
+                if (partner == kNone) continue;
+                if (partner < last) return true;
+                last = partner;
+            }
+            return false;
+        };
+        found_.terminals_moved = moved(matching_.inputs_to_b) || moved(matching_.outputs_to_b);
         const auto run = longest_growing(found_.pairs);
         size_t at = 0;
         for (size_t i = 0; i < found_.pairs.size(); ++i) {

@@ -47,6 +47,7 @@ struct Comparison {
     std::vector<std::string> terminals_a, terminals_b;  // inputs and outputs of one model alone
     std::vector<Rename> renames;
     std::vector<size_t> moved;         // positions in `pairs`
+    bool terminals_moved = false;      // inputs or outputs of the models
     std::vector<std::string> remarks;  // what was not compared
     std::vector<TensorPair> tensors;   // results and inputs of partners, for numbers
 

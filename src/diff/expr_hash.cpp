@@ -32,6 +32,13 @@ bool commutes(const ir::SymNode& node) {
     }
 }
 
+Hasher operation_hasher(const ir::SymNode& node) {
+    Hasher operation("operation");
+    operation.add(static_cast<uint64_t>(node.op)).add(node.name);
+    operation.add(static_cast<uint64_t>(node.type)).add(node.operands.size());
+    return operation;
+}
+
 uint64_t real_bits(double value) { return std::bit_cast<uint64_t>(value); }
 
 }  // namespace
@@ -77,9 +84,7 @@ Hash ExprHasher::compute(ir::SymId id) {
         }
         return Hasher("polynomial").add(sum.hash()).hash();
     }
-    Hasher operation("operation");
-    operation.add(static_cast<uint64_t>(node.op)).add(node.name);
-    operation.add(static_cast<uint64_t>(node.type)).add(node.operands.size());
+    Hasher operation = operation_hasher(node);
     if (commutes(node)) {
         HashSum operands;
         for (const ir::SymId operand : node.operands) operands.add(hash(operand));
@@ -87,6 +92,17 @@ Hash ExprHasher::compute(ir::SymId id) {
     }
     for (const ir::SymId operand : node.operands) operation.add(hash(operand));
     return operation.hash();
+}
+
+Hash ExprHasher::sum(Hash a, Hash b) {
+    const ir::SymNode node{.kind = ir::SymKind::Operation,
+                           .type = ir::ScalarType::Real,
+                           .op = ir::SymOp::Add,
+                           .operands = std::vector<ir::SymId>(2)};
+    HashSum operands;
+    operands.add(a);
+    operands.add(b);
+    return operation_hasher(node).add(operands.hash()).hash();
 }
 
 Hash ExprHasher::hash(const ir::Scalar& scalar) {

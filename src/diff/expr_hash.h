@@ -25,6 +25,8 @@ public:
     Hash hash(ir::SymId id);  // a missing id has a hash, too
     // Whether a symbol was numbered since `begin`: its hash means something in this formula only.
     bool saw_free() const { return parent_ != nullptr ? parent_->saw_free() : free_ > 0; }
+    // Of the sum of two reals.
+    static Hash sum(Hash a, Hash b);
     Hash hash(const ir::Value& value);
     Hash hash(const ir::Scalar& scalar);
 

@@ -5,13 +5,11 @@
 
 #include "diag/json_text.h"
 #include "diff/report.h"
-#include "show/cost.h"
+#include "diff/report_parts.h"
 
 namespace lemma::diff {
 
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of the fields
 
 const char* level_text(Level level) {
     switch (level) {
@@ -27,10 +25,24 @@ const char* level_text(Level level) {
     return "auto";
 }
 
-// JSON has no infinity.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json operation_json(const Graph& graph, size_t n) {
+    const Node& node = graph.nodes[n];
+    Json json = {{"index", n}, {"operation", node.kind}, {"name", node.name}};
+    Json outputs = Json::array();
+    for (const Edge& edge : node.outputs) {
+        outputs.push_back({{"tensor", graph.program->tensors[edge.tensor].name},
+                           {"type", type_text(*graph.program, edge.tensor)}});
+    }
+    json["outputs"] = std::move(outputs);
+    return json;
+}
 
-Json amount_json(const WeightChange& amount) {
+}  // namespace
+
+// JSON has no infinity.
+static Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+static Json amount_json(const WeightChange& amount) {
     return {{"changed", amount.changed},
             {"elements", amount.elements},
             {"max_abs", number(amount.max_abs)},
@@ -44,18 +56,6 @@ Json change_json(const Change& change) {
                  {"before", change.before},
                  {"after", change.after}};
     if (change.amount) json["amount"] = amount_json(*change.amount);
-    return json;
-}
-
-Json operation_json(const Graph& graph, size_t n) {
-    const Node& node = graph.nodes[n];
-    Json json = {{"index", n}, {"operation", node.kind}, {"name", node.name}};
-    Json outputs = Json::array();
-    for (const Edge& edge : node.outputs) {
-        outputs.push_back({{"tensor", graph.program->tensors[edge.tensor].name},
-                           {"type", type_text(*graph.program, edge.tensor)}});
-    }
-    json["outputs"] = std::move(outputs);
     return json;
 }
 
@@ -77,8 +77,6 @@ Json numbers_json(const Numbers& numbers) {
     }
     return list;
 }
-
-}  // namespace
 
 std::string report_json(const Comparison& comparison,
                         const Numbers* numbers,
@@ -125,6 +123,7 @@ std::string report_json(const Comparison& comparison,
                          {"after", comparison.pairs[i].second}});
     json["renames"] = std::move(renames);
     json["moved"] = std::move(moved);
+    json["interface"]["moved"] = comparison.terminals_moved;
     if (numbers != nullptr) {
         json["numbers"] = {{"engine_a", numbers->engine_a},
                            {"engine_b", numbers->engine_b},
@@ -135,88 +134,6 @@ std::string report_json(const Comparison& comparison,
     }
     if (!comparison.remarks.empty()) json["remarks"] = comparison.remarks;
     return diag::json_text(json);
-}
-
-// ---- The view document --------------------------------------------------------------------------
-
-namespace {
-
-class Numbering {
-public:
-    explicit Numbering(const ir::Program& program)
-        : program_(program), ids_(program.operations.size()) {}
-    ViewIds run() {
-        walk(program_.graphs[program_.main].operations);
-        return std::move(ids_);
-    }
-
-private:
-    void walk(const std::vector<ir::OpId>& ops) {
-        for (const ir::OpId id : ops) {
-            const ir::Operation& op = program_.operations[id];
-            ids_[id] = next_++;
-            walk(op.parts);
-            for (const show::Body& body : show::bodies(op))
-                walk(program_.graphs[body.graph].operations);
-        }
-    }
-    const ir::Program& program_;
-    ViewIds ids_;
-    int64_t next_ = 0;
-};
-
-}  // namespace
-
-ViewIds preorder_ids(const ir::Program& program) { return Numbering(program).run(); }
-
-nlohmann::ordered_json view_diff(const Comparison& comparison,
-                                 const Numbers* numbers,
-                                 const ViewIds& a,
-                                 const ViewIds& b) {
-    const auto id_a = [&](size_t n) { return a[comparison.a.nodes[n].op]; };
-    const auto id_b = [&](size_t n) { return b[comparison.b.nodes[n].op]; };
-    std::set<size_t> changed;
-    Json changes = Json::array();
-    for (const Change& change : comparison.changes) {
-        Json json = change_json(change);
-        json["a"] = change.a == kNone ? Json() : Json(id_a(change.a));
-        json["b"] = change.b == kNone ? Json() : Json(id_b(change.b));
-        if (change.a != kNone) changed.insert(change.a);
-        changes.push_back(std::move(json));
-    }
-    Json pairs = Json::array(), only_a = Json::array(), only_b = Json::array();
-    for (const auto& [left, right] : comparison.pairs) {
-        pairs.push_back({id_a(left), id_b(right), changed.contains(left) ? "changed" : "equal"});
-        const std::string& before = comparison.a.nodes[left].name;
-        const std::string& after = comparison.b.nodes[right].name;
-        if (before == after) continue;
-        changes.push_back({{"what", "name"},
-                           {"name", ""},
-                           {"before", before},
-                           {"after", after},
-                           {"a", id_a(left)},
-                           {"b", id_b(right)}});
-    }
-    for (const size_t i : comparison.moved) {
-        const auto& [left, right] = comparison.pairs[i];
-        changes.push_back({{"what", "order"},
-                           {"name", ""},
-                           {"before", std::to_string(left)},
-                           {"after", std::to_string(right)},
-                           {"a", id_a(left)},
-                           {"b", id_b(right)}});
-    }
-    for (const size_t n : comparison.only_a) only_a.push_back(id_a(n));
-    for (const size_t n : comparison.only_b) only_b.push_back(id_b(n));
-    Json json = {{"pairs", std::move(pairs)},
-                 {"only_a", std::move(only_a)},
-                 {"only_b", std::move(only_b)},
-                 {"changes", std::move(changes)}};
-    if (numbers != nullptr) {
-        json["numbers"] = numbers_json(*numbers);
-        json["first"] = numbers->first ? Json(*numbers->first) : Json();
-    }
-    return json;
 }
 
 }  // namespace lemma::diff

@@ -50,7 +50,8 @@ private:
         const ir::Tensor& tensor = program_.tensors[id];
         if (Weights::is_weight(tensor)) {
             const bool values = options_.weights || tensor.role == ir::TensorRole::Constant;
-            set(id, values ? weights_.content(id) : Hasher("weight").hash());
+            const auto filled = views_.filled(id, expressions_);
+            set(id, filled ? *filled : values ? weights_.content(id) : Hasher("weight").hash());
         } else {
             // An input without a partner.
             set(id, Hasher("unknown").add(tensor.name).hash());
@@ -96,15 +97,24 @@ private:
         Hasher all("joint");
         for (const ir::Formula& formula : op.formulas)
             if (joint) all.add(views_.formula_hash(formula, expressions_, tensors));
-        for (const auto& [id, number] : outputs) set_result(id, number, hashers, joint, all);
+        for (const auto& [id, number] : outputs) {
+            if (const ir::TensorId copied = views_.alike(id); copied != id) {
+                set(id, meaning(copied));
+                continue;
+            }
+            const auto own = joint ? std::nullopt : views_.meaning(op, id, expressions_, tensors);
+            if (own) {
+                set(id, *own);
+            } else {
+                set_result(id, number, hashers, joint, all);
+            }
+        }
     }
     void set_result(ir::TensorId id,
                     uint64_t number,
                     const std::unordered_map<ir::TensorId, Hasher, IdHash>& hashers,
                     bool joint,
                     const Hasher& all) {
-        const ir::TensorId copied = views_.alike(id);
-        if (copied != id) return set(id, meaning(copied));
         const auto made = hashers.find(id);
         Hasher hasher = joint ? all : made == hashers.end() ? Hasher("made") : made->second;
         if (joint) hasher.add(number);

@@ -11,8 +11,8 @@
 namespace lemma::diff {
 
 struct Tolerance {
-    double relative = 1e-5;
-    double absolute = 1e-6;
+    double relative = 1e-4;
+    double absolute = 1e-5;
 };
 
 struct NumberPair {

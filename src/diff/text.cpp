@@ -169,7 +169,7 @@ private:
         for (size_t i = 0; i < numbers_->pairs.size(); ++i) {
             const NumberPair& pair = numbers_->pairs[i];
             std::string name = printable(pair.a);
-            if (pair.a != pair.b) name += " / " + printable(pair.b);
+            if (options_.names && pair.a != pair.b) name += " / " + printable(pair.b);
             const char* mark = pair.equal ? (pair.output ? "=" : "") : "≠";
             if (!pair.trouble.empty()) {
                 columns.add({mark, name, pair.type, "", "", "", pair.trouble});
@@ -207,7 +207,7 @@ private:
 bool is_equal(const Comparison& comparison, const Numbers* numbers, const ReportOptions& options) {
     return comparison.equal() && (numbers == nullptr || numbers->equal()) &&
            (!options.names || comparison.renames.empty()) &&
-           (!options.order || comparison.moved.empty());
+           (!options.order || (comparison.moved.empty() && !comparison.terminals_moved));
 }
 
 std::string summary(const Comparison& comparison,
@@ -227,6 +227,7 @@ std::string summary(const Comparison& comparison,
         add(counted(comparison.renames.size(), "name changed", "names changed"));
     if (options.order && !comparison.moved.empty())
         add(counted(comparison.moved.size(), "operation moved", "operations moved"));
+    if (options.order && comparison.terminals_moved) add("inputs or outputs in another order");
     if (numbers != nullptr && !numbers->equal()) {
         size_t count = 0;
         for (const NumberPair& pair : numbers->pairs) count += pair.equal ? 0 : 1;
@@ -234,7 +235,7 @@ std::string summary(const Comparison& comparison,
     }
     if (!parts.empty()) return parts;
     const bool names = !comparison.renames.empty() && !options.names;
-    const bool order = !comparison.moved.empty() && !options.order;
+    const bool order = (!comparison.moved.empty() || comparison.terminals_moved) && !options.order;
     if (names && order) return "equal up to names and order";
     if (names) return "equal up to names";
     return order ? "equal up to order" : "equal";

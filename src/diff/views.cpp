@@ -54,9 +54,31 @@ void Views::learn(const ir::Operation& op) {
     }
     for (const auto& [tensor, writer] : writers) {
         if (writer.count != 1) continue;
+        if (const auto value = filled_with(*writer.formula)) {
+            filled_[tensor] = value;
+            continue;
+        }
         views_[tensor] = view_of(*writer.formula);
         if (inline_maps_ && !views_[tensor]) maps_[tensor] = map_of(*writer.formula);
     }
+}
+
+// The value of a formula that gives all elements the same constant.
+std::optional<SymId> Views::filled_with(const ir::Formula& formula) {
+    if (formula.op != ir::FormulaOp::Assign || formula.writes.size() != 1 ||
+        formula.condition.valid() || formula.counter.valid())
+        return std::nullopt;
+    const ir::Write& write = formula.writes[0];
+    const ir::Tensor& to = program_.tensors[write.tensor];
+    if (!program_.symbols.is_constant(write.value) || to.quantizer ||
+        write.indices.size() > kMaxIndices)
+        return std::nullopt;
+    std::vector<SymId> axes;
+    if (!inverse(write, formula, axes)) return std::nullopt;
+    if (!tensor::is_real(to.dtype)) return write.value;
+    const auto real = program_.symbols.as_real(write.value);
+    if (!real) return std::nullopt;
+    return program_.symbols.real(tensor::round_to(to.dtype, *real));
 }
 
 // Indices over an axis of extent 1 are 0.
@@ -228,6 +250,7 @@ std::optional<Views::Map> Views::map_of(const ir::Formula& formula) {
 
 // The value of a constant with one value.
 std::optional<SymId> Views::constant(ir::TensorId id) {
+    if (filled_[id]) return filled_[id];
     const ir::Tensor& tensor = program_.tensors[id];
     if (tensor.role != ir::TensorRole::Constant || tensor.items.size() != 1) return std::nullopt;
     ir::SymbolPool& pool = program_.symbols;
@@ -243,6 +266,73 @@ std::optional<SymId> Views::constant(ir::TensorId id) {
         [&](bool truth) -> std::optional<SymId> { return pool.boolean(truth); },
         [&](const std::string& text) -> std::optional<SymId> { return pool.string(text); },
         [&](SymId symbol) -> std::optional<SymId> { return symbol; });
+}
+
+bool Views::is_zero(const ir::Formula& formula) const {
+    return program_.symbols.as_real(formula.writes[0].value) == 0.0;
+}
+
+std::optional<Views::Sum> Views::sum_of(const ir::Operation& op, ir::TensorId id) {
+    std::vector<const ir::Formula*> writers;
+    for (const ir::Formula& formula : op.formulas)
+        for (const ir::Write& write : formula.writes)
+            if (write.tensor == id) writers.push_back(&formula);
+    if (writers.size() != 2 || writers[0]->op != ir::FormulaOp::Assign ||
+        writers[1]->op != ir::FormulaOp::Sum || writers[0]->writes.size() != 1 ||
+        writers[1]->writes.size() != 1)
+        return std::nullopt;
+    return Sum{writers[0], writers[1]};
+}
+
+Hash Views::type_hash(ir::TensorId id, ExprHasher& expressions) {
+    expressions.begin();
+    const ir::Tensor& tensor = program_.tensors[id];
+    Hasher hasher("type");
+    hasher.add(static_cast<uint64_t>(tensor.dtype));
+    for (const SymId extent : tensor.shape)
+        if (!is_unit(extent)) hasher.add(expressions.hash(extent));
+    return hasher.hash();
+}
+
+std::optional<Hash> Views::filled(ir::TensorId id, ExprHasher& expressions) {
+    const auto value = constant(id);
+    if (!value || !program_.symbols.is_constant(*value)) return std::nullopt;
+    ExprHasher own(program_.symbols);
+    const Hash number = own.hash(*value);
+    ExprHasher inner(&expressions);
+    return Hasher("map").add(number).add(type_hash(id, inner)).hash();
+}
+
+std::optional<Hash> Views::meaning(const ir::Operation& op,
+                                   ir::TensorId id,
+                                   ExprHasher& expressions,
+                                   const TensorHash& tensors) {
+    const Hash type = type_hash(id, expressions);
+    const bool f32 = program_.tensors[id].dtype == tensor::DType::F32;
+    if (const auto sum = sum_of(op, id); sum && f32) {
+        auto start = map_of(*sum->start);
+        if (!start) return std::nullopt;
+        const Hash rest = formula_hash(*sum->rest, expressions, tensors);
+        const Hash bare = Hasher("sum").add(rest).add(type).hash();
+        if (is_zero(*sum->start)) return bare;
+        start->sum = bare;
+        maps_[id] = std::move(start);
+    }
+    if (auto value = filled(id, expressions)) return value;
+    if (!maps_[id] && !views_[id]) return std::nullopt;
+    const std::vector<SymId> axes = maps_[id] ? maps_[id]->axes : views_[id]->axes;
+    expressions.begin();
+    work_ = 0;
+    Indices indices;
+    uint64_t count = 0;
+    for (size_t i = 0; i < axes.size(); ++i) {
+        const SymId axis = axes[i], extent = program_.tensors[id].shape[i];
+        indices.push_back(is_unit(extent) ? program_.symbols.integer(0) : axis);
+        if (is_unit(extent)) continue;
+        const Hash size = expressions.hash(extent);
+        expressions.bind(axis, Hasher("bound").add(count++).add(size).hash());
+    }
+    return Hasher("map").add(element_hash(id, indices, expressions, tensors)).add(type).hash();
 }
 
 // An index outside of the extent skips the step, or takes another value.
@@ -325,7 +415,15 @@ Hash Views::map_hash(ir::TensorId tensor,
         for (const ir::IndexTerm& term : access.indices) at.push_back(replaced(term.value, bounds));
         inner.bind(access.symbol, element_hash(access.tensor, std::move(at), inner, tensors));
     }
-    const Hash made = inner.hash(replaced(map.formula->writes[0].value, bounds));
+    Hash made = inner.hash(replaced(map.formula->writes[0].value, bounds));
+    if (map.sum) {
+        Hasher element("element");
+        element.add(*map.sum);
+        for (size_t i = 0; i < indices.size(); ++i)
+            if (!is_unit(program_.tensors[tensor].shape[i]))
+                element.add(expressions.hash(indices[i]));
+        made = ExprHasher::sum(element.hash(), made);
+    }
     --depth_;
     if (lasting && !expressions.saw_free()) elements_[key] = made;
     return made;

@@ -25,6 +25,14 @@ public:
     ir::TensorId same(ir::TensorId id) const;
     // The same, but axes of extent 1 do not count.
     ir::TensorId alike(ir::TensorId id) const;
+    // With `inline_maps`: what a tensor is, whichever operations make it; nothing if it is not
+    // element-wise. Call it after `learn`.
+    std::optional<Hash> meaning(const ir::Operation& op,
+                                ir::TensorId id,
+                                ExprHasher& expressions,
+                                const TensorHash& tensors);
+    // The same for a constant of one value.
+    std::optional<Hash> filled(ir::TensorId id, ExprHasher& expressions);
     // `tensors` gives hashes of the tensors that are read and written.
     Hash formula_hash(const ir::Formula& formula,
                       ExprHasher& expressions,
@@ -39,16 +47,19 @@ private:
         bool alike = false;              // the same without axes of extent 1
     };
     using Substitution = std::unordered_map<ir::SymId, ir::SymId, IdHash>;
-    // An element-wise result: the value of the formula, whose bounds are given by the axes.
+    // An element-wise result: the value of the formula, whose bounds are given by the axes. A sum
+    // that begins with a value adds it to the sum that begins with 0.
     struct Map {
         const ir::Formula* formula;
         std::vector<ir::SymId> axes;
         Substitution bounds;
+        std::optional<Hash> sum = {};
     };
     using Indices = std::vector<ir::SymId>;
 
     std::optional<View> view_of(const ir::Formula& formula);
     std::optional<Map> map_of(const ir::Formula& formula);
+    std::optional<ir::SymId> filled_with(const ir::Formula& formula);
     bool is_plain(const View& view, const ir::Tensor& to, bool units) const;
     std::optional<Substitution> inverse(const ir::Write& write,
                                         const ir::Formula& formula,
@@ -75,6 +86,13 @@ private:
                   ExprHasher& expressions,
                   const TensorHash& tensors);
     bool rounds(const ir::Formula& formula) const;
+    bool is_zero(const ir::Formula& formula) const;
+    Hash type_hash(ir::TensorId id, ExprHasher& expressions);
+    // The first formula sets a real result, and the second one, the last, adds to it.
+    struct Sum {
+        const ir::Formula *start, *rest;
+    };
+    static std::optional<Sum> sum_of(const ir::Operation& op, ir::TensorId id);
     Hash guard_hash(const ir::IndexTerm& term,
                     ir::SymId value,
                     ir::SymId extent,
@@ -86,7 +104,8 @@ private:
     bool inline_maps_;
     Table<ir::TensorId, std::optional<View>> views_;
     Table<ir::TensorId, std::optional<Map>> maps_;
-    std::unordered_map<Hash, Hash, HashHash> elements_;  // of maps, by tensor and indices
+    Table<ir::TensorId, std::optional<ir::SymId>> filled_;  // with one value
+    std::unordered_map<Hash, Hash, HashHash> elements_;     // of maps, by tensor and indices
     int depth_ = 0;
     int64_t work_ = 0;  // elements of maps in the current formula
 };

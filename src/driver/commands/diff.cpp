@@ -95,8 +95,8 @@ void Diff::declare_run(Arguments& arguments) {
     arguments.texts("-i,--input", inputs_, "[NAME=]FILE", kInputHelp);
     declare_preprocess(arguments, preprocess_);
     arguments.seed("--random-inputs", random_inputs_, "seed of the inputs without a file");
-    arguments.text("--rtol", relative_, "X", "relative tolerance (1e-5)");
-    arguments.text("--atol", absolute_, "X", "absolute tolerance (1e-6)");
+    arguments.text("--rtol", relative_, "X", "relative tolerance (1e-4)");
+    arguments.text("--atol", absolute_, "X", "absolute tolerance (1e-5)");
     arguments.seed("--random-weights",
                    session_.random_weights,
                    "use random values for variables without data");
