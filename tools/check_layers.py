@@ -37,9 +37,10 @@ MAY_INCLUDE = {
     "session": "base diag tensor ir interpret loop codegen engine model",
     "view": "base diag tensor ir sknd interpret loop codegen engine show ops model session",
     "compile": "base diag tensor ir interpret loop codegen engine emit model session",
+    "edit": "base diag tensor ir show interpret model convert session",
     "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
-    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view diff interpret loop certify runtime codegen engine emit prove model convert session compile image serve",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view diff interpret loop certify runtime codegen engine emit prove model convert session compile edit image serve",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.

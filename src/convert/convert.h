@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct ConvertOptions {
     int64_t opset = 0;              // ONNX opset; 0: the lowest that can express the model
     bool external_data = false;     // ONNX: keep data in a second file, whatever its size
     bool overwrite = false;         // replace existing files
+    // Sees the complete files in their staging folder. If it refuses them, nothing is kept.
+    std::function<bool(const std::string& path, model::Finding& finding)> accept;
 };
 
 // Loads a model and writes it in another format: the work of `lemma convert`. `finding` has the
@@ -44,6 +47,14 @@ struct ConvertRequest {
     ConvertOptions options;
 };
 void convert_model(const ConvertRequest& request, model::Finding& finding);
+
+// The two halves of it, for callers that change the model in between. The format by the request;
+// an error if its name says none, or if `out` cannot be written.
+Result<OutputFormat> check_output(const ConvertRequest& request);
+// Writes a loaded model; `request.model` and `request.load` do not count.
+Result<void> write_model(model::LoadedModel& model,
+                         const ConvertRequest& request,
+                         model::Finding& finding);
 
 // The steps of a conversion. Reports to `finding` what the format cannot express. An error is a
 // problem with the output.

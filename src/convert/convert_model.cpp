@@ -27,32 +27,48 @@ Result<OutputFormat> format_of(const ConvertRequest& request) {
         fmt::format("`{}` does not say which format to write: give it with --to", request.out)});
 }
 
-Result<void> convert(const ConvertRequest& request, model::Finding& finding) {
+}  // namespace
+
+Result<OutputFormat> check_output(const ConvertRequest& request) {
     LEMMA_TRY(const OutputFormat format, format_of(request));
     const OutputKind kind =
         format == OutputFormat::Onnx ? OutputKind::File : folder_or_archive(request.out);
     LEMMA_TRY(check_target(request.out, kind, request.options.overwrite));
-    auto model = model::load_model(request.model, request.load, finding);
-    if (!model) return {};
-    place_at_calls(*model);
-    if (!model->deciding.empty()) {
+    return format;
+}
+
+Result<void> write_model(model::LoadedModel& model,
+                         const ConvertRequest& request,
+                         model::Finding& finding) {
+    LEMMA_TRY(const OutputFormat format, check_output(request));
+    place_at_calls(model);
+    if (!model.deciding.empty()) {
         finding.diag.warning(Span{},
                              DiagKind::NotSupported,
                              fmt::format("the values of `{}` decide shapes, so the model is "
                                          "converted for the values that are given",
-                                         fmt::join(model->deciding, "`, `")));
+                                         fmt::join(model.deciding, "`, `")));
     }
-    if (format == OutputFormat::SkriptND) warn_of_precision(model->program, finding);
+    if (format == OutputFormat::SkriptND) warn_of_precision(model.program, finding);
     switch (format) {
         case OutputFormat::ByName:
         case OutputFormat::SkriptND:
-            return write_sknd_model(*model, request.out, request.options, finding);
+            return write_sknd_model(model, request.out, request.options, finding);
         case OutputFormat::Nnef1:
-            return write_nnef1_model(*model, request.out, request.options, finding);
+            return write_nnef1_model(model, request.out, request.options, finding);
         case OutputFormat::Onnx:
-            return write_onnx_model(*model, request.out, request.options, finding);
+            return write_onnx_model(model, request.out, request.options, finding);
     }
     return {};
+}
+
+namespace {
+
+Result<void> convert(const ConvertRequest& request, model::Finding& finding) {
+    LEMMA_TRY(check_output(request));
+    auto model = model::load_model(request.model, request.load, finding);
+    if (!model) return {};
+    return write_model(*model, request, finding);
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ Result<void> finish_output(const model::LoadedModel& model,
     LEMMA_TRY(output.finish());
     const Written written = load_written(output.model(), options.data, finding);
     if (!written.good) return {};
+    if (options.accept && !options.accept(output.model(), finding)) return {};
     LEMMA_TRY(output.commit());
     if (written.model) tell_renamed(model.program, *written.model, finding);
     return {};

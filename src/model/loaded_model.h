@@ -33,6 +33,9 @@ struct LoadedModel {
     DataReader data;
     std::vector<std::string> deciding;  // inputs whose values the program was made for (ONNX)
     Metadata metadata;                  // ONNX only
+    // Names in the file of tensors that the program calls otherwise (ONNX): an `Identity` passes
+    // its input on under another name.
+    std::map<std::string, std::string> aliases;
     std::function<std::string(const ir::Tensor&)> data_name;  // file to write a variable to
     // Empty if one cannot be made, which is reported.
     std::function<std::optional<Quantizers>(const LoadedModel&, Finding&)> quantizers;

@@ -44,6 +44,8 @@ struct Imported {
     std::vector<std::string> deciding;
     // Graph inputs that decide shapes and had no value. If there are any, nothing else is wrong.
     std::vector<std::string> undecided;
+    // Names of the main graph whose tensors have other names in the program.
+    std::map<std::string, std::string> aliases;
 };
 
 // `file` holds the paths of the model (diag::SourceMap::add_paths). The model passed `validate`.

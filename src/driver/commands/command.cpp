@@ -56,6 +56,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(bench_command());
     commands.push_back(serve_command());
     commands.push_back(convert_command());
+    commands.push_back(extract_command());
+    commands.push_back(merge_command());
     commands.push_back(compile_command());
     commands.push_back(reference_command());
     commands.push_back(certify_command());

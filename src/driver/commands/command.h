@@ -56,6 +56,8 @@ std::unique_ptr<Command> run_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> serve_command();
 std::unique_ptr<Command> convert_command();
+std::unique_ptr<Command> extract_command();
+std::unique_ptr<Command> merge_command();
 std::unique_ptr<Command> compile_command();
 std::unique_ptr<Command> certify_command();
 std::unique_ptr<Command> reference_command();

@@ -39,6 +39,7 @@ LoadedModel with_data(const ModelFile& file, OnnxModel model) {
     loaded.package = std::move(model.package);
     loaded.program = std::move(*model.imported.program);
     loaded.deciding = std::move(model.imported.deciding);
+    loaded.aliases = std::move(model.imported.aliases);
     const auto weights = std::make_shared<std::map<std::string, onnx::VariableData>>();
     for (onnx::VariableData& variable : model.imported.data) {
         weights->emplace(loaded.program.tensors[variable.tensor].name, std::move(variable));

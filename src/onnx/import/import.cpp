@@ -208,6 +208,11 @@ Imported Importer::run() {
     result.data = std::move(data_);
     result.deciding.assign(deciding_.begin(), deciding_.end());
     if (!result.program) result.undecided.assign(undecided_.begin(), undecided_.end());
+    for (const auto& [name, id] : scope.names) {
+        if (!result.program || !id.valid() || !values_[id].tensor.valid()) continue;
+        const std::string& called = result.program->tensors[values_[id].tensor].name;
+        if (called != name) result.aliases.emplace(name, called);
+    }
     return result;
 }
 
