@@ -37,6 +37,10 @@ void declare_edit(Arguments& arguments,
     arguments.flag(
         "--force", write.overwrite, "overwrite files, and write into folders that are not empty");
     arguments.group("Input");
+    arguments.texts("-i",
+                    load.inputs,
+                    "[NAME=]FILE",
+                    "ONNX: values of inputs that decide shapes; specialises the model");
     declare_graph_options(arguments, load.check.graph);
     declare_real(arguments, load.check.graph);
     declare_problem_style(arguments, options.style);

@@ -111,7 +111,10 @@ Result<void> Names::add(const std::string& name, Side side, std::vector<NamedTen
             const bool data =
                 tensor.role == ir::TensorRole::Constant || tensor.role == ir::TensorRole::Variable;
             if (side == Side::From && data) continue;
-            const auto in_file = file_names_.find(tensor.name);
+            // `#` marks names that the program made.
+            const auto in_file = tensor.name.find('#') == std::string::npos
+                                     ? file_names_.end()
+                                     : file_names_.find(tensor.name);
             take({in_file == file_names_.end() ? tensor.name : in_file->second, id});
         }
         return {};

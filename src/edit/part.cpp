@@ -29,8 +29,8 @@ std::string operation_text(const ir::Operation& op) {
 // The part for one choice of operations and inputs.
 class PartCopy {
 public:
-    PartCopy(const ir::Program& program, const Slice& slice)
-        : program_(program), slice_(slice), copier_(program, made_) {}
+    PartCopy(const ir::Program& program, const Slice& slice, const Changes& changes)
+        : program_(program), slice_(slice), changes_(changes), copier_(program, made_) {}
 
     Result<ir::Program> run(const std::vector<NamedTensor>& inputs,
                             const std::vector<NamedTensor>& outputs);
@@ -42,12 +42,14 @@ private:
     void replace_extents(const NamedTensor& item);
     void add_input(const NamedTensor& item);
     void add_inputs(const std::vector<NamedTensor>& inputs);
+    void add_stored();
     void add_operation(ir::OpId id);
     void find_unknown();
     void add_assertions();
 
     const ir::Program& program_;
     const Slice& slice_;
+    const Changes& changes_;
     ir::Program made_;
     Copier copier_;
     ir::Graph main_;
@@ -114,6 +116,19 @@ void PartCopy::add_inputs(const std::vector<NamedTensor>& inputs) {
     }
 }
 
+// Computed tensors, and tensors that stand for others.
+void PartCopy::add_stored() {
+    for (const Stored& stored : changes_.stored) {
+        if (!slice_.needed.contains(stored.tensor)) continue;
+        ir::Tensor& made = made_.tensors[copier_.tensor(stored.tensor)];
+        made.role = stored.items.empty() ? ir::TensorRole::Variable : ir::TensorRole::Constant;
+        made.items = stored.items;
+        given_.insert(stored.tensor);
+    }
+    for (const ir::TensorId id : slice_.replaced)
+        copier_.put(id, copier_.tensor(follow(changes_.same, id)));
+}
+
 // An operation that also makes a tensor which is given makes another one in its place.
 void PartCopy::add_operation(ir::OpId id) {
     const Uses uses = uses_of(program_, id);
@@ -174,8 +189,13 @@ Result<ir::Program> PartCopy::run(const std::vector<NamedTensor>& inputs,
     main_.name = program_.graphs[program_.main].name;
     for (const NamedTensor& item : inputs)
         add_told(program_, program_.tensors[item.tensor], known_);
+    for (const auto& [symbol, number] : changes_.extents) {
+        copier_.exprs().put(symbol, made_.symbols.integer(number));
+        known_.insert(symbol);
+    }
     for (const NamedTensor& item : inputs) replace_extents(item);
     add_inputs(inputs);
+    add_stored();
     for (const ir::OpId id : slice_.operations) add_operation(id);
     UniqueNames names;
     TensorSet done;
@@ -209,8 +229,8 @@ Result<ir::Program> PartCopy::run(const std::vector<NamedTensor>& inputs,
 // Chooses the inputs, and adds operations until every extent is known.
 class PartMaker {
 public:
-    PartMaker(const ir::Program& program, const Cut& cut)
-        : program_(program), cut_(cut), inputs_(cut.from) {
+    PartMaker(const ir::Program& program, const Cut& cut, const Changes& changes)
+        : program_(program), cut_(cut), changes_(changes), inputs_(cut.from) {
         for (const NamedTensor& item : cut.to) wanted_.insert(item.tensor);
     }
 
@@ -223,7 +243,7 @@ public:
                     cut_.keep_inputs)
                     read.push_back(item);
             }
-            PartCopy copy(program_, operations);
+            PartCopy copy(program_, operations, changes_);
             LEMMA_TRY(part_.program, copy.run(read, cut_.to));
             if (copy.unknown().empty()) return finish(read);
             for (const auto& [symbol, reader] : copy.unknown()) {
@@ -245,6 +265,7 @@ private:
 
     const ir::Program& program_;
     const Cut& cut_;
+    const Changes& changes_;
     std::vector<NamedTensor> inputs_;
     TensorSet wanted_;
     TensorSet forced_;  // inputs that tell an extent and may have no reader
@@ -262,7 +283,8 @@ Result<Slice> PartMaker::find_operations() {
     while (true) {
         TensorSet given;
         for (const NamedTensor& item : inputs_) given.insert(item.tensor);
-        Slice found = slice(program_, given, wanted_);
+        for (const Stored& stored : changes_.stored) given.insert(stored.tensor);
+        Slice found = slice(program_, given, wanted_, changes_.same);
         if (found.missing.empty()) return found;
         for (const Slice::Missing& missing : found.missing) {
             if (cut_.add_inputs) {
@@ -329,8 +351,16 @@ Result<Part> PartMaker::finish(const std::vector<NamedTensor>& read) {
 
 }  // namespace
 
-Result<Part> cut_part(const ir::Program& program, const Cut& cut) {
-    return PartMaker(program, cut).run();
+Result<Part> cut_part(const ir::Program& program, const Cut& cut, const Changes& changes) {
+    return PartMaker(program, cut, changes).run();
+}
+
+Cut whole_model(const ir::Program& program) {
+    const ir::Graph& main = program.graphs[program.main];
+    return {.from = port_tensors(main.inputs),
+            .to = port_tensors(main.outputs),
+            .own_inputs = true,
+            .keep_inputs = true};
 }
 
 std::vector<NamedTensor> port_tensors(const std::vector<ir::Port>& ports) {

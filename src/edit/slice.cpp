@@ -9,13 +9,14 @@ namespace {
 
 class Slicer {
 public:
-    Slicer(const ir::Program& program, const TensorSet& cut) : program_(program), cut_(cut) {}
+    Slicer(const ir::Program& program, const TensorSet& cut, const TensorMap& same)
+        : program_(program), cut_(cut), same_(same) {}
 
     Slice run(TensorSet wanted) {
         // A variable that the part reads keeps its update, which may need more of the graph.
         while (true) {
             result_ = {};
-            result_.needed = wanted;
+            for (const ir::TensorId id : wanted) need(id);
             walk(program_.graphs[program_.main].operations);
             std::ranges::reverse(result_.operations);
             bool grown = false;
@@ -32,6 +33,12 @@ public:
     }
 
 private:
+    void need(ir::TensorId id) {
+        const ir::TensorId other = follow(same_, id);
+        if (other != id) result_.replaced.insert(id);
+        result_.needed.insert(other);
+    }
+
     // Readers come after makers.
     void walk(const std::vector<ir::OpId>& list) {
         for (auto id = list.rbegin(); id != list.rend(); ++id) operation(*id);
@@ -53,7 +60,7 @@ private:
         });
         if (op.compound() && cut_through) return walk(op.parts);
         result_.operations.push_back(id);
-        result_.needed.insert(uses.reads.begin(), uses.reads.end());
+        for (const ir::TensorId read : uses.reads) need(read);
     }
 
     void find_missing() {
@@ -74,7 +81,7 @@ private:
             const Uses uses = uses_of(program_, id);
             std::vector<ir::TensorId> reads(uses.reads.begin(), uses.reads.end());
             std::ranges::sort(reads);
-            for (const ir::TensorId tensor : reads) miss(tensor, id);
+            for (const ir::TensorId tensor : reads) miss(follow(same_, tensor), id);
         }
         std::vector<ir::TensorId> asked(result_.needed.begin(), result_.needed.end());
         std::ranges::sort(asked);
@@ -83,13 +90,22 @@ private:
 
     const ir::Program& program_;
     const TensorSet& cut_;
+    const TensorMap& same_;
     Slice result_;
 };
 
 }  // namespace
 
-Slice slice(const ir::Program& program, const TensorSet& cut, const TensorSet& wanted) {
-    return Slicer(program, cut).run(wanted);
+ir::TensorId follow(const TensorMap& same, ir::TensorId id) {
+    for (auto found = same.find(id); found != same.end(); found = same.find(id)) id = found->second;
+    return id;
+}
+
+Slice slice(const ir::Program& program,
+            const TensorSet& cut,
+            const TensorSet& wanted,
+            const TensorMap& same) {
+    return Slicer(program, cut, same).run(wanted);
 }
 
 }  // namespace lemma::edit

@@ -57,6 +57,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(serve_command());
     commands.push_back(convert_command());
     commands.push_back(extract_command());
+    commands.push_back(simplify_command());
     commands.push_back(merge_command());
     commands.push_back(compile_command());
     commands.push_back(reference_command());

@@ -57,6 +57,7 @@ std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> serve_command();
 std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> extract_command();
+std::unique_ptr<Command> simplify_command();
 std::unique_ptr<Command> merge_command();
 std::unique_ptr<Command> compile_command();
 std::unique_ptr<Command> certify_command();
