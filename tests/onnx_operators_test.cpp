@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/match.h"
+#include "ir/program/display_name.h"
 #include "onnx/export/exporter.h"
 #include "onnx/import/fold.h"
 #include "onnx/import/normalise.h"
@@ -90,6 +91,24 @@ TEST(OnnxOperators, EveryRowHasItsDefinitionOrSaysWhyNot) {
         const bool found = std::ranges::any_of(
             definitions, [&](const auto& each) { return row_name(each.first) == op.name; });
         EXPECT_EQ(found, op.meaning == Meaning::Definition) << op.name;
+    }
+}
+
+// As ONNX writes them: with the domain, unless it is ONNX's own.
+TEST(OnnxOperators, DefinitionsAreShownUnderTheNameOfTheirOperator) {
+    for (const ops::ModuleText& module : ops::standard_library()) {
+        if (!module.name.starts_with(kLibrary)) continue;
+        for (const ops::OperatorText& definition : module.operators) {
+            const std::string full = fmt::format("{}.{}", module.name, definition.name);
+            const bool microsoft = module.name.starts_with("onnx.com.microsoft.");
+            const std::string row = row_name((microsoft ? "com.microsoft." : "") + definition.name);
+            const Operator* const op = row.empty() ? nullptr : find_operator(row);
+            if (!op) continue;
+            const std::string_view domain = microsoft ? "" : domain_name(op->domain);
+            const std::string shown =
+                fmt::format("{}{}{}", domain, domain.empty() ? "" : ".", op->name);
+            EXPECT_EQ(ir::display_name(full), shown);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "ir/program/display_name.h"
 #include "tensor/shape.h"
 
 namespace lemma::certify {
@@ -95,7 +96,7 @@ std::string node_table(const Certificate& certificate) {
     for (size_t i = 0; i < kHazards; ++i) header.emplace_back(hazard_name(static_cast<Hazard>(i)));
     Table table(std::move(header));
     for (const NodeRecord& node : certificate.nodes) {
-        std::vector<std::string> row = {cell(node.op),
+        std::vector<std::string> row = {cell(ir::display_name(node.op)),
                                         node.outputs.empty() ? "" : cell(node.outputs[0]),
                                         text_above(node.introduced),
                                         text_above(node.propagated)};
@@ -116,7 +117,7 @@ std::string open_list(const Certificate& certificate) {
             std::string line =
                 fmt::format("- `{}` ({}): {} {}: {}",
                             cell(node.outputs.empty() ? node.label : node.outputs[0]),
-                            cell(node.op),
+                            cell(ir::display_name(node.op)),
                             hazard_name(static_cast<Hazard>(i)),
                             verdict_name(disposition.verdict),
                             cell(disposition.reason));

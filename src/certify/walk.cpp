@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "certify/relations.h"
 #include "interpret/lifetimes.h"
+#include "ir/program/display_name.h"
 
 namespace lemma::certify {
 
@@ -225,7 +226,7 @@ Result<void> Walk::operation(ir::OpId id) {
     if (const auto* branch = std::get_if<ir::Branch>(&op.control)) return this->branch(op, *branch);
     if (const auto* loop = std::get_if<ir::Loop>(&op.control)) return this->loop(op, *loop);
     if (op.kind == ir::OperationKind::Intrinsic)
-        return unknown(op, fmt::format("`{}` has no formula", op.op));
+        return unknown(op, fmt::format("`{}` has no formula", ir::display_name(op.op)));
     return formulas(op);
 }
 
@@ -292,7 +293,7 @@ Result<void> Walk::formulas(const ir::Operation& op) {
                 "the certificate takes more than {} steps (`{}` alone at least {}); raise "
                 "--max-steps",
                 budget_.most,
-                op.op,
+                ir::display_name(op.op),
                 budget_.steps - before));
         }
         return unknown(op, done.error().message);
@@ -564,11 +565,12 @@ void Walk::note_events(const ir::Operation& op, const Events& events) {
             (!disposition.inherited || !event.own))
             continue;
         const bool part = op.label != node_->label || op.op != node_->op;
-        disposition = {.verdict = Verdict::NotEstablished,
-                       .reason = part ? fmt::format("{} (in `{}`)", event.reason, op.op)
-                                      : std::string(event.reason),
-                       .witness = event.witness,
-                       .inherited = !event.own};
+        disposition = {
+            .verdict = Verdict::NotEstablished,
+            .reason = part ? fmt::format("{} (in `{}`)", event.reason, ir::display_name(op.op))
+                           : std::string(event.reason),
+            .witness = event.witness,
+            .inherited = !event.own};
     }
 }
 

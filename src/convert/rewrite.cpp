@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "convert/transfer.h"
+#include "ir/program/display_name.h"
 
 namespace lemma::convert {
 
@@ -200,8 +201,10 @@ void Rewriter::translate(ir::OpId id, const Translation& translation) {
         return transfer_.outputs_as_they_are(op);
     }
     cannot(op,
-           fmt::format(
-               "`{}` cannot be written as {}{}", op.op, target_.format(), reason_since(before)));
+           fmt::format("`{}` cannot be written as {}{}",
+                       ir::display_name(op.op),
+                       target_.format(),
+                       reason_since(before)));
 }
 
 // The format has the operation, or its writer handles it.
@@ -216,7 +219,9 @@ void Rewriter::stay(const ir::Operation& op) {
     for (const ir::Port& port : op.inputs) same.inputs.push_back(port.operand);
     const size_t before = trouble_.items().size();
     if (call(op, same)) return;
-    cannot(op, fmt::format("`{}` cannot be written again{}", op.op, reason_since(before)));
+    cannot(op,
+           fmt::format(
+               "`{}` cannot be written again{}", ir::display_name(op.op), reason_since(before)));
 }
 
 // ---- Control flow -------------------------------------------------------------------------------

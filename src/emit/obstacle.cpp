@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "ir/program/display_name.h"
+
 namespace lemma::emit {
 
 void report_obstacles(const ir::Program& program,
@@ -23,8 +25,8 @@ void report_obstacles(const ir::Program& program,
         if (!obstacle.op.valid()) continue;
         const ir::Operation& op = program.operations[obstacle.op];
         if (!place.valid()) place = op.span;
-        std::string name = op.label.empty() ? fmt::format("`{}`", op.op)
-                                            : fmt::format("`{}` ({})", op.op, op.label);
+        std::string name = fmt::format("`{}`", ir::display_name(op.op));
+        if (!op.label.empty()) name += fmt::format(" ({})", op.label);
         if (std::ranges::find(found->second, name) == found->second.end()) {
             found->second.push_back(std::move(name));
         }

@@ -7,6 +7,7 @@
 
 #include "interpret/intrinsic.h"
 #include "interpret/lifetimes.h"
+#include "ir/program/display_name.h"
 
 namespace lemma::interpret {
 
@@ -275,7 +276,9 @@ bool Interpreter::is_given(const ir::Operation& op, ir::SymId extent) const {
 
 Result<void> Interpreter::run_intrinsic(const ir::Operation& op) {
     const Intrinsic intrinsic = find_intrinsic(op.op);
-    if (!intrinsic) return bad(fmt::format("`{}` has no formula, and no intrinsic either", op.op));
+    if (!intrinsic)
+        return bad(
+            fmt::format("`{}` has no formula, and no intrinsic either", ir::display_name(op.op)));
     IntrinsicCall call(op, options_.seed + 0x9E3779B97F4A7C15u * state_.next_call());
     call.settle = [this](const ir::Scalar& item) { return state_.resolve(item); };
     for (const ir::Port& port : op.inputs) {

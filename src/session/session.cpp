@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "engine/engine.h"
+#include "ir/program/display_name.h"
 #include "model/weights.h"
 #include "tensor/files/nnef_data.h"
 
@@ -30,12 +31,6 @@ std::vector<const ir::Operation*> with_compounds(const ir::Program& program,
     return chain;
 }
 
-// The name in the model: `conv` for its operator `nnef1.filter.conv`.
-std::string_view name_in_model(std::string_view op) {
-    const bool other_format = op.starts_with("nnef1.") || op.starts_with("onnx.");
-    return other_format ? op.substr(op.rfind('.') + 1) : op;
-}
-
 // Reports at the innermost call in the model's text; library calls below it are notes.
 void report_failure(const model::LoadedModel& model,
                     const ir::Program& program,
@@ -50,9 +45,10 @@ void report_failure(const model::LoadedModel& model,
     auto report =
         finding.diag.error(call.span.valid() ? call.span : Span{model.source, 0, 0},
                            DiagKind::RunFailed,
-                           fmt::format("`{}` fails: {}", name_in_model(call.op), error.message));
+                           fmt::format("`{}` fails: {}", ir::display_name(call.op), error.message));
     for (size_t i = blamed; i-- > 0;) {
-        report.note(chain[i]->span, fmt::format("in `{}`, called here", chain[i]->op));
+        report.note(chain[i]->span,
+                    fmt::format("in `{}`, called here", ir::display_name(chain[i]->op)));
     }
     if (!op.label.empty()) report.note(fmt::format("it is the operation `{}`", op.label));
 }

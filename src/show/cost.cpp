@@ -174,16 +174,21 @@ void CostModel::find_variables(const std::vector<ir::OpId>& ops, VariableSet& fo
     }
 }
 
-Cost CostModel::cost(ir::OpId id) {
-    Cost result{.parameters = {}, .macs = macs(id), .output_bytes = {}};
+Cost CostModel::cost(ir::OpId id) { return cost(std::vector<ir::OpId>{id}); }
+
+Cost CostModel::cost(const std::vector<ir::OpId>& ops) {
+    Cost result;
     VariableSet variables;
-    find_variables({id}, variables);
+    find_variables(ops, variables);
     for (const ir::TensorId variable : variables) result.parameters += volume(program_, variable);
-    for (const ir::Port& port : program_.operations[id].outputs) {
-        for (const ir::TensorId item : port.operand.items) {
-            result.output_bytes += bytes(program_, item);
+    for (const ir::OpId id : ops) {
+        result.macs += macs(id);
+        for (const ir::Port& port : program_.operations[id].outputs) {
+            for (const ir::TensorId item : port.operand.items) {
+                result.output_bytes += bytes(program_, item);
+            }
+            if (port.operand.length.valid()) result.output_bytes.at_most = true;
         }
-        if (port.operand.length.valid()) result.output_bytes.at_most = true;
     }
     return result;
 }

@@ -41,6 +41,8 @@ public:
     explicit CostModel(const ir::Program& program) : program_(program) {}
 
     Cost cost(ir::OpId op);
+    // Of operations that are shown as one; the bytes are those of all their results.
+    Cost cost(const std::vector<ir::OpId>& ops);
     Amount macs(ir::OpId op);
     Amount macs(ir::GraphId graph);
     Totals totals();

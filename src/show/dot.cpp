@@ -6,6 +6,7 @@
 #include <map>
 
 #include "diag/utf8.h"
+#include "ir/program/display_name.h"
 #include "show/cost.h"
 #include "show/types.h"
 
@@ -104,7 +105,8 @@ std::string DotWriter::cost_line(ir::OpId id) {
 std::string DotWriter::label(ir::OpId id) const {
     const ir::Operation& op = program_.operations[id];
     const std::string name = shown_name(program_, op);
-    return name.empty() ? op.op : op.op + "\n" + name;
+    const std::string title = ir::display_name(op.op);
+    return name.empty() ? title : title + "\n" + name;
 }
 
 void DotWriter::add_operation(ir::OpId id) {

@@ -6,6 +6,7 @@
 
 #include "base/match.h"
 #include "diag/json_text.h"
+#include "ir/program/display_name.h"
 #include "ir/text/text_words.h"
 #include "show/cost.h"
 
@@ -206,7 +207,10 @@ Json JsonWriter::bodies_json(const ir::Operation& op) {
 Json JsonWriter::operation(ir::OpId id) {
     const ir::Operation& op = program_.operations[id];
     const Cost cost = costs_.cost(id);
-    Json json = {{"operation", op.op}, {"kind", ir::kind_text(op.kind)}, {"label", op.label}};
+    Json json = {{"operation", op.op},
+                 {"title", ir::display_name(op.op)},
+                 {"kind", ir::kind_text(op.kind)},
+                 {"label", op.label}};
     if (in_model(op.span)) json["place"] = place(op.span);
     for (const auto& [name, dtype] : op.dtypes) json["dtypes"][name] = tensor::dtype_name(dtype);
     json["attributes"] = attributes(op.attributes);

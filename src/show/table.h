@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/program/program.h"
+#include "show/columns.h"
 
 namespace lemma::show {
 
@@ -14,7 +15,15 @@ enum class Level {
     Primitive,  // their primitives
 };
 
-std::string show_table(const ir::Program& program, Level level);
+struct TableOptions {
+    Level level = Level::Compound;
+    // Below each operation, all its operands and attributes. Without it, the table has a column for
+    // the sources of the inputs and one for the attributes, if there is room.
+    bool attributes = false;
+    size_t width = 100;  // in columns
+    bool cut = false;    // cuts names that are too long for the width; numbers stay whole
+};
+std::string show_table(const ir::Program& program, const TableOptions& options);
 
 // The operations of a list at the given level: compounds or their leaves.
 std::vector<ir::OpId> shown_operations(const ir::Program& program,
@@ -22,5 +31,9 @@ std::vector<ir::OpId> shown_operations(const ir::Program& program,
                                        Level level);
 // The shown name of an operation: its label, else its first result.
 std::string shown_name(const ir::Program& program, const ir::Operation& op);
+// The name of the operator, for a loop with its iterations: `loop, 5 times`.
+std::string shown_operator(const ir::Program& program, const ir::Operation& op);
+// The parts of a text in lines of at most `width` columns: all but the last part end in a comma.
+std::vector<std::string> filled_lines(const std::vector<std::string>& parts, size_t width);
 
 }  // namespace lemma::show

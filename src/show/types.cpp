@@ -15,6 +15,11 @@ constexpr const char* kNoName = "~";  // the name of anonymous extents in compos
 
 }  // namespace
 
+bool in_model(const diag::SourceMap* sources, Span span) {
+    if (!sources) return true;
+    return span.valid() && !sources->name(span.file).starts_with("stdlib/");
+}
+
 bool TypeNames::is_symbol(ir::SymId id) const {
     return program_.symbols.node(id).kind == ir::SymKind::Symbol;
 }

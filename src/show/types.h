@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "diag/source.h"
 #include "ir/program/program.h"
 
 namespace lemma::show {
+
+// Whether a call is in the model's own text, not in a standard operator's. Without sources, it is.
+bool in_model(const diag::SourceMap* sources, Span span);
 
 class TypeNames {
 public:

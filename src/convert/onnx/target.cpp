@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/program/display_name.h"
 #include "onnx/export.h"
 #include "sknd/compose/calls.h"
 
@@ -89,7 +90,7 @@ std::optional<Translation> OnnxTarget::translation(const ir::Operation& op) cons
 
 std::string OnnxTarget::why_not(const ir::Operation& op) const {
     return fmt::format("ONNX has no operator for `{}`{}",
-                       op.op,
+                       ir::display_name(op.op),
                        find_definition(op) ? " with these inputs and attributes" : "");
 }
 

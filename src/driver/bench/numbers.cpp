@@ -10,6 +10,7 @@
 
 #include "diag/utf8.h"
 #include "driver/time_text.h"
+#include "ir/program/display_name.h"
 
 namespace lemma::driver {
 
@@ -48,7 +49,7 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
     };
     std::map<std::string, Sum> sums;
     for (const StepNumbers& step : numbers.steps) {
-        Sum& sum = sums[step.op];
+        Sum& sum = sums[ir::display_name(step.op)];
         ++sum.count;
         sum.interpreted += !step.why.empty();
         sum.seconds += least_of(step);
@@ -140,7 +141,7 @@ std::string profile_text(const BenchNumbers& numbers) {
                             share_text(numbers, step.operations, least),
                             how(step),
                             width,
-                            diag::printable(step.op),
+                            diag::printable(ir::display_name(step.op)),
                             diag::printable(step.label));
     }
     return text + by_operator(numbers, total) + "\n";

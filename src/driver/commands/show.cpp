@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diag/render.h"
 #include "driver/commands/command.h"
 #include "driver/options.h"
@@ -13,6 +15,7 @@
 #include "show/dot.h"
 #include "show/json.h"
 #include "show/table.h"
+#include "show/tree.h"
 
 namespace lemma::driver {
 
@@ -29,13 +32,19 @@ private:
     std::optional<ir::Program> load(std::istream& input,
                                     show::Origin& origin,
                                     model::Finding& finding) const;
-    std::string picture(const ir::Program& program, const show::Origin& origin) const;
+    std::string picture(const ir::Program& program,
+                        const show::Origin& origin,
+                        const Terminal& terminal) const;
 
     std::string model_;
     model::LoadOptions load_;
     InputFormat format_ = InputFormat::ByContent;
     show::Level level_ = show::Level::Compound;
     Colour colour_ = Colour::Auto;
+    size_t depth_ = SIZE_MAX;
+    size_t width_ = 0;  // 0: that of the terminal
+    bool attributes_ = false;
+    bool tree_ = false;
     bool json_ = false;
     bool dot_ = false;
     bool text_ = false;
@@ -51,6 +60,16 @@ void Show::declare(Arguments& arguments) {
                      level_,
                      levels,
                      "show the calls of the graph, or their primitive operations (compound)");
+    arguments.flag("--attributes",
+                   attributes_,
+                   "list the operands and attributes below each operation of the table");
+    arguments.flag(
+        "--tree", tree_, "print a tree of scopes, compounds and bodies instead of the table");
+    arguments.number("--depth", depth_, {1, kAnyNumber}, "levels of the tree (all)");
+    arguments.number("--width",
+                     width_,
+                     {20, kAnyNumber},
+                     "columns of the table or tree (those of the terminal; else names stay whole)");
     arguments.flag("--json", json_, "print one JSON document instead of the table");
     arguments.flag("--dot", dot_, "print a Graphviz graph instead of the table");
     arguments.flag("--text", text_, "print the composed program with its formulas");
@@ -64,15 +83,21 @@ void Show::declare(Arguments& arguments) {
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
-    arguments.exclude("--json", "--dot");
-    arguments.exclude("--json", "--text");
-    arguments.exclude("--dot", "--text");
+    const std::vector<std::string> forms = {"--json", "--dot", "--text", "--tree", "--attributes"};
+    for (size_t i = 0; i < forms.size(); ++i) {
+        for (size_t j = i + 1; j < forms.size(); ++j) arguments.exclude(forms[i], forms[j]);
+    }
+    arguments.need("--depth", "--tree");
     arguments.remark(
         "MACs are multiply-accumulate operations: iterations of formulas that sum products of two "
         "tensor elements. Other formulas count 0. Activations are the inputs and all results; "
         "their peak is the most memory needed at one time. A runtime extent counts at its upper "
         "bound, marked `≤`; without a bound it counts as 1, marked `≥`.");
     arguments.example("lemma show net.onnx", "The operations with shapes, parameters and MACs.");
+    arguments.example("lemma show net.onnx --attributes",
+                      "The same, with operands and attributes.");
+    arguments.example("lemma show net.onnx --tree --depth=2",
+                      "The scopes of the model, with the cost of each.");
     arguments.example("lemma show net.onnx --dot | dot -Tsvg -o net.svg",
                       "The graph as a drawing, with Graphviz.");
 }
@@ -95,11 +120,24 @@ std::optional<ir::Program> Show::load(std::istream& input,
     return std::move(model->program);
 }
 
-std::string Show::picture(const ir::Program& program, const show::Origin& origin) const {
+std::string Show::picture(const ir::Program& program,
+                          const show::Origin& origin,
+                          const Terminal& terminal) const {
     if (json_) return show::show_json(program, level_, origin);
     if (dot_) return show::show_dot(program, level_);
     if (text_) return ir::print(program);
-    return show::show_table(program, level_);
+    constexpr size_t kLeastWidth = 20;
+    const size_t width = std::max(width_ > 0 ? width_ : terminal.width, kLeastWidth);
+    const bool cut = width_ > 0 || terminal.out;
+    if (tree_) {
+        return show::show_tree(program,
+                               {.level = level_,
+                                .sources = origin.sources->size() > 0 ? origin.sources : nullptr,
+                                .depth = depth_,
+                                .width = cut ? width : show::kNoLimit});
+    }
+    return show::show_table(
+        program, {.level = level_, .attributes = attributes_, .width = width, .cut = cut});
 }
 
 Outcome Show::run(Terminal terminal, std::istream& input) const {
@@ -110,7 +148,7 @@ Outcome Show::run(Terminal terminal, std::istream& input) const {
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
-    if (program) outcome.out = picture(*program, origin);
+    if (program) outcome.out = picture(*program, origin, terminal);
     if (!program && json_) {
         std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/program/display_name.h"
 #include "nnef1/export/exporter.h"
 
 namespace lemma::nnef1 {
@@ -75,12 +76,12 @@ std::string why_not_written(const ir::Program& program, const ir::Operation& op)
             if (type_of(tensor.dtype)) continue;
             return fmt::format(
                 "`{}` makes a tensor of {}, and NNEF 1.0 has tensors of f32, i64 and bool only",
-                op.op,
+                ir::display_name(op.op),
                 tensor::dtype_name(tensor.dtype));
         }
     }
     return fmt::format("NNEF 1.0 has no operation for `{}` with these inputs and attributes",
-                       op.op);
+                       ir::display_name(op.op));
 }
 
 void Exporter::operation(const ir::Operation& op) {
