@@ -98,6 +98,34 @@ StepFolders step_folders(const fs::path& folder, const Description& description,
     return {(folder / "inputs" / number).string(), (folder / "outputs" / number).string()};
 }
 
+Tolerance tolerance_of(const Description& description, const CaseOptions& options) {
+    return {.relative = options.relative.value_or(description.tolerance.relative),
+            .absolute = options.absolute.value_or(description.tolerance.absolute)};
+}
+
+session::SessionOptions session_of(const Description& description, const CaseOptions& options) {
+    session::SessionOptions session = options.session;
+    if (!description.graph.empty()) session.check.graph.graph = description.graph;
+    auto& attributes = session.check.graph.attributes;
+    attributes.insert(
+        attributes.end(), description.attributes.begin(), description.attributes.end());
+    session.quantize = session.quantize || description.quantize;
+    return session;
+}
+
+// The inputs of a step, complete.
+Result<interpret::NamedArrays> inputs_of(const ir::Program& program, const std::string& folder) {
+    const ir::Graph& main = program.graphs[program.main];
+    LEMMA_TRY(auto inputs, session::read_folder(program, main.inputs, folder));
+    // An empty pack has no file.
+    for (const ir::Port& port : main.inputs) {
+        if (port.operand.packed) inputs.try_emplace(port.name);
+    }
+    const auto missing = session::missing_inputs(program, inputs);
+    if (missing.empty()) return inputs;
+    return bad(fmt::format("no file for the input `{}` in `{}`", missing[0], folder));
+}
+
 class CaseRun {
 public:
     CaseRun(fs::path folder, const CaseOptions& options, CaseResult& result)
@@ -137,16 +165,9 @@ void CaseRun::run() {
         fail(description.error().message);
         return;
     }
-    tolerance_ = {.relative = options_.relative.value_or(description->tolerance.relative),
-                  .absolute = options_.absolute.value_or(description->tolerance.absolute)};
-    session::SessionOptions session_options = options_.session;
-    if (!description->graph.empty()) session_options.check.graph.graph = description->graph;
-    auto& attributes = session_options.check.graph.attributes;
-    attributes.insert(
-        attributes.end(), description->attributes.begin(), description->attributes.end());
-    session_options.quantize = session_options.quantize || description->quantize;
-    const auto session =
-        session::Session::open((folder_ / "model").string(), session_options, finding_);
+    tolerance_ = tolerance_of(*description, options_);
+    const auto session = session::Session::open(
+        (folder_ / "model").string(), session_of(*description, options_), finding_);
     if (!session) {
         fail_by_finding();
         return;
@@ -162,16 +183,8 @@ bool CaseRun::run_step(session::Session& session, const Description& description
     const ir::Program& program = session.program();
     const ir::Graph& main = program.graphs[program.main];
     const StepFolders folders = step_folders(folder_, description, step);
-    auto inputs = session::read_folder(program, main.inputs, folders.inputs);
+    const auto inputs = inputs_of(program, folders.inputs);
     if (!inputs) return fail(inputs.error().message);
-    // An empty pack has no file.
-    for (const ir::Port& port : main.inputs) {
-        if (port.operand.packed) inputs->try_emplace(port.name);
-    }
-    const auto missing = session::missing_inputs(program, *inputs);
-    if (!missing.empty()) {
-        return fail(fmt::format("no file for the input `{}` in `{}`", missing[0], folders.inputs));
-    }
     const auto outputs = session.step(*inputs, finding_);
     if (!outputs) return fail_by_finding();
     const std::string where = description.steps == 0 ? "" : fmt::format("step {}: ", step);
@@ -219,6 +232,21 @@ Result<std::vector<std::string>> find_cases(const std::string& path) {
 
 void add_remarks(const model::Finding& finding, CaseResult& result) {
     for (const diag::Note& remark : finding.remarks) result.remarks.push_back(remark.message);
+}
+
+Result<PreparedCase> prepare_case(const std::string& folder, const CaseOptions& options) {
+    std::error_code ignored;
+    if (!fs::exists(fs::path(folder) / "case.json", ignored))
+        return prepare_onnx_case(folder, options);
+    LEMMA_TRY(const Description description, read_description(folder));
+    return PreparedCase{.model = (fs::path(folder) / "model").string(),
+                        .session = session_of(description, options),
+                        .tolerance = tolerance_of(description, options),
+                        .steps = std::max<int64_t>(description.steps, 1),
+                        .inputs = [folder, description](const ir::Program& program, int64_t step) {
+                            return inputs_of(program,
+                                             step_folders(folder, description, step).inputs);
+                        }};
 }
 
 CaseResult run_case(const std::string& folder, const CaseOptions& options) {

@@ -7,6 +7,7 @@
 //     CASE/steps/0/inputs/NAME.npy      or CASE/inputs/0/NAME.npy, for each step
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ struct Tolerance {
 // The largest difference of two arrays; empty if they agree. Reals agree within the tolerance, or
 // if both are NaN or the same infinity. Other values must be equal.
 struct Difference {
-    std::string text;   // `y[1, 2] is 3.5, expected 3.25`
-    double amount = 0;  // |got - want|, infinite for shapes and kinds
-    int64_t count = 0;  // number of differing elements
+    std::string text;      // `y[1, 2] is 3.5, expected 3.25`
+    double amount = 0;     // |got - want|, infinite for shapes and kinds
+    int64_t count = 0;     // number of differing elements
+    int64_t element = -1;  // where, in row-major order; -1 for shapes and kinds
 };
 std::optional<Difference> compare(const std::string& name,
                                   const interpret::Array& got,
@@ -50,5 +52,16 @@ struct CaseResult {
 Result<std::vector<std::string>> find_cases(const std::string& path);
 void add_remarks(const model::Finding& finding, CaseResult& result);
 CaseResult run_case(const std::string& folder, const CaseOptions& options);
+
+// A case before its run. Of an ONNX case, the first data set.
+struct PreparedCase {
+    std::string model;
+    session::SessionOptions session;
+    Tolerance tolerance;
+    int64_t steps = 1;
+    // The inputs of a step, complete.
+    std::function<Result<interpret::NamedArrays>(const ir::Program&, int64_t)> inputs;
+};
+Result<PreparedCase> prepare_case(const std::string& folder, const CaseOptions& options);
 
 }  // namespace lemma::driver

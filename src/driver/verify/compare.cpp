@@ -18,7 +18,7 @@ bool agrees(double got, double want, const Tolerance& tolerance) {
 }
 
 Difference whole(std::string text) {
-    return {std::move(text), std::numeric_limits<double>::infinity(), 0};
+    return {std::move(text), std::numeric_limits<double>::infinity(), 0, -1};
 }
 
 struct Worst {
@@ -88,7 +88,8 @@ std::optional<Difference> compare(const std::string& name,
                     worst.count,
                     want.size),
         worst.amount,
-        worst.count};
+        worst.count,
+        static_cast<int64_t>(at)};
 }
 
 }  // namespace lemma::driver

@@ -35,6 +35,23 @@ std::vector<std::string> numbered_files(const fs::path& folder, const std::strin
     }
 }
 
+// A tensor whose name matches a port belongs to it; the others follow the order of the ports.
+Result<interpret::NamedArrays> read_arrays(const std::vector<ir::Port>& ports,
+                                           const std::vector<std::string>& files) {
+    interpret::NamedArrays arrays;
+    for (size_t i = 0; i < files.size(); ++i) {
+        LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(files[i]));
+        const bool known = std::ranges::any_of(
+            ports, [&](const ir::Port& port) { return port.name == named.name; });
+        if (!known && i >= ports.size())
+            return std::unexpected(Error{fmt::format("`{}` is one too many", files[i])});
+        const std::string& name = known ? named.name : ports[i].name;
+        LEMMA_TRY(interpret::Array array, interpret::to_array(named.tensor));
+        arrays[name] = {std::move(array)};
+    }
+    return arrays;
+}
+
 class OnnxCase {
 public:
     OnnxCase(fs::path folder, const CaseOptions& options, CaseResult& result)
@@ -47,8 +64,6 @@ private:
     void compare_outputs(const std::vector<ir::Port>& ports,
                          const interpret::NamedArrays& outputs,
                          const std::vector<std::string>& files);
-    Result<interpret::NamedArrays> read_arrays(const std::vector<ir::Port>& ports,
-                                               const std::vector<std::string>& files);
     bool fail(std::string text) {
         result_.failures.push_back(std::move(text));
         return false;
@@ -77,23 +92,6 @@ void OnnxCase::run() {
     std::ranges::sort(sets);
     if (sets.empty()) fail("no test_data_set_0 in it");
     for (const fs::path& data : sets) run_set(data);
-}
-
-// A tensor whose name matches a port belongs to it; the others follow the order of the ports.
-Result<interpret::NamedArrays> OnnxCase::read_arrays(const std::vector<ir::Port>& ports,
-                                                     const std::vector<std::string>& files) {
-    interpret::NamedArrays arrays;
-    for (size_t i = 0; i < files.size(); ++i) {
-        LEMMA_TRY(const tensor::NamedTensor named, tensor::read_tensor_file(files[i]));
-        const bool known = std::ranges::any_of(
-            ports, [&](const ir::Port& port) { return port.name == named.name; });
-        if (!known && i >= ports.size())
-            return std::unexpected(Error{fmt::format("`{}` is one too many", files[i])});
-        const std::string& name = known ? named.name : ports[i].name;
-        LEMMA_TRY(interpret::Array array, interpret::to_array(named.tensor));
-        arrays[name] = {std::move(array)};
-    }
-    return arrays;
 }
 
 bool OnnxCase::run_set(const fs::path& data) {
@@ -146,6 +144,23 @@ void OnnxCase::compare_outputs(const std::vector<ir::Port>& ports,
 }
 
 }  // namespace
+
+Result<PreparedCase> prepare_onnx_case(const std::string& folder, const CaseOptions& options) {
+    const fs::path data = fs::path(folder) / "test_data_set_0";
+    PreparedCase prepared{.model = (fs::path(folder) / "model.onnx").string(),
+                          .session = options.session,
+                          .tolerance = {.relative = options.relative.value_or(kTolerance.relative),
+                                        .absolute = options.absolute.value_or(kTolerance.absolute)},
+                          .inputs = {}};
+    std::error_code ignored;
+    if (!fs::is_directory(data, ignored))
+        return std::unexpected(Error{fmt::format("no test_data_set_0 in `{}`", folder)});
+    prepared.session.inputs = numbered_files(data, "input");
+    prepared.inputs = [files = prepared.session.inputs](const ir::Program& program, int64_t) {
+        return read_arrays(program.graphs[program.main].inputs, files);
+    };
+    return prepared;
+}
 
 void run_onnx_case(const std::string& folder, const CaseOptions& options, CaseResult& result) {
     OnnxCase(folder, options, result).run();

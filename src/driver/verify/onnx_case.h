@@ -12,5 +12,6 @@
 namespace lemma::driver {
 
 void run_onnx_case(const std::string& folder, const CaseOptions& options, CaseResult& result);
+Result<PreparedCase> prepare_onnx_case(const std::string& folder, const CaseOptions& options);
 
 }  // namespace lemma::driver
