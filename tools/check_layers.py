@@ -40,7 +40,8 @@ MAY_INCLUDE = {
     "edit": "base diag tensor ir show interpret model convert session",
     "api": "base diag tensor ir interpret loop engine show ops model convert session compile",
     "serve": "base",  # and the public headers
-    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view diff interpret loop certify runtime codegen engine emit prove model convert session compile edit image serve",
+    "lsp": "base diag text tensor ir sknd nnef1 show model",
+    "driver": f"base diag tensor ir {FRONT_ENDS} show ops view diff interpret loop certify runtime codegen engine emit prove model convert session compile edit image lsp serve",
 }
 # The rooms of a folder, in order; a room may include itself and the earlier ones.
 # "." is the folder itself.
@@ -53,6 +54,7 @@ ROOMS = {
     "loop": ["ir", "stage", "schedule", "passes", "plan"],
     "emit": [".", "certified", "fast"],
     "serve": [".", "core", "net"],
+    "lsp": ["rpc", "text", "workspace", "language", "analysis", "features", "."],
     "view": [".", "net"],
 }
 

@@ -21,13 +21,14 @@ void apply_werror(Diagnostics& diag) {
 }
 
 // `model` is a path, or a file that was found.
-template <class Model>
+template <class Model, class... Kept>
 Finding check(const std::string& name,
               const Model& model,
               const LoadOptions& options,
-              const CheckLimits& limits) {
+              const CheckLimits& limits,
+              Kept&... kept) {
     Finding finding{.model = name, .diag = Diagnostics(limits.max_errors)};
-    if (const auto done = check_model(model, options, finding); !done) {
+    if (const auto done = check_model(model, options, finding, kept...); !done) {
         finding.fail(done.error());
         return finding;
     }
@@ -45,6 +46,13 @@ Finding checked(const std::string& model, const LoadOptions& options, const Chec
 
 Finding checked(const ModelFile& file, const LoadOptions& options, const CheckLimits& limits) {
     return check(file.path, file, options, limits);
+}
+
+Finding checked(const ModelFile& file,
+                const LoadOptions& options,
+                const CheckLimits& limits,
+                CheckedModel& kept) {
+    return check(file.path, file, options, limits, kept);
 }
 
 }  // namespace lemma::model

@@ -10,6 +10,8 @@
 
 namespace lemma::model {
 
+struct CheckedModel;
+
 struct CheckLimits {
     size_t max_errors = Diagnostics::kDefaultMaxErrors;  // 0: no limit
     bool werror = false;                                 // warnings are errors
@@ -19,5 +21,11 @@ struct CheckLimits {
 Finding checked(const std::string& model, const LoadOptions& options, const CheckLimits& limits);
 // The same for a model that was found.
 Finding checked(const ModelFile& file, const LoadOptions& options, const CheckLimits& limits);
+
+// The same; the trees, types and programs stay in `kept`.
+Finding checked(const ModelFile& file,
+                const LoadOptions& options,
+                const CheckLimits& limits,
+                CheckedModel& kept);
 
 }  // namespace lemma::model

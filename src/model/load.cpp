@@ -11,6 +11,7 @@
 
 #include "ir/text/read.h"
 #include "ir/verify/verify.h"
+#include "model/checked_model.h"
 #include "model/dump.h"
 #include "model/files.h"
 #include "model/narrow_reals.h"
@@ -53,11 +54,16 @@ Loaded load_sknd(const ModelFile& file, const LoadOptions& options, Finding& fin
     return with_data(std::move(model), std::move(*program), options, finding.sources);
 }
 
-Result<void> check_sknd_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+Result<void> check_sknd_model(const ModelFile& file,
+                              const LoadOptions& options,
+                              Finding& finding,
+                              CheckedModel& checked) {
     const CheckOptions& check = options.check;
-    LEMMA_TRY(const SkndModel model, check_sknd(file, check, finding.sources, finding.diag));
+    LEMMA_TRY(checked.sknd, check_sknd(file, check, finding.sources, finding.diag));
+    const SkndModel& model = *checked.sknd;
+    LEMMA_TRY(after(Stage::Checked, options));
     if (!check.syntax_only && !check.types_only && !finding.diag.has_errors())
-        check_graphs(model, check, finding);
+        checked.programs = check_graphs(model, check, finding);
     if (!check.syntax_only && !finding.diag.has_errors())
         sknd::report_unused(model.package, finding.diag);
     finding.dump = dump(check.dump, finding.sources, model);
@@ -87,13 +93,17 @@ Loaded load_nnef1(const ModelFile& file, const LoadOptions& options, Finding& fi
 
 Result<void> check_nnef1_model(const ModelFile& file,
                                const LoadOptions& options,
-                               Finding& finding) {
+                               Finding& finding,
+                               CheckedModel& checked) {
     const CheckOptions& check = options.check;
-    LEMMA_TRY(const auto model, check_nnef1(file, check, finding.sources, finding.diag));
+    LEMMA_TRY(checked.nnef1, check_nnef1(file, check, finding.sources, finding.diag));
+    const Nnef1Model* const model = checked.nnef1.get();
     if (check.syntax_only || check.types_only || finding.diag.has_errors()) return {};
+    LEMMA_TRY(after(Stage::Checked, options));
     const Nnef1Library library(model->document, check, finding.sources, finding.diag);
     if (finding.diag.has_errors()) return {};
-    const nnef1::Imported imported = import_nnef1(*model, library, check, finding.diag);
+    checked.imported = import_nnef1(*model, library, check, finding.diag);
+    const nnef1::Imported& imported = checked.imported;
     // Reports quantisers that do not fit.
     if (imported.program) nnef1_quantizers(*model, *imported.program, check, finding);
     if (imported.custom.valid()) {
@@ -186,13 +196,21 @@ Result<void> check_model(const std::string& argument,
 }
 
 Result<void> check_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    CheckedModel checked;
+    return check_model(file, options, finding, checked);
+}
+
+Result<void> check_model(const ModelFile& file,
+                         const LoadOptions& options,
+                         Finding& finding,
+                         CheckedModel& checked) {
     if (options.profile.sonnx && file.format != Format::Onnx)
         return std::unexpected(Error{"the profile `sonnx` is for ONNX models"});
     switch (file.format) {
         case Format::SkriptND:
-            return check_sknd_model(file, options, finding);
+            return check_sknd_model(file, options, finding, checked);
         case Format::Nnef1:
-            return check_nnef1_model(file, options, finding);
+            return check_nnef1_model(file, options, finding, checked);
         case Format::Onnx:
             return check_onnx_model(file, options, finding);
     }

@@ -25,6 +25,12 @@ std::optional<LoadedModel> load_model(const Result<ModelFile>& file,
 // Checks every validity rule of the format, for `lemma check`; an error concerns the file itself.
 Result<void> check_model(const std::string& argument, const LoadOptions& options, Finding& finding);
 Result<void> check_model(const ModelFile& file, const LoadOptions& options, Finding& finding);
+// The same; the trees, types and programs stay in `checked`.
+struct CheckedModel;
+Result<void> check_model(const ModelFile& file,
+                         const LoadOptions& options,
+                         Finding& finding,
+                         CheckedModel& checked);
 
 // The extension of program files, as written by `lemma show --text` or in that form.
 inline constexpr const char* kProgramEnding = ".ir";

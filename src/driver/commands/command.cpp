@@ -64,6 +64,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(certify_command());
     commands.push_back(prove_command());
     commands.push_back(fmt_command());
+    commands.push_back(lsp_command());
     commands.push_back(ops_command());
     commands.push_back(explain_command());
     commands.push_back(help_command());

@@ -65,6 +65,7 @@ std::unique_ptr<Command> reference_command();
 std::unique_ptr<Command> prove_command();
 std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();
+std::unique_ptr<Command> lsp_command();
 std::unique_ptr<Command> ops_command();
 std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> help_command();

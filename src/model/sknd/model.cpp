@@ -146,10 +146,15 @@ std::optional<ir::Program> compose_graph(const SkndModel& model,
     return compose(model, options, graph, std::move(attributes->front()), finding.diag);
 }
 
-void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& finding) {
+std::vector<ir::Program> check_graphs(const SkndModel& model,
+                                      const CheckOptions& options,
+                                      Finding& finding) {
     const sknd::Module& main = main_module(model);
     Diagnostics& diag = finding.diag;
-    const auto bad_usage = [&] { finding.status = kUnusable; };
+    const auto bad_usage = [&] {
+        finding.status = kUnusable;
+        return std::vector<ir::Program>();
+    };
     auto graphs = named_graphs(main, options.graph, finding.sources, diag);
     if (!graphs) return bad_usage();
     if (options.graph.graph.empty()) drop_others(model, *graphs);
@@ -181,6 +186,7 @@ void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& 
     }
     const bool whole = options.graph.graph.empty() && programs.size() == graphs->size();
     check_data(model, options, programs, whole, diag);
+    return programs;
 }
 
 }  // namespace lemma::model

@@ -32,8 +32,11 @@ std::optional<ir::Program> compose_graph(const SkndModel& model,
                                          Finding& finding);
 
 // Composes the graph of `--graph`, or every graph that no other one invokes, to find faults, and
-// checks the data of the variables. Graphs that lack attributes are skipped with a remark.
-void check_graphs(const SkndModel& model, const CheckOptions& options, Finding& finding);
+// checks the data of the variables. Graphs that lack attributes are skipped with a remark. Returns
+// the programs of the graphs without faults.
+std::vector<ir::Program> check_graphs(const SkndModel& model,
+                                      const CheckOptions& options,
+                                      Finding& finding);
 
 // The composed program, with the files of its variables.
 LoadedModel with_data(SkndModel model,
