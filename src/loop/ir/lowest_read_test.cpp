@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace lemma::loop {
 namespace {
 
@@ -48,6 +50,87 @@ TEST(LowestRead, FollowsItemsThatAreTakenApart) {
 TEST(LowestRead, SaysNothingOfAddressesThatAreComputed) {
     EXPECT_EQ(lowest_read(panels(true), make_id<BufferId>(0), 10), std::nullopt);
     EXPECT_EQ(lowest_read(panels(false), make_id<BufferId>(1), 10), std::nullopt);  // never read
+}
+
+// Two loops, one behind the other, read rows of ten elements with one variable. The first takes
+// the rows from `begin` to `end`, the second the rows from 20 to 30.
+struct TwoLoops {
+    Function f;
+    BufferId from;
+    VarId row;
+};
+TwoLoops two_loops(const std::function<ExprId(Builder&)>& begin, bool bound) {
+    TwoLoops two;
+    Function& f = two.f;
+    Builder build(f);
+    f.item = build.var("item");
+    f.items = 4;
+    two.from = build.buffer("from", tensor::DType::F32, false);
+    const BufferId to = build.buffer("to", tensor::DType::F32, true);
+    two.row = build.var("row");
+    const VarId step = build.var("step");
+    Address read;
+    read.add(two.row, 10);
+    Address written;
+    written.add(f.item, 1);
+    const StoreStmt store{to, written, build.load(two.from, read), {}};
+    const auto loop = [&](ExprId first, ExprId end) {
+        // Either the loop variable is the row, or a binding inside of the loop is.
+        For rows{bound ? step : two.row, first, end, 1, {}};
+        if (bound) rows.body.push_back({Bind{two.row, build.index(step)}});
+        rows.body.push_back({store});
+        f.body.push_back({std::move(rows)});
+    };
+    loop(begin(build), build.integer(5));
+    loop(build.integer(20), build.integer(30));
+    return two;
+}
+
+TEST(LowestRead, JoinsTheLoopsOfOneVariable) {
+    for (const bool bound : {false, true}) {
+        const TwoLoops two = two_loops([](Builder& build) { return build.integer(2); }, bound);
+        EXPECT_EQ(verify(two.f), "");
+        EXPECT_EQ(lowest_read(two.f, two.from, 0), 20) << bound;
+    }
+}
+
+TEST(LowestRead, SaysNothingIfOneOfTheLoopsIsUnknown) {
+    for (const bool bound : {false, true}) {
+        const TwoLoops two = two_loops(
+            [](Builder& build) {
+                const BufferId numbers = build.buffer("numbers", tensor::DType::I64, false);
+                return build.load(numbers, {});
+            },
+            bound);
+        EXPECT_EQ(verify(two.f), "");
+        EXPECT_EQ(lowest_read(two.f, two.from, 0), std::nullopt) << bound;
+    }
+}
+
+// A panel of four rows goes to a tile register, the last row of the panel to a vector.
+TEST(LowestRead, CountsTheRowsOfTiles) {
+    Function f;
+    Builder build(f);
+    f.item = build.var("item");
+    f.items = 8;
+    const BufferId from = build.buffer("from", tensor::DType::I8, false);
+    const BufferId to = build.buffer("to", tensor::DType::I8, true);
+    f.tiles.push_back({4, 64});
+    Address panel;
+    panel.add(f.item, 256);
+    TileStmt load;
+    load.action = TileAction::Load;
+    load.buffer = from;
+    load.address = panel;
+    load.stride = 64;
+    f.body.push_back({load});
+    Address last = panel;
+    last.offset = 192;
+    Address written;
+    written.add(f.item, 1);
+    f.body.push_back({StoreStmt{to, written, build.load(from, last), {}}});
+    EXPECT_EQ(verify(f), "");
+    EXPECT_EQ(lowest_read(f, from, 2), 512);
 }
 
 }  // namespace
