@@ -44,6 +44,15 @@ constexpr const char* kTanh = R"(import math;
 graph G { @input { x: real[100, 30]; } @output { y: real[100, 30]; }
           @compose { y = math.tanh(x); } })";
 
+// A sum on transformed tiles.
+constexpr const char* kWindow = R"(import nn;
+graph G {
+    @input { x: real[1, 64, 14, 14]; }
+    @output { y: real[1, 64, 14, 14]; }
+    @variable { w: real[64, 64, 3, 3]; }
+    @compose { y = nn.conv{padding = [1, 1, 1, 1]}(x, w); }
+})";
+
 // A loop with carried values.
 constexpr const char* kLoop = R"(import math;
 graph G {
@@ -97,6 +106,11 @@ protected:
     EngineOptions options(int64_t most_bytes = int64_t{64} << 20) const {
         return {.threads = 2,
                 .compiler = {.cache_folder = folder_.string(), .cache_bytes = most_bytes}};
+    }
+    EngineOptions with_threads(int threads) const {
+        EngineOptions result = options();
+        result.threads = threads;
+        return result;
     }
     // The largest file, which has a plan with its kernels.
     fs::path largest() const {
@@ -160,6 +174,77 @@ TEST_F(EngineStart, OtherOptionsHaveOtherPlans) {
     const auto exact = run(kSizes, strict);
     ASSERT_TRUE(exact);
     EXPECT_EQ(exact->stats.plans, 0U);
+}
+
+// One thread makes the plan, and others find it.
+TEST_F(EngineStart, PlansServeAnyNumberOfThreads) {
+    for (const char* const model : {kSizes, kRelu, kLoop}) {
+        const auto first = run(model, with_threads(1));
+        ASSERT_TRUE(first);
+        EXPECT_EQ(first->stats.plans, 0U);
+        for (const int threads : {2, 3, 8}) {
+            const auto other = run(model, with_threads(threads));
+            ASSERT_TRUE(other);
+            EXPECT_EQ(other->stats.plans, 1U) << threads;
+            EXPECT_EQ(other->stats.kernels, 0U) << threads;
+            expect_same(other->outputs, first->outputs);
+        }
+    }
+}
+
+// The items of sums over windows depend on the threads. One and two threads share a plan.
+TEST_F(EngineStart, PlansOfWindowsAreForSoManyThreads) {
+    const auto first = run(kWindow, with_threads(1));
+    const auto two = run(kWindow, with_threads(2));
+    const auto other = run(kWindow, with_threads(8));
+    const auto again = run(kWindow, with_threads(8));
+    ASSERT_TRUE(first && two && other && again);
+    EXPECT_EQ(first->stats.plans, 0U);
+    EXPECT_EQ(two->stats.plans, 1U);
+    EXPECT_EQ(other->stats.plans, 0U);
+    EXPECT_EQ(again->stats.plans, 1U);
+    expect_same(two->outputs, first->outputs);
+    expect_same(other->outputs, first->outputs);
+    expect_same(again->outputs, first->outputs);
+}
+
+int64_t items_of_window(const Engine& engine) {
+    for (const loop::PlanStep& step : engine.plan().steps) {
+        if (!step.kernel() || !step.kernel()->schedule.starts_with("F(")) continue;
+        return step.kernel()->function.items;
+    }
+    return 0;
+}
+
+// An engine with more threads than those before it has code of its own; fewer threads share code.
+TEST_F(EngineStart, EnginesWithMoreThreadsHaveMoreItems) {
+    const auto state = load_text(kWindow);
+    ASSERT_TRUE(state);
+    state->reset_variables();  // engines share code if the weights are those of the program
+    const auto weights = [](const ir::Tensor& wanted) -> Result<std::optional<tensor::Tensor>> {
+        LEMMA_TRY(auto values, tensor::Tensor::zeros(wanted.dtype, {64, 64, 3, 3}));
+        for (int64_t i = 0; i < values.size(); ++i) values.set_real(i, 0.25);
+        return values;
+    };
+    auto shared = engine::SharedCode::create({});
+    ASSERT_TRUE(shared) << shared.error().message;
+    const NamedArrays inputs = random_inputs(state->program());
+    std::vector<std::unique_ptr<Engine>> engines;
+    NamedArrays want;
+    for (const int threads : {1, 8, 4, 1}) {
+        auto engine = Engine::create(*state, {.threads = threads, .weights = weights}, *shared);
+        ASSERT_TRUE(engine) << engine.error().message;
+        const auto outputs = (*engine)->run(inputs);
+        ASSERT_TRUE(outputs) << outputs.error().message;
+        if (want.empty()) want = *outputs;
+        expect_same(*outputs, want);
+        engines.push_back(std::move(*engine));
+    }
+    EXPECT_GT(items_of_window(*engines[0]), 0);
+    EXPECT_LT(items_of_window(*engines[0]), 7);
+    EXPECT_GE(items_of_window(*engines[1]), 7);
+    EXPECT_EQ(&engines[2]->plan(), &engines[1]->plan());
+    EXPECT_EQ(&engines[3]->plan(), &engines[0]->plan());
 }
 
 TEST_F(EngineStart, DamagedPlansAreMadeAgain) {

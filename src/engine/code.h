@@ -23,6 +23,7 @@ namespace lemma::engine {
 // Nobody changes it once it is made.
 struct Code {
     loop::Plan plan;
+    int threads = 0;                               // that the plan is for; 0: any number
     std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
     std::vector<runtime::Memory> memory;           // of constants
     std::vector<void*> constants;  // by storage: the memory of a constant; null: not shared
@@ -43,6 +44,7 @@ struct Code {
     std::vector<Packer> packers;  // only while the code is made
 
     int64_t bytes() const;  // of the constants
+    bool serves(int wanted) const { return threads == 0 || threads >= wanted; }
 };
 
 // The extents that follow from the inputs, by symbol.
@@ -52,9 +54,11 @@ class SharedCode {
 public:
     static Result<std::shared_ptr<SharedCode>> create(codegen::CompilerOptions options);
 
-    // Finds the code, or makes it while other engines wait for it.
+    // Finds the code, or makes it while other engines wait for it. Code for more threads serves
+    // fewer threads, too: it has enough items, and weights are not in memory twice.
     using Maker = std::function<Result<std::shared_ptr<Code>>()>;
     Result<std::shared_ptr<const Code>> get(const CodeKey& key,
+                                            int threads,
                                             const Maker& make,
                                             const RunControl* control);
     // Some code with the property, if there is any.
@@ -78,7 +82,9 @@ public:
 
 private:
     explicit SharedCode(std::unique_ptr<codegen::Compiler> compiler);
-    std::shared_ptr<const Code> find(const CodeKey& key);
+    using ThreadsKey = std::pair<CodeKey, int>;  // and the threads of the code
+    std::shared_ptr<const Code> find(const CodeKey& key, int threads);
+    std::shared_ptr<const Code> use(const ThreadsKey& key);
 
     std::recursive_mutex making_;
     std::mutex finding_;
@@ -87,7 +93,7 @@ private:
         std::shared_ptr<const Code> kept;  // if it was used recently
         uint64_t used = 0;
     };
-    std::map<CodeKey, Known> known_;
+    std::map<ThreadsKey, Known> known_;
     uint64_t uses_ = 0;
     std::unique_ptr<codegen::Compiler> compiler_;
     Times times_;

@@ -83,7 +83,7 @@ loop::PlanOptions Engine::plan_options() const {
         if (carrying_ && value.grows()) carried.push_back(value.pair());
     }
     loop::Target target = shared_->target();
-    target.threads = options_.threads;
+    target.threads = loop::planned_threads(options_.threads);
     return {.target = target,
             .fuse = options_.fuse,
             .numerics = options_.compiler.numerics,
@@ -111,7 +111,8 @@ Result<void> Engine::make_plan(Code& code) {
     std::string source;
     if (keeps) {
         source = loop::plan_source(state_.program(), fixed_extents(), options);
-        const bool found = find_plan(code, source);
+        const bool found = find_plan(code, source) ||
+                           find_plan(code, loop::plan_source_for(source, options.target.threads));
         shared_->times().plan += watch.lap();
         if (found) return {};
     }
@@ -158,6 +159,7 @@ Result<void> Engine::make_plan(Code& code) {
     if (keeps) {
         ArchiveWriter writer;
         writer(loop::encode_plan(code.plan), code.packers);
+        if (code.plan.by_threads()) source = loop::plan_source_for(source, options.target.threads);
         compiler.store_plan(source, writer.bytes, objects);
     }
     shared_->times().code += watch.lap();
@@ -168,6 +170,9 @@ Result<void> Engine::make_plan(Code& code) {
 Result<std::shared_ptr<Code>> Engine::make_code() {
     auto code = std::make_shared<Code>();
     LEMMA_TRY(make_plan(*code));
+    if (code->plan.by_threads()) {
+        code->threads = static_cast<int>(loop::planned_threads(options_.threads));
+    }
     LEMMA_TRY(go_on(state_.control()));
     Stopwatch watch;
     code->direct = is_direct(code->plan);

@@ -3,6 +3,7 @@
 // storages, in order, and steps for the interpreter.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -169,6 +170,9 @@ struct Plan {
         while (storages[id].base.valid()) id = storages[id].base;
         return id;
     }
+    // Whether it depends on Target::threads: the sizes of items of sums over windows do, and only
+    // they have scratch storages.
+    bool by_threads() const { return std::ranges::any_of(storages, &Storage::scratch); }
 };
 
 struct PlanOptions {

@@ -180,11 +180,12 @@ void fields(Archive& archive, const Program& program) {
 
 namespace lemma::loop {
 
+// Few plans depend on the threads; plan_source_for adds them.
 template <class Archive>
 void fields(Archive& archive, const Target& target) {
     const auto& [vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles] =
         target;
-    archive(vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles);
+    archive(vector_bytes, registers, l2_bytes, byte_dots, byte_tiles, bf16_tiles);
 }
 
 template <class Archive>
@@ -391,6 +392,12 @@ std::string plan_source(const ir::Program& program,
     ArchiveWriter writer;
     writer(program, extents, options);
     return std::move(writer.bytes);
+}
+
+std::string plan_source_for(std::string source, int64_t threads) {
+    ArchiveWriter writer;
+    writer(threads);
+    return std::move(source.append(writer.bytes));
 }
 
 std::string encode_plan(const Plan& plan) {

@@ -108,11 +108,12 @@ double cost_of(const WindowSizes& sizes, const Target& target, size_t axes, cons
         number(tiles * channel_vectors) * input_cost(sizes, axes) +
         number(tiles * std::min(sizes.vectors, in_group * b.vectors)) * back_cost(sizes, axes);
     const double item = products + transforms + 500;
-    if (target.threads == 1) {
-        // The last block of tiles is smaller.
-        return item * number(items) * number(sizes.tiles) / number(tile_blocks * tiles);
-    }
-    return item * number(ceil_of(items, target.threads) * target.threads);
+    // The last block of tiles is smaller.
+    const double alone = item * number(items) * number(sizes.tiles) / number(tile_blocks * tiles);
+    if (target.threads == 1) return alone;
+    const double together = item * number(ceil_of(items, target.threads) * target.threads);
+    // One thread uses the plan for two.
+    return target.threads == 2 ? (alone + together) / 2 : together;
 }
 
 }  // namespace
