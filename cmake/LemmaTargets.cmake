@@ -120,6 +120,21 @@ function(lemma_embed_pages target folder)
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
 
+# lemma_embed_templates(target folder): every file in the folders of this folder becomes part of the
+# library (driver/new/templates.h).
+function(lemma_embed_templates target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*/*)
+  set(output ${CMAKE_BINARY_DIR}/generated/templates.cpp)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_templates.py
+            --output ${output} --folder ${CMAKE_SOURCE_DIR}/${folder}
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/embed_templates.py
+    COMMENT "Embedding ${folder}/")
+  target_sources(lemma_${target} PRIVATE ${output})
+endfunction()
+
 # lemma_digest(target NAME files…): the constant NAME, a digest of LLVM's version and the files.
 function(lemma_digest target name)
   set(output ${CMAKE_BINARY_DIR}/generated/${name}.cpp)

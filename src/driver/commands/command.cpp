@@ -66,6 +66,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     commands.push_back(fmt_command());
     commands.push_back(lsp_command());
     commands.push_back(ops_command());
+    commands.push_back(new_command());
+    commands.push_back(test_command());
     commands.push_back(explain_command());
     commands.push_back(help_command());
     commands.push_back(completion_command());

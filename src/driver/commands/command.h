@@ -67,6 +67,8 @@ std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> fmt_command();
 std::unique_ptr<Command> lsp_command();
 std::unique_ptr<Command> ops_command();
+std::unique_ptr<Command> new_command();
+std::unique_ptr<Command> test_command();
 std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> help_command();
 std::unique_ptr<Command> completion_command();

@@ -8,6 +8,7 @@
 
 #include "diag/diagnostic.h"
 #include "driver/commands/command.h"
+#include "sonnx/rule.h"
 
 namespace lemma::driver {
 
@@ -32,11 +33,33 @@ void Explain::declare(Arguments& arguments) {
         "KIND", kind_, "the word in brackets at the end of a message; without it, all are listed");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     declare_colour(arguments, colour_);
-    arguments.example("lemma explain shape-mismatch", "What it means, an example, the way out.");
+    arguments.example("lemma explain rank-mismatch", "What it means, an example, the way out.");
 }
 
 nlohmann::ordered_json page_json(const ErrorPage& page) {
     return {{"kind", page.kind}, {"summary", summary_of(page)}, {"markdown", page.text}};
+}
+
+// Most pages are about errors; the others say so.
+std::string listed_summary(const ErrorPage& page) {
+    const std::string summary = summary_of(page);
+    constexpr std::string_view kUsual = "Error: ";
+    return summary.starts_with(kUsual) ? summary.substr(kUsual.size()) : summary;
+}
+
+// The page of a rule of the safety profile; empty if there is no such rule.
+std::string rule_page(std::string_view kind) {
+    constexpr std::string_view kPrefix = "sonnx-";
+    const sonnx::Rule* const rule =
+        kind.starts_with(kPrefix) ? sonnx::find_rule(kind.substr(kPrefix.size())) : nullptr;
+    if (!rule) return "";
+    return fmt::format(
+        "# {}\n\nA rule of the safety profile, {}: {}.\n\n{}\n\nIt comes from: {}.\n",
+        kind,
+        sonnx::severity_text(rule->severity),
+        rule->title,
+        rule->rationale,
+        rule->origin);
 }
 
 Outcome Explain::run(Terminal terminal, std::istream&) const {
@@ -46,14 +69,15 @@ Outcome Explain::run(Terminal terminal, std::istream&) const {
         std::string text;
         for (const ErrorPage& page : pages) {
             list.push_back(page_json(page));
-            text += fmt::format("{:<24} {}\n", page.kind, summary_of(page));
+            text += fmt::format("{:<24} {}\n", page.kind, listed_summary(page));
         }
         return {.status = model::kGood, .out = json_ ? list.dump(2) + "\n" : text};
     }
     std::string kind = kind_;  // as it is copied from a message
     std::erase_if(kind, [](char c) { return c == '[' || c == ']'; });
-    const auto found = std::ranges::find(pages, kind, &ErrorPage::kind);
-    if (found == pages.end()) {
+    const std::string rule = rule_page(kind);
+    const auto written = std::ranges::find(pages, kind, &ErrorPage::kind);
+    if (rule.empty() && written == pages.end()) {
         std::vector<std::string_view> kinds;
         for (const ErrorPage& page : pages) kinds.push_back(page.kind);
         const std::string_view nearest = diag::nearest_name(kind, kinds);
@@ -63,11 +87,12 @@ Outcome Explain::run(Terminal terminal, std::istream&) const {
                                    nearest.empty() ? "; `lemma explain` lists all of them"
                                                    : fmt::format("; did you mean `{}`?", nearest))};
     }
-    if (json_) return {.status = model::kGood, .out = page_json(*found).dump(2) + "\n"};
+    const ErrorPage found = rule.empty() ? *written : ErrorPage{.kind = kind, .text = rule};
+    if (json_) return {.status = model::kGood, .out = page_json(found).dump(2) + "\n"};
     const bool colour = colour_ == Colour::Always ||
                         (colour_ == Colour::Auto && terminal.out && !terminal.no_colour);
     return {.status = model::kGood,
-            .out = terminal_text(found->text, {.columns = terminal.width, .colour = colour})};
+            .out = terminal_text(found.text, {.columns = terminal.width, .colour = colour})};
 }
 
 }  // namespace

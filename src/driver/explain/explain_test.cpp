@@ -56,6 +56,14 @@ TEST(Explain, ListsAllKinds) {
     }
 }
 
+TEST(Explain, KnowsTheRulesOfTheSafetyProfile) {
+    const Outcome rule = explain({"[sonnx-GR4]"});
+    EXPECT_EQ(rule.status, 0) << rule.err;
+    EXPECT_TRUE(rule.out.starts_with("sonnx-GR4\n")) << rule.out;
+    EXPECT_NE(rule.out.find("A rule of the safety profile"), std::string::npos);
+    EXPECT_EQ(explain({"sonnx-ZZ9"}).status, 2);
+}
+
 TEST(Explain, SuggestsAKind) {
     const Outcome missing = explain({"bad-blok"});
     EXPECT_EQ(missing.status, 2);
