@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "diag/utf8.h"
 #include "driver/driver.h"
 #include "onnx/test_model.h"
 #include "tensor/files/file_io.h"
@@ -69,21 +70,55 @@ TEST_F(Evil, NamesAreShownWithEscapes) {
     EXPECT_EQ(shown.status, model::kGood) << shown.err;
     EXPECT_TRUE(shown.out.starts_with("ya<1b>]0;pwn<07><1b>[2J<U+009B>31m<U+202E>z: f32[2]"))
         << shown.out;
-    const std::vector<std::vector<std::string>> commands = {{"check", "-v"},
-                                                            {"check", "--profile=sonnx"},
-                                                            {"show"},
-                                                            {"show", "--dot"},
-                                                            {"show", "--text"},
-                                                            {"show", "--json"},
-                                                            {"show", "--level=primitive"},
-                                                            {"run"},
-                                                            {"run", "-i", "q=r"},
-                                                            {"run", "--random-inputs"},
-                                                            {"run", "--random-inputs", "--json"}};
+    const std::vector<std::vector<std::string>> commands = {
+        {"check", "-v"},
+        {"check", "--profile=sonnx"},
+        {"show"},
+        {"show", "--dot"},
+        {"show", "--text"},
+        {"show", "--json"},
+        {"show", "--level=primitive"},
+        {"show", "--tree"},
+        {"show", "--attributes"},
+        {"show", "--svg"},
+        {"verify", "--bisect", "--random-inputs"},
+        {"run"},
+        {"run", "-i", "q=r"},
+        {"run", "--random-inputs"},
+        {"run", "--random-inputs", "--json"}};
     for (const auto& arguments : commands) {
         const Outcome outcome = command(arguments);
         EXPECT_FALSE(outcome.out.empty() && outcome.err.empty()) << arguments[0];
         expect_safe(outcome, arguments.back() == "--json");
+    }
+}
+
+TEST_F(Evil, DrawingsHaveNoMarkupOfTheModel) {
+    const std::string evil = "\"/><script>alert(1)</script>&<!--";
+    write({.inputs = {{evil, {2}}},
+           .outputs = {{"y" + evil, {2}}},
+           .nodes = {{"Relu", {evil}, {"y" + evil}}}});
+    const Outcome shown = command({"show", "--svg"});
+    EXPECT_EQ(shown.status, model::kGood) << shown.err;
+    EXPECT_EQ(shown.out.find("<script"), std::string::npos);
+    EXPECT_EQ(shown.out.find("<!--"), std::string::npos);
+    EXPECT_NE(shown.out.find("&lt;script&gt;"), std::string::npos) << shown.out;
+}
+
+TEST_F(Evil, TablesFitTheTerminal) {
+    const std::string name(300, 'n');
+    write({.inputs = {{name, {2, 3, 4, 5, 6, 7, 8, 9}}},
+           .outputs = {{"y" + name, {2, 3, 4, 5, 6, 7, 8, 9}}},
+           .nodes = {{"Relu", {name}, {"y" + name}}}});
+    for (const char* const option : {"--level=compound", "--attributes", "--tree"}) {
+        for (const size_t width : {10, 30, 60, 80, 120, 400}) {
+            std::istringstream nothing;
+            const Outcome shown =
+                run({"show", option, model_}, {.out = true, .width = width}, nothing);
+            std::istringstream lines(shown.out);
+            for (std::string line; std::getline(lines, line);)
+                EXPECT_LE(diag::printable_columns(line), std::max<size_t>(width, 20)) << line;
+        }
     }
 }
 

@@ -233,7 +233,7 @@ std::string TableWriter::totals() {
     columns.add({"activations",
                  or_zero(bytes_text(totals.activation_bytes)),
                  "peak " + or_zero(bytes_text(totals.peak_bytes))});
-    return columns.text();
+    return columns.text(limit());
 }
 
 // The table with the columns that fit: attributes if enough of them are seen, sources if all do. On

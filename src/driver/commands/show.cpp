@@ -14,6 +14,7 @@
 #include "model/load.h"
 #include "show/dot.h"
 #include "show/json.h"
+#include "show/svg.h"
 #include "show/table.h"
 #include "show/tree.h"
 
@@ -32,9 +33,9 @@ private:
     std::optional<ir::Program> load(std::istream& input,
                                     show::Origin& origin,
                                     model::Finding& finding) const;
-    std::string picture(const ir::Program& program,
-                        const show::Origin& origin,
-                        const Terminal& terminal) const;
+    Result<std::string> picture(const ir::Program& program,
+                                const show::Origin& origin,
+                                const Terminal& terminal) const;
 
     std::string model_;
     model::LoadOptions load_;
@@ -47,6 +48,7 @@ private:
     bool tree_ = false;
     bool json_ = false;
     bool dot_ = false;
+    bool svg_ = false;
     bool text_ = false;
     bool brief_ = false;
 };
@@ -72,6 +74,7 @@ void Show::declare(Arguments& arguments) {
                      "columns of the table or tree (those of the terminal; else names stay whole)");
     arguments.flag("--json", json_, "print one JSON document instead of the table");
     arguments.flag("--dot", dot_, "print a Graphviz graph instead of the table");
+    arguments.flag("--svg", svg_, "print a drawing of the graph as an SVG file");
     arguments.flag("--text", text_, "print the composed program with its formulas");
     arguments.group("Input");
     declare_format(arguments, format_);
@@ -83,7 +86,8 @@ void Show::declare(Arguments& arguments) {
     declare_dialect(arguments, load_.check);
     declare_limits(arguments, load_.check);
     declare_source_limits(arguments, load_.source);
-    const std::vector<std::string> forms = {"--json", "--dot", "--text", "--tree", "--attributes"};
+    const std::vector<std::string> forms = {
+        "--json", "--dot", "--svg", "--text", "--tree", "--attributes"};
     for (size_t i = 0; i < forms.size(); ++i) {
         for (size_t j = i + 1; j < forms.size(); ++j) arguments.exclude(forms[i], forms[j]);
     }
@@ -98,7 +102,8 @@ void Show::declare(Arguments& arguments) {
                       "The same, with operands and attributes.");
     arguments.example("lemma show net.onnx --tree --depth=2",
                       "The scopes of the model, with the cost of each.");
-    arguments.example("lemma show net.onnx --dot | dot -Tsvg -o net.svg",
+    arguments.example("lemma show net.onnx --svg > net.svg", "The graph as a drawing.");
+    arguments.example("lemma show net.onnx --dot | dot -Tpdf -o net.pdf",
                       "The graph as a drawing, with Graphviz.");
 }
 
@@ -120,11 +125,12 @@ std::optional<ir::Program> Show::load(std::istream& input,
     return std::move(model->program);
 }
 
-std::string Show::picture(const ir::Program& program,
-                          const show::Origin& origin,
-                          const Terminal& terminal) const {
+Result<std::string> Show::picture(const ir::Program& program,
+                                  const show::Origin& origin,
+                                  const Terminal& terminal) const {
     if (json_) return show::show_json(program, level_, origin);
     if (dot_) return show::show_dot(program, level_);
+    if (svg_) return show::show_svg(program, level_);
     if (text_) return ir::print(program);
     constexpr size_t kLeastWidth = 20;
     const size_t width = std::max(width_ > 0 ? width_ : terminal.width, kLeastWidth);
@@ -148,7 +154,11 @@ Outcome Show::run(Terminal terminal, std::istream& input) const {
     finding.diag.sort_by_place();
 
     Outcome outcome{.status = finding.status};
-    if (program) outcome.out = picture(*program, origin, terminal);
+    if (program) {
+        auto shown = picture(*program, origin, terminal);
+        if (!shown) return {.status = model::kUnusable, .err = model::error_line(shown.error())};
+        outcome.out = std::move(*shown);
+    }
     if (!program && json_) {
         std::vector<model::Finding> findings;
         findings.push_back(std::move(finding));
