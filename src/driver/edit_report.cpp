@@ -53,27 +53,37 @@ void prepare(convert::ConvertRequest& files, const EditOptions& options) {
     files.options.data = !options.no_data;
 }
 
+namespace {
+
+// `batch norms` in text is `batch_norms` in JSON.
+std::string key_of(std::string name) {
+    std::ranges::replace(name, ' ', '_');
+    return name;
+}
+
+}  // namespace
+
 EditReport::EditReport() : json_(std::make_unique<nlohmann::ordered_json>()) {}
 EditReport::~EditReport() = default;
 
 void EditReport::line(const std::string& name, const std::string& value) {
     rows_.emplace_back(name, diag::printable(value));
-    (*json_)[name] = value;
+    (*json_)[key_of(name)] = value;
 }
 
 void EditReport::size(const std::string& name, int64_t before, int64_t after) {
     rows_.emplace_back(name, fmt::format("{} → {}", before, after));
-    (*json_)[name] = {{"before", before}, {"after", after}};
+    (*json_)[key_of(name)] = {{"before", before}, {"after", after}};
 }
 
 void EditReport::number(const std::string& name, int64_t value) {
     rows_.emplace_back(name, fmt::format("{}", value));
-    (*json_)[name] = value;
+    (*json_)[key_of(name)] = value;
 }
 
 void EditReport::real(const std::string& name, double value) {
     rows_.emplace_back(name, fmt::format("{:.3g}", value));
-    (*json_)[name] = value;
+    (*json_)[key_of(name)] = value;
 }
 
 void EditReport::list(const std::string& name, const std::vector<std::string>& values) {
@@ -82,7 +92,7 @@ void EditReport::list(const std::string& name, const std::vector<std::string>& v
         rows_.emplace_back(first ? name : "", diag::printable(value));
         first = false;
     }
-    (*json_)[name] = values;
+    (*json_)[key_of(name)] = values;
 }
 
 Outcome EditReport::outcome(model::Finding finding,

@@ -216,10 +216,35 @@ ir::TensorId add_variable(ir::Program& program,
     return program.tensors.add(std::move(made));
 }
 
+// Operators of a SkriptND model have layers and normalisations inside. They are opened, so that
+// both become operations of the graph.
+std::vector<ir::OpId> opened(const ir::Program& program, const std::vector<ir::OpId>& list) {
+    std::vector<ir::OpId> result;
+    for (const ir::OpId id : list) {
+        const ir::Operation& op = program.operations[id];
+        bool inside = false;
+        visit(program, id, [&](const ir::Operation& part) {
+            inside = inside || part.op == "nn.batch_norm" || part.op == "nn.conv" ||
+                     part.op == "nn.linear";
+        });
+        if (!inside || !op.compound() || op.op == "nn.batch_norm") {
+            result.push_back(id);
+            continue;
+        }
+        const std::vector<ir::OpId> parts = opened(program, op.parts);
+        result.insert(result.end(), parts.begin(), parts.end());
+    }
+    return result;
+}
+
 }  // namespace
 
 Result<FoldedNorms> fold_batch_norms(model::LoadedModel& model) {
     ir::Program& program = model.program;
+    if (model.file.format == model::Format::SkriptND) {
+        ir::Graph& main = program.graphs[program.main];
+        main.operations = opened(program, main.operations);
+    }
     const Finder finder(program);
     UniqueNames names;
     for (const ir::Tensor& tensor : program.tensors) names.take(tensor.name);

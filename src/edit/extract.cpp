@@ -31,7 +31,12 @@ Result<Cut> find_cut(const ExtractRequest& request, const model::LoadedModel& mo
 
 Result<Extracted> extract(const ExtractRequest& request, model::Finding& finding) {
     LEMMA_TRY(check_apart(request.files.out, {request.files.model}));
-    LEMMA_TRY(convert::check_output(request.files));
+    if (auto good = convert::check_output(request.files); !good) {
+        // `--to` names tensors here.
+        std::string message = good.error().message;
+        if (message.ends_with("--to")) message.replace(message.size() - 2, 2, "format");
+        return std::unexpected(Error{std::move(message), good.error().kind});
+    }
     auto model = model::load_model(request.files.model, request.files.load, finding);
     if (!model) return Extracted{};
     LEMMA_TRY(const Cut cut, find_cut(request, *model));

@@ -43,7 +43,7 @@ class Model:
         shown = json.loads(self.call("show", "--json", self.path, *self.recorded))
         self.inputs = [port["name"] for port in shown["inputs"]]
         self.outputs = [port["name"] for port in shown["outputs"]]
-        self.operations = [(self.tensors(op["inputs"]), self.tensors(op["outputs"]))
+        self.operations = [(self.tensors([op["inputs"], op.get("bodies")]), self.tensors(op["outputs"]))
                            for op in shown["operations"]]
         names = collections.Counter(file_of(work, t).name for _, made in self.operations for t in made)
         self.unclear = {name for name, count in names.items() if count > 1}
@@ -51,10 +51,15 @@ class Model:
         self.call("run", self.path, *self.recorded, f"--dump={work / 'dump'}", "-o", work / "whole")
         self.given = dict(zip(self.inputs, (word[2:] for word in self.recorded)))
 
-    @staticmethod
-    def tensors(ports: list[dict]) -> list[str]:
-        return [port["tensor"] for port in ports
-                if port.get("role") in ("intermediate", "input") and "tensor" in port]
+    def tensors(self, shown) -> list[str]:
+        """The tensors in a part of the document that are inputs or computed."""
+        if isinstance(shown, list):
+            return [name for item in shown for name in self.tensors(item)]
+        if not isinstance(shown, dict):
+            return []
+        if shown.get("role") in ("intermediate", "input") and "tensor" in shown:
+            return [shown["tensor"]]
+        return [name for item in shown.values() for name in self.tensors(item)]
 
     def call(self, *words) -> str:
         done = subprocess.run([self.lemma, *map(str, words)], capture_output=True, text=True,
