@@ -149,6 +149,14 @@ TEST(Validate, ReportsCycles) {
               "graph/node[0]:Add: it needs its own result, over 2 nodes\n");
 }
 
+// An empty name is an input or a result that is left out; the two have nothing in common.
+TEST(Validate, DoesNotConnectEmptyNames) {
+    EXPECT_EQ(problems({.inputs = {{"x", {2}}},
+                        .outputs = {{"c", {2}}},
+                        .nodes = {{"LSTM", {"x", "x", "x", "", ""}, {"a", "", "c"}}}}),
+              "");
+}
+
 TEST(Validate, ReportsNodesInTheWrongOrder) {
     EXPECT_EQ(problems({.inputs = {{"x", {2}}},
                         .outputs = {{"b", {2}}},

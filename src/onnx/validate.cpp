@@ -218,7 +218,9 @@ void Validator::check_function(const Function& function) {
 void Validator::check_nodes(const std::vector<Node>& nodes, Names& names) {
     auto makers = std::exchange(makers_, {});
     for (size_t i = 0; i < nodes.size(); ++i) {
-        for (const std::string& output : nodes[i].outputs) makers_.emplace(output, i);
+        for (const std::string& output : nodes[i].outputs) {
+            if (!output.empty()) makers_.emplace(output, i);  // an empty name is left out
+        }
     }
     check_order(nodes, names);
     for (const Node& node : nodes) {

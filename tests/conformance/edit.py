@@ -32,6 +32,15 @@ def file_of(folder: pathlib.Path, tensor: str) -> pathlib.Path:
     return folder / (re.sub(r"[^A-Za-z0-9._-]", "_", tensor) + ".npy")
 
 
+def problems_in(document: str) -> str:
+    """The problems in a JSON document."""
+    try:
+        found = json.loads(document)
+    except ValueError:
+        return document
+    return "; ".join([d["message"] for d in found["diagnostics"]] + [m["error"] for m in found["models"] if "error" in m])
+
+
 class Model:
     """A case with its dumped tensors and its graph."""
 
@@ -65,7 +74,8 @@ class Model:
         done = subprocess.run([self.lemma, *map(str, words)], capture_output=True, text=True,
                               errors="replace", timeout=convert.TIMEOUT, check=False)
         if done.returncode != 0:
-            raise Failed(f"lemma {words[0]} ended with {done.returncode}: {done.stderr.strip()[:300]}")
+            said = done.stderr.strip() or problems_in(done.stdout)
+            raise Failed(f"lemma {words[0]} ended with {done.returncode}: {said[:300]}")
         return done.stdout
 
     def dumped(self, tensor: str) -> pathlib.Path | None:
@@ -99,7 +109,7 @@ class Model:
                 if read not in seen:
                     seen.add(read)
                     open_.append(read)
-        return sorted(t for t in seen if self.dumped(t) is not None)
+        return sorted(t for t in seen if t in makers and self.dumped(t) is not None)
 
     def cut(self, source: random.Random) -> None:
         """A part from one or two tensors to a third one."""
@@ -138,19 +148,20 @@ class Model:
         first, second, both = (self.work / f"{name}.onnx" for name in ("first", "second", "both"))
         self.call("extract", self.path, first, *self.recorded, *(f"--to={t}" for t in joints))
         self.call("extract", self.path, second, *self.recorded, *(f"--from={t}" for t in joints))
-        self.call("merge", first, second, both)
-        self.run_whole(both)
+        report = json.loads(self.call("merge", first, second, both, "--json"))
+        names = {text.rsplit(": ", 1)[0] for text in report["result"]["inputs"]}
+        self.run_whole(both, [f"-i{n}={file}" for n, file in self.given.items() if n in names])
         return True
 
     def simplify(self) -> None:
         out = self.work / "simple.onnx"
         self.call("simplify", self.path, out, *self.recorded, "--verify-runs=1")
-        self.run_whole(out)
+        self.run_whole(out, self.recorded)
 
-    def run_whole(self, model: pathlib.Path) -> None:
+    def run_whole(self, model: pathlib.Path, inputs: list[str]) -> None:
         folder = self.work / "again"
         shutil.rmtree(folder, ignore_errors=True)
-        self.call("run", model, *self.recorded, "-o", folder)
+        self.call("run", model, *inputs, "-o", folder)
         self.compare(folder, self.outputs, lambda name: file_of(self.work / "whole", name))
 
 
