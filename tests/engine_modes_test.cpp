@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <tuple>
 
 #include "codegen/compiler.h"
 #include "driver/bench/peak.h"
@@ -247,6 +249,74 @@ graph G {
             EXPECT_EQ(got->at("z")[0].reals[i], static_cast<double>(i) + b + 1);
         }
     }
+}
+
+// Large variables exchange their memory with their new values, from run to run from bytes to bytes.
+// The new `c` is also an output, the new `a` is the old `b`, and `d` and `e` get one value.
+TEST(State, LargeVariablesAreUpdatedWithoutCopies) {
+    constexpr size_t kCount = 30000;
+    const auto state = testing_support::load_text(
+        R"(
+import math;
+graph G {
+    @input { x: real[30000]; }
+    @output { y: real[30000]; z: real[30000]; w: real[30000]; v: real[30000]; }
+    @variable { a: real[30000]; b: real[30000]; c: real[30000]; d: real[30000]; e: real[30000]; }
+    @compose {
+        y = math.add(a, x);
+        z = math.add(b, x);
+        w = math.add(c, x);
+        u = math.add(d, e);
+        v = math.sub(u, x);
+    }
+    @update { a = b; b = math.add(a, x); c = w; d = v; e = v; }
+})",
+        [](const std::string& name, uint64_t i) {
+            return static_cast<double>(i % 100) + (name == "b" ? 100 : name == "c" ? 200 : 0);
+        });
+    ASSERT_TRUE(state);
+    auto created = Engine::create(*state, {.verify = true, .threads = 2});
+    ASSERT_TRUE(created) << created.error().message;
+    Engine& engine = **created;
+    interpret::Array x = *interpret::Array::zeros(tensor::DType::F32, {kCount});
+    for (double& value : x.reals) value = 1;
+    const std::vector<float> ones(kCount, 1.0F);
+    const int64_t shape[] = {kCount};
+    const Engine::Bytes input{tensor::DType::F32, shape, ones.data()};
+    std::set<const void*> places;                       // of `w`
+    double a = 0, b = 100, c = 200, d = 0, factor = 1;  // apart from `factor` * (i % 100) for d
+    // Runs from bytes to bytes between runs with arrays.
+    for (const bool direct : {false, true, true, true, false, true, true, false}) {
+        std::vector<std::vector<double>> got;
+        if (direct) {
+            const auto done = engine.run_directly({&input, 1}, [&](const Engine::Output& made) {
+                const auto* const data = static_cast<const float*>(made.data);
+                got.emplace_back(data, data + kCount);
+                if (got.size() == 3) places.insert(made.data);
+                return Result<void>();
+            });
+            ASSERT_TRUE(done && *done);
+        } else {
+            const auto outputs = engine.run({{"x", {x}}});
+            ASSERT_TRUE(outputs) << outputs.error().message;
+            for (const char* const name : {"y", "z", "w", "v"}) {
+                got.push_back(outputs->at(name)[0].reals);
+            }
+        }
+        ASSERT_EQ(got.size(), 4U);
+        for (size_t i = 0; i < kCount; ++i) {
+            const auto place = static_cast<double>(i % 100);
+            ASSERT_EQ(got[0][i], place + a + 1);
+            ASSERT_EQ(got[1][i], place + b + 1);
+            ASSERT_EQ(got[2][i], place + c + 1);
+            ASSERT_EQ(got[3][i], 2 * factor * place + 2 * d - 1);
+        }
+        std::tie(a, b) = std::pair(b, a + 1);
+        c += 1;
+        d = 2 * d - 1;
+        factor *= 2;
+    }
+    EXPECT_EQ(places.size(), 2U);  // which `c` and its new value exchange
 }
 
 // ---- Numerics -----------------------------------------------------------------------------------

@@ -350,15 +350,25 @@ void Engine::update_directly(Loaded& loaded) {
     const auto bytes = [&](const ir::Update& update) {
         return bytes_of(place(update.variable).dtype, place(update.variable).shape);
     };
+    const auto exchanged = [&](size_t i) { return loaded.exchanges[i].value.valid(); };
     for (size_t i = 0; i < copies.size(); ++i) {
+        if (exchanged(i)) continue;
         const auto* const from =
             static_cast<const std::byte*>(loaded.data(place(updates[i].value)));
         copies[i].assign(from, from + bytes(updates[i]));
     }
     for (size_t i = 0; i < updates.size(); ++i) {
         const void* const from = apart ? loaded.data(place(updates[i].value)) : copies[i].data();
-        if (bytes(updates[i]) > 0)
+        if (bytes(updates[i]) > 0 && !exchanged(i))
             std::memcpy(loaded.data(place(updates[i].variable)), from, bytes(updates[i]));
+    }
+    for (const Exchange& exchange : loaded.exchanges) {
+        if (!exchange.value.valid()) continue;
+        const size_t variable = loaded.piece(exchange.variable);
+        const size_t value = loaded.piece(exchange.value);
+        const void* const old = loaded.executable.memory(variable);
+        loaded.executable.lend_memory(variable, loaded.executable.memory(value));
+        loaded.executable.lend_memory(value, old);
     }
     loaded.version = ++version_;
     changed_ = &loaded;

@@ -131,6 +131,14 @@ Result<void> Engine::allocate(Loaded& loaded) {
         scratch = std::max(scratch, storage.elements * tensor::dtype_size(storage.dtype));
     }
     if (scratch > 0) LEMMA_TRY(loaded.executable.set_scratch(scratch));
+    if (loaded.code->direct) loaded.exchanges = find_exchanges(state_.program(), loaded.plan);
+    for (const Exchange& exchange : loaded.exchanges) {
+        if (!exchange.value.valid()) continue;
+        // Not in the arena, whose memory other tensors use.
+        const loop::Storage& value = loaded.plan.storages[exchange.value];
+        const int64_t bytes = value.elements * tensor::dtype_size(value.dtype);
+        LEMMA_TRY(loaded.pieces[exchange.value.value], loaded.executable.add_memory(bytes));
+    }
     for (uint32_t i = 0; i < loaded.plan.storages.size(); ++i) {
         LEMMA_TRY(allocate(loaded, arena, make_id<loop::StorageId>(i)));
     }

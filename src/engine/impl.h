@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/exchange.h"
 #include "engine/stored.h"
 
 namespace lemma::engine {
@@ -30,6 +31,7 @@ struct Engine::Loaded {
     // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
     std::vector<DirectTensor> input_places, output_places;
     std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input
+    std::vector<Exchange> exchanges;             // by update, if runs go from bytes to bytes
     // The present state of a tensor with run-time extents.
     struct Dynamic {
         tensor::Shape shape;
