@@ -10,11 +10,16 @@ function fill(element: Element, properties: Properties, children: Child[]): void
         if (typeof value === "function") element.addEventListener(name.slice(2), value);
         else element.setAttribute(name, value === true ? "" : String(value));
     }
-    for (const child of children) if (child !== null && child !== undefined && child !== false) element.append(child);
+    for (const child of children)
+        if (child !== null && child !== undefined && child !== false) element.append(child);
 }
 
 // h("a", {class: "link", onclick: f}, "text")
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+    tag: K,
+    properties: Properties = {},
+    ...children: Child[]
+): HTMLElementTagNameMap[K] {
     const element = document.createElement(tag);
     fill(element, properties, children);
     return element;
@@ -26,8 +31,17 @@ export function svg(tag: string, properties: Properties = {}, ...children: Child
     return element;
 }
 
-export function button(label: string, title: string, act: () => void, kind = ""): HTMLButtonElement {
-    return h("button", { type: "button", title, "aria-label": title, class: kind, onclick: () => act() }, label);
+export function button(
+    label: string,
+    title: string,
+    act: () => void,
+    kind = "",
+): HTMLButtonElement {
+    return h(
+        "button",
+        { type: "button", title, "aria-label": title, class: kind, onclick: () => act() },
+        label,
+    );
 }
 
 // A section of the panel that folds.

@@ -13,7 +13,17 @@ export function legend(element: HTMLElement, found: Heat | null, dark: boolean):
     const stops = [0, 0.25, 0.5, 0.75, 1].map((t) => heat(t, dark));
     ramp.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
     const low = lowest(overlay, found.least, found.most);
-    element.replaceChildren(h("b", {}, overlay.title), ramp,
-        h("span", { class: "ends" }, h("span", {}, overlay.unit(low)), h("span", {}, overlay.unit(found.most))),
-        overlay.sums ? h("span", { class: "dim" }, `${overlay.unit(found.total)} in all`) : h("span", { class: "dim" }, "largest value of each operation"));
+    element.replaceChildren(
+        h("b", {}, overlay.title),
+        ramp,
+        h(
+            "span",
+            { class: "ends" },
+            h("span", {}, overlay.unit(low)),
+            h("span", {}, overlay.unit(found.most)),
+        ),
+        overlay.sums
+            ? h("span", { class: "dim" }, `${overlay.unit(found.total)} in all`)
+            : h("span", { class: "dim" }, "largest value of each operation"),
+    );
 }

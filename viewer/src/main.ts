@@ -25,5 +25,12 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-    document.body.append(h("main", { class: "failed", role: "alert" }, h("h1", {}, "The document cannot be shown"), h("p", {}, error instanceof Error ? error.message : String(error))));
+    document.body.append(
+        h(
+            "main",
+            { class: "failed", role: "alert" },
+            h("h1", {}, "The document cannot be shown"),
+            h("p", {}, error instanceof Error ? error.message : String(error)),
+        ),
+    );
 });

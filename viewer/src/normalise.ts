@@ -3,7 +3,19 @@
 // wrong type counts as missing, and depth and size are bounded.
 
 import type {
-    Attribute, Body, Diagnostic, Extent, Formula, Model, Op, Place, Port, TensorData, TensorInfo, Verdict, ViewDocument,
+    Attribute,
+    Body,
+    Diagnostic,
+    Extent,
+    Formula,
+    Model,
+    Op,
+    Place,
+    Port,
+    TensorData,
+    TensorInfo,
+    Verdict,
+    ViewDocument,
 } from "./document";
 import { finite } from "./text";
 
@@ -13,13 +25,19 @@ const kMaxOps = 400000;
 type Json = Record<string, unknown>;
 
 function record(value: unknown): Json {
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Json) : {};
+    return value !== null && typeof value === "object" && !Array.isArray(value)
+        ? (value as Json)
+        : {};
 }
 function list(value: unknown): unknown[] {
     return Array.isArray(value) ? value : [];
 }
 function text(value: unknown, otherwise = ""): string {
-    return typeof value === "string" ? value : typeof value === "number" ? String(value) : otherwise;
+    return typeof value === "string"
+        ? value
+        : typeof value === "number"
+          ? String(value)
+          : otherwise;
 }
 function texts(value: unknown): string[] {
     return list(value).map((v) => text(v));
@@ -29,7 +47,13 @@ function idOrNull(value: unknown): number | null {
 }
 
 function attribute(value: unknown, depth = 0): Attribute {
-    if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
+    if (
+        value === null ||
+        typeof value === "boolean" ||
+        typeof value === "number" ||
+        typeof value === "string"
+    )
+        return value;
     if (Array.isArray(value)) return depth > 8 ? null : value.map((v) => attribute(v, depth + 1));
     return value === undefined ? null : JSON.stringify(value).slice(0, 100000);
 }
@@ -61,10 +85,18 @@ export function titleOf(operation: string): string {
 // A scope with one operation is dissolved later (graph/items.ts).
 export function scopeOf(label: string): string[] {
     if (label.length > 2000) return [];
-    if (label.includes("/")) return label.split("/").filter((p) => p !== "").slice(0, -1).slice(0, 12);
+    if (label.includes("/"))
+        return label
+            .split("/")
+            .filter((p) => p !== "")
+            .slice(0, -1)
+            .slice(0, 12);
     if (/^[A-Za-z_]\w*(\.\w+)+$/.test(label)) {
         const parts = label.split(".");
-        return parts.slice(0, -1).map((_, i) => parts.slice(0, i + 1).join(".")).slice(0, 12);
+        return parts
+            .slice(0, -1)
+            .map((_, i) => parts.slice(0, i + 1).join("."))
+            .slice(0, 12);
     }
     return [];
 }
@@ -86,7 +118,8 @@ class Reader {
         for (const each of list(operations)) {
             const op = record(each);
             largest = Math.max(largest, finite(op.id), this.largestId(op.parts, depth + 1));
-            for (const body of list(op.bodies)) largest = Math.max(largest, this.largestId(record(body).operations, depth + 1));
+            for (const body of list(op.bodies))
+                largest = Math.max(largest, this.largestId(record(body).operations, depth + 1));
         }
         return largest;
     }
@@ -101,7 +134,9 @@ class Reader {
             role: text(t.role, "intermediate"),
             dtype: text(t.dtype),
             shape: extents(t.shape),
-            bounds: Array.isArray(t.bounds) ? t.bounds.map((b) => (typeof b === "number" ? b : null)) : null,
+            bounds: Array.isArray(t.bounds)
+                ? t.bounds.map((b) => (typeof b === "number" ? b : null))
+                : null,
         };
         if ("value" in t) info.value = attribute(t.value);
         if (t.quantizer) {
@@ -144,10 +179,17 @@ class Reader {
         const operation = text(v.operation, "?");
         const label = text(v.label);
         const op: Op = {
-            id: given, operation, label, parent,
+            id: given,
+            operation,
+            label,
+            parent,
             kind: text(v.kind, "primitive"),
             title: text(v.title) || titleOf(operation),
-            scope: Array.isArray(v.scope) ? texts(v.scope).slice(0, 12) : parent ? [] : scopeOf(label),
+            scope: Array.isArray(v.scope)
+                ? texts(v.scope).slice(0, 12)
+                : parent
+                  ? []
+                  : scopeOf(label),
             place: place(v.place),
             dtypes: Object.entries(record(v.dtypes)).map(([k, d]) => [k, text(d)]),
             attributes: attributes(v.attributes),
@@ -157,9 +199,12 @@ class Reader {
             parameters: finite(v.parameters),
             macs: finite(v.macs),
             outputBytes: finite(v.output_bytes),
-            assertions: list(v.assertions).map((a) => (typeof a === "string" ? a : text(record(a).condition) || text(record(a).message))),
+            assertions: list(v.assertions).map((a) =>
+                typeof a === "string" ? a : text(record(a).condition) || text(record(a).message),
+            ),
             iterations: text(v.iterations),
-            parts: [], bodies: [],
+            parts: [],
+            bodies: [],
             formulas: list(v.formulas).map((f) => record(f) as Formula),
             definition: text(v.definition) || operation,
         };
@@ -168,7 +213,11 @@ class Reader {
         op.parts = this.operations(v.parts, op, depth + 1);
         op.bodies = list(v.bodies).map((b): Body => {
             const body = record(b);
-            return { role: text(body.role, "body"), operations: this.operations(body.operations, op, depth + 1), outputs: this.ports(body.outputs) };
+            return {
+                role: text(body.role, "body"),
+                operations: this.operations(body.operations, op, depth + 1),
+                outputs: this.ports(body.outputs),
+            };
         });
         return op;
     }
@@ -213,17 +262,29 @@ export function normaliseGraph(value: unknown): Model | null {
     const variables = new Map<string, { parameters: number; bytes: number }>();
     for (const each of list(g.variables)) {
         const info = reader.tensor(each);
-        if (info) variables.set(info.name, { parameters: finite(record(each).parameters), bytes: finite(record(each).bytes) });
+        if (info)
+            variables.set(info.name, {
+                parameters: finite(record(each).parameters),
+                bytes: finite(record(each).bytes),
+            });
     }
     const top = reader.operations(g.operations, null, 0);
     const model: Model = {
-        name: text(g.graph), inputs, variables, top,
+        name: text(g.graph),
+        inputs,
+        variables,
+        top,
         outputs: reader.ports(g.outputs),
-        ops: reader.ops, byId: reader.byId, tensors: reader.tensors,
-        producer: new Map(), consumers: new Map(),
+        ops: reader.ops,
+        byId: reader.byId,
+        tensors: reader.tensors,
+        producer: new Map(),
+        consumers: new Map(),
         updates: list(g.updates).map((u) => [text(record(u).variable), text(record(u).value)]),
         assertions: list(g.assertions).map((a) => text(record(a).condition)),
-        totals: Object.entries(record(g.totals)).filter((e): e is [string, number] => typeof e[1] === "number"),
+        totals: Object.entries(record(g.totals)).filter(
+            (e): e is [string, number] => typeof e[1] === "number",
+        ),
         metadata: Object.entries(record(g.metadata)).map(([k, v]) => [k, text(v)]),
         truncated: reader.truncated,
     };
@@ -235,7 +296,14 @@ function diagnostics(value: unknown): Diagnostic[] {
     return list(value).map((each) => {
         const d = record(each);
         const severity = d.severity === "error" || d.severity === "warning" ? d.severity : "note";
-        const out: Diagnostic = { severity, kind: text(d.kind), message: text(d.message), notes: [], operation: idOrNull(d.operation), page: text(d.page) };
+        const out: Diagnostic = {
+            severity,
+            kind: text(d.kind),
+            message: text(d.message),
+            notes: [],
+            operation: idOrNull(d.operation),
+            page: text(d.page),
+        };
         out.notes = list(d.notes).map((n) => (typeof n === "string" ? n : text(record(n).message)));
         const where = place(d.place);
         if (where) out.place = where;
@@ -247,12 +315,20 @@ function verdicts(value: unknown): Verdict[] {
     return list(value).map((each) => {
         const v = record(each);
         const status = v.status === "pass" || v.status === "fail" ? v.status : "unknown";
-        return { rule: text(v.rule), status, message: text(v.message), place: text(v.place), operation: idOrNull(v.operation) };
+        return {
+            rule: text(v.rule),
+            status,
+            message: text(v.message),
+            place: text(v.place),
+            operation: idOrNull(v.operation),
+        };
     });
 }
 
 export function tensorTable(value: unknown): Map<string, TensorData> {
-    return new Map(Object.entries(record(value)).map(([name, t]) => [name, record(t) as TensorData]));
+    return new Map(
+        Object.entries(record(value)).map(([name, t]) => [name, record(t) as TensorData]),
+    );
 }
 
 // Accepts a view document, or the bare graph that `lemma show --json` prints.
@@ -265,13 +341,26 @@ export function normalise(value: unknown): ViewDocument {
     return {
         schema: finite(d.schema, 1),
         version: text(d.version),
-        model: { name: text(m.name) || text(record(d.graph).graph, "model"), format: text(m.format), path: text(m.path) },
+        model: {
+            name: text(m.name) || text(record(d.graph).graph, "model"),
+            format: text(m.format),
+            path: text(m.path),
+        },
         live: d.live === true,
         graph: d.graph ?? null,
         definitions: record(d.definitions) as ViewDocument["definitions"],
         diagnostics: diagnostics(d.diagnostics),
-        profile: d.profile ? { name: text(profile.name, "profile"), conclusion: text(profile.conclusion), verdicts: verdicts(profile.verdicts) } : null,
-        sources: list(d.sources).map((s) => ({ file: text(record(s).file), text: text(record(s).text) })),
+        profile: d.profile
+            ? {
+                  name: text(profile.name, "profile"),
+                  conclusion: text(profile.conclusion),
+                  verdicts: verdicts(profile.verdicts),
+              }
+            : null,
+        sources: list(d.sources).map((s) => ({
+            file: text(record(s).file),
+            text: text(record(s).text),
+        })),
         times: d.times ? (record(d.times) as ViewDocument["times"]) : null,
         errors: d.errors ? (record(d.errors) as ViewDocument["errors"]) : null,
         tensors: tensorTable(d.tensors),

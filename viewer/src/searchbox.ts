@@ -13,13 +13,33 @@ export class SearchBox {
     private shown: Entry[] = [];
     private active = -1;
 
-    constructor(private readonly graphs: Graph[], private readonly go: (entry: Entry) => void) {
-        this.list = h("ul", { class: "suggestions", role: "listbox", id: "suggestions", hidden: true });
-        this.input = h("input", {
-            type: "search", placeholder: "Search operations, tensors, attributes", "aria-label": "search", role: "combobox", "aria-expanded": "false",
-            "aria-controls": "suggestions", autocomplete: "off", spellcheck: "false",
+    constructor(
+        private readonly graphs: Graph[],
+        private readonly go: (entry: Entry) => void,
+    ) {
+        this.list = h("ul", {
+            class: "suggestions",
+            role: "listbox",
+            id: "suggestions",
+            hidden: true,
         });
-        this.element = h("div", { class: "search", role: "search" }, this.input, h("kbd", { "aria-hidden": "true" }, "/"), this.list);
+        this.input = h("input", {
+            type: "search",
+            placeholder: "Search operations, tensors, attributes",
+            "aria-label": "search",
+            role: "combobox",
+            "aria-expanded": "false",
+            "aria-controls": "suggestions",
+            autocomplete: "off",
+            spellcheck: "false",
+        });
+        this.element = h(
+            "div",
+            { class: "search", role: "search" },
+            this.input,
+            h("kbd", { "aria-hidden": "true" }, "/"),
+            this.list,
+        );
         this.input.addEventListener("input", () => this.update());
         this.input.addEventListener("focus", () => this.update());
         this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
@@ -35,22 +55,36 @@ export class SearchBox {
         this.index ??= buildIndex(this.graphs);
         this.shown = search(this.index, this.input.value);
         this.active = this.shown.length ? 0 : -1;
-        this.list.replaceChildren(...this.shown.map((entry, i) => {
-            const row = h("li", { role: "option", id: `suggestion-${i}`, "aria-selected": i === this.active ? "true" : "false" },
-                h("span", { class: `kind ${entry.kind}` }, entry.kind), h("span", { class: "text" }, entry.text), h("span", { class: "dim" }, entry.detail));
-            row.addEventListener("mousedown", (event) => {
-                event.preventDefault();
-                this.choose(i);
-            });
-            return row;
-        }));
-        if (this.input.value.trim() && !this.shown.length) this.list.append(h("li", { class: "dim none" }, "nothing found"));
+        this.list.replaceChildren(
+            ...this.shown.map((entry, i) => {
+                const row = h(
+                    "li",
+                    {
+                        role: "option",
+                        id: `suggestion-${i}`,
+                        "aria-selected": i === this.active ? "true" : "false",
+                    },
+                    h("span", { class: `kind ${entry.kind}` }, entry.kind),
+                    h("span", { class: "text" }, entry.text),
+                    h("span", { class: "dim" }, entry.detail),
+                );
+                row.addEventListener("mousedown", (event) => {
+                    event.preventDefault();
+                    this.choose(i);
+                });
+                return row;
+            }),
+        );
+        if (this.input.value.trim() && !this.shown.length)
+            this.list.append(h("li", { class: "dim none" }, "nothing found"));
         this.list.hidden = this.input.value.trim() === "";
         this.input.setAttribute("aria-expanded", String(!this.list.hidden));
         this.highlight();
     }
     private highlight(): void {
-        [...this.list.children].forEach((row, i) => row.setAttribute("aria-selected", i === this.active ? "true" : "false"));
+        [...this.list.children].forEach((row, i) =>
+            row.setAttribute("aria-selected", i === this.active ? "true" : "false"),
+        );
         if (this.active >= 0) {
             this.input.setAttribute("aria-activedescendant", `suggestion-${this.active}`);
             this.list.children[this.active]?.scrollIntoView({ block: "nearest" });
@@ -59,7 +93,8 @@ export class SearchBox {
     private key(event: KeyboardEvent): void {
         if (event.key === "ArrowDown" || event.key === "ArrowUp") {
             const step = event.key === "ArrowDown" ? 1 : -1;
-            if (this.shown.length) this.active = (this.active + step + this.shown.length) % this.shown.length;
+            if (this.shown.length)
+                this.active = (this.active + step + this.shown.length) % this.shown.length;
             this.highlight();
         } else if (event.key === "Enter") this.choose(this.active);
         else if (event.key === "Escape") {

@@ -24,7 +24,9 @@ export function clean(value: unknown, max = 200): string {
 export function cleanLines(value: unknown, max = 200000): string {
     const text = typeof value === "string" ? value : "";
     const cut = text.length > max ? text.slice(0, max) + "\n…" : text;
-    return cut.replace(kHidden, (c) => (c === "\n" || c === "\t" ? c : c === "\r" ? "" : escapeHidden(c)));
+    return cut.replace(kHidden, (c) =>
+        c === "\n" || c === "\t" ? c : c === "\r" ? "" : escapeHidden(c),
+    );
 }
 
 export function finite(value: unknown, otherwise = 0): number {
@@ -51,7 +53,11 @@ export function short(value: number): string {
 
 function digits(value: number): string {
     if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value);
-    return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
+    return Math.abs(value) >= 100
+        ? value.toFixed(0)
+        : Math.abs(value) >= 10
+          ? value.toFixed(1)
+          : value.toFixed(2);
 }
 
 export function bytes(value: number): string {
@@ -81,17 +87,26 @@ export function percent(value: number): string {
 }
 
 export function grouped(value: number): string {
-    return Number.isFinite(value) ? value.toLocaleString("en-US").replace(/,/g, "\u2009") : String(value);
+    return Number.isFinite(value)
+        ? value.toLocaleString("en-US").replace(/,/g, "\u2009")
+        : String(value);
 }
 
 export function shapeText(shape: Extent[]): string {
     if (shape.length === 0) return "scalar";
-    return shape.slice(0, 12).map((e) => clean(e, 40)).join("×") + (shape.length > 12 ? "×…" : "");
+    return (
+        shape
+            .slice(0, 12)
+            .map((e) => clean(e, 40))
+            .join("×") + (shape.length > 12 ? "×…" : "")
+    );
 }
 
 // A number that is exact in 32 bits has seven digits that mean something: 1e-5, not 0.00000999999974.
 export function numberText(value: number): string {
-    return Number.isInteger(value) || Math.fround(value) !== value ? String(value) : String(Number(value.toPrecision(7)));
+    return Number.isInteger(value) || Math.fround(value) !== value
+        ? String(value)
+        : String(Number(value.toPrecision(7)));
 }
 
 // An attribute's value as one line; the depth and the length are bounded.

@@ -13,8 +13,14 @@ const folder = mkdtempSync(join(tmpdir(), "lemma-viewer-"));
 let files = 0;
 
 export async function launch() {
-    if (!existsSync(kProgram)) throw new Error(`the tests need ${kProgram}: apt-get install chromium, or set LEMMA_CHROMIUM`);
-    return chromium.launch({ executablePath: kProgram, args: ["--headless", "--no-sandbox", "--disable-gpu"] });
+    if (!existsSync(kProgram))
+        throw new Error(
+            `the tests need ${kProgram}: apt-get install chromium, or set LEMMA_CHROMIUM`,
+        );
+    return chromium.launch({
+        executablePath: kProgram,
+        args: ["--headless", "--no-sandbox", "--disable-gpu"],
+    });
 }
 
 export function fileOf(doc) {
@@ -25,7 +31,11 @@ export function fileOf(doc) {
 
 // Opens an address, runs `act`, and fails if the console had an error.
 export async function withPage(browser, address, act, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        acceptDownloads: true,
+        ...options,
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(60000);
     const errors = [];
@@ -54,15 +64,30 @@ export async function drawn(page) {
 
 // Where an item is on the screen.
 export function placeOf(page, key, side = 0) {
-    return page.evaluate(([k, s]) => {
-        const view = window.lemma.views[s];
-        const box = view.layout.at.get(view.graph.byKey.get(k));
-        if (!box) return null;
-        const rect = view.canvas.getBoundingClientRect();
-        return { x: rect.left + view.camera.toScreenX(box.x + box.width / 2), y: rect.top + view.camera.toScreenY(box.y + 12), left: rect.left + view.camera.toScreenX(box.x + 12) };
-    }, [key, side]);
+    return page.evaluate(
+        ([k, s]) => {
+            const view = window.lemma.views[s];
+            const box = view.layout.at.get(view.graph.byKey.get(k));
+            if (!box) return null;
+            const rect = view.canvas.getBoundingClientRect();
+            return {
+                x: rect.left + view.camera.toScreenX(box.x + box.width / 2),
+                y: rect.top + view.camera.toScreenY(box.y + 12),
+                left: rect.left + view.camera.toScreenX(box.x + 12),
+            };
+        },
+        [key, side],
+    );
 }
 
 export const heading = (page) => page.textContent(".panel-body h2");
-export const selected = (page, side = 0) => page.evaluate((s) => window.lemma.views[s].graph.items[window.lemma.views[s].marks.selected]?.key ?? "", side);
-export const isShown = (page, key, side = 0) => page.evaluate(([k, s]) => window.lemma.views[s].layout.at.has(window.lemma.views[s].graph.byKey.get(k)), [key, side]);
+export const selected = (page, side = 0) =>
+    page.evaluate(
+        (s) => window.lemma.views[s].graph.items[window.lemma.views[s].marks.selected]?.key ?? "",
+        side,
+    );
+export const isShown = (page, key, side = 0) =>
+    page.evaluate(
+        ([k, s]) => window.lemma.views[s].layout.at.has(window.lemma.views[s].graph.byKey.get(k)),
+        [key, side],
+    );

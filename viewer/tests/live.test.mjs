@@ -30,7 +30,10 @@ function answer(path, query) {
 
 before(async () => {
     browser = await launch();
-    const html = pageWith("").replace('<meta name="lemma-token" content="">', `<meta name="lemma-token" content="${kToken}">`);
+    const html = pageWith("").replace(
+        '<meta name="lemma-token" content="">',
+        `<meta name="lemma-token" content="${kToken}">`,
+    );
     server = createServer((request, response) => {
         const url = new URL(request.url, "http://localhost");
         if (url.pathname === "/") {
@@ -39,8 +42,13 @@ before(async () => {
         }
         if (url.pathname === "/favicon.ico") return response.writeHead(204).end();
         asked.push(`${request.method} ${url.pathname}`);
-        const found = request.headers["x-lemma-token"] === kToken ? answer(url.pathname, url.searchParams) : null;
-        response.writeHead(found ? 200 : 404, { "Content-Type": "application/json" }).end(JSON.stringify(found ?? { error: "not found" }));
+        const found =
+            request.headers["x-lemma-token"] === kToken
+                ? answer(url.pathname, url.searchParams)
+                : null;
+        response
+            .writeHead(found ? 200 : 404, { "Content-Type": "application/json" })
+            .end(JSON.stringify(found ?? { error: "not found" }));
     });
     await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
     address = `http://127.0.0.1:${server.address().port}/`;
@@ -50,50 +58,61 @@ after(async () => {
     server?.close();
 });
 
-test("a served page fetches its document and says that it is live", () => withPage(browser, address, async (page) => {
-    await drawn(page);
-    assert.equal(await page.textContent(".chip.live"), "live");
-    assert.ok(asked.includes("GET /api/document"));
-}));
+test("a served page fetches its document and says that it is live", () =>
+    withPage(browser, address, async (page) => {
+        await drawn(page);
+        assert.equal(await page.textContent(".chip.live"), "live");
+        assert.ok(asked.includes("GET /api/document"));
+    }));
 
-test("times are measured on demand", () => withPage(browser, address, async (page) => {
-    await drawn(page);
-    await page.click('[data-tab="overlays"]');
-    await page.click('.choice button >> text="Time"');
-    assert.equal(await page.locator(".ranks li").count(), 0);
-    await page.click('button >> text="measure"');
-    await page.waitForSelector(".ranks li");
-    assert.match(await page.textContent(".ranks li:first-child"), /conv.*920\.0 µs/);
-    assert.ok(asked.includes("POST /api/profile"));
-}));
+test("times are measured on demand", () =>
+    withPage(browser, address, async (page) => {
+        await drawn(page);
+        await page.click('[data-tab="overlays"]');
+        await page.click('.choice button >> text="Time"');
+        assert.equal(await page.locator(".ranks li").count(), 0);
+        await page.click('button >> text="measure"');
+        await page.waitForSelector(".ranks li");
+        assert.match(await page.textContent(".ranks li:first-child"), /conv.*920\.0 µs/);
+        assert.ok(asked.includes("POST /api/profile"));
+    }));
 
-test("an error of the server is shown as text", () => withPage(browser, address, async (page) => {
-    await drawn(page);
-    await page.click('[data-tab="overlays"]');
-    await page.click('.choice button >> text="Numeric error"');
-    await page.click('button >> text="measure"');
-    await page.waitForFunction(() => document.querySelector(".status").textContent.includes("the interpreter is <b>busy</b>"));
-    assert.equal(await page.locator(".status b").count(), 0);
-}));
+test("an error of the server is shown as text", () =>
+    withPage(browser, address, async (page) => {
+        await drawn(page);
+        await page.click('[data-tab="overlays"]');
+        await page.click('.choice button >> text="Numeric error"');
+        await page.click('button >> text="measure"');
+        await page.waitForFunction(() =>
+            document
+                .querySelector(".status")
+                .textContent.includes("the interpreter is <b>busy</b>"),
+        );
+        assert.equal(await page.locator(".status b").count(), 0);
+    }));
 
-test("a run gives intermediate tensors, weights are read when they are looked at", () => withPage(browser, address, async (page) => {
-    await drawn(page);
-    await page.evaluate(() => window.lemma.selectTensor(0, "r"));
-    assert.match(await page.textContent(".panel-body"), /No run yet/);
-    await page.click('.panel-body button >> text="run the model"');
-    await page.waitForSelector(".histogram");
-    assert.equal(await heading(page), "r");
-    await page.evaluate(() => window.lemma.selectTensor(0, "filter"));
-    await page.waitForSelector(".histogram");
-    assert.ok(asked.includes("GET /api/tensor") && asked.includes("POST /api/run"));
-}));
+test("a run gives intermediate tensors, weights are read when they are looked at", () =>
+    withPage(browser, address, async (page) => {
+        await drawn(page);
+        await page.evaluate(() => window.lemma.selectTensor(0, "r"));
+        assert.match(await page.textContent(".panel-body"), /No run yet/);
+        await page.click('.panel-body button >> text="run the model"');
+        await page.waitForSelector(".histogram");
+        assert.equal(await heading(page), "r");
+        await page.evaluate(() => window.lemma.selectTensor(0, "filter"));
+        await page.waitForSelector(".histogram");
+        assert.ok(asked.includes("GET /api/tensor") && asked.includes("POST /api/run"));
+    }));
 
-test("memory plan and kernels are asked for", () => withPage(browser, address, async (page) => {
-    await drawn(page);
-    await page.click('[data-tab="memory"]');
-    await page.waitForSelector(".memory .block");
-    await page.evaluate(() => window.lemma.selectItem(0, window.lemma.graphs[0].byKey.get("o1")));
-    await page.click('button >> text="show loops"');
-    await page.waitForSelector(".kernels pre");
-    assert.match(await page.textContent(".kernels"), /vectorize k by 16/);
-}));
+test("memory plan and kernels are asked for", () =>
+    withPage(browser, address, async (page) => {
+        await drawn(page);
+        await page.click('[data-tab="memory"]');
+        await page.waitForSelector(".memory .block");
+        await page.evaluate(() =>
+            window.lemma.selectItem(0, window.lemma.graphs[0].byKey.get("o1")),
+        );
+        await page.click('button >> text="show loops"');
+        await page.waitForSelector(".kernels pre");
+        assert.match(await page.textContent(".kernels"), /vectorize k by 16/);
+    }));

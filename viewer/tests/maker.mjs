@@ -16,7 +16,9 @@ export class Maker {
         return new Node(tag);
     }
     text(node) {
-        return typeof node === "string" ? node : `<${node.tag}>${node.children.map((c) => this.text(c)).join("")}</${node.tag}>`;
+        return typeof node === "string"
+            ? node
+            : `<${node.tag}>${node.children.map((c) => this.text(c)).join("")}</${node.tag}>`;
     }
     plain(node) {
         return typeof node === "string" ? node : node.children.map((c) => this.plain(c)).join("");

@@ -8,13 +8,35 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const kNames = [
-    "normalise", "text", "family", "state", "search", "graph/items", "graph/visible", "graph/fast", "graph/nested", "graph/layout",
-    "graph/measure", "graph/elk", "graph/hit", "graph/morph", "math/mathml", "overlays/overlays", "overlays/scale", "diff/diff",
+    "normalise",
+    "text",
+    "family",
+    "state",
+    "search",
+    "graph/items",
+    "graph/visible",
+    "graph/fast",
+    "graph/nested",
+    "graph/layout",
+    "graph/measure",
+    "graph/elk",
+    "graph/hit",
+    "graph/morph",
+    "math/mathml",
+    "overlays/overlays",
+    "overlays/scale",
+    "diff/diff",
 ];
 
 export async function modules() {
     const outfile = join(mkdtempSync(join(tmpdir(), "lemma-viewer-")), "modules.mjs");
     const contents = kNames.map((n) => `export * from "./src/${n}";`).join("\n");
-    await build({ stdin: { contents, resolveDir: join(here, ".."), loader: "ts" }, bundle: true, format: "esm", outfile, logLevel: "error" });
+    await build({
+        stdin: { contents, resolveDir: join(here, ".."), loader: "ts" },
+        bundle: true,
+        format: "esm",
+        outfile,
+        logLevel: "error",
+    });
     return import(pathToFileURL(outfile).href);
 }

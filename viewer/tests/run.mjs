@@ -9,7 +9,11 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const chosen = process.argv.slice(2).filter((a) => !a.startsWith("--"));
 if (process.argv.includes("--measure")) process.env.LEMMA_VIEWER_MEASURE = "1";
-const files = readdirSync(here).filter((f) => f.endsWith(".test.mjs") && (!chosen.length || chosen.some((c) => f.startsWith(c)))).map((f) => join(here, f));
+const files = readdirSync(here)
+    .filter(
+        (f) => f.endsWith(".test.mjs") && (!chosen.length || chosen.some((c) => f.startsWith(c))),
+    )
+    .map((f) => join(here, f));
 
 let passed = 0;
 let failed = 0;
@@ -24,7 +28,14 @@ stream.on("test:fail", (data) => {
     if (data.details?.type === "suite" || (isFile(data) && failed > 0)) return;
     failed++;
     const error = data.details?.error;
-    console.log(`FAIL ${data.name}\n     ${String(error?.cause?.stack ?? error?.cause ?? error?.message ?? error).split("\n").slice(0, 12).join("\n     ")}`);
+    console.log(
+        `FAIL ${data.name}\n     ${String(
+            error?.cause?.stack ?? error?.cause ?? error?.message ?? error,
+        )
+            .split("\n")
+            .slice(0, 12)
+            .join("\n     ")}`,
+    );
 });
 stream.on("test:stdout", (data) => process.stdout.write(data.message));
 stream.on("test:stderr", (data) => process.stderr.write(data.message));

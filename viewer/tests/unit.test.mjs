@@ -16,10 +16,13 @@ const graphOf = (doc) => m.buildGraph(m.normaliseGraph(m.normalise(doc).graph));
 
 test("a bare graph of `lemma show --json` gets ids, titles and scopes", () => {
     const bare = full().graph;
-    const strip = (ops) => ops.forEach((op) => {
-        delete op.id; delete op.title; delete op.scope;
-        strip(op.parts ?? []);
-    });
+    const strip = (ops) =>
+        ops.forEach((op) => {
+            delete op.id;
+            delete op.title;
+            delete op.scope;
+            strip(op.parts ?? []);
+        });
     strip(bare.operations);
     bare.operations[0].label = "/layer1/layer1.0/conv1/Conv";
     const model = m.normaliseGraph(m.normalise(bare).graph);
@@ -30,7 +33,16 @@ test("a bare graph of `lemma show --json` gets ids, titles and scopes", () => {
 });
 
 test("values of wrong types count as missing", () => {
-    for (const value of [null, 3, "x", [], {}, { graph: 7 }, { graph: { operations: [null, 3, { parts: "x", inputs: [null, { pack: [1] }] }] } }, { diagnostics: [null], graph: null }]) {
+    for (const value of [
+        null,
+        3,
+        "x",
+        [],
+        {},
+        { graph: 7 },
+        { graph: { operations: [null, 3, { parts: "x", inputs: [null, { pack: [1] }] }] } },
+        { diagnostics: [null], graph: null },
+    ]) {
         const doc = m.normalise(value);
         const model = m.normaliseGraph(doc.graph);
         if (model) m.visibleOf(m.buildGraph(model), new Set());
@@ -38,26 +50,45 @@ test("values of wrong types count as missing", () => {
 });
 
 test("equal ids do not hide an operation", () => {
-    const model = m.normaliseGraph({ operations: [{ id: 1, operation: "a" }, { id: 1, operation: "b" }] });
-    assert.deepEqual(model.ops.map((o) => o.id), [1, 2]);
+    const model = m.normaliseGraph({
+        operations: [
+            { id: 1, operation: "a" },
+            { id: 1, operation: "b" },
+        ],
+    });
+    assert.deepEqual(
+        model.ops.map((o) => o.id),
+        [1, 2],
+    );
 });
 
 test("the producer of a tensor is the innermost operation", () => {
     const model = graphOf(full()).model;
     assert.equal(model.producer.get("digit").operation, "math.div");
-    assert.deepEqual(model.consumers.get("logits").map((o) => o.operation), ["nn.softmax", "math.max_reduce", "math.sub"]);
+    assert.deepEqual(
+        model.consumers.get("logits").map((o) => o.operation),
+        ["nn.softmax", "math.max_reduce", "math.sub"],
+    );
 });
 
 test("weights are rows of a box, not boxes", () => {
     const graph = graphOf(full());
-    assert.deepEqual(graph.items.find((i) => i.op?.label === "c").rows, ["filter 16×1×3×3", "bias 16"]);
+    assert.deepEqual(graph.items.find((i) => i.op?.label === "c").rows, [
+        "filter 16×1×3×3",
+        "bias 16",
+    ]);
     assert.ok(!graph.items.some((i) => i.title === "filter"));
 });
 
 test("a scope with one member is dissolved", () => {
     const op = (label) => ({ operation: "nn.relu", label, inputs: [], outputs: [] });
-    const graph = m.buildGraph(m.normaliseGraph({ operations: [op("/a/b/x"), op("/a/c/y"), op("/d/z")] }));
-    assert.deepEqual(graph.items.map((i) => i.key), ["sa", "o1", "o2", "o3"]);
+    const graph = m.buildGraph(
+        m.normaliseGraph({ operations: [op("/a/b/x"), op("/a/c/y"), op("/d/z")] }),
+    );
+    assert.deepEqual(
+        graph.items.map((i) => i.key),
+        ["sa", "o1", "o2", "o3"],
+    );
 });
 
 test("closed groups take the edges of their members", () => {
@@ -79,7 +110,14 @@ function checkLayout(request, laid) {
     const siblings = new Map();
     for (let n = 0; n < count; n++) {
         const p = request.parent[n];
-        if (p >= 0) assert.ok(laid.x[n] >= laid.x[p] - 0.01 && laid.y[n] >= laid.y[p] - 0.01 && right(n) <= right(p) + 0.01 && bottom(n) <= bottom(p) + 0.01, `member ${n} leaves its group`);
+        if (p >= 0)
+            assert.ok(
+                laid.x[n] >= laid.x[p] - 0.01 &&
+                    laid.y[n] >= laid.y[p] - 0.01 &&
+                    right(n) <= right(p) + 0.01 &&
+                    bottom(n) <= bottom(p) + 0.01,
+                `member ${n} leaves its group`,
+            );
         if (!siblings.has(p)) siblings.set(p, []);
         siblings.get(p).push(n);
     }
@@ -88,21 +126,33 @@ function checkLayout(request, laid) {
         for (let i = 0; i < list.length; i++) {
             for (let j = i + 1; j < list.length && laid.y[list[j]] < bottom(list[i]); j++) {
                 const [a, b] = [list[i], list[j]];
-                assert.ok(right(a) <= laid.x[b] + 0.02 || right(b) <= laid.x[a] + 0.02, `boxes ${a} and ${b} overlap`);
+                assert.ok(
+                    right(a) <= laid.x[b] + 0.02 || right(b) <= laid.x[a] + 0.02,
+                    `boxes ${a} and ${b} overlap`,
+                );
             }
         }
     }
     for (let e = 0; e < request.from.length; e++) {
         const [begin, end] = [laid.start[e] * 2, laid.start[e + 1] * 2 - 2];
         if (end < begin) continue;
-        assert.ok(Math.abs(laid.points[begin + 1] - bottom(request.from[e])) < 0.1, "an edge begins below its box");
-        assert.ok(Math.abs(laid.points[end + 1] - laid.y[request.to[e]]) < 0.1, "an edge ends above its box");
+        assert.ok(
+            Math.abs(laid.points[begin + 1] - bottom(request.from[e])) < 0.1,
+            "an edge begins below its box",
+        );
+        assert.ok(
+            Math.abs(laid.points[end + 1] - laid.y[request.to[e]]) < 0.1,
+            "an edge ends above its box",
+        );
     }
 }
 
 test("the fast layout keeps boxes apart and members inside", () => {
     const graph = graphOf(full());
-    const request = m.requestOf(graph, m.visibleOf(graph, new Set(graph.items.map((i) => i.index))));
+    const request = m.requestOf(
+        graph,
+        m.visibleOf(graph, new Set(graph.items.map((i) => i.index))),
+    );
     checkLayout(request, m.layoutNested(request));
 });
 
@@ -115,15 +165,29 @@ test("the fast layout places ten thousand operations", () => {
 
 test("a layout with cycles and loops onto itself ends", () => {
     const request = {
-        parent: Int32Array.from([-1, -1, -1, -1]), isOpen: new Uint8Array(4), width: new Float32Array(4).fill(50), height: new Float32Array(4).fill(20),
-        from: Int32Array.from([0, 1, 2, 3, 1]), to: Int32Array.from([1, 2, 0, 3, 0]), header: 20, padding: 10,
+        parent: Int32Array.from([-1, -1, -1, -1]),
+        isOpen: new Uint8Array(4),
+        width: new Float32Array(4).fill(50),
+        height: new Float32Array(4).fill(20),
+        from: Int32Array.from([0, 1, 2, 3, 1]),
+        to: Int32Array.from([1, 2, 0, 3, 0]),
+        header: 20,
+        padding: 10,
     };
     checkLayout(request, m.layoutNested(request));
-    assert.equal(m.backEdges(3, Int32Array.from([0, 1, 2]), Int32Array.from([1, 2, 0])).reduce((a, b) => a + b), 1);
+    assert.equal(
+        m
+            .backEdges(3, Int32Array.from([0, 1, 2]), Int32Array.from([1, 2, 0]))
+            .reduce((a, b) => a + b),
+        1,
+    );
 });
 
 test("layers follow the longest path; sources stand above their consumer", () => {
-    assert.deepEqual([...m.layersOf(4, Int32Array.from([0, 1, 3]), Int32Array.from([1, 2, 2]))], [0, 1, 2, 1]);
+    assert.deepEqual(
+        [...m.layersOf(4, Int32Array.from([0, 1, 3]), Int32Array.from([1, 2, 2]))],
+        [0, 1, 2, 1],
+    );
 });
 
 test("spread moves boxes as little as possible", () => {
@@ -136,15 +200,30 @@ test("random graphs with groups keep the laws of a layout", () => {
     const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
     for (let round = 0; round < 60; round++) {
         const count = 2 + random(40);
-        const parent = Int32Array.from({ length: count }, (_, n) => (n < 3 ? -1 : random(3) ? -1 : random(n)));
+        const parent = Int32Array.from({ length: count }, (_, n) =>
+            n < 3 ? -1 : random(3) ? -1 : random(n),
+        );
         for (let n = 1; n < count; n++) if (parent[n] >= 0 && parent[n] >= n) parent[n] = -1;
         const isOpen = new Uint8Array(count);
         for (const p of parent) if (p >= 0) isOpen[p] = 1;
-        const ancestors = (n) => { const out = []; for (let a = parent[n]; a >= 0; a = parent[a]) out.push(a); return out; };
-        const edges = Array.from({ length: random(80) }, () => [random(count), random(count)]).filter(([a, b]) => a !== b && !ancestors(a).includes(b) && !ancestors(b).includes(a));
+        const ancestors = (n) => {
+            const out = [];
+            for (let a = parent[n]; a >= 0; a = parent[a]) out.push(a);
+            return out;
+        };
+        const edges = Array.from({ length: random(80) }, () => [
+            random(count),
+            random(count),
+        ]).filter(([a, b]) => a !== b && !ancestors(a).includes(b) && !ancestors(b).includes(a));
         const request = {
-            parent, isOpen, width: Float32Array.from({ length: count }, () => 40 + random(80)), height: Float32Array.from({ length: count }, () => 20 + random(40)),
-            from: Int32Array.from(edges, (e) => e[0]), to: Int32Array.from(edges, (e) => e[1]), header: 26, padding: 14,
+            parent,
+            isOpen,
+            width: Float32Array.from({ length: count }, () => 40 + random(80)),
+            height: Float32Array.from({ length: count }, () => 20 + random(40)),
+            from: Int32Array.from(edges, (e) => e[0]),
+            to: Int32Array.from(edges, (e) => e[1]),
+            header: 26,
+            padding: 14,
         };
         checkLayout(request, m.layoutNested(request));
     }
@@ -172,8 +251,16 @@ test("formulas keep the brackets that they need", () => {
     assert.equal(flat(op("*", op("+", name("a"), name("b")), name("c"))), "(a+b)·c");
     assert.equal(flat(op("-", name("a"), op("-", name("b"), name("c")))), "a−(b−c)");
     assert.equal(flat(op("-", op("-", name("a"), name("b")), name("c"))), "a−b−c");
-    assert.equal(flat(op(",", op("=", name("i0"), name("b")), op("=", name("c"), name("d")))), "i₀=bc=d");
-    assert.deepEqual(m.drawLets({ lets: [["t", op("+", name("a"), name("b"))], null] }, maker).map((e) => maker.plain(e)), ["t=a+b"]);
+    assert.equal(
+        flat(op(",", op("=", name("i0"), name("b")), op("=", name("c"), name("d")))),
+        "i₀=bc=d",
+    );
+    assert.deepEqual(
+        m
+            .drawLets({ lets: [["t", op("+", name("a"), name("b"))], null] }, maker)
+            .map((e) => maker.plain(e)),
+        ["t=a+b"],
+    );
     assert.equal(flat({ k: "neg", of: op("+", name("a"), name("b")) }), "−(a+b)");
 });
 
@@ -181,7 +268,16 @@ test("a formula of any shape is drawn, however deep or wrong", () => {
     let deep = { k: "num", v: "1" };
     for (let i = 0; i < 5000; i++) deep = { k: "neg", of: deep };
     const maker = new Maker();
-    for (const tree of [deep, { k: "op" }, { k: "call", v: "f" }, { k: "sum", of: null }, { k: "cases", arms: [null] }, { k: "index", of: 3, at: 4 }, { k: "what" }, 7]) {
+    for (const tree of [
+        deep,
+        { k: "op" },
+        { k: "call", v: "f" },
+        { k: "sum", of: null },
+        { k: "cases", arms: [null] },
+        { k: "index", of: 3, at: 4 },
+        { k: "what" },
+        7,
+    ]) {
         assert.ok(m.drawFormula({ tree, ranges: [null, ["i"]], conditions: "x" }, maker));
         m.drawRanges({ tree, ranges: [null, ["i"]], conditions: "x" }, maker);
     }
@@ -197,9 +293,16 @@ test("search prefers the start of words and finds every kind", () => {
     assert.deepEqual(m.search(index, "no such thing"), []);
 });
 
-
 test("a deep link survives writing and reading", () => {
-    const link = { select: "sa/b c&d=e#", side: 1, open: ["s1,2", "o3"], view: [10, -20, 0.5], overlay: "macs", tab: "list", token: "abc" };
+    const link = {
+        select: "sa/b c&d=e#",
+        side: 1,
+        open: ["s1,2", "o3"],
+        view: [10, -20, 0.5],
+        overlay: "macs",
+        tab: "list",
+        token: "abc",
+    };
     assert.deepEqual(m.readLink(m.writeLink(link)), link);
     assert.deepEqual(m.readLink("#open=").open, []);
     assert.equal(m.readLink("#view=1,2,x&%zz=%zz&select=%E0%A4%A").view, null);
@@ -234,10 +337,20 @@ test("families follow names and modules", () => {
 test("an overlay sums groups and ranks operations", () => {
     const graph = graphOf(full());
     const doc = m.normalise(full());
-    const macs = m.heatOf(graph, m.kOverlays.find((o) => o.name === "macs"), { times: null, errors: null }, false);
+    const macs = m.heatOf(
+        graph,
+        m.kOverlays.find((o) => o.name === "macs"),
+        { times: null, errors: null },
+        false,
+    );
     assert.equal(graph.items[macs.ranking[0].index].op.label, "c");
     assert.equal(macs.texts.get(graph.byKey.get("sfeatures")), "97.3 k");
-    const time = m.heatOf(graph, m.kOverlays.find((o) => o.name === "time"), { times: doc.times, errors: null }, true);
+    const time = m.heatOf(
+        graph,
+        m.kOverlays.find((o) => o.name === "time"),
+        { times: doc.times, errors: null },
+        true,
+    );
     assert.equal(time.most, 0.92);
     assert.ok(Math.abs(m.shareOf(m.kOverlays[0], 25, 100) - 0.5) < 1e-9);
 });
@@ -258,7 +371,10 @@ test("steps sideways become slopes", () => {
 
 test("a hostile document is read", () => {
     const graph = graphOf(hostile());
-    const request = m.requestOf(graph, m.visibleOf(graph, new Set(graph.items.map((i) => i.index))));
+    const request = m.requestOf(
+        graph,
+        m.visibleOf(graph, new Set(graph.items.map((i) => i.index))),
+    );
     m.layoutNested(request);
     m.search(m.buildIndex([graph]), "script");
 });

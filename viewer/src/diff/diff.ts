@@ -22,15 +22,25 @@ function itemOf(graph: Graph, id: unknown): number {
 }
 
 // Groups around a changed operation are changed, too: a closed group shows that something is in it.
-function mark(graph: Graph, status: Status, index: number, what: "added" | "removed" | "changed"): void {
+function mark(
+    graph: Graph,
+    status: Status,
+    index: number,
+    what: "added" | "removed" | "changed",
+): void {
     if (index < 0) return;
     status.set(index, what);
-    for (let at = graph.items[index].parent; at >= 0; at = graph.items[at].parent) if (!status.has(at)) status.set(at, "changed");
+    for (let at = graph.items[index].parent; at >= 0; at = graph.items[at].parent)
+        if (!status.has(at)) status.set(at, "changed");
 }
 
 export function compare(diff: Diff, graphs: Graph[]): Comparison {
     const [a, b] = graphs;
-    const out: Comparison = { diff, partner: [new Map(), new Map()], status: [new Map(), new Map()] };
+    const out: Comparison = {
+        diff,
+        partner: [new Map(), new Map()],
+        status: [new Map(), new Map()],
+    };
     for (const pair of Array.isArray(diff.pairs) ? diff.pairs : []) {
         if (!Array.isArray(pair)) continue;
         const [left, right] = [itemOf(a, pair[0]), itemOf(b, pair[1])];
@@ -42,8 +52,10 @@ export function compare(diff: Diff, graphs: Graph[]): Comparison {
             mark(b, out.status[1], right, "changed");
         }
     }
-    for (const id of Array.isArray(diff.only_a) ? diff.only_a : []) mark(a, out.status[0], itemOf(a, id), "removed");
-    for (const id of Array.isArray(diff.only_b) ? diff.only_b : []) mark(b, out.status[1], itemOf(b, id), "added");
+    for (const id of Array.isArray(diff.only_a) ? diff.only_a : [])
+        mark(a, out.status[0], itemOf(a, id), "removed");
+    for (const id of Array.isArray(diff.only_b) ? diff.only_b : [])
+        mark(b, out.status[1], itemOf(b, id), "added");
     for (const side of [0, 1]) pairByName(graphs, out, side);
     return out;
 }
@@ -51,14 +63,16 @@ export function compare(diff: Diff, graphs: Graph[]): Comparison {
 // Inputs, outputs and scopes have no ids; equal keys are partners.
 function pairByName(graphs: Graph[], out: Comparison, side: number): void {
     for (const item of graphs[side].items) {
-        if (item.kind === "op" || item.kind === "body" || out.partner[side].has(item.index)) continue;
+        if (item.kind === "op" || item.kind === "body" || out.partner[side].has(item.index))
+            continue;
         const other = graphs[1 - side].byKey.get(item.key);
         if (other !== undefined) out.partner[side].set(item.index, other);
     }
 }
 
 function name(context: Context, side: number, id: unknown): HTMLElement | null {
-    const op: Op | undefined = typeof id === "number" ? context.graphs[side].model.byId.get(id) : undefined;
+    const op: Op | undefined =
+        typeof id === "number" ? context.graphs[side].model.byId.get(id) : undefined;
     return op ? opLink(context, side, op) : null;
 }
 
@@ -73,17 +87,70 @@ export function changesPanel(context: Context, comparison: Comparison): HTMLElem
     const onlyA = Array.isArray(diff.only_a) ? diff.only_a : [];
     const onlyB = Array.isArray(diff.only_b) ? diff.only_b : [];
     const changes = Array.isArray(diff.changes) ? diff.changes : [];
-    const equal = (Array.isArray(diff.pairs) ? diff.pairs : []).filter((p) => Array.isArray(p) && p[2] === "equal").length;
-    out.append(h("p", { class: "tally" }, h("span", { class: "removed" }, `${onlyA.length} only in A`), h("span", { class: "added" }, `${onlyB.length} only in B`),
-        h("span", { class: "changed" }, `${changes.length} changes`), h("span", { class: "dim" }, `${equal} equal`)));
+    const equal = (Array.isArray(diff.pairs) ? diff.pairs : []).filter(
+        (p) => Array.isArray(p) && p[2] === "equal",
+    ).length;
+    out.append(
+        h(
+            "p",
+            { class: "tally" },
+            h("span", { class: "removed" }, `${onlyA.length} only in A`),
+            h("span", { class: "added" }, `${onlyB.length} only in B`),
+            h("span", { class: "changed" }, `${changes.length} changes`),
+            h("span", { class: "dim" }, `${equal} equal`),
+        ),
+    );
     if (changes.length) {
-        const rows = changes.slice(0, 500).map((c) => h("li", { class: "change" },
-            h("p", {}, h("span", { class: "tag" }, clean(c.what, 20)), h("b", {}, clean(c.name, 80)), " of ", name(context, 0, c.a) ?? name(context, 1, c.b)),
-            h("p", { class: "mono" }, h("span", { class: "removed" }, changeText(c.before)), " → ", h("span", { class: "added" }, changeText(c.after)), c.amount !== undefined && c.amount !== null ? h("span", { class: "dim" }, `  ${changeText(c.amount)}`) : null)));
+        const rows = changes
+            .slice(0, 500)
+            .map((c) =>
+                h(
+                    "li",
+                    { class: "change" },
+                    h(
+                        "p",
+                        {},
+                        h("span", { class: "tag" }, clean(c.what, 20)),
+                        h("b", {}, clean(c.name, 80)),
+                        " of ",
+                        name(context, 0, c.a) ?? name(context, 1, c.b),
+                    ),
+                    h(
+                        "p",
+                        { class: "mono" },
+                        h("span", { class: "removed" }, changeText(c.before)),
+                        " → ",
+                        h("span", { class: "added" }, changeText(c.after)),
+                        c.amount !== undefined && c.amount !== null
+                            ? h("span", { class: "dim" }, `  ${changeText(c.amount)}`)
+                            : null,
+                    ),
+                ),
+            );
         out.append(section("What changed", h("ul", { class: "plain-list" }, ...rows)));
     }
-    if (onlyA.length) out.append(section("Only in A", h("ul", { class: "plain-list" }, ...onlyA.slice(0, 300).map((id) => h("li", {}, name(context, 0, id))))));
-    if (onlyB.length) out.append(section("Only in B", h("ul", { class: "plain-list" }, ...onlyB.slice(0, 300).map((id) => h("li", {}, name(context, 1, id))))));
+    if (onlyA.length)
+        out.append(
+            section(
+                "Only in A",
+                h(
+                    "ul",
+                    { class: "plain-list" },
+                    ...onlyA.slice(0, 300).map((id) => h("li", {}, name(context, 0, id))),
+                ),
+            ),
+        );
+    if (onlyB.length)
+        out.append(
+            section(
+                "Only in B",
+                h(
+                    "ul",
+                    { class: "plain-list" },
+                    ...onlyB.slice(0, 300).map((id) => h("li", {}, name(context, 1, id))),
+                ),
+            ),
+        );
     const numbers = numbersTable(context, diff);
     if (numbers) out.append(section("Numbers", numbers));
     return out;
@@ -93,9 +160,57 @@ function numbersTable(context: Context, diff: Diff): HTMLElement | null {
     const rows = Array.isArray(diff.numbers) ? diff.numbers : [];
     if (!rows.length) return null;
     const first = typeof diff.first === "number" ? diff.first : -1;
-    const body = rows.slice(0, 1000).map((r, i) => h("tr", { class: i === first ? "first" : r.equal ? "dim" : "" },
-        h("td", { class: "mono" }, h("button", { type: "button", class: "link", onclick: () => context.selectTensor(0, String(r.a)) }, clean(r.a, 60))),
-        h("td", { class: "mono" }, r.b === r.a ? "" : clean(r.b, 60)), h("td", { class: "number" }, r.equal ? "equal" : real(r.max_abs)), h("td", { class: "number" }, r.equal ? "" : real(r.max_rel))));
-    return h("div", {}, first >= 0 && rows[first] ? h("p", { class: "note" }, "The first tensor that differs: ", h("b", { class: "mono" }, clean(rows[first].a, 80))) : null,
-        h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, h("th", {}, "A"), h("th", {}, "B"), h("th", {}, "largest difference"), h("th", {}, "relative"))), h("tbody", {}, ...body)));
+    const body = rows
+        .slice(0, 1000)
+        .map((r, i) =>
+            h(
+                "tr",
+                { class: i === first ? "first" : r.equal ? "dim" : "" },
+                h(
+                    "td",
+                    { class: "mono" },
+                    h(
+                        "button",
+                        {
+                            type: "button",
+                            class: "link",
+                            onclick: () => context.selectTensor(0, String(r.a)),
+                        },
+                        clean(r.a, 60),
+                    ),
+                ),
+                h("td", { class: "mono" }, r.b === r.a ? "" : clean(r.b, 60)),
+                h("td", { class: "number" }, r.equal ? "equal" : real(r.max_abs)),
+                h("td", { class: "number" }, r.equal ? "" : real(r.max_rel)),
+            ),
+        );
+    return h(
+        "div",
+        {},
+        first >= 0 && rows[first]
+            ? h(
+                  "p",
+                  { class: "note" },
+                  "The first tensor that differs: ",
+                  h("b", { class: "mono" }, clean(rows[first].a, 80)),
+              )
+            : null,
+        h(
+            "table",
+            { class: "numbers" },
+            h(
+                "thead",
+                {},
+                h(
+                    "tr",
+                    {},
+                    h("th", {}, "A"),
+                    h("th", {}, "B"),
+                    h("th", {}, "largest difference"),
+                    h("th", {}, "relative"),
+                ),
+            ),
+            h("tbody", {}, ...body),
+        ),
+    );
 }

@@ -30,7 +30,10 @@ export class Camera {
         return (y - this.pose.y) * this.pose.zoom + this.height / 2;
     }
     toPlane(sx: number, sy: number): [number, number] {
-        return [(sx - this.width / 2) / this.pose.zoom + this.pose.x, (sy - this.height / 2) / this.pose.zoom + this.pose.y];
+        return [
+            (sx - this.width / 2) / this.pose.zoom + this.pose.x,
+            (sy - this.height / 2) / this.pose.zoom + this.pose.y,
+        ];
     }
 
     jump(pose: Pose): void {
@@ -54,22 +57,38 @@ export class Camera {
         const e = ease(t);
         const mix = (a: number, b: number): number => a + (b - a) * e;
         const zoom = Math.exp(mix(Math.log(this.begin.zoom), Math.log(this.target.zoom)));
-        this.pose = { x: mix(this.begin.x, this.target.x), y: mix(this.begin.y, this.target.y), zoom };
+        this.pose = {
+            x: mix(this.begin.x, this.target.x),
+            y: mix(this.begin.y, this.target.y),
+            zoom,
+        };
         if (t >= 1) this.target = null;
         return t < 1;
     }
 
     pan(dx: number, dy: number): void {
-        this.jump({ x: this.pose.x - dx / this.pose.zoom, y: this.pose.y - dy / this.pose.zoom, zoom: this.pose.zoom });
+        this.jump({
+            x: this.pose.x - dx / this.pose.zoom,
+            y: this.pose.y - dy / this.pose.zoom,
+            zoom: this.pose.zoom,
+        });
     }
     // Zooms so that the point under the pointer stays where it is.
     zoomAt(sx: number, sy: number, factor: number): void {
         const [px, py] = this.toPlane(sx, sy);
         const zoom = Math.min(kMostZoom, Math.max(kLeastZoom, this.pose.zoom * factor));
-        this.jump({ x: px - (sx - this.width / 2) / zoom, y: py - (sy - this.height / 2) / zoom, zoom });
+        this.jump({
+            x: px - (sx - this.width / 2) / zoom,
+            y: py - (sy - this.height / 2) / zoom,
+            zoom,
+        });
     }
     poseFor(x: number, y: number, width: number, height: number, most = 1.25, margin = 40): Pose {
-        const zoom = Math.min(most, (this.width - 2 * margin) / Math.max(1, width), (this.height - 2 * margin) / Math.max(1, height));
+        const zoom = Math.min(
+            most,
+            (this.width - 2 * margin) / Math.max(1, width),
+            (this.height - 2 * margin) / Math.max(1, height),
+        );
         return { x: x + width / 2, y: y + height / 2, zoom: Math.max(kLeastZoom, zoom) };
     }
 }

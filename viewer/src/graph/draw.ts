@@ -9,7 +9,8 @@ import { fitText, kRowHeight, kRowSize, kTitleHeight, kTitleSize, textWidth } fr
 import type { Palette } from "./palette";
 import { kHeader } from "./visible";
 
-export const kSans = '"Inter", "Segoe UI", system-ui, -apple-system, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif';
+export const kSans =
+    '"Inter", "Segoe UI", system-ui, -apple-system, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif';
 
 // What is drawn besides the graph itself; all by item.
 export interface Marks {
@@ -23,7 +24,13 @@ export interface Marks {
 }
 
 export const kNoMarks: Marks = {
-    selected: -1, hovered: -1, tensor: "", heat: null, heatText: null, problems: new Map(), status: null,
+    selected: -1,
+    hovered: -1,
+    tensor: "",
+    heat: null,
+    heatText: null,
+    problems: new Map(),
+    status: null,
 };
 
 // The part of the plane to draw, the scale, and how the plane's origin lies on the canvas.
@@ -60,7 +67,10 @@ function traceRoute(c: Context, p: Float32Array, straight: boolean): void {
 }
 
 function isOutside(p: Float32Array, view: Window): boolean {
-    let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+    let left = Infinity,
+        right = -Infinity,
+        top = Infinity,
+        bottom = -Infinity;
     for (let i = 0; i < p.length; i += 2) {
         if (p[i] < left) left = p[i];
         if (p[i] > right) right = p[i];
@@ -88,7 +98,10 @@ function drawEdges(c: Context, layout: Layout, view: Window, palette: Palette, m
     c.strokeStyle = palette.edge;
     c.globalAlpha = far ? 0.55 : 1;
     c.beginPath();
-    const step = far && layout.routes.length > kMostFarEdges ? Math.ceil(layout.routes.length / kMostFarEdges) : 1;
+    const step =
+        far && layout.routes.length > kMostFarEdges
+            ? Math.ceil(layout.routes.length / kMostFarEdges)
+            : 1;
     let n = 0;
     for (const route of layout.routes) {
         const p = route.points;
@@ -101,7 +114,8 @@ function drawEdges(c: Context, layout: Layout, view: Window, palette: Palette, m
         // Far out, an edge of a few pixels is not seen.
         if (far) {
             const length = Math.abs(p[p.length - 2] - p[0]) + Math.abs(p[p.length - 1] - p[1]);
-            if (length * view.zoom < 3 || (step > 1 && length * view.zoom < 60 && n++ % step !== 0)) continue;
+            if (length * view.zoom < 3 || (step > 1 && length * view.zoom < 60 && n++ % step !== 0))
+                continue;
         }
         traceRoute(c, p, far);
         if (!far) near.push(route);
@@ -143,7 +157,9 @@ function drawLabels(c: Context, routes: Route[], view: Window, palette: Palette)
         const slot = `${edge.from} ${edge.tensors[0].name}`;
         if (used.has(slot) || y < view.top - 10 || y > view.bottom + 10) continue;
         used.add(slot);
-        const text = shapeText(edge.tensors[0].shape) + (edge.tensors.length > 1 ? ` +${edge.tensors.length - 1}` : "");
+        const text =
+            shapeText(edge.tensors[0].shape) +
+            (edge.tensors.length > 1 ? ` +${edge.tensors.length - 1}` : "");
         c.lineWidth = 3;
         c.strokeStyle = palette.ground;
         c.globalAlpha = 0.7;
@@ -154,7 +170,14 @@ function drawLabels(c: Context, routes: Route[], view: Window, palette: Palette)
     }
 }
 
-function drawGroup(c: Context, graph: Graph, box: Box, view: Window, palette: Palette, marks: Marks): void {
+function drawGroup(
+    c: Context,
+    graph: Graph,
+    box: Box,
+    view: Window,
+    palette: Palette,
+    marks: Marks,
+): void {
     const item = graph.items[box.item];
     const control = item.family === "control";
     roundRect(c, box.x, box.y, box.width, box.height, 10);
@@ -173,7 +196,12 @@ function drawGroupTitle(c: Context, graph: Graph, box: Box, palette: Palette): v
     const item = graph.items[box.item];
     const title = fitText(item.title, 11.5, box.width - 36);
     c.fillStyle = palette.group[Math.min(item.depth, palette.group.length - 1)];
-    c.fillRect(box.x + 6, box.y + 5, Math.min(box.width - 14, textWidth(title, 11.5) * 1.12 + 22), kHeader - 9);
+    c.fillRect(
+        box.x + 6,
+        box.y + 5,
+        Math.min(box.width - 14, textWidth(title, 11.5) * 1.12 + 22),
+        kHeader - 9,
+    );
     c.textBaseline = "middle";
     c.textAlign = "left";
     c.font = `600 ${11.5}px ${kSans}`;
@@ -200,12 +228,26 @@ function chevron(c: Context, x: number, y: number, open: boolean): void {
     c.restore();
 }
 
-function outline(c: Context, box: Box, view: Window, palette: Palette, marks: Marks, radius: number): void {
+function outline(
+    c: Context,
+    box: Box,
+    view: Window,
+    palette: Palette,
+    marks: Marks,
+    radius: number,
+): void {
     const status = marks.status?.get(box.item);
     const selected = box.item === marks.selected;
     if (!selected && !status && box.item !== marks.hovered) return;
     const width = Math.max(selected ? 2.4 : status ? 2 : 1.4, 1.6 / view.zoom);
-    roundRect(c, box.x - width / 2, box.y - width / 2, box.width + width, box.height + width, radius + width / 2);
+    roundRect(
+        c,
+        box.x - width / 2,
+        box.y - width / 2,
+        box.width + width,
+        box.height + width,
+        radius + width / 2,
+    );
     c.lineWidth = width;
     c.strokeStyle = selected ? palette.accent : status ? palette[status] : palette.dim;
     c.stroke();
@@ -218,7 +260,14 @@ function outline(c: Context, box: Box, view: Window, palette: Palette, marks: Ma
     }
 }
 
-function drawBox(c: Context, graph: Graph, box: Box, view: Window, palette: Palette, marks: Marks): void {
+function drawBox(
+    c: Context,
+    graph: Graph,
+    box: Box,
+    view: Window,
+    palette: Palette,
+    marks: Marks,
+): void {
     const item = graph.items[box.item];
     const colours = palette.of(item.family);
     const heat = marks.heat ? marks.heat.get(box.item) : undefined;
@@ -228,19 +277,25 @@ function drawBox(c: Context, graph: Graph, box: Box, view: Window, palette: Pale
     roundRect(c, box.x, box.y, box.width, box.height, radius);
     // Where no text can be read, the colours have to be stronger.
     const plain = view.zoom < kTextZoom ? colours.line : isPort ? palette.ground : colours.fill;
-    c.fillStyle = marks.heat ? heat ?? palette.ground : plain;
+    c.fillStyle = marks.heat ? (heat ?? palette.ground) : plain;
     c.fill();
     c.lineWidth = 1.1;
     c.strokeStyle = colours.line;
     c.stroke();
     outline(c, box, view, palette, marks, radius);
-    if (view.zoom >= kTextZoom) drawTexts(c, graph, box, view, heat ? readable(heat, palette) : colours.ink, marks);
+    if (view.zoom >= kTextZoom)
+        drawTexts(c, graph, box, view, heat ? readable(heat, palette) : colours.ink, marks);
     const problem = marks.problems.get(box.item);
     if (problem) marker(c, box, palette[problem], view);
 }
 
 // A closed scope looks like a pile of boxes.
-function stack(c: Context, box: Box, colours: { fill: string; line: string }, radius: number): void {
+function stack(
+    c: Context,
+    box: Box,
+    colours: { fill: string; line: string },
+    radius: number,
+): void {
     c.lineWidth = 1;
     c.strokeStyle = colours.line;
     c.fillStyle = colours.fill;
@@ -251,7 +306,14 @@ function stack(c: Context, box: Box, colours: { fill: string; line: string }, ra
     }
 }
 
-function drawTexts(c: Context, graph: Graph, box: Box, view: Window, ink: string, marks: Marks): void {
+function drawTexts(
+    c: Context,
+    graph: Graph,
+    box: Box,
+    view: Window,
+    ink: string,
+    marks: Marks,
+): void {
     const item = graph.items[box.item];
     const group = item.children.length > 0;
     c.textBaseline = "middle";
@@ -261,7 +323,11 @@ function drawTexts(c: Context, graph: Graph, box: Box, view: Window, ink: string
     const middle = box.y + (rows ? kTitleHeight / 2 + 1 : box.height / 2 + 0.5);
     if (group) chevron(c, box.x + 13, middle, false);
     c.textAlign = group ? "left" : "center";
-    c.fillText(fitText(item.title, kTitleSize, box.width - (group ? 32 : 16)), group ? box.x + 23 : box.x + box.width / 2, middle);
+    c.fillText(
+        fitText(item.title, kTitleSize, box.width - (group ? 32 : 16)),
+        group ? box.x + 23 : box.x + box.width / 2,
+        middle,
+    );
     if (!rows) return;
     c.font = `${kRowSize}px ${kSans}`;
     c.globalAlpha = 0.82;
@@ -269,7 +335,11 @@ function drawTexts(c: Context, graph: Graph, box: Box, view: Window, ink: string
     const texts = label !== undefined ? [label] : item.rows;
     c.textAlign = group ? "left" : "center";
     texts.forEach((row, i) => {
-        c.fillText(fitText(row, kRowSize, box.width - 14), group ? box.x + 11 : box.x + box.width / 2, box.y + kTitleHeight + i * kRowHeight + kRowHeight / 2 - 1);
+        c.fillText(
+            fitText(row, kRowSize, box.width - 14),
+            group ? box.x + 11 : box.x + box.width / 2,
+            box.y + kTitleHeight + i * kRowHeight + kRowHeight / 2 - 1,
+        );
     });
     c.globalAlpha = 1;
 }
@@ -296,11 +366,20 @@ export function readable(colour: string, palette: Palette): string {
 }
 
 // Far out a box is a spot of its colour; spots of one colour are filled together.
-function drawSpots(c: Context, graph: Graph, boxes: Box[], view: Window, palette: Palette, marks: Marks): void {
+function drawSpots(
+    c: Context,
+    graph: Graph,
+    boxes: Box[],
+    view: Window,
+    palette: Palette,
+    marks: Marks,
+): void {
     const byColour = new Map<string, Box[]>();
     for (const box of boxes) {
         const item = graph.items[box.item];
-        const colour = marks.heat ? marks.heat.get(box.item) ?? palette.groupLine : palette.of(item.family).line;
+        const colour = marks.heat
+            ? (marks.heat.get(box.item) ?? palette.groupLine)
+            : palette.of(item.family).line;
         const same = byColour.get(colour);
         if (same) same.push(box);
         else byColour.set(colour, [box]);
@@ -308,7 +387,8 @@ function drawSpots(c: Context, graph: Graph, boxes: Box[], view: Window, palette
     const least = 1.2 / view.zoom;
     for (const [colour, same] of byColour) {
         c.fillStyle = colour;
-        for (const b of same) c.fillRect(b.x, b.y, Math.max(b.width, least), Math.max(b.height, least));
+        for (const b of same)
+            c.fillRect(b.x, b.y, Math.max(b.width, least), Math.max(b.height, least));
     }
     for (const box of boxes) {
         outline(c, box, view, palette, marks, 7);
@@ -318,17 +398,31 @@ function drawSpots(c: Context, graph: Graph, boxes: Box[], view: Window, palette
 }
 
 // Draws in plane coordinates: the caller has set the transformation.
-export function drawLayout(c: Context, graph: Graph, layout: Layout, view: Window, palette: Palette, marks: Marks): void {
+export function drawLayout(
+    c: Context,
+    graph: Graph,
+    layout: Layout,
+    view: Window,
+    palette: Palette,
+    marks: Marks,
+): void {
     const boxes: Box[] = [];
     const groups: Box[] = [];
     const far = view.zoom < kCurveZoom;
     for (const box of layout.boxes) {
-        if (box.x > view.right || box.x + box.width < view.left || box.y > view.bottom || box.y + box.height < view.top) continue;
+        if (
+            box.x > view.right ||
+            box.x + box.width < view.left ||
+            box.y > view.bottom ||
+            box.y + box.height < view.top
+        )
+            continue;
         (box.open ? groups : boxes).push(box);
         if (box.open) drawGroup(c, graph, box, view, palette, marks);
     }
     drawEdges(c, layout, view, palette, marks);
-    if (view.zoom >= kTextZoom * 0.6) for (const box of groups) drawGroupTitle(c, graph, box, palette);
+    if (view.zoom >= kTextZoom * 0.6)
+        for (const box of groups) drawGroupTitle(c, graph, box, palette);
     if (far) drawSpots(c, graph, boxes, view, palette, marks);
     else for (const box of boxes) drawBox(c, graph, box, view, palette, marks);
 }
@@ -336,6 +430,7 @@ export function drawLayout(c: Context, graph: Graph, layout: Layout, view: Windo
 export function tipOf(graph: Graph, index: number): string {
     const item = graph.items[index];
     const op = item.op;
-    if (item.kind === "op" && op) return `${item.title} — ${clean(op.operation, 80)}${op.label ? ` · ${clean(op.label, 80)}` : ""}`;
+    if (item.kind === "op" && op)
+        return `${item.title} — ${clean(op.operation, 80)}${op.label ? ` · ${clean(op.label, 80)}` : ""}`;
     return `${item.title} (${item.kind})`;
 }

@@ -64,7 +64,11 @@ function toElk(request: LayoutRequest): ElkNode {
         nodes.push(node);
         (request.parent[n] < 0 ? root : nodes[request.parent[n]]).children!.push(node);
     }
-    root.edges = Array.from(request.from, (f, e): ElkExtendedEdge => ({ id: `e${e}`, sources: [`n${f}`], targets: [`n${request.to[e]}`] }));
+    root.edges = Array.from(request.from, (f, e): ElkExtendedEdge => ({
+        id: `e${e}`,
+        sources: [`n${f}`],
+        targets: [`n${request.to[e]}`],
+    }));
     return root;
 }
 
@@ -84,8 +88,12 @@ export function soften(p: number[]): number[] {
 function fromElk(root: ElkNode, request: LayoutRequest): LayoutResult {
     const count = request.parent.length;
     const result: LayoutResult = {
-        x: new Float32Array(count), y: new Float32Array(count), width: new Float32Array(count), height: new Float32Array(count),
-        start: new Int32Array(request.from.length + 1), points: new Float32Array(0),
+        x: new Float32Array(count),
+        y: new Float32Array(count),
+        width: new Float32Array(count),
+        height: new Float32Array(count),
+        start: new Int32Array(request.from.length + 1),
+        points: new Float32Array(0),
     };
     const paths: number[][] = Array.from({ length: request.from.length }, () => []);
     const visit = (node: ElkNode): void => {
@@ -115,7 +123,9 @@ export async function layoutElk(request: LayoutRequest): Promise<LayoutResult | 
     const engine = start();
     if (!engine) return null;
     let timer = 0;
-    const patience = new Promise<null>((done) => (timer = window.setTimeout(() => done(null), kPatience)));
+    const patience = new Promise<null>(
+        (done) => (timer = window.setTimeout(() => done(null), kPatience)),
+    );
     try {
         const laid = await Promise.race([engine.layout(toElk(request)), patience]);
         if (laid) return fromElk(laid, request);

@@ -56,7 +56,10 @@ export function backEdges(count: number, from: Int32Array, to: Int32Array): Uint
     return back;
 }
 
-export function adjacency(count: number, ends: Int32Array): { start: Int32Array; list: Int32Array } {
+export function adjacency(
+    count: number,
+    ends: Int32Array,
+): { start: Int32Array; list: Int32Array } {
     const start = new Int32Array(count + 1);
     for (let e = 0; e < ends.length; e++) start[ends[e] + 1]++;
     for (let n = 0; n < count; n++) start[n + 1] += start[n];
@@ -85,7 +88,8 @@ export function layersOf(count: number, from: Int32Array, to: Int32Array): Int32
     }
     for (const node of sources) {
         let first = Infinity;
-        for (let i = start[node]; i < start[node + 1]; i++) first = Math.min(first, layer[to[list[i]]]);
+        for (let i = start[node]; i < start[node + 1]; i++)
+            first = Math.min(first, layer[to[list[i]]]);
         if (first !== Infinity && first > 0) layer[node] = first - 1;
     }
     return layer;
@@ -99,7 +103,12 @@ interface Layered {
     chains: Map<number, number[]>; // by edge: its points, from top to bottom
 }
 
-function insertPoints(graph: FlatGraph, from: Int32Array, to: Int32Array, layer: Int32Array): Layered {
+function insertPoints(
+    graph: FlatGraph,
+    from: Int32Array,
+    to: Int32Array,
+    layer: Int32Array,
+): Layered {
     const count = graph.width.length;
     let budget = Math.max(2000, count * 3);
     const layers: number[] = Array.from(layer);
@@ -134,7 +143,10 @@ function insertPoints(graph: FlatGraph, from: Int32Array, to: Int32Array, layer:
         connect(last, to[e]);
         chains.set(e, chain);
     }
-    const rows: number[][] = Array.from({ length: 1 + layers.reduce((m, l) => Math.max(m, l), 0) }, () => []);
+    const rows: number[][] = Array.from(
+        { length: 1 + layers.reduce((m, l) => Math.max(m, l), 0) },
+        () => [],
+    );
     layers.forEach((l, n) => rows[l].push(n));
     return { width: Float32Array.from(widths), rows, up, down, chains };
 }
@@ -175,14 +187,19 @@ export function spread(wanted: number[], weight: number[], gap: number[]): numbe
         while (blocks.length) {
             const last = blocks[blocks.length - 1];
             if (last.sum / last.weight <= block.sum / block.weight) break;
-            block = { sum: last.sum + block.sum, weight: last.weight + block.weight, count: last.count + block.count };
+            block = {
+                sum: last.sum + block.sum,
+                weight: last.weight + block.weight,
+                count: last.count + block.count,
+            };
             blocks.pop();
         }
         blocks.push(block);
     }
     const out: number[] = [];
     for (const block of blocks) {
-        for (let i = 0; i < block.count; i++) out.push(block.sum / block.weight + offsets[out.length]);
+        for (let i = 0; i < block.count; i++)
+            out.push(block.sum / block.weight + offsets[out.length]);
     }
     return out;
 }
@@ -190,7 +207,15 @@ export function spread(wanted: number[], weight: number[], gap: number[]): numbe
 function placeRows(layered: Layered, nodes: number, spacing: Spacing): Float64Array {
     const { rows, up, down, width } = layered;
     const x = new Float64Array(width.length);
-    const gaps = rows.map((row) => row.slice(1).map((n, i) => (width[n] + width[row[i]]) / 2 + (n < nodes && row[i] < nodes ? spacing.node : spacing.node * 0.6)));
+    const gaps = rows.map((row) =>
+        row
+            .slice(1)
+            .map(
+                (n, i) =>
+                    (width[n] + width[row[i]]) / 2 +
+                    (n < nodes && row[i] < nodes ? spacing.node : spacing.node * 0.6),
+            ),
+    );
     rows.forEach((row, r) => {
         let at = 0;
         row.forEach((n, i) => (x[n] = i ? (at += gaps[r][i - 1]) : 0));
@@ -286,5 +311,11 @@ export function layoutFlat(graph: FlatGraph, spacing: Spacing): FlatLayout {
         });
         bends.set(edge, back[edge] ? points.reverse() : points);
     }
-    return { x, y, bends, width: right - left, height: Math.max(0, top[top.length - 1] + tall[tall.length - 1]) };
+    return {
+        x,
+        y,
+        bends,
+        width: right - left,
+        height: Math.max(0, top[top.length - 1] + tall[tall.length - 1]),
+    };
 }

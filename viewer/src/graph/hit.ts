@@ -28,7 +28,13 @@ export function routeAt(layout: Layout, x: number, y: number, reach: number): Ro
         const p = route.points;
         for (let i = 2; i < p.length; i += 2) {
             const [ax, ay, bx, by] = [p[i - 2], p[i - 1], p[i], p[i + 1]];
-            if (x < Math.min(ax, bx) - reach || x > Math.max(ax, bx) + reach || y < Math.min(ay, by) - reach || y > Math.max(ay, by) + reach) continue;
+            if (
+                x < Math.min(ax, bx) - reach ||
+                x > Math.max(ax, bx) + reach ||
+                y < Math.min(ay, by) - reach ||
+                y > Math.max(ay, by) + reach
+            )
+                continue;
             let lastX = ax;
             let lastY = ay;
             for (let s = 1; s <= 8; s++) {

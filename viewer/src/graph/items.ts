@@ -54,11 +54,26 @@ function rowsOf(model: Model, op: Op): string[] {
     }
     for (const [name, value] of op.attributes) {
         if (rows.length >= kRows) break;
-        if (op.defaults.has(name) || !/stride|kernel|^size|axis|axes|perm|group|dilat|epsilon|^shape$/.test(name)) continue;
-        if (Array.isArray(value) ? value.length === 0 || value.length > 6 || value.some(Array.isArray) : typeof value !== "number") continue;
+        if (
+            op.defaults.has(name) ||
+            !/stride|kernel|^size|axis|axes|perm|group|dilat|epsilon|^shape$/.test(name)
+        )
+            continue;
+        if (
+            Array.isArray(value)
+                ? value.length === 0 || value.length > 6 || value.some(Array.isArray)
+                : typeof value !== "number"
+        )
+            continue;
         if (rows.length > 0 && name.startsWith("kernel")) continue; // the shape of the weight says it
-        if (/stride|dilat|group/.test(name) && (Array.isArray(value) ? value : [value]).every((v) => v === 1)) continue;
-        rows.push(`${clean(name, 14)} ${Array.isArray(value) ? value.map((v) => clean(v, 12)).join("×") : value}`);
+        if (
+            /stride|dilat|group/.test(name) &&
+            (Array.isArray(value) ? value : [value]).every((v) => v === 1)
+        )
+            continue;
+        rows.push(
+            `${clean(name, 14)} ${Array.isArray(value) ? value.map((v) => clean(v, 12)).join("×") : value}`,
+        );
     }
     if (op.kind === "control" && op.iterations) rows.push(`${clean(op.iterations, 24)} iterations`);
     return rows;
@@ -78,7 +93,12 @@ function scopeTree(ops: Op[]): ScopeNode {
         for (const name of op.scope) {
             let next = at.scopes.get(name);
             if (!next) {
-                next = { name, path: at.path ? `${at.path}/${name}` : name, scopes: new Map(), members: [] };
+                next = {
+                    name,
+                    path: at.path ? `${at.path}/${name}` : name,
+                    scopes: new Map(),
+                    members: [],
+                };
                 at.scopes.set(name, next);
                 at.members.push(next);
             }
@@ -102,7 +122,8 @@ function scopesOf(ops: Op[]): ScopeNode {
     const scopes = scopeTree(ops);
     dissolve(scopes);
     // One scope around everything is no help either.
-    if (scopes.members.length === 1 && "members" in scopes.members[0]) scopes.members = scopes.members[0].members;
+    if (scopes.members.length === 1 && "members" in scopes.members[0])
+        scopes.members = scopes.members[0].members;
     return scopes;
 }
 
@@ -113,14 +134,36 @@ class Builder {
 
     constructor(readonly model: Model) {}
 
-    add(kind: ItemKind, key: string, title: string, parent: number, op: Op | null, port: Port | null): Item {
-        const family: Family = kind === "op" && op ? familyOf(op.operation, op.kind)
-            : kind === "scope" ? "scope" : kind === "body" ? "control" : "port";
+    add(
+        kind: ItemKind,
+        key: string,
+        title: string,
+        parent: number,
+        op: Op | null,
+        port: Port | null,
+    ): Item {
+        const family: Family =
+            kind === "op" && op
+                ? familyOf(op.operation, op.kind)
+                : kind === "scope"
+                  ? "scope"
+                  : kind === "body"
+                    ? "control"
+                    : "port";
         let unique = key;
         for (let n = 2; this.byKey.has(unique); n++) unique = `${key}~${n}`;
         const item: Item = {
-            index: this.items.length, key: unique, kind, title: clean(title, 60), rows: [], family, op, port, parent,
-            depth: parent < 0 ? 0 : this.items[parent].depth + 1, children: [],
+            index: this.items.length,
+            key: unique,
+            kind,
+            title: clean(title, 60),
+            rows: [],
+            family,
+            op,
+            port,
+            parent,
+            depth: parent < 0 ? 0 : this.items[parent].depth + 1,
+            children: [],
         };
         this.items.push(item);
         this.byKey.set(unique, item.index);
@@ -136,8 +179,14 @@ class Builder {
         for (const part of op.parts) this.op(part, item.index);
         op.bodies.forEach((body, n) => {
             const group = this.add("body", `b${op.id}.${n}`, body.role, item.index, op, null);
-            group.port = { name: body.role, tensors: body.outputs.flatMap((p) => p.tensors), pack: true, missing: false };
-            if (body.operations.length === 0) group.rows = group.port.tensors.slice(0, 2).map((t) => clean(t.name, 24));
+            group.port = {
+                name: body.role,
+                tensors: body.outputs.flatMap((p) => p.tensors),
+                pack: true,
+                missing: false,
+            };
+            if (body.operations.length === 0)
+                group.rows = group.port.tensors.slice(0, 2).map((t) => clean(t.name, 24));
             this.members(scopesOf(body.operations), group.index, `b${op.id}.${n}/`);
         });
         return item.index;
@@ -160,7 +209,8 @@ function edgesOf(builder: Builder): Edges {
     const tensor: TensorInfo[] = [];
     const source = new Map<string, number>();
     for (const [name, op] of model.producer) source.set(name, byOp.get(op)!);
-    const ports = (kind: ItemKind): Item[] => builder.items.filter((i) => i.kind === kind && i.port);
+    const ports = (kind: ItemKind): Item[] =>
+        builder.items.filter((i) => i.kind === kind && i.port);
     for (const item of ports("input")) {
         for (const t of item.port!.tensors) if (!source.has(t.name)) source.set(t.name, item.index);
     }
@@ -169,7 +219,13 @@ function edgesOf(builder: Builder): Edges {
         for (const port of used) {
             for (const t of port.tensors) {
                 const begin = source.get(t.name);
-                if (begin === undefined || begin === target || last.get(t.name) === target || skip?.has(t.name)) continue;
+                if (
+                    begin === undefined ||
+                    begin === target ||
+                    last.get(t.name) === target ||
+                    skip?.has(t.name)
+                )
+                    continue;
                 last.set(t.name, target);
                 from.push(begin);
                 to.push(target);
@@ -178,8 +234,15 @@ function edgesOf(builder: Builder): Edges {
         }
     };
     for (const op of model.ops) {
-        const inner = op.parts.length || !op.bodies.length ? op.parts : op.bodies.flatMap((b) => b.operations);
-        const covered = inner.length ? new Set(inner.flatMap((p) => p.inputs.flatMap((port) => port.tensors.map((t) => t.name)))) : null;
+        const inner =
+            op.parts.length || !op.bodies.length
+                ? op.parts
+                : op.bodies.flatMap((b) => b.operations);
+        const covered = inner.length
+            ? new Set(
+                  inner.flatMap((p) => p.inputs.flatMap((port) => port.tensors.map((t) => t.name))),
+              )
+            : null;
         connect(byOp.get(op)!, op.inputs, covered);
     }
     for (const item of ports("output")) connect(item.index, [item.port!], null);
@@ -190,7 +253,8 @@ function edgesOf(builder: Builder): Edges {
 export function buildGraph(model: Model): Graph {
     const builder = new Builder(model);
     const top: number[] = [];
-    const row = (port: Port): string[] => port.tensors.slice(0, 1).map((t) => `${clean(t.dtype, 8)} ${shapeText(t.shape)}`);
+    const row = (port: Port): string[] =>
+        port.tensors.slice(0, 1).map((t) => `${clean(t.dtype, 8)} ${shapeText(t.shape)}`);
     for (const port of model.inputs) {
         const item = builder.add("input", `i${port.name}`, port.name || "input", -1, null, port);
         item.rows = row(port);
@@ -202,7 +266,14 @@ export function buildGraph(model: Model): Graph {
         item.rows = row(port);
         top.push(item.index);
     }
-    return { model, items: builder.items, top, edges: edgesOf(builder), byKey: builder.byKey, byOp: builder.byOp };
+    return {
+        model,
+        items: builder.items,
+        top,
+        edges: edgesOf(builder),
+        byKey: builder.byKey,
+        byOp: builder.byOp,
+    };
 }
 
 // The groups that are open at the start: scopes, outermost first, while the picture stays readable.

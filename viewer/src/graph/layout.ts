@@ -42,14 +42,22 @@ export function requestOf(graph: Graph, visible: Visible): LayoutRequest {
         height: Float32Array.from(visible.shown, (i) => visible.height[i]),
         from: Int32Array.from(visible.edges, (e) => position.get(e.from)!),
         to: Int32Array.from(visible.edges, (e) => position.get(e.to)!),
-        header: kHeader, padding: kPadding,
+        header: kHeader,
+        padding: kPadding,
     };
 }
 
 function layoutOf(visible: Visible, result: LayoutResult, by: "elk" | "fast"): Layout {
     const layout: Layout = { boxes: [], at: new Map(), routes: [], width: 0, height: 0, by };
     visible.shown.forEach((item, n) => {
-        const box: Box = { item, x: result.x[n], y: result.y[n], width: result.width[n], height: result.height[n], open: visible.isOpen[item] === 1 };
+        const box: Box = {
+            item,
+            x: result.x[n],
+            y: result.y[n],
+            width: result.width[n],
+            height: result.height[n],
+            open: visible.isOpen[item] === 1,
+        };
         layout.boxes.push(box);
         layout.at.set(item, box);
         layout.width = Math.max(layout.width, box.x + box.width);
@@ -102,7 +110,11 @@ async function fast(request: LayoutRequest): Promise<LayoutResult> {
 // Calls `show` with the layout. If ELK needs more than `patience` milliseconds, the fast layout is
 // shown first and ELK's follows; a newer call makes both obsolete (`isCurrent`).
 export async function layoutGraph(
-    graph: Graph, visible: Visible, patience: number, isCurrent: () => boolean, show: (layout: Layout, last: boolean) => void,
+    graph: Graph,
+    visible: Visible,
+    patience: number,
+    isCurrent: () => boolean,
+    show: (layout: Layout, last: boolean) => void,
 ): Promise<void> {
     const request = requestOf(graph, visible);
     const small = visible.boxes <= kElkLimit && visible.edges.length <= kElkEdgeLimit;
@@ -115,7 +127,12 @@ export async function layoutGraph(
     const elk = layoutElk(request).then((result) => {
         done = true;
         if (!isCurrent()) return;
-        show(result ? layoutOf(visible, result, "elk") : layoutOf(visible, layoutNested(request), "fast"), true);
+        show(
+            result
+                ? layoutOf(visible, result, "elk")
+                : layoutOf(visible, layoutNested(request), "fast"),
+            true,
+        );
     });
     await Promise.race([elk, new Promise((next) => setTimeout(next, patience))]);
     if (!done && isCurrent()) show(layoutOf(visible, layoutNested(request), "fast"), false);

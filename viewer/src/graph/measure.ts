@@ -18,7 +18,17 @@ export function textWidth(text: string, size: number): number {
     if (width !== undefined) return width * size;
     width = 0;
     for (const c of text) {
-        width += kNarrow.has(c) ? 0.32 : kWide.has(c) ? 0.86 : c >= "A" && c <= "Z" ? 0.66 : c.charCodeAt(0) > 0x2e80 ? 1 : c >= "0" && c <= "9" ? 0.6 : 0.58;
+        width += kNarrow.has(c)
+            ? 0.32
+            : kWide.has(c)
+              ? 0.86
+              : c >= "A" && c <= "Z"
+                ? 0.66
+                : c.charCodeAt(0) > 0x2e80
+                  ? 1
+                  : c >= "0" && c <= "9"
+                    ? 0.6
+                    : 0.58;
     }
     if (known.size > 50000) known.clear();
     known.set(text, width);
@@ -42,7 +52,10 @@ export function fitText(text: string, size: number, width: number): string {
 export function sizeOf(item: Item): { width: number; height: number } {
     const group = item.children.length > 0 ? 18 : 0;
     const title = textWidth(item.title, kTitleSize) * 1.04 + 26 + group;
-    const rows = item.rows.reduce((most, row) => Math.max(most, textWidth(row, kRowSize) * 1.05 + 22), 0);
+    const rows = item.rows.reduce(
+        (most, row) => Math.max(most, textWidth(row, kRowSize) * 1.05 + 22),
+        0,
+    );
     const width = Math.min(kLargest, Math.max(64, title, rows));
     const height = kTitleHeight + (item.rows.length ? item.rows.length * kRowHeight + 5 : 0);
     return { width: Math.ceil(width), height };

@@ -26,10 +26,21 @@ export function morph(graph: Graph, a: Layout, b: Layout, t: number): Layout {
     for (const box of b.boxes) {
         const old = a.at.get(box.item);
         const from = old ?? origin(graph, a, box.item) ?? box;
-        const start = old ? from : { x: from.x + from.width / 2 - box.width / 8, y: from.y + from.height / 2 - box.height / 8, width: box.width / 4, height: box.height / 4 };
+        const start = old
+            ? from
+            : {
+                  x: from.x + from.width / 2 - box.width / 8,
+                  y: from.y + from.height / 2 - box.height / 8,
+                  width: box.width / 4,
+                  height: box.height / 4,
+              };
         const now: Box = {
-            item: box.item, open: box.open,
-            x: mix(start.x, box.x), y: mix(start.y, box.y), width: mix(start.width, box.width), height: mix(start.height, box.height),
+            item: box.item,
+            open: box.open,
+            x: mix(start.x, box.x),
+            y: mix(start.y, box.y),
+            width: mix(start.width, box.width),
+            height: mix(start.height, box.height),
         };
         boxes.push(now);
         at.set(box.item, now);
@@ -44,7 +55,12 @@ export function morph(graph: Graph, a: Layout, b: Layout, t: number): Layout {
             const from = at.get(route.edge.from);
             const to = at.get(route.edge.to);
             if (!from || !to) continue;
-            const points = Float32Array.from([from.x + from.width / 2, from.y + from.height, to.x + to.width / 2, to.y]);
+            const points = Float32Array.from([
+                from.x + from.width / 2,
+                from.y + from.height,
+                to.x + to.width / 2,
+                to.y,
+            ]);
             routes.push(t > 0.7 ? route : { edge: route.edge, points });
         }
     }

@@ -47,7 +47,8 @@ export function layoutNested(request: LayoutRequest): LayoutResult {
     const depth = depths(parent);
     const level: Level[] = []; // of the top and of the open groups
     for (let n = -1; n < count; n++) {
-        if (n < 0 || isOpen[n]) level[n + 1] = { members: [], from: [], to: [], edgeOf: new Map(), bends: new Map() };
+        if (n < 0 || isOpen[n])
+            level[n + 1] = { members: [], from: [], to: [], edgeOf: new Map(), bends: new Map() };
     }
     const at = new Int32Array(count); // position among its siblings
     for (let n = 0; n < count; n++) at[n] = level[parent[n] + 1].members.push(n) - 1;
@@ -88,20 +89,26 @@ export function layoutNested(request: LayoutRequest): LayoutResult {
     for (let group = count - 1; group >= -1; group--) {
         if (group >= 0 && !isOpen[group]) continue;
         const here = level[group + 1];
-        const laid = layoutFlat({
-            width: Float32Array.from(here.members, (m) => width[m]),
-            height: Float32Array.from(here.members, (m) => height[m]),
-            from: Int32Array.from(here.from), to: Int32Array.from(here.to),
-        }, kSpacing);
+        const laid = layoutFlat(
+            {
+                width: Float32Array.from(here.members, (m) => width[m]),
+                height: Float32Array.from(here.members, (m) => height[m]),
+                from: Int32Array.from(here.from),
+                to: Int32Array.from(here.to),
+            },
+            kSpacing,
+        );
         here.bends = laid.bends;
-        const inner = group < 0 ? laid.width : Math.max(laid.width, width[group] - 2 * request.padding);
+        const inner =
+            group < 0 ? laid.width : Math.max(laid.width, width[group] - 2 * request.padding);
         const shift = (inner - laid.width) / 2 + (group < 0 ? 0 : request.padding);
         const drop = group < 0 ? 0 : request.header + request.padding / 2;
         here.members.forEach((m, i) => {
             x[m] = laid.x[i] - width[m] / 2 + shift;
             y[m] = laid.y[i] + drop;
         });
-        for (const points of laid.bends.values()) for (const p of points) (p[0] += shift), (p[1] += drop);
+        for (const points of laid.bends.values())
+            for (const p of points) ((p[0] += shift), (p[1] += drop));
         if (group >= 0) {
             width[group] = inner + 2 * request.padding;
             height[group] = laid.height + drop + request.padding;
@@ -120,11 +127,13 @@ export function layoutNested(request: LayoutRequest): LayoutResult {
             const a = request.from[e];
             const b = request.to[e];
             points.push(x[a] + width[a] / 2, y[a] + height[a]);
-            if (begin[e] !== a) points.push(x[begin[e]] + width[begin[e]] / 2, y[begin[e]] + height[begin[e]]);
+            if (begin[e] !== a)
+                points.push(x[begin[e]] + width[begin[e]] / 2, y[begin[e]] + height[begin[e]]);
             const owner = parent[begin[e]];
             const left = owner < 0 ? 0 : x[owner];
             const top = owner < 0 ? 0 : y[owner];
-            for (const [px, py] of level[owner + 1].bends.get(home[e]) ?? []) points.push(px + left, py + top);
+            for (const [px, py] of level[owner + 1].bends.get(home[e]) ?? [])
+                points.push(px + left, py + top);
             if (end[e] !== b) points.push(x[end[e]] + width[end[e]] / 2, y[end[e]]);
             points.push(x[b] + width[b] / 2, y[b]);
         }

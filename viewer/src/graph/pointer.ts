@@ -38,7 +38,8 @@ export function watchPointer(view: GraphView): void {
             const other = others[0][1];
             const before = Math.hypot(last.x - other.x, last.y - other.y);
             const after = Math.hypot(now.x - other.x, now.y - other.y);
-            if (before > 0) view.camera.zoomAt((now.x + other.x) / 2, (now.y + other.y) / 2, after / before);
+            if (before > 0)
+                view.camera.zoomAt((now.x + other.x) / 2, (now.y + other.y) / 2, after / before);
         }
         moved += Math.abs(now.x - last.x) + Math.abs(now.y - last.y);
         if (moved > 4) {
@@ -65,15 +66,24 @@ export function watchPointer(view: GraphView): void {
         const index = view.itemAt(p.x, p.y);
         if (index >= 0 && !onChevron(view, index, p.x, p.y)) view.toggle(index);
     });
-    canvas.addEventListener("wheel", (event) => {
-        event.preventDefault();
-        const p = at(event);
-        const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 300 : 1;
-        if (event.ctrlKey || event.metaKey) view.camera.zoomAt(p.x, p.y, Math.exp(-Math.max(-80, Math.min(80, event.deltaY * unit)) * 0.0075));
-        else if (event.shiftKey && event.deltaX === 0) view.camera.pan(-event.deltaY * unit, 0);
-        else view.camera.pan(-event.deltaX * unit, -event.deltaY * unit);
-        view.frame();
-    }, { passive: false });
+    canvas.addEventListener(
+        "wheel",
+        (event) => {
+            event.preventDefault();
+            const p = at(event);
+            const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 300 : 1;
+            if (event.ctrlKey || event.metaKey)
+                view.camera.zoomAt(
+                    p.x,
+                    p.y,
+                    Math.exp(-Math.max(-80, Math.min(80, event.deltaY * unit)) * 0.0075),
+                );
+            else if (event.shiftKey && event.deltaX === 0) view.camera.pan(-event.deltaY * unit, 0);
+            else view.camera.pan(-event.deltaX * unit, -event.deltaY * unit);
+            view.frame();
+        },
+        { passive: false },
+    );
 
     function hover(p: { x: number; y: number }): void {
         const index = view.itemAt(p.x, p.y);
@@ -82,7 +92,14 @@ export function watchPointer(view: GraphView): void {
         const tensor = index < 0 || box?.open ? view.tensorAt(p.x, p.y) : "";
         canvas.style.cursor = index >= 0 || tensor ? "pointer" : "";
         if (tensor) view.hooks.tip(view.tipOfTensor(tensor), p.x, p.y);
-        else view.hooks.tip(index >= 0 && !box?.open && view.camera.pose.zoom < 0.9 ? tipOf(view.graph, index) : "", p.x, p.y);
+        else
+            view.hooks.tip(
+                index >= 0 && !box?.open && view.camera.pose.zoom < 0.9
+                    ? tipOf(view.graph, index)
+                    : "",
+                p.x,
+                p.y,
+            );
     }
     function click(p: { x: number; y: number }): void {
         const index = view.itemAt(p.x, p.y);

@@ -39,7 +39,11 @@ export class GraphView {
     private onLaid: (() => void)[] = [];
     calm = false; // prefers-reduced-motion
 
-    constructor(readonly canvas: HTMLCanvasElement, readonly graph: Graph, readonly hooks: ViewHooks) {
+    constructor(
+        readonly canvas: HTMLCanvasElement,
+        readonly graph: Graph,
+        readonly hooks: ViewHooks,
+    ) {
         this.context = canvas.getContext("2d")!;
         this.open = openAtStart(graph);
         this.calm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
@@ -62,9 +66,21 @@ export class GraphView {
     relayout(anchor = -1, patience = 450): Promise<void> {
         const turn = ++this.turn;
         const box = anchor >= 0 ? this.layout?.at.get(anchor) : undefined;
-        this.anchor = box ? { item: anchor, sx: this.camera.toScreenX(box.x + box.width / 2), sy: this.camera.toScreenY(box.y) } : null;
+        this.anchor = box
+            ? {
+                  item: anchor,
+                  sx: this.camera.toScreenX(box.x + box.width / 2),
+                  sy: this.camera.toScreenY(box.y),
+              }
+            : null;
         const visible = visibleOf(this.graph, this.open);
-        this.ready = layoutGraph(this.graph, visible, patience, () => turn === this.turn, (layout) => this.show(layout));
+        this.ready = layoutGraph(
+            this.graph,
+            visible,
+            patience,
+            () => turn === this.turn,
+            (layout) => this.show(layout),
+        );
         return this.ready;
     }
 
@@ -159,8 +175,12 @@ export class GraphView {
     // Opens every group of a kind, or closes all.
     openAll(open: boolean): void {
         this.open.clear();
-        if (open) for (const item of this.graph.items) if (item.children.length && item.kind !== "op") this.open.add(item.index);
-        if (open) for (const item of this.graph.items) if (item.op?.kind === "control") this.open.add(item.index);
+        if (open)
+            for (const item of this.graph.items)
+                if (item.children.length && item.kind !== "op") this.open.add(item.index);
+        if (open)
+            for (const item of this.graph.items)
+                if (item.op?.kind === "control") this.open.add(item.index);
         this.fitWhenReady = "all";
         this.hooks.changed();
         void this.relayout();
@@ -185,9 +205,13 @@ export class GraphView {
         const zoom = Math.min(Math.max(this.camera.goal.zoom, 0.75), 1.4);
         const sx = this.camera.toScreenX(box.x + box.width / 2);
         const sy = this.camera.toScreenY(box.y + box.height / 2);
-        const inside = sx > width * 0.12 && sx < width * 0.88 && sy > height * 0.12 && sy < height * 0.88;
+        const inside =
+            sx > width * 0.12 && sx < width * 0.88 && sy > height * 0.12 && sy < height * 0.88;
         if (inside && this.camera.goal.zoom >= 0.5) return;
-        this.camera.glide({ x: box.x + box.width / 2, y: box.y + Math.min(box.height, height / zoom) / 2, zoom }, performance.now());
+        this.camera.glide(
+            { x: box.x + box.width / 2, y: box.y + Math.min(box.height, height / zoom) / 2, zoom },
+            performance.now(),
+        );
         this.frame();
     }
 
@@ -212,10 +236,14 @@ export class GraphView {
         };
         if (direction === "up" || direction === "down") {
             for (const { edge } of layout.routes) {
-                const [near, other] = direction === "down" ? [edge.from, edge.to] : [edge.to, edge.from];
+                const [near, other] =
+                    direction === "down" ? [edge.from, edge.to] : [edge.to, edge.from];
                 if (near !== here.item) continue;
                 const box = layout.at.get(other)!;
-                consider(other, Math.abs(middle(box) - middle(here)) + Math.abs(box.y - here.y) * 0.1);
+                consider(
+                    other,
+                    Math.abs(middle(box) - middle(here)) + Math.abs(box.y - here.y) * 0.1,
+                );
             }
             return best;
         }
@@ -235,7 +263,9 @@ export class GraphView {
     }
     tensorAt(sx: number, sy: number): string {
         const [x, y] = this.camera.toPlane(sx, sy);
-        return this.layout ? routeAt(this.layout, x, y, 5 / this.camera.pose.zoom)?.edge.tensors[0].name ?? "" : "";
+        return this.layout
+            ? (routeAt(this.layout, x, y, 5 / this.camera.pose.zoom)?.edge.tensors[0].name ?? "")
+            : "";
     }
 
     tipOfTensor(name: string): string {
@@ -263,7 +293,8 @@ export class GraphView {
         let moving = this.camera.step(now);
         if (this.layout && this.morphFrom) {
             const t = Math.min(1, (now - this.morphSince) / kMorphTime);
-            this.shape = t >= 1 ? this.layout : morph(this.graph, this.morphFrom, this.layout, ease(t));
+            this.shape =
+                t >= 1 ? this.layout : morph(this.graph, this.morphFrom, this.layout, ease(t));
             if (t >= 1) this.morphFrom = null;
             else moving = true;
         }
@@ -274,7 +305,14 @@ export class GraphView {
         c.fillRect(0, 0, this.camera.width, this.camera.height);
         if (this.shape) {
             const { x, y, zoom } = this.camera.pose;
-            c.setTransform(ratio * zoom, 0, 0, ratio * zoom, ratio * (this.camera.width / 2 - x * zoom), ratio * (this.camera.height / 2 - y * zoom));
+            c.setTransform(
+                ratio * zoom,
+                0,
+                0,
+                ratio * zoom,
+                ratio * (this.camera.width / 2 - x * zoom),
+                ratio * (this.camera.height / 2 - y * zoom),
+            );
             drawLayout(c, this.graph, this.shape, this.window(), this.palette, this.marks);
             if (!this.canvas.dataset.drawn) {
                 this.canvas.dataset.drawn = "1";

@@ -24,7 +24,10 @@ export interface Visible {
 export const kHeader = 26; // the title of an open group
 export const kPadding = 14;
 
-function representatives(graph: Graph, open: Set<number>): { shown: number[]; shownAs: Int32Array; isOpen: Uint8Array } {
+function representatives(
+    graph: Graph,
+    open: Set<number>,
+): { shown: number[]; shownAs: Int32Array; isOpen: Uint8Array } {
     const shown: number[] = [];
     const isOpen = new Uint8Array(graph.items.length);
     const shownAs = new Int32Array(graph.items.length).fill(-1);
@@ -43,7 +46,8 @@ function representatives(graph: Graph, open: Set<number>): { shown: number[]; sh
 }
 
 export function isAncestor(items: Item[], group: number, index: number): boolean {
-    for (let at = items[index].parent; at >= 0; at = items[at].parent) if (at === group) return true;
+    for (let at = items[index].parent; at >= 0; at = items[at].parent)
+        if (at === group) return true;
     return false;
 }
 
@@ -64,11 +68,16 @@ export function visibleOf(graph: Graph, open: Set<number>): Visible {
         const from = shownAs[graph.edges.from[e]];
         const to = shownAs[graph.edges.to[e]];
         if (from === to) continue;
-        if ((isOpen[from] && isAncestor(graph.items, from, to)) || (isOpen[to] && isAncestor(graph.items, to, from))) continue;
+        if (
+            (isOpen[from] && isAncestor(graph.items, from, to)) ||
+            (isOpen[to] && isAncestor(graph.items, to, from))
+        )
+            continue;
         const key = from * count + to;
         const known = edges.get(key);
         if (known) {
-            if (!known.tensors.includes(graph.edges.tensor[e]) && known.tensors.length < 50) known.tensors.push(graph.edges.tensor[e]);
+            if (!known.tensors.includes(graph.edges.tensor[e]) && known.tensors.length < 50)
+                known.tensors.push(graph.edges.tensor[e]);
         } else {
             edges.set(key, { key: `${from}>${to}`, from, to, tensors: [graph.edges.tensor[e]] });
         }

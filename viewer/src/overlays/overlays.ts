@@ -27,16 +27,63 @@ function byId(table: Record<string, number> | undefined, op: Op): number | null 
 }
 
 export const kOverlays: Overlay[] = [
-    { name: "macs", title: "MACs", unit: short, sums: true, logarithmic: false, needs: "", value: (op) => op.macs },
-    { name: "bytes", title: "Output bytes", unit: bytes, sums: true, logarithmic: false, needs: "", value: (op) => op.outputBytes },
-    { name: "parameters", title: "Parameters", unit: short, sums: true, logarithmic: false, needs: "", value: (op) => op.parameters },
-    { name: "time", title: "Time", unit: milliseconds, sums: true, logarithmic: false, needs: "times", value: (op, m) => byId(m.times?.operations, op) },
-    { name: "peak", title: "Share of peak", unit: percent, sums: false, logarithmic: false, needs: "times", value: (op, m) => byId(m.times?.share_of_peak, op) },
     {
-        name: "error", title: "Numeric error", unit: real, sums: false, logarithmic: true, needs: "errors",
+        name: "macs",
+        title: "MACs",
+        unit: short,
+        sums: true,
+        logarithmic: false,
+        needs: "",
+        value: (op) => op.macs,
+    },
+    {
+        name: "bytes",
+        title: "Output bytes",
+        unit: bytes,
+        sums: true,
+        logarithmic: false,
+        needs: "",
+        value: (op) => op.outputBytes,
+    },
+    {
+        name: "parameters",
+        title: "Parameters",
+        unit: short,
+        sums: true,
+        logarithmic: false,
+        needs: "",
+        value: (op) => op.parameters,
+    },
+    {
+        name: "time",
+        title: "Time",
+        unit: milliseconds,
+        sums: true,
+        logarithmic: false,
+        needs: "times",
+        value: (op, m) => byId(m.times?.operations, op),
+    },
+    {
+        name: "peak",
+        title: "Share of peak",
+        unit: percent,
+        sums: false,
+        logarithmic: false,
+        needs: "times",
+        value: (op, m) => byId(m.times?.share_of_peak, op),
+    },
+    {
+        name: "error",
+        title: "Numeric error",
+        unit: real,
+        sums: false,
+        logarithmic: true,
+        needs: "errors",
         value: (op, m) => {
             const found = m.errors?.operations?.[String(op.id)];
-            return found && typeof found.max_abs === "number" ? finite(found.max_abs, Infinity) : null;
+            return found && typeof found.max_abs === "number"
+                ? finite(found.max_abs, Infinity)
+                : null;
         },
     },
 ];
@@ -61,12 +108,14 @@ function valuesOf(graph: Graph, overlay: Overlay, measured: Measured): Map<numbe
     const values = new Map<number, number>();
     for (let i = graph.items.length - 1; i >= 0; i--) {
         const item = graph.items[i];
-        let value: number | null = item.kind === "op" && item.op ? overlay.value(item.op, measured) : null;
+        let value: number | null =
+            item.kind === "op" && item.op ? overlay.value(item.op, measured) : null;
         if (value === null) {
             for (const child of item.children) {
                 const inner = values.get(child);
                 if (inner === undefined) continue;
-                value = value === null ? inner : overlay.sums ? value + inner : Math.max(value, inner);
+                value =
+                    value === null ? inner : overlay.sums ? value + inner : Math.max(value, inner);
             }
         }
         if (value !== null) values.set(i, value);
@@ -81,7 +130,8 @@ export function lowest(overlay: Overlay, least: number, most: number): number {
 export function shareOf(overlay: Overlay, value: number, most: number, low = most / 1e6): number {
     if (!(most > 0) || !(value > 0)) return 0;
     if (!Number.isFinite(value)) return 1;
-    if (overlay.logarithmic) return Math.max(0, Math.min(1, Math.log(value / low) / Math.log(most / low)));
+    if (overlay.logarithmic)
+        return Math.max(0, Math.min(1, Math.log(value / low) / Math.log(most / low)));
     return Math.sqrt(value / most);
 }
 

@@ -27,13 +27,16 @@ export function formulas(list: Formula[]): HTMLElement | null {
             fit.observe(frame);
             box.append(frame);
             const lets = drawLets(formula, document);
-            if (lets.length) box.append(h("div", { class: "ranges lets" }, h("span", {}, "where"), ...lets));
+            if (lets.length)
+                box.append(h("div", { class: "ranges lets" }, h("span", {}, "where"), ...lets));
             const ranges = drawRanges(formula, document);
             if (ranges.length) box.append(h("div", { class: "ranges" }, ...ranges));
         }
         if (formula.text) {
             const text = h("pre", { class: "code" }, cleanLines(formula.text, 4000));
-            box.append(math ? h("details", { class: "plain" }, h("summary", {}, "as text"), text) : text);
+            box.append(
+                math ? h("details", { class: "plain" }, h("summary", {}, "as text"), text) : text,
+            );
         }
         if (box.childNodes.length) out.append(box);
     }

@@ -12,12 +12,26 @@ function row(context: Context, side: number, index: number): HTMLElement {
     const graph = context.graphs[side];
     const item = graph.items[index];
     const out = item.op?.outputs[0]?.tensors[0] ?? item.port?.tensors[0];
-    const text = h("button", { type: "button", class: "link", onclick: () => context.selectItem(side, index) }, item.title);
-    const line = h("span", {}, text, h("span", { class: "dim" }, ` ${item.kind === "op" ? "" : `${item.kind} `}${item.op?.label && item.kind === "op" ? clean(item.op.label, 80) : ""}${out ? ` → ${shapeText(out.shape)}` : ""}`));
+    const text = h(
+        "button",
+        { type: "button", class: "link", onclick: () => context.selectItem(side, index) },
+        item.title,
+    );
+    const line = h(
+        "span",
+        {},
+        text,
+        h(
+            "span",
+            { class: "dim" },
+            ` ${item.kind === "op" ? "" : `${item.kind} `}${item.op?.label && item.kind === "op" ? clean(item.op.label, 80) : ""}${out ? ` → ${shapeText(out.shape)}` : ""}`,
+        ),
+    );
     if (!item.children.length) return h("li", {}, line);
     const inner = h("details", {}, h("summary", {}, line));
     inner.addEventListener("toggle", () => {
-        if (inner.open && inner.childNodes.length === 1) inner.append(level(context, side, item.children));
+        if (inner.open && inner.childNodes.length === 1)
+            inner.append(level(context, side, item.children));
     });
     return h("li", {}, inner);
 }
@@ -26,10 +40,19 @@ function level(context: Context, side: number, indices: number[]): HTMLElement {
     const list = h("ul", { class: "tree" });
     let shown = 0;
     const more = (): void => {
-        for (const index of indices.slice(shown, shown + kPortion)) list.append(row(context, side, index));
+        for (const index of indices.slice(shown, shown + kPortion))
+            list.append(row(context, side, index));
         shown += kPortion;
         if (shown < indices.length) {
-            const next = h("li", {}, h("button", { type: "button", class: "small", onclick: () => (next.remove(), more()) }, `${indices.length - shown} more`));
+            const next = h(
+                "li",
+                {},
+                h(
+                    "button",
+                    { type: "button", class: "small", onclick: () => (next.remove(), more()) },
+                    `${indices.length - shown} more`,
+                ),
+            );
             list.append(next);
         }
     };

@@ -14,19 +14,42 @@ const kKey = "lemma-panel-width";
 export class Panel {
     readonly element: HTMLElement;
     current: string;
-    private readonly body = h("div", { class: "panel-body", role: "tabpanel", tabindex: 0, "aria-label": "details" });
+    private readonly body = h("div", {
+        class: "panel-body",
+        role: "tabpanel",
+        tabindex: 0,
+        "aria-label": "details",
+    });
     private readonly heads = new Map<string, HTMLElement>();
 
-    constructor(private readonly tabs: Tab[], private readonly changed: () => void) {
+    constructor(
+        private readonly tabs: Tab[],
+        private readonly changed: () => void,
+    ) {
         this.current = tabs[0].name;
         const row = h("div", { class: "tabs", role: "tablist" });
         for (const tab of tabs) {
-            const head = h("button", { type: "button", role: "tab", "data-tab": tab.name, onclick: () => this.show(tab.name) }, tab.title);
+            const head = h(
+                "button",
+                {
+                    type: "button",
+                    role: "tab",
+                    "data-tab": tab.name,
+                    onclick: () => this.show(tab.name),
+                },
+                tab.title,
+            );
             head.addEventListener("keydown", (event) => this.walk(event));
             this.heads.set(tab.name, head);
             row.append(head);
         }
-        const grip = h("div", { class: "grip", role: "separator", "aria-orientation": "vertical", "aria-label": "width of the panel", tabindex: 0 });
+        const grip = h("div", {
+            class: "grip",
+            role: "separator",
+            "aria-orientation": "vertical",
+            "aria-label": "width of the panel",
+            tabindex: 0,
+        });
         this.element = h("aside", { class: "panel", "aria-label": "panel" }, grip, row, this.body);
         this.resizable(grip);
     }
@@ -71,7 +94,8 @@ export class Panel {
         };
         try {
             const known = Number(localStorage.getItem(kKey));
-            if (known >= 260) this.element.style.width = `${Math.min(known, window.innerWidth * 0.7)}px`;
+            if (known >= 260)
+                this.element.style.width = `${Math.min(known, window.innerWidth * 0.7)}px`;
         } catch {
             // No storage.
         }
@@ -79,7 +103,11 @@ export class Panel {
             grip.setPointerCapture(event.pointerId);
             const move = (e: PointerEvent): void => set(window.innerWidth - e.clientX);
             grip.addEventListener("pointermove", move);
-            grip.addEventListener("pointerup", () => grip.removeEventListener("pointermove", move), { once: true });
+            grip.addEventListener(
+                "pointerup",
+                () => grip.removeEventListener("pointermove", move),
+                { once: true },
+            );
         });
         grip.addEventListener("keydown", (event) => {
             if (event.key === "ArrowLeft") set(this.element.offsetWidth + 24);
