@@ -77,6 +77,7 @@ export function real(value: unknown): string {
 }
 
 export function milliseconds(value: number): string {
+    if (value === 0) return "0";
     if (value >= 1000) return `${(value / 1000).toFixed(2)} s`;
     if (value >= 1) return `${value.toFixed(2)} ms`;
     return `${(value * 1000).toFixed(1)} µs`;

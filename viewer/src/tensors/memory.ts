@@ -51,7 +51,7 @@ export function memoryChart(context: Context, plan: MemoryPlan): HTMLElement {
             width: Math.max(1, ((b.last + 1 - b.first) / steps) * kWidth).toFixed(2),
             y: (kHeight - ((b.offset + b.bytes) / arena) * kHeight).toFixed(2),
             height: Math.max(1, (b.bytes / arena) * kHeight).toFixed(2),
-            fill: `hsl(${hue(b.tensor)}, 34%, ${context.dark ? 46 : 68}%)`,
+            fill: `hsl(${hue(b.tensor)}, ${context.dark ? 26 : 34}%, ${context.dark ? 48 : 68}%)`,
             class: "block",
         });
         shape.addEventListener(
