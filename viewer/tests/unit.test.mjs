@@ -183,6 +183,31 @@ test("a layout with cycles and loops onto itself ends", () => {
     );
 });
 
+test("an edge into an open group passes beside the members that it does not end at", () => {
+    // A group (1) with three members in a row (2 → 3 → 4); box 0 feeds the first and the last.
+    const request = {
+        parent: Int32Array.from([-1, -1, 1, 1, 1]),
+        isOpen: Uint8Array.from([0, 1, 0, 0, 0]),
+        width: new Float32Array(5).fill(60),
+        height: new Float32Array(5).fill(20),
+        from: Int32Array.from([0, 2, 3, 0]),
+        to: Int32Array.from([2, 3, 4, 4]),
+        header: 26,
+        padding: 14,
+    };
+    const laid = m.layoutNested(request);
+    checkLayout(request, laid);
+    const middle = laid.y[3] + 10;
+    const points = [...laid.points.subarray(laid.start[3] * 2, laid.start[4] * 2)];
+    const above = points.findIndex((v, i) => i % 2 === 1 && v > middle) - 3;
+    assert.ok(above >= 0 && points[above] === points[above + 2], "it passes straight down");
+    assert.ok(points[above] < laid.x[3] || points[above] > laid.x[3] + 60, "and not through box 3");
+    assert.ok(
+        points.some((v, i) => i % 2 === 1 && Math.abs(v - laid.y[1]) < 0.01),
+        "through the border",
+    );
+});
+
 test("layers follow the longest path; sources stand above their consumer", () => {
     assert.deepEqual(
         [...m.layersOf(4, Int32Array.from([0, 1, 3]), Int32Array.from([1, 2, 2]))],

@@ -8,6 +8,8 @@ export interface FlatGraph {
     height: Float32Array;
     from: Int32Array;
     to: Int32Array;
+    members?: number; // nodes from here on are gates, at the top or at the bottom
+    gates?: ("top" | "bottom")[];
 }
 
 export interface FlatLayout {
@@ -269,6 +271,13 @@ function grid(graph: FlatGraph, spacing: Spacing): FlatLayout {
     return { x, y, bends: new Map(), width: widest, height: Math.max(0, top - spacing.node) };
 }
 
+// Gates lie on the border. An upper gate has only edges downwards, a lower one only edges to it.
+function pinGates(graph: FlatGraph, layer: Int32Array): void {
+    if (!graph.gates?.length) return;
+    const last = layer.reduce((most, l) => Math.max(most, l), 0);
+    graph.gates.forEach((side, g) => (layer[graph.members! + g] = side === "top" ? 0 : last));
+}
+
 export function layoutFlat(graph: FlatGraph, spacing: Spacing): FlatLayout {
     const count = graph.width.length;
     if (graph.from.length === 0) return grid(graph, spacing);
@@ -276,6 +285,7 @@ export function layoutFlat(graph: FlatGraph, spacing: Spacing): FlatLayout {
     const from = graph.from.map((f, e) => (back[e] ? graph.to[e] : f));
     const to = graph.to.map((t, e) => (back[e] ? graph.from[e] : t));
     const layer = layersOf(count, from, to);
+    pinGates(graph, layer);
     const layered = insertPoints(graph, from, to, layer);
     orderRows(layered);
     const place = placeRows(layered, count, spacing);
@@ -294,7 +304,10 @@ export function layoutFlat(graph: FlatGraph, spacing: Spacing): FlatLayout {
         for (const n of row) if (n < count) most = Math.max(most, graph.height[n]);
         top.push(at);
         tall.push(most);
-        at += most + spacing.layer + Math.min(60, Math.max(0, row.length - 8) * 2);
+        at +=
+            most +
+            (most ? spacing.layer : spacing.layer / 3) +
+            Math.min(60, Math.max(0, row.length - 8) * 2);
     });
     const x = new Float32Array(count);
     const y = new Float32Array(count);

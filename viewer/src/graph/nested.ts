@@ -33,111 +33,221 @@ function depths(parent: Int32Array): Int32Array {
     return depth;
 }
 
+// One level: the members of a group, then its gates, through which edges enter and leave.
 interface Level {
     members: number[];
+    gates: ("top" | "bottom")[];
+    gateOf: Map<number, number>; // the box that an edge comes from → its gate, negative for the bottom
     from: number[];
     to: number[];
-    edgeOf: Map<number, number>; // pair of members → edge of the level
+    edgeOf: Map<number, number>; // pair of positions → edge of the level
     bends: Map<number, [number, number][]>;
+    gateX: number[]; // where the gates are, from the group's left side
+}
+
+const kMostGates = 200; // of a group; more edges pass its border in the middle
+const kStride = 1 << 22; // more than the positions of a level
+
+// A piece of an edge on the way through a group: the gate, and the edge of the level.
+interface Passage {
+    group: number;
+    gate: number;
+    edge: number;
+}
+
+interface Path {
+    begin: number; // the members of the level where both ends meet
+    end: number;
+    edge: number; // of that level
+    out: Passage[]; // innermost first
+    into: Passage[]; // outermost first
+}
+
+class Nest {
+    readonly levels: Level[] = []; // of the top, at 0, and of open groups
+    readonly position: Int32Array; // among its siblings
+    private readonly depth: Int32Array;
+
+    constructor(readonly request: LayoutRequest) {
+        const { parent, isOpen } = request;
+        this.depth = depths(parent);
+        this.position = new Int32Array(parent.length);
+        for (let n = -1; n < parent.length; n++) {
+            if (n >= 0 && !isOpen[n]) continue;
+            this.levels[n + 1] = {
+                members: [],
+                gates: [],
+                gateOf: new Map(),
+                from: [],
+                to: [],
+                edgeOf: new Map(),
+                bends: new Map(),
+                gateX: [],
+            };
+        }
+        parent.forEach((p, n) => (this.position[n] = this.levels[p + 1].members.push(n) - 1));
+    }
+
+    private connect(level: Level, from: number, to: number): number {
+        const key = from * kStride + to;
+        let edge = level.edgeOf.get(key);
+        if (edge === undefined) {
+            edge = level.from.push(from) - 1;
+            level.to.push(to);
+            level.edgeOf.set(key, edge);
+        }
+        return edge;
+    }
+
+    // The gate for the edges of one box, so that they enter a group together.
+    private passage(
+        group: number,
+        source: number,
+        member: number,
+        side: "top" | "bottom",
+    ): Passage {
+        const level = this.levels[group + 1];
+        const key = side === "top" ? source : -1 - source;
+        let gate = level.gateOf.get(key);
+        if (gate === undefined) {
+            if (level.gates.length >= kMostGates) return { group, gate: -1, edge: -1 };
+            gate = level.gates.push(side) - 1;
+            level.gateOf.set(key, gate);
+        }
+        const node = level.members.length + gate;
+        const inside = this.position[member];
+        return {
+            group,
+            gate,
+            edge:
+                side === "top"
+                    ? this.connect(level, node, inside)
+                    : this.connect(level, inside, node),
+        };
+    }
+
+    // The way of an edge, or nothing if one end is inside the other.
+    path(from: number, to: number): Path | null {
+        const { parent } = this.request;
+        let a = from;
+        let b = to;
+        while (this.depth[a] > this.depth[b]) a = parent[a];
+        while (this.depth[b] > this.depth[a]) b = parent[b];
+        while (parent[a] !== parent[b]) {
+            a = parent[a];
+            b = parent[b];
+        }
+        if (a === b) return null;
+        const edge = this.connect(this.levels[parent[a] + 1], this.position[a], this.position[b]);
+        const path: Path = { begin: a, end: b, edge, out: [], into: [] };
+        for (let at = from; at !== a; at = parent[at]) {
+            path.out.push(this.passage(parent[at], from, at, "bottom"));
+        }
+        for (let at = to; at !== b; at = parent[at]) {
+            path.into.unshift(this.passage(parent[at], from, at, "top"));
+        }
+        return path;
+    }
+}
+
+interface Boxes {
+    x: Float32Array;
+    y: Float32Array;
+    width: Float32Array;
+    height: Float32Array;
+}
+
+// Places the members of a group, relative to it, and gives the group its size.
+function layoutLevel(request: LayoutRequest, here: Level, group: number, boxes: Boxes): void {
+    const { x, y, width, height } = boxes;
+    const count = here.members.length;
+    const sizes = (of: Float32Array, gate: number): Float32Array =>
+        Float32Array.from({ length: count + here.gates.length }, (_, i) =>
+            i < count ? of[here.members[i]] : gate,
+        );
+    const graph = {
+        width: sizes(width, 10),
+        height: sizes(height, 0),
+        from: Int32Array.from(here.from),
+        to: Int32Array.from(here.to),
+        members: count,
+        gates: here.gates,
+    };
+    const laid = layoutFlat(graph, kSpacing);
+    here.bends = laid.bends;
+    const isTop = group < 0;
+    const inner = isTop ? laid.width : Math.max(laid.width, width[group] - 2 * request.padding);
+    const shift = (inner - laid.width) / 2 + (isTop ? 0 : request.padding);
+    const drop = isTop ? 0 : request.header + request.padding / 2;
+    here.members.forEach((m, i) => {
+        x[m] = laid.x[i] - width[m] / 2 + shift;
+        y[m] = laid.y[i] + drop;
+    });
+    here.gateX = here.gates.map((_, i) => laid.x[count + i] + shift);
+    for (const points of laid.bends.values()) {
+        for (const p of points) {
+            p[0] += shift;
+            p[1] += drop;
+        }
+    }
+    if (isTop) return;
+    width[group] = inner + 2 * request.padding;
+    height[group] = laid.height + drop + request.padding;
+}
+
+// The points of an edge, from the bottom of one box to the top of the other.
+function trace(nest: Nest, path: Path, from: number, to: number, boxes: Boxes): number[] {
+    const { x, y, width, height } = boxes;
+    const points = [x[from] + width[from] / 2, y[from] + height[from]];
+    const bends = (group: number, edge: number): void => {
+        for (const [px, py] of nest.levels[group + 1].bends.get(edge) ?? []) {
+            points.push(px + (group < 0 ? 0 : x[group]), py + (group < 0 ? 0 : y[group]));
+        }
+    };
+    const gate = ({ group, gate: n }: Passage, atTop: boolean): void => {
+        const across = n < 0 ? width[group] / 2 : nest.levels[group + 1].gateX[n];
+        points.push(x[group] + across, y[group] + (atTop ? 0 : height[group]));
+    };
+    for (const passage of path.out) {
+        bends(passage.group, passage.edge);
+        gate(passage, false);
+    }
+    bends(nest.request.parent[path.begin], path.edge);
+    for (const passage of path.into) {
+        gate(passage, true);
+        bends(passage.group, passage.edge);
+    }
+    points.push(x[to] + width[to] / 2, y[to]);
+    return points;
 }
 
 export function layoutNested(request: LayoutRequest): LayoutResult {
     const { parent, isOpen } = request;
     const count = parent.length;
-    const depth = depths(parent);
-    const level: Level[] = []; // of the top and of the open groups
-    for (let n = -1; n < count; n++) {
-        if (n < 0 || isOpen[n])
-            level[n + 1] = { members: [], from: [], to: [], edgeOf: new Map(), bends: new Map() };
-    }
-    const at = new Int32Array(count); // position among its siblings
-    for (let n = 0; n < count; n++) at[n] = level[parent[n] + 1].members.push(n) - 1;
-
-    // Each edge belongs to the level where its two paths meet.
-    const edges = request.from.length;
-    const home = new Int32Array(edges);
-    const begin = new Int32Array(edges);
-    const end = new Int32Array(edges);
-    for (let e = 0; e < edges; e++) {
-        let a = request.from[e];
-        let b = request.to[e];
-        while (depth[a] > depth[b]) a = parent[a];
-        while (depth[b] > depth[a]) b = parent[b];
-        while (parent[a] !== parent[b]) {
-            a = parent[a];
-            b = parent[b];
-        }
-        home[e] = -1;
-        if (a === b) continue;
-        const where = level[parent[a] + 1];
-        const key = at[a] * where.members.length + at[b];
-        let known = where.edgeOf.get(key);
-        if (known === undefined) {
-            known = where.from.push(at[a]) - 1;
-            where.to.push(at[b]);
-            where.edgeOf.set(key, known);
-        }
-        home[e] = known;
-        begin[e] = a;
-        end[e] = b;
-    }
-
-    const width = request.width.slice();
-    const height = request.height.slice();
-    const x = new Float32Array(count);
-    const y = new Float32Array(count);
+    const nest = new Nest(request);
+    const paths = Array.from(request.from, (from, e) => nest.path(from, request.to[e]));
+    const boxes: Boxes = {
+        x: new Float32Array(count),
+        y: new Float32Array(count),
+        width: request.width.slice(),
+        height: request.height.slice(),
+    };
     for (let group = count - 1; group >= -1; group--) {
-        if (group >= 0 && !isOpen[group]) continue;
-        const here = level[group + 1];
-        const laid = layoutFlat(
-            {
-                width: Float32Array.from(here.members, (m) => width[m]),
-                height: Float32Array.from(here.members, (m) => height[m]),
-                from: Int32Array.from(here.from),
-                to: Int32Array.from(here.to),
-            },
-            kSpacing,
-        );
-        here.bends = laid.bends;
-        const inner =
-            group < 0 ? laid.width : Math.max(laid.width, width[group] - 2 * request.padding);
-        const shift = (inner - laid.width) / 2 + (group < 0 ? 0 : request.padding);
-        const drop = group < 0 ? 0 : request.header + request.padding / 2;
-        here.members.forEach((m, i) => {
-            x[m] = laid.x[i] - width[m] / 2 + shift;
-            y[m] = laid.y[i] + drop;
-        });
-        for (const points of laid.bends.values())
-            for (const p of points) ((p[0] += shift), (p[1] += drop));
-        if (group >= 0) {
-            width[group] = inner + 2 * request.padding;
-            height[group] = laid.height + drop + request.padding;
-        }
+        if (group < 0 || isOpen[group]) layoutLevel(request, nest.levels[group + 1], group, boxes);
     }
     for (let n = 0; n < count; n++) {
         if (parent[n] < 0) continue;
-        x[n] += x[parent[n]];
-        y[n] += y[parent[n]];
+        boxes.x[n] += boxes.x[parent[n]];
+        boxes.y[n] += boxes.y[parent[n]];
     }
-
-    const start = new Int32Array(edges + 1);
+    const start = new Int32Array(paths.length + 1);
     const points: number[] = [];
-    for (let e = 0; e < edges; e++) {
-        if (home[e] >= 0) {
-            const a = request.from[e];
-            const b = request.to[e];
-            points.push(x[a] + width[a] / 2, y[a] + height[a]);
-            if (begin[e] !== a)
-                points.push(x[begin[e]] + width[begin[e]] / 2, y[begin[e]] + height[begin[e]]);
-            const owner = parent[begin[e]];
-            const left = owner < 0 ? 0 : x[owner];
-            const top = owner < 0 ? 0 : y[owner];
-            for (const [px, py] of level[owner + 1].bends.get(home[e]) ?? [])
-                points.push(px + left, py + top);
-            if (end[e] !== b) points.push(x[end[e]] + width[end[e]] / 2, y[end[e]]);
-            points.push(x[b] + width[b] / 2, y[b]);
+    paths.forEach((path, e) => {
+        if (path) {
+            for (const p of trace(nest, path, request.from[e], request.to[e], boxes))
+                points.push(p);
         }
         start[e + 1] = points.length / 2;
-    }
-    return { x, y, width, height, start, points: Float32Array.from(points) };
+    });
+    return { ...boxes, start, points: Float32Array.from(points) };
 }
