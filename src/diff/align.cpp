@@ -158,10 +158,16 @@ bool same_source(const Alignment& alignment, ir::TensorId a, ir::TensorId b) {
     if (left && right)
         return alignment.matching.a_to_b[left->node] == right->node && left->input == right->input;
     if (left || right) return false;
-    const ir::TensorRole role = alignment.a.program->tensors[a].role;
-    if (role != ir::TensorRole::Input) return true;
+    const auto& inside_a = alignment.a.body_inputs[a];
+    const auto& inside_b = alignment.b.body_inputs[b];
+    if (inside_a || inside_b) {
+        if (!inside_a || !inside_b || inside_a->number != inside_b->number) return false;
+        const auto& loop_a = alignment.a.node_numbers[inside_a->loop];
+        const auto& loop_b = alignment.b.node_numbers[inside_b->loop];
+        return loop_a && loop_b && alignment.matching.a_to_b[*loop_a] == *loop_b;
+    }
     const auto& input = alignment.a.input_numbers[a];
-    if (!input) return true;
+    if (!input) return !alignment.b.input_numbers[b];
     const size_t partner = alignment.matching.inputs_to_b[*input];
     return partner != kNone && alignment.b.inputs[partner].tensor == b;
 }

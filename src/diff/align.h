@@ -23,7 +23,8 @@ void align_rest(Alignment alignment);
 std::vector<std::pair<size_t, size_t>> longest_growing(
     const std::vector<std::pair<size_t, size_t>>& pairs);
 
-// Whether two tensors are the same: made by partners, inputs that are partners, or outside of both.
+// Whether two tensors are the same: made by partners, inputs that are partners, or given to the
+// bodies of partners. Weights count as the same.
 bool same_source(const Alignment& alignment, ir::TensorId a, ir::TensorId b);
 
 }  // namespace lemma::diff

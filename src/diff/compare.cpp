@@ -37,6 +37,7 @@ public:
         if (const auto& trouble = weights_a_.trouble()) return std::unexpected(*trouble);
         if (const auto& trouble = weights_b_.trouble()) return std::unexpected(*trouble);
         collect_pairs();
+        pair_extents();
         compare_terminals();
         for (const auto& [a, b] : found_.pairs) compare_nodes(a, b);
         if (!found_.equal() && !trouble_) explain();
@@ -199,16 +200,21 @@ private:
         if (x || y) return x == y;
         return extents_a().hash(a) == extents_b().hash(b);
     }
-    ExprHasher& extents_a() { return extents(extents_a_, a_.program, found_.a.inputs, false); }
-    ExprHasher& extents_b() { return extents(extents_b_, b_.program, found_.b.inputs, true); }
+    using Symbols = std::unordered_set<ir::SymId, IdHash>;
+    ExprHasher& extents_a() {
+        return extents(extents_a_, a_.program, found_.a.inputs, bound_a_, false);
+    }
+    ExprHasher& extents_b() {
+        return extents(extents_b_, b_.program, found_.b.inputs, bound_b_, true);
+    }
     // Symbols are numbered along the inputs, in the order of A.
     ExprHasher& extents(std::optional<ExprHasher>& made,
                         const ir::Program& program,
                         const std::vector<Terminal>& inputs,
+                        Symbols& seen,
                         bool of_b) {
         if (made) return *made;
         made.emplace(program.symbols);
-        std::unordered_set<ir::SymId, IdHash> seen;
         for (size_t i = 0; i < found_.a.inputs.size(); ++i) {
             const size_t at = of_b ? matching_.inputs_to_b[i] : i;
             if (at == kNone) continue;
@@ -221,6 +227,32 @@ private:
         }
         made->begin();
         return *made;
+    }
+    // Runtime extents of the results of partners are the same.
+    void pair_extents() {
+        ExprHasher& of_a = extents_a();
+        ExprHasher& of_b = extents_b();
+        const auto is_new = [](const ir::Program& program, ir::SymId id, auto& bound) {
+            return !program.symbols.is_constant(id) &&
+                   program.symbols.node(id).kind == ir::SymKind::Symbol && !bound.contains(id);
+        };
+        for (const auto& [a, b] : found_.pairs) {
+            const auto& left = found_.a.nodes[a].outputs;
+            const auto& right = found_.b.nodes[b].outputs;
+            for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+                const auto& p = tensor_a(left[i].tensor).shape;
+                const auto& q = tensor_b(right[i].tensor).shape;
+                for (size_t k = 0; k < std::min(p.size(), q.size()); ++k) {
+                    if (!is_new(a_.program, p[k], bound_a_) || !is_new(b_.program, q[k], bound_b_))
+                        continue;
+                    bound_a_.insert(p[k]);
+                    bound_b_.insert(q[k]);
+                    const Hash hash = Hasher("made").add(bound_a_.size()).hash();
+                    of_a.bind_outer(p[k], hash);
+                    of_b.bind_outer(q[k], hash);
+                }
+            }
+        }
     }
     std::vector<ir::SymId> counted(const ir::Program& program,
                                    const std::vector<ir::SymId>& shape,
@@ -278,6 +310,9 @@ private:
         if (!compared_weights_.emplace(a.value, b.value).second) return;
         const ir::Tensor& x = tensor_a(a);
         const ir::Tensor& y = tensor_b(b);
+        if (x.role == ir::TensorRole::Variable && y.role == ir::TensorRole::Variable &&
+            !one_to_one(a, b))
+            return report(std::move(change), What::Input, x.name, y.name);
         if (x.role == ir::TensorRole::Variable && y.role == ir::TensorRole::Variable)
             rename("weight", x.name, y.name);
         if (!compare_types(change, a, b, false)) return;
@@ -295,6 +330,20 @@ private:
         change.what = What::Weight;
         change.amount = std::move(amount);
         found_.changes.push_back(std::move(change));
+    }
+    // A variable is known by its data. One without data, or that a run updates, has one partner.
+    bool one_to_one(ir::TensorId a, ir::TensorId b) {
+        const auto known = [](const Side& side, ir::TensorId id) {
+            const auto& updates = side.program.updates;
+            if (std::ranges::find(updates, id, &ir::Update::variable) != updates.end())
+                return false;
+            if (!side.data) return false;
+            const auto data = side.data(side.program.tensors[id]);
+            return data && data->has_value();
+        };
+        if (known(a_, a) && known(b_, b)) return true;
+        return variables_to_b_.emplace(a.value, b.value).first->second == b.value &&
+               variables_to_a_.emplace(b.value, a.value).first->second == a.value;
     }
     // One of them has no data, or both.
     void compare_missing(Change change, ir::TensorId a, ir::TensorId b, bool has_a) {
@@ -331,7 +380,8 @@ private:
         rename("operation", left.name, right.name);
         if (!formulas() && left.kind != right.kind)
             report(change, What::Operator, left.kind, right.kind);
-        if (!formulas() && left.signature != right.signature) compare_attributes(a, b);
+        if (!formulas() && (left.signature != right.signature || has_symbols(left)))
+            compare_attributes(a, b);
         for (size_t i = 0; i < std::min(left.outputs.size(), right.outputs.size()); ++i) {
             const Edge& x = left.outputs[i];
             const Edge& y = right.outputs[i];
@@ -348,6 +398,20 @@ private:
         }
         report(change, What::Definition, left.kind, right.kind);
     }
+    bool has_symbols(const Node& node) const {
+        return std::ranges::any_of(node.attributes, &NamedText::symbolic);
+    }
+    // The hash of an attribute in which runtime extents are those of the partner.
+    static Hash attribute_hash(const ir::Program& program,
+                               const Node& node,
+                               const NamedText& attribute,
+                               ExprHasher& extents) {
+        if (!attribute.symbolic) return attribute.hash;
+        const auto& list = program.operations[node.op].attributes;
+        const auto found = std::ranges::find(list, attribute.name, &ir::Attribute::name);
+        extents.begin();
+        return found == list.end() ? attribute.hash : extents.hash(found->value);
+    }
     void compare_attributes(size_t a, size_t b) {
         const Node& left = found_.a.nodes[a];
         const Node& right = found_.b.nodes[b];
@@ -358,7 +422,9 @@ private:
         };
         for (const NamedText& x : left.attributes) {
             const NamedText* y = find(right, x.name);
-            if (y != nullptr && y->hash == x.hash) continue;
+            if (y != nullptr && attribute_hash(a_.program, left, x, extents_a()) ==
+                                    attribute_hash(b_.program, right, *y, extents_b()))
+                continue;
             report({.a = a, .b = b, .name = x.name},
                    What::Attribute,
                    x.text,
@@ -445,6 +511,8 @@ private:
     Meanings meanings_a_, meanings_b_;
     Comparison found_;
     std::optional<ExprHasher> extents_a_, extents_b_;
+    Symbols bound_a_, bound_b_;
+    std::unordered_map<uint32_t, uint32_t> variables_to_b_, variables_to_a_;
     std::set<std::pair<uint32_t, uint32_t>> compared_weights_;
     std::optional<Error> trouble_;
     size_t uncompared_ = 0;

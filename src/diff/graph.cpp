@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/match.h"
 #include "diff/expr_hash.h"
 #include "diff/formula_graph.h"
@@ -40,6 +42,17 @@ std::string value_text(const ir::SymbolPool& symbols, const ir::Value& value) {
             }
             return text + "]";
         });
+}
+
+bool is_symbolic(const ir::Value& value) {
+    const auto symbol = [](const ir::Scalar& scalar) {
+        return std::holds_alternative<ir::SymId>(scalar);
+    };
+    return match(
+        value,
+        [](ir::Null) { return false; },
+        [&](const ir::Scalar& scalar) { return symbol(scalar); },
+        [&](const ir::Pack& pack) { return std::ranges::any_of(pack.items, symbol); });
 }
 
 class GraphMaker {
@@ -126,7 +139,8 @@ Node plain_node(const ir::Program& program, ir::OpId id, Hash place, ExprHasher&
     for (const ir::Attribute& attribute : op.attributes) {
         node.attributes.push_back({attribute.name,
                                    value_text(program.symbols, attribute.value),
-                                   expressions.hash(attribute.value)});
+                                   expressions.hash(attribute.value),
+                                   is_symbolic(attribute.value)});
     }
     for (const NamedText& attribute : node.attributes)
         signature.add(attribute.name).add(attribute.hash);
@@ -170,6 +184,18 @@ void index_edges(Graph& graph) {
     number(graph.outputs, graph.output_numbers);
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
         const Node& node = graph.nodes[n];
+        graph.node_numbers[node.op] = n;
+        const auto& control = graph.program->operations[node.op].control;
+        if (const auto* loop = std::get_if<ir::Loop>(&control)) {
+            uint64_t count = 0;
+            const auto enter = [&](ir::TensorId id) {
+                if (id.valid()) graph.body_inputs[id] = BodyInput{node.op, count};
+                ++count;
+            };
+            for (const ir::TensorId id : loop->carried) enter(id);
+            for (const ir::TensorId id : loop->items) enter(id);
+            enter(loop->index);
+        }
         for (size_t i = 0; i < node.inputs.size(); ++i) {
             if (node.inputs[i].tensor.valid()) graph.uses[node.inputs[i].tensor].push_back({n, i});
         }

@@ -28,6 +28,7 @@ struct NamedText {
     std::string name;
     std::string text;
     Hash hash;
+    bool symbolic = false;  // has runtime extents
 };
 
 struct Node {
@@ -55,6 +56,12 @@ struct Use {
     size_t input;
 };
 
+// A tensor that a loop gives to its body: the number counts carried values, items and the index.
+struct BodyInput {
+    ir::OpId loop;
+    uint64_t number;
+};
+
 struct Graph {
     const ir::Program* program = nullptr;
     std::vector<Node> nodes;
@@ -62,6 +69,8 @@ struct Graph {
     Table<ir::TensorId, std::optional<Use>> producers;  // `input` counts outputs
     Table<ir::TensorId, std::vector<Use>> uses;
     Table<ir::TensorId, std::optional<size_t>> input_numbers, output_numbers;  // of terminals
+    Table<ir::TensorId, std::optional<BodyInput>> body_inputs;
+    Table<ir::OpId, std::optional<size_t>> node_numbers;
 };
 
 // `side` gives formulas to the level Formula, which adds expressions to its symbols.

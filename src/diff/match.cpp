@@ -93,7 +93,8 @@ private:
         } else if (is_weight(id)) {
             hash = with_weights(strength) ? side_.weights.content(id) : Hasher("weight").hash();
         } else {
-            hash = Hasher("body input").hash();  // carried, scanned or counted
+            const auto& inside = side_.graph.body_inputs[id];
+            hash = Hasher("body input").add(inside ? inside->number : 0).hash();
         }
         return *hash;
     }

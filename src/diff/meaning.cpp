@@ -24,15 +24,14 @@ public:
           known_(program.tensors.size()) {}
 
     Meanings run() {
-        std::unordered_set<ir::SymId, IdHash> seen;
         for (size_t i = 0; i < options_.inputs.size(); ++i) {
             const ir::TensorId input = options_.inputs[i];
             if (!input.valid()) continue;
             set(input, Hasher("input").add(i).hash());
             for (const ir::SymId extent : program_.tensors[input].shape) {
                 for (const ir::SymId symbol : program_.symbols.symbols_of(extent)) {
-                    if (!seen.insert(symbol).second) continue;
-                    expressions_.bind_outer(symbol, Hasher("extent").add(seen.size()).hash());
+                    if (!bound_.insert(symbol).second) continue;
+                    expressions_.bind_outer(symbol, Hasher("extent").add(bound_.size()).hash());
                 }
             }
         }
@@ -70,6 +69,23 @@ private:
                     break;
                 default:
                     add_function(op, depth);
+            }
+            bind_extents(op);
+        }
+    }
+
+    // Runtime extents that appear with a result are known by it from now on.
+    void bind_extents(const ir::Operation& op) {
+        for (const ir::Port& port : op.outputs) {
+            for (const ir::TensorId id : port.operand.items) {
+                const auto& shape = program_.tensors[id].shape;
+                for (size_t i = 0; i < shape.size(); ++i) {
+                    if (program_.symbols.is_constant(shape[i])) continue;
+                    if (program_.symbols.node(shape[i]).kind != ir::SymKind::Symbol) continue;
+                    if (!bound_.insert(shape[i]).second) continue;
+                    expressions_.bind_outer(shape[i],
+                                            Hasher("extent of").add(meaning(id)).add(i).hash());
+                }
             }
         }
     }
@@ -161,6 +177,7 @@ private:
     ExprHasher expressions_;
     Meanings found_;
     Table<ir::TensorId, char> known_;
+    std::unordered_set<ir::SymId, IdHash> bound_;
 };
 
 }  // namespace

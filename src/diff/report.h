@@ -37,8 +37,8 @@ std::string report_json(const Comparison& comparison,
 
 // Numbers of operations in a view document.
 using ViewIds = Table<ir::OpId, int64_t>;
-// 0, 1, 2, … in pre-order over graph, parts and bodies.
-ViewIds preorder_ids(const ir::Program& program);
+// Those of `view`: an operation has its number in the program.
+ViewIds operation_ids(const ir::Program& program);
 // The member `diff` of a view document, without `a` and `b`, the graphs: the caller adds them.
 nlohmann::ordered_json view_diff(const Comparison& comparison,
                                  const Numbers* numbers,

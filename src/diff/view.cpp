@@ -11,38 +11,27 @@ namespace lemma::diff {
 
 namespace {
 
-// Operations of a program in pre-order, with the outermost compound around each.
-struct Outline {
-    ViewIds ids;
-    Table<ir::OpId, ir::OpId> outermost;  // itself if there is none
-};
+using Outermost = Table<ir::OpId, ir::OpId>;
 
-class Walker {
-public:
-    explicit Walker(const ir::Program& program) : program_(program) {
-        outline_.ids = ViewIds(program.operations.size());
+// The outermost compound around each operation; the operation itself if there is none.
+void find_outermost(const ir::Program& program,
+                    const std::vector<ir::OpId>& ops,
+                    ir::OpId around,
+                    Outermost& found) {
+    for (const ir::OpId id : ops) {
+        const ir::Operation& op = program.operations[id];
+        found[id] = around.valid() ? around : id;
+        find_outermost(program, op.parts, found[id], found);
+        for (const show::Body& body : show::bodies(op))
+            find_outermost(program, program.graphs[body.graph].operations, {}, found);
     }
-    Outline run() {
-        walk(program_.graphs[program_.main].operations, {});
-        return std::move(outline_);
-    }
+}
 
-private:
-    void walk(const std::vector<ir::OpId>& ops, ir::OpId around) {
-        for (const ir::OpId id : ops) {
-            const ir::Operation& op = program_.operations[id];
-            const ir::OpId outermost = around.valid() ? around : id;
-            outline_.ids[id] = next_++;
-            outline_.outermost[id] = outermost;
-            walk(op.parts, outermost);
-            for (const show::Body& body : show::bodies(op))
-                walk(program_.graphs[body.graph].operations, {});
-        }
-    }
-    const ir::Program& program_;
-    Outline outline_;
-    int64_t next_ = 0;
-};
+Outermost outermost_of(const ir::Program& program) {
+    Outermost found(program.operations.size());
+    find_outermost(program, program.graphs[program.main].operations, {}, found);
+    return found;
+}
 
 class ViewWriter {
 public:
@@ -107,22 +96,22 @@ private:
     // Compared by their parts, compounds are partners if most of their parts are.
     void add_compounds() {
         if (comparison_.level == Level::Compound) return;
-        const Outline a = Walker(*comparison_.a.program).run();
-        const Outline b = Walker(*comparison_.b.program).run();
+        const Outermost a = outermost_of(*comparison_.a.program);
+        const Outermost b = outermost_of(*comparison_.b.program);
         struct Votes {
             std::map<ir::OpId, size_t> for_b;
             bool changed = false;
         };
         std::map<ir::OpId, Votes> votes;
         for (const auto& [left, right] : comparison_.pairs) {
-            const ir::OpId around = a.outermost[op_a(left)];
-            if (around == op_a(left) && b.outermost[op_b(right)] == op_b(right)) continue;
+            const ir::OpId around = a[op_a(left)];
+            if (around == op_a(left) && b[op_b(right)] == op_b(right)) continue;
             Votes& vote = votes[around];
-            ++vote.for_b[b.outermost[op_b(right)]];
+            ++vote.for_b[b[op_b(right)]];
             vote.changed = vote.changed || changed_.contains(left);
         }
         for (const size_t n : comparison_.only_a) {
-            const auto found = votes.find(a.outermost[op_a(n)]);
+            const auto found = votes.find(a[op_a(n)]);
             if (found != votes.end()) found->second.changed = true;
         }
         std::set<ir::OpId> taken;
@@ -149,7 +138,11 @@ private:
 
 }  // namespace
 
-ViewIds preorder_ids(const ir::Program& program) { return Walker(program).run().ids; }
+ViewIds operation_ids(const ir::Program& program) {
+    ViewIds ids(program.operations.size());
+    for (uint32_t i = 0; i < program.operations.size(); ++i) ids[make_id<ir::OpId>(i)] = i;
+    return ids;
+}
 
 nlohmann::ordered_json view_diff(const Comparison& comparison,
                                  const Numbers* numbers,
