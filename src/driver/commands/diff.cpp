@@ -107,7 +107,10 @@ void Diff::declare_run(Arguments& arguments) {
 }
 
 void Diff::declare(Arguments& arguments) {
-    arguments.word("A", a_, kModelHelp);
+    arguments.word("A",
+                   a_,
+                   "a .sknd, .nnef, .onnx or .ir file, or a folder or archive with main.sknd or "
+                   "graph.nnef");
     arguments.word("B", b_, "the other model, of the same or another format");
     arguments.group("Comparison");
     const Choices<diff::Level> levels = {{"compound", diff::Level::Compound},
