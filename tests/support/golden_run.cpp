@@ -41,6 +41,7 @@ public:
             replace(text, folder.string(), ".");
         }
         replace(text, fmt::format("lemma {}", kVersion), "lemma VERSION");
+        replace(text, fmt::format("\"version\": \"{}\"", kVersion), "\"version\": \"VERSION\"");
         return text;
     }
 

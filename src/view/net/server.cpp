@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +43,8 @@ public:
     ~Server() { stop(); }
 
     std::string start();
+    // Accepts nothing more, and waits a moment until the answers that are left are sent.
+    void drain();
     void stop();
     int port() const { return port_; }
 
@@ -93,6 +96,7 @@ void Server::set_phase(MHD_Connection* connection, bool computing, bool idle) {
     known->computing = computing;
     known->idle = idle;
     known->since = Clock::now();
+    end_.notify_all();
 }
 
 // Ends connections whose clients send or take their bytes too slowly.
@@ -179,6 +183,7 @@ void Server::notify(MHD_Connection* connection, void** context, bool started) {
     {
         const std::lock_guard lock(mutex_);
         connections_.erase(known);
+        end_.notify_all();
     }
     delete known;
 }
@@ -248,6 +253,16 @@ std::string Server::start() {
     return "";
 }
 
+void Server::drain() {
+    const MHD_socket listening = MHD_quiesce_daemon(daemon_);
+    if (listening >= 0) ::close(listening);
+    std::unique_lock lock(mutex_);
+    const auto idle = [this] {
+        return std::ranges::all_of(connections_, [](const Connection* one) { return one->idle; });
+    };
+    end_.wait_for(lock, std::chrono::seconds(options_.seconds), idle);
+}
+
 void Server::stop() {
     {
         const std::lock_guard lock(mutex_);
@@ -277,6 +292,7 @@ std::string serve_page(const ServerOptions& options) {
             int signal = 0;
             sigwait(&signals, &signal);
             options.ending();
+            server.drain();
         }
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
