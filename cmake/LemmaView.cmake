@@ -1,37 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 # The page of `lemma view`, from viewer/, as part of lemma_view. npm fetches its packages into a copy
 # of the folder below the build folder; nothing is written into the sources. LEMMA_VIEWER=OFF builds
-# Lemma without the page. LEMMA_VIEWER_PAGE names a page that exists already.
+# Lemma without the page, LEMMA_VIEWER=ON requires it. By default it is built if npm is there, but not
+# in builds with sanitizers. LEMMA_VIEWER_PAGE names a page that exists already.
+set(LEMMA_VIEWER AUTO CACHE STRING "Build the page of `lemma view` with npm: ON, OFF or AUTO")
+set(LEMMA_VIEWER_PAGE "" CACHE FILEPATH "A page for `lemma view` that was made before")
 find_program(LEMMA_NPM npm)
 find_program(LEMMA_NODE node)
-set(LEMMA_VIEWER_PAGE "" CACHE FILEPATH "A page for `lemma view` that was made before")
-set(default OFF)
-if(LEMMA_SHARED AND LEMMA_NPM AND LEMMA_NODE AND EXISTS ${CMAKE_SOURCE_DIR}/viewer/package.json)
-  set(default ON)
+set(viewer ${CMAKE_SOURCE_DIR}/viewer)
+set(build_viewer FALSE)
+if(LEMMA_NPM AND LEMMA_NODE AND EXISTS ${viewer}/package.json AND NOT LEMMA_VIEWER STREQUAL "OFF"
+   AND (LEMMA_SHARED OR NOT LEMMA_VIEWER STREQUAL "AUTO"))
+  set(build_viewer TRUE)
 endif()
-option(LEMMA_VIEWER "Build the page of `lemma view` (needs npm)" ${default})
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(embedded ${CMAKE_BINARY_DIR}/generated/viewer_page.cpp)
 set(page)
 if(LEMMA_VIEWER_PAGE)
   set(page ${LEMMA_VIEWER_PAGE})
-elseif(LEMMA_VIEWER AND NOT (LEMMA_NPM AND LEMMA_NODE))
-  message(FATAL_ERROR "`lemma view` needs npm and node for its page (-DLEMMA_VIEWER=OFF: without it)")
-elseif(LEMMA_VIEWER)
+elseif(build_viewer)
   set(page ${CMAKE_BINARY_DIR}/viewer/dist/viewer.html)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/viewer/src/*
-       ${CMAKE_SOURCE_DIR}/viewer/*.mjs ${CMAKE_SOURCE_DIR}/viewer/*.json
-       ${CMAKE_SOURCE_DIR}/viewer/*.html ${CMAKE_SOURCE_DIR}/viewer/*.css)
-  list(FILTER sources EXCLUDE REGEX "/viewer/(node_modules|dist|tests)/")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${viewer}/src/*)
+  file(GLOB files CONFIGURE_DEPENDS ${viewer}/*.mjs ${viewer}/*.json)
   add_custom_command(
     OUTPUT ${page}
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}/viewer -DCOPY=${CMAKE_BINARY_DIR}/viewer
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${viewer} -DCOPY=${CMAKE_BINARY_DIR}/viewer
             -DNPM=${LEMMA_NPM} -DNODE=${LEMMA_NODE} -P ${CMAKE_SOURCE_DIR}/cmake/build_viewer.cmake
-    DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/cmake/build_viewer.cmake
+    DEPENDS ${sources} ${files} ${CMAKE_SOURCE_DIR}/cmake/build_viewer.cmake
     VERBATIM COMMENT "Building the page of `lemma view`")
+elseif(LEMMA_VIEWER STREQUAL "AUTO" OR LEMMA_VIEWER STREQUAL "OFF")
+  message(STATUS "no page for `lemma view`: LEMMA_VIEWER is off, or there is no npm and node")
 else()
-  message(STATUS "no page for `lemma view`: LEMMA_VIEWER is off, or npm and viewer/ were not found")
+  message(FATAL_ERROR "the page of `lemma view` needs npm and node (-DLEMMA_VIEWER=OFF: without it)")
 endif()
 set(LEMMA_HAS_VIEWER FALSE)
 if(page)
