@@ -2,6 +2,7 @@
 #include "lsp/run.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,6 +30,16 @@ bool write_all(int descriptor, std::string_view text) {
         text.remove_prefix(static_cast<size_t>(count));
     }
     return true;
+}
+
+// An analysis needs as much memory as the one before it: keeping a part of it saves page faults,
+// which take a sixth of the time.
+void keep_memory() {
+#ifdef M_TRIM_THRESHOLD
+    constexpr int kKept = 64 << 20;
+    ::mallopt(M_TRIM_THRESHOLD, kKept);
+    ::mallopt(M_MMAP_THRESHOLD, kKept);
+#endif
 }
 
 // Analyses on their way from the worker to the server.
@@ -59,6 +70,7 @@ Result<int> run(const RunOptions& options) {
         log.open(options.log, std::ios::app);
         if (!log) return std::unexpected(Error{fmt::format("cannot write `{}`", options.log)});
     }
+    keep_memory();
     std::signal(SIGPIPE, SIG_IGN);  // a write fails instead
     bool gone = false;
     Finished finished;

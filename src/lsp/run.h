@@ -13,7 +13,7 @@ struct RunOptions {
     int output = 1;
     std::string log;                          // a file for a line per message; empty: none
     int64_t max_message = int64_t{64} << 20;  // bytes
-    int delay_ms = 5;                         // from a change to its analysis
+    int delay_ms = 2;                         // from a change to its analysis
 };
 
 // Returns when the client ends the server: 0, or 1 if it did so without `shutdown`. The error is

@@ -66,6 +66,7 @@ private:
     void post(const Document& document);
     void post_dependents(const std::string& path, const std::string& except);
     void set_diagnostics(const std::string& uri, DiagnosticLists lists);
+    void forget_others(const std::string& uri);
     void publish(const std::string& uri);
     void show_message(const std::string& text);
 

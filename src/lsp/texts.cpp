@@ -57,6 +57,7 @@ void Server::did_open(const Json& params) {
         uri,
         Document(
             uri, language, int_of(member(item, "version")), std::move(text), workspace_.encoding));
+    forget_others(uri);
     post(opened->second);
     post_dependents(opened->second.path(), uri);
 }
@@ -72,6 +73,7 @@ void Server::did_change(const Json& params) {
         show_message(fmt::format("`{}` has become too large", uri));
         return;
     }
+    forget_others(uri);
     post(document);
     post_dependents(document.path(), uri);
 }
@@ -150,6 +152,13 @@ void Server::set_diagnostics(const std::string& uri, DiagnosticLists lists) {
     for (const auto& [target, list] : lists) changed.insert(target);
     found_[uri] = std::move(lists);
     for (const std::string& target : changed) publish(target);
+}
+
+// What other texts have found in this one is about its old text.
+void Server::forget_others(const std::string& uri) {
+    for (auto& [source, lists] : found_) {
+        if (source != uri) lists.erase(uri);
+    }
 }
 
 // Several open models may have found the same fault in a module.

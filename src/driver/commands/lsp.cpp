@@ -28,7 +28,7 @@ void Lsp::declare(Arguments& arguments) {
                      {1024, int64_t{1} << 31},
                      "limit on the bytes of a message (64 MiB)");
     arguments.number(
-        "--delay-ms", options_.delay_ms, {0, 10000}, "milliseconds from a change to its check (5)");
+        "--delay-ms", options_.delay_ms, {0, 10000}, "milliseconds from a change to its check (2)");
     arguments.example("lemma lsp --log=/tmp/lemma.log",
                       "An editor starts this. It speaks LSP 3.17 for .sknd and .nnef files.");
 }

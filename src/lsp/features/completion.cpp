@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 
 #include "lsp/features/call_site.h"
@@ -89,8 +90,33 @@ private:
         std::string snippet;  // may be empty
     };
 
+    // Whether the item may be what is being written: its characters appear in the label in this
+    // order, the first one at the beginning of a word. There is room for so many.
+    bool wanted(std::string_view label) {
+        if (items_.size() >= kMaxItems) {
+            full_ = true;
+            return false;
+        }
+        const std::string& prefix = cursor_.prefix;
+        if (prefix.empty() || !std::isalpha(static_cast<unsigned char>(prefix[0]))) return true;
+        const auto same = [](char a, char b) {
+            return std::tolower(static_cast<unsigned char>(a)) ==
+                   std::tolower(static_cast<unsigned char>(b));
+        };
+        for (size_t begin = 0; begin < label.size(); ++begin) {
+            const bool starts = begin == 0 || label[begin - 1] == '.' || label[begin - 1] == '_';
+            if (!starts || !same(label[begin], prefix[0])) continue;
+            size_t next = 1;
+            for (size_t i = begin + 1; i < label.size() && next < prefix.size(); ++i) {
+                if (same(label[i], prefix[next])) ++next;
+            }
+            if (next == prefix.size()) return true;
+        }
+        return false;
+    }
+
     void add(std::string label, int kind, std::string detail, Text text, std::string order = "5") {
-        if (!seen_.insert(label).second || items_.size() >= kMaxItems) return;
+        if (!wanted(label) || !seen_.insert(label).second) return;
         const bool snippet = !text.snippet.empty() && query_.workspace.client.snippets;
         Json item = {
             {"label", label},
@@ -155,9 +181,11 @@ private:
             if (!file.view) continue;
             for (const sknd::Definition& definition : file.view->module.definitions) {
                 if (definition.graph || definition.name.text.starts_with('_')) continue;
-                const auto op = describe_operator(*file.view, definition.name.text, module);
                 const std::string name(definition.name.text);
-                if (op) add_operator(*op, qualified ? module + "." + name : name, "3");
+                const std::string label = qualified ? module + "." + name : name;
+                if (!wanted(label)) continue;
+                const auto op = describe_operator(*file.view, name, module);
+                if (op) add_operator(*op, label, "3");
             }
         }
     }
@@ -285,8 +313,9 @@ private:
     }
     void add_callables(const View& view) {
         for (const sknd::Definition& definition : view.module.definitions) {
+            if (definition.graph || !wanted(definition.name.text)) continue;
             const auto op = describe_operator(view, definition.name.text, "");
-            if (op && !definition.graph) add_operator(*op, op->name, "2");
+            if (op) add_operator(*op, op->name, "2");
         }
         for (const sknd::Import& import : view.module.imports) {
             for (const sknd::QualifiedName& module : import.modules) {
@@ -342,6 +371,7 @@ private:
         }
         const ViewedFile standard = query_.views.nnef1_standard();
         for (const nnef1::Fragment& fragment : standard.view->document.fragments) {
+            if (!wanted(fragment.name.text)) continue;
             const auto op = describe_operator(*standard.view, fragment.name.text, "");
             if (op) add_operator(*op, op->name, "4");
         }
@@ -377,16 +407,15 @@ private:
         }
     }
 
-    Json finish() {
-        return {{"isIncomplete", items_.size() >= kMaxItems}, {"items", std::move(items_)}};
-    }
+    Json finish() { return {{"isIncomplete", full_}, {"items", std::move(items_)}}; }
 
-    static constexpr size_t kMaxItems = 2000;
+    static constexpr size_t kMaxItems = 500;
     const Query& query_;
     Cursor cursor_;
     Json range_;
     std::set<std::string> seen_;
     Json items_ = Json::array();
+    bool full_ = false;
 };
 
 }  // namespace

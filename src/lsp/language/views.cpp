@@ -25,6 +25,8 @@ constexpr std::string_view kNnef1Standard = "stdlib/nnef1/standard.nnef";
 }  // namespace
 
 std::string import_folder(const Workspace& workspace, const std::string& path) {
+    if (const Document* const open = workspace.find_path(path))
+        return model_place(path, open->text(), workspace.roots, workspace.buffers()).folder;
     const auto text = workspace.text_of_file(path);
     return model_place(path, text.value_or(""), workspace.roots, workspace.buffers()).folder;
 }

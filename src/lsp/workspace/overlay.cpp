@@ -5,9 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "diag/diagnostic.h"
 #include "lsp/text/uri.h"
-#include "sknd/syntax/lexer.h"
 
 namespace lemma::lsp {
 
@@ -70,14 +68,22 @@ tensor::SharedBytes shared_bytes(const SharedText& text) {
     return {owner, &owner->view};
 }
 
+bool is_word_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Whether the word `graph` is in the text, outside of comments and strings.
 bool has_graph(std::string_view text) {
-    diag::SourceMap sources;
-    Diagnostics diag;
-    const diag::FileId file = sources.add("text", std::string(text));
-    const sknd::TokenList list = sknd::lex(sources, file, diag);
-    return std::ranges::any_of(list.tokens, [](const sknd::Token& token) {
-        return token.kind == sknd::TokenKind::KwGraph;
-    });
+    constexpr std::string_view kWord = "graph";
+    for (size_t at = text.find(kWord); at != text.npos; at = text.find(kWord, at + 1)) {
+        const size_t end = at + kWord.size();
+        const bool whole = (at == 0 || !is_word_character(text[at - 1])) &&
+                           (end == text.size() || !is_word_character(text[end]));
+        const size_t line = at == 0 ? 0 : text.find_last_of("\r\n", at - 1) + 1;
+        const std::string_view before = text.substr(line, at - line);
+        if (whole && before.find_first_of("#'\"") == before.npos) return true;
+    }
+    return false;
 }
 
 bool is_inside(const fs::path& folder, const std::vector<std::string>& roots) {

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the packages of package-lock.json into the folder TARGET, unless they are there.
+file(READ ${SOURCE}/package-lock.json wanted)
+if(EXISTS ${TARGET}/installed.json)
+  file(READ ${TARGET}/installed.json installed)
+  if(installed STREQUAL wanted)
+    return()
+  endif()
+endif()
+file(COPY ${SOURCE}/package.json ${SOURCE}/package-lock.json ${SOURCE}/.npmrc DESTINATION ${TARGET})
+execute_process(COMMAND ${NPM} ci --ignore-scripts WORKING_DIRECTORY ${TARGET} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "npm ci: ${status}")
+endif()
+file(WRITE ${TARGET}/installed.json "${wanted}")
