@@ -15,6 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/lsp"))
 from client import Client
 
+PAUSE = 0.05  # seconds between keystrokes, as of a fast typist
 MAX_DIAGNOSTICS_MS = 50
 MAX_COMPLETION_MS = 20
 
@@ -60,6 +61,7 @@ def measure(lemma, lines, keys):
                 end = {"line": line, "character": len(typed)} if i > 0 else start
                 edit = {"range": {"start": start, "end": end},
                         "text": typed[0] + ("" if i > 0 else "\n")}
+            time.sleep(PAUSE)
             begin = time.perf_counter()
             client.change(uri, version, [edit])
             asks = kind == "statement" and i % 2 == 1

@@ -173,10 +173,13 @@ const tests = {
     assert.strictEqual(session.slice(main, relu.textEdit.range), "re");
     assert.ok(relu.detail.startsWith("y = nn.relu"), relu.detail);
     assert.ok(!labels(list).includes("graph"));
-    session.edit(main, "r = nn.re", "r = re");
-    const all = labels(await session.request(lsp.CompletionRequest.type, main, "r = re|"));
+    session.edit(main, "r = nn.re", "r = ");
+    const all = labels(await session.request(lsp.CompletionRequest.type, main, "r = |"));
     for (const name of ["h", "x", "w", "nn.relu", "math.add", "blocks.dense.twice", "nn", "if"])
       assert.ok(all.includes(name), name);
+    session.edit(main, "r = ", "r = tw");
+    const some = labels(await session.request(lsp.CompletionRequest.type, main, "r = tw|"));
+    assert.ok(some.includes("blocks.dense.twice") && !some.includes("h"), some.join(" "));
     session.set(main, kMain);
     assert.ok(version > 1);
   },
@@ -193,8 +196,8 @@ const tests = {
   },
 
   async completionElsewhere() {
-    session.edit(main, "import math;", "import ma");
-    let list = await session.request(lsp.CompletionRequest.type, main, "import ma|");
+    session.edit(main, "import math;", "import ");
+    let list = await session.request(lsp.CompletionRequest.type, main, "import |\nimport blocks");
     assert.ok(labels(list).includes("math") && labels(list).includes("blocks.dense"));
     session.set(main, kMain + "\n@");
     list = await session.request(lsp.CompletionRequest.type, main, "\n@|");
@@ -202,8 +205,8 @@ const tests = {
     session.set(main, kMain + "\ngr");
     list = await session.request(lsp.CompletionRequest.type, main, "\ngr|");
     assert.ok(labels(list).includes("graph") && labels(list).includes("graph …"));
-    session.set(main, kMain.replace("b: real[4]", "b: re"));
-    list = await session.request(lsp.CompletionRequest.type, main, "b: re|");
+    session.set(main, kMain.replace("b: real[4]", "b: "));
+    list = await session.request(lsp.CompletionRequest.type, main, "b: |");
     assert.ok(labels(list).includes("real") && labels(list).includes("optional"));
     session.set(main, kMain);
     list = await session.request(lsp.CompletionRequest.type, main, "# A sm|all");
