@@ -34,6 +34,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,8 +46,8 @@ NOT_RUN = pathlib.Path("tools/snippets_not_run.txt")
 ELSEWHERE = ("docs/errors/", "docs/operators/", "docs/onnx-operators.md")
 SECONDS = 60
 # Commands that change nothing outside of the page's folder. Only these run.
-HARMLESS = {"lemma", "cat", "cp", "echo", "false", "grep", "head", "ls", "mkdir", "printf", "rm", "sed",
-            "sort", "tail", "tar", "true", "wc"}
+HARMLESS = {"lemma", "cat", "cp", "echo", "false", "grep", "head", "ls", "mkdir", "printf", "sed", "sort",
+            "tail", "true", "wc"}
 # The first words of commands in indented code and in fences without a language.
 PROGRAMS = HARMLESS | {
     "./dev", "python3", "pip", "cmake", "ctest", "ninja", "make", "apt", "apt-get", "sudo", "dpkg",
@@ -238,7 +239,9 @@ class Page:
         (folder / ".bin").mkdir()
         (folder / ".bin/lemma").symlink_to(lemma)
         for entry in root.iterdir():
-            if not entry.name.startswith(".") and entry.name != "build":
+            if entry.name == "examples":  # commands may write beside a model
+                shutil.copytree(entry, folder / entry.name)
+            elif not entry.name.startswith(".") and entry.name != "build":
                 (folder / entry.name).symlink_to(entry)
         self.environment = {
             **os.environ, "PATH": f"{folder}/.bin:{os.environ['PATH']}", "HOME": str(folder),

@@ -39,6 +39,10 @@ function! s:IsOpen(number) abort
     if l:code =~# '[;{}(\[]\s*$' || l:code !~# '\S'
         return 0
     endif
+    let l:next = nextnonblank(a:number + 1)
+    if l:code =~# '^\s*\%(public\|operator\|graph\|fragment\)\>' || getline(l:next) =~# '^\s*{'
+        return 0
+    endif
     if l:code =~# ',\s*$' && l:code =~# '^\s*\h\w*\s*=[^=]'
         return 0
     endif
@@ -70,6 +74,8 @@ function! SkndIndent() abort
     endif
     if l:opened > 0
         let l:indent += shiftwidth()
+    elseif l:opened < 0
+        let l:indent += l:opened * shiftwidth()
     elseif s:IsOpen(l:before) && !l:continues
         let l:indent += shiftwidth()
     elseif !s:IsOpen(l:before) && l:continues && l:code =~# ';\s*$'

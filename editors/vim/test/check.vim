@@ -105,7 +105,7 @@ try
     for s:file in s:files + globpath(s:root, 'examples/**/*.nnef', 0, 1)
         call s:NoErrors(s:file)
     endfor
-    for s:file in s:examples
+    for s:file in s:examples + globpath(s:root, 'examples/**/*.nnef', 0, 1)
         call s:Indentation(s:file)
     endfor
 catch
