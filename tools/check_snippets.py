@@ -21,11 +21,12 @@ there in order. The words behind the language of a fence say what a snippet is:
                             has an exit status other than 0; `numbers=any`: numbers and units of
                             time may differ
 
-In outputs and parts a line `…` stands for any lines, and `…` in a line for any text. Lines that
-begin with `$ `, and commands in indented code and in fences `sh`, run as well; the output of the
-latter is not compared. A comment `<!-- snippets: COMMAND -->` runs a command that readers do not
-see. Only `lemma` and a few harmless programs run. All other commands, and those that no test can
-run, are listed with a reason in tools/snippets_not_run.txt."""
+Code without a language must not be SkriptND. In outputs and parts a line `…` stands for any lines,
+and `…` in a line for any text. Lines that begin with `$ `, and commands in indented code and in
+fences `sh`, run as well; the output of the latter is not compared. A comment
+`<!-- snippets: COMMAND -->` runs a command that readers do not see. Only `lemma` and a few harmless
+programs run. All other commands, and those that no test can run, are listed with a reason in
+tools/snippets_not_run.txt."""
 import argparse
 import dataclasses
 import difflib
@@ -52,12 +53,14 @@ HARMLESS = {"lemma", "cat", "cp", "echo", "false", "grep", "head", "ls", "mkdir"
 PROGRAMS = HARMLESS | {
     "./dev", "python3", "pip", "cmake", "ctest", "ninja", "make", "apt", "apt-get", "sudo", "dpkg",
     "curl", "docker", "kubectl", "npm", "npx", "git", "cc", "c++", "gcc", "g++", "clang", "clang++",
-    "cd", "export", "frama-c", "nvim", "vim", "code",
+    "cd", "export", "frama-c", "nvim", "vim", "code", "generate",
 }
 SHELLS = {"sh", "bash", "shell"}
 HIDDEN = re.compile(r"<!-- snippets: (.*?) -->")
 FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})\s*(.*)$")
 MARK = "…"
+# Code without a language that is SkriptND all the same.
+SKND = re.compile(r"^\s*(@[a-z]+ \{|(public )?operator \w+ \{|graph \w+ \{)", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -408,6 +411,9 @@ class Page:
                 self.write(snippet, snippet.words["file"])
             elif "part" in snippet.words:
                 self.check_part(snippet, snippet.words["part"])
+            elif snippet.language in ("", "indented") and SKND.search(snippet.text):
+                if not not_run.lists(self.name, snippet.lines[0]):
+                    self.judge(snippet.first - 1, "this is SkriptND; mark it as `sknd`")
             elif snippet.language in (*SHELLS, "console", "hidden", "indented", ""):
                 commands = commands_of(snippet)
                 if snippet.language == "console" and not commands:

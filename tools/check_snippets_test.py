@@ -78,6 +78,11 @@ class CheckSnippets(unittest.TestCase):
         self.fails(self.fence("sknd", "y = f(x);"),
                    "page.md:2: say what this is: `file=`, `part=`, `values` or `fails`")
 
+    def test_skriptnd_without_a_mark_is_reported(self):
+        self.fails(self.fence("", "operator f {", "}"), "page.md:2: this is SkriptND; mark it as `sknd`")
+        self.fails("\n    @input { x: real; }\n", "page.md:1: this is SkriptND; mark it as `sknd`")
+        self.passes(self.fence("text", "operator f {", "}"), 0)
+
     def test_what_must_fail_shows_the_message(self):
         shown = "main.sknd:1:1: error: wrong [bad]"
         self.passes(self.fence("sknd fails", "wrong") + self.fence("text", shown), 1)
