@@ -5,6 +5,7 @@
 
 #include "diag/utf8.h"
 #include "diff/report.h"
+#include "ir/program/display_name.h"
 #include "show/columns.h"
 
 namespace lemma::diff {
@@ -77,7 +78,7 @@ private:
         return options_.colour ? colour + text + kPlain : text;
     }
     std::string node_text(const Node& node) const {
-        return fmt::format("{} {}", printable(node.kind), printable(node.name));
+        return fmt::format("{} {}", printable(ir::display_name(node.kind)), printable(node.name));
     }
     // Changes of one operation stand together.
     void add_changes() {
@@ -103,9 +104,13 @@ private:
         show::Columns columns({show::Align::Left, show::Align::Left, show::Align::Left});
         for (size_t i = begin; i < end; ++i) {
             const Change& change = comparison_.changes[i];
-            const std::string detail = change.amount
-                                           ? amount_text(*change.amount)
-                                           : fmt::format("{} → {}", change.before, change.after);
+            const bool operators = change.what == What::Operator;
+            const auto shown = [&](const std::string& text) {
+                return operators ? ir::display_name(text) : text;
+            };
+            const std::string detail =
+                change.amount ? amount_text(*change.amount)
+                              : fmt::format("{} → {}", shown(change.before), shown(change.after));
             columns.add({fmt::format("    {}", what_text(change.what)), change.name, detail});
         }
         text_ += columns.text();

@@ -202,6 +202,23 @@ ViewedModel view_model(const ViewOptions& options) {
     return viewed;
 }
 
+Json compared_document(const Compared& a, const Compared& b, Json diff) {
+    const show::Origin origin;
+    diag::SourceMap sources;
+    const Definitions definitions(nullptr, sources);
+    std::set<std::string> used;
+    diff["a"] = viewed_graph(*a.program, origin, definitions, used);
+    diff["b"] = viewed_graph(*b.program, origin, definitions, used);
+    const std::string both = name_of(a.model) + " against " + name_of(b.model);
+    return {{"schema", kViewSchema},
+            {"version", kVersion},
+            {"model", {{"name", both}}},
+            {"live", false},
+            {"graph", nullptr},
+            {"definitions", definitions.json(used)},
+            {"diff", std::move(diff)}};
+}
+
 std::string compact_text(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

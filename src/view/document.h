@@ -49,6 +49,13 @@ Json viewed_graph(const ir::Program& program,
                   const Definitions& definitions,
                   std::set<std::string>& used);
 
+// The document of a comparison: both graphs in the member `diff`, which has the rest of it already.
+struct Compared {
+    std::string model;  // as the user named it
+    const ir::Program* program;
+};
+Json compared_document(const Compared& a, const Compared& b, Json diff);
+
 // In one line. Invalid UTF-8 becomes replacement characters.
 std::string compact_text(const Json& json);
 

@@ -402,6 +402,25 @@ class Files(unittest.TestCase):
         self.assertIn("0", document["times"]["operations"])
         self.assertNotIn("kernels", document)
 
+    def test_comparison(self):
+        out = WORK / "diff.html"
+        changed = write("changed.sknd", NET.replace("nn.relu", "nn.sigmoid"))
+        ended = subprocess.run([ARGUMENTS.lemma, "diff", f"--html={out}", "--run", "--random-weights",
+                                str(write("net.sknd", NET)), str(changed)],
+                               capture_output=True, text=True, timeout=300)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        page = out.read_text()
+        block = re.findall(r'id="lemma-document">(.*?)</script>', page, re.DOTALL)
+        document = json.loads(block[0])
+        self.assertEqual(document["model"]["name"], "net.sknd against changed.sknd")
+        diff = document["diff"]
+        ids = [{operation["id"] for operation in diff[side]["operations"]} for side in "ab"]
+        for pair in diff["pairs"]:
+            self.assertIn(pair[2], ("equal", "changed"))
+        self.assertTrue(any(pair[0] in ids[0] and pair[1] in ids[1] for pair in diff["pairs"]))
+        self.assertTrue(diff["changes"] or diff["only_a"])
+        self.assertGreater(len(diff["numbers"]), 0)
+
     def test_broken_model(self):
         _, document = self.html(write("broken.sknd", NET.replace("nn.relu", "nn.rely")), "--times", status=1)
         self.assertIsNone(document["graph"])

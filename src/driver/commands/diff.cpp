@@ -13,6 +13,9 @@
 #include "driver/progress.h"
 #include "model/files.h"
 #include "model/load.h"
+#include "tensor/files/file_io.h"
+#include "view/document.h"
+#include "view/page.h"
 
 namespace lemma::driver {
 
@@ -42,8 +45,10 @@ private:
                                    const model::InputReader& read,
                                    model::Finding& finding) const;
     Outcome trouble(model::Finding a, model::Finding b, Terminal terminal) const;
+    Result<void> write_page(const diff::Comparison& comparison, const diff::Numbers* numbers) const;
 
     std::string a_, b_;
+    std::string html_;
     model::LoadOptions load_;
     diff::Level level_ = diff::Level::Auto;
     std::string weights_ = "exact";
@@ -132,6 +137,7 @@ void Diff::declare(Arguments& arguments) {
     declare_run(arguments);
     arguments.group("Report");
     arguments.flag("--json", json_, "print one JSON document instead of text");
+    arguments.text("--html", html_, "OUT.html", "also write a page with both graphs side by side");
     arguments.flag("--brief", brief_, "print one line per diagnostic, without excerpts");
     declare_colour(arguments, colour_);
     declare_graph_options(arguments, load_.check.graph);
@@ -145,6 +151,8 @@ void Diff::declare(Arguments& arguments) {
         "Models of different formats are compared by the formulas of their primitive operations. "
         "Axes of extent 1, reshapes and other copies do not count there.");
     arguments.example("lemma diff old.onnx new.onnx", "What changed.");
+    arguments.example("lemma diff old.onnx new.onnx --html=changes.html",
+                      "The same in the browser, with both graphs.");
     arguments.example("lemma diff net.onnx net.nnef --run",
                       "Structure and numbers of a model and its conversion.");
     arguments.example("lemma diff net.onnx net.onnx --run --engine=interpret --engine-b=jit",
@@ -252,6 +260,20 @@ Outcome Diff::trouble(model::Finding a, model::Finding b, Terminal terminal) con
     return outcome;
 }
 
+// The page of `lemma view` with both graphs.
+Result<void> Diff::write_page(const diff::Comparison& comparison,
+                              const diff::Numbers* numbers) const {
+    LEMMA_TRY(view::viewer_exists());
+    view::Json diff = diff::view_diff(comparison,
+                                      numbers,
+                                      diff::operation_ids(*comparison.a.program),
+                                      diff::operation_ids(*comparison.b.program));
+    view::Json document = view::compared_document(
+        {a_, comparison.a.program}, {b_, comparison.b.program}, std::move(diff));
+    LEMMA_TRY(const std::string page, view::offline_page(document));
+    return tensor::write_file(html_, page);
+}
+
 Outcome Diff::run(Terminal terminal, std::istream& input) const {
     model::Finding a{.model = a_, .diag = Diagnostics()}, b{.model = b_, .diag = Diagnostics()};
     const auto unusable = [&](Error error) {
@@ -283,6 +305,9 @@ Outcome Diff::run(Terminal terminal, std::istream& input) const {
     const diff::ReportOptions report{
         .a = a_, .b = b_, .names = names_, .order = order_, .colour = colour};
     const diff::Numbers* table = numbers ? &*numbers : nullptr;
+    if (!html_.empty()) {
+        if (auto done = write_page(*comparison, table); !done) return unusable(done.error());
+    }
     Outcome outcome{.status = is_equal(*comparison, table, report) ? model::kGood : model::kWrong};
     outcome.out = json_ ? diff::report_json(*comparison, table, report)
                         : diff::report_text(*comparison, table, report);
