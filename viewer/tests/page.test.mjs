@@ -19,7 +19,8 @@ import {
     withPage,
 } from "./browser.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const root =
+    process.env.LEMMA_SOURCE ?? join(dirname(fileURLToPath(import.meta.url)), "../..");
 let browser;
 before(async () => {
     browser = await launch();

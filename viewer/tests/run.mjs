@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests: `node tests/run.mjs [--measure] [NAME…]`. NAME chooses files: unit, page, live, large.
+// Runs the tests: `node tests/run.mjs [--measure] [NAME…]`. NAME chooses files: unit, page, live, large,
+// examples. The examples need the program: LEMMA, and LEMMA_SOURCE, the repository.
 // --measure also prints the times of the large graph. The last line is `N passed, M failed`.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,6 +15,11 @@ const files = readdirSync(here)
         (f) => f.endsWith(".test.mjs") && (!chosen.length || chosen.some((c) => f.startsWith(c))),
     )
     .map((f) => join(here, f));
+
+if (!process.env.LEMMA && !chosen.length) {
+    console.log("LEMMA is not set: without the pages of the examples");
+    files.splice(0, files.length, ...files.filter((f) => !f.endsWith("examples.test.mjs")));
+}
 
 let passed = 0;
 let failed = 0;
