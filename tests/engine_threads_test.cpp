@@ -111,6 +111,30 @@ TEST(EngineThreads, RunBranchesAsOneWave) {
     }
 }
 
+// The time of a product with one vector is that of reading the weights. All threads read a part.
+TEST(EngineThreads, ShareAProductWithOneVector) {
+    const std::string text = R"(import linalg;
+graph G {
+    @input { x: real[1, 4096]; }
+    @output { y: real[1, 512]; }
+    @variable { w: real[4096, 512]; }
+    @compose { y = linalg.matmul(x, w); }
+})";
+    const auto state = load_text(text);
+    ASSERT_TRUE(state);
+    const NamedArrays inputs = random_inputs(state->program());
+    auto engine = Engine::create(*state, {.verify = true});
+    ASSERT_TRUE(engine);
+    ASSERT_TRUE((*engine)->prepare(inputs));
+    int64_t items = 0;
+    for (const loop::PlanStep& step : (*engine)->plan().steps) {
+        if (!step.once && step.kernel()) items = std::max(items, step.kernel()->function.items);
+    }
+    EXPECT_GE(items, 16);
+    const std::vector<uint64_t> alone = run(text, inputs, 1);
+    for (const int threads : {2, 5, 16}) EXPECT_EQ(run(text, inputs, threads), alone);
+}
+
 // A chain has no two kernels that may run at the same time.
 TEST(EngineThreads, KeepTheOrderOfAChain) {
     const auto state = load_text(R"(import nn;

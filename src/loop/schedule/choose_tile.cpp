@@ -163,6 +163,32 @@ VarId stacked_of(const Contraction& c, const StagePool& pool, const Target& targ
     return best;
 }
 
+// ---- Weights that are read once
+// ------------------------------------------------------------------
+
+// Whether the time is that of reading the weights: each is used for one point only, and they do not
+// stay in the cache. Weights of few bits also take time to unpack.
+bool only_reads(const Contraction& c, const Target& target, const Whole& whole) {
+    if (c.in_place || c.lane_in_a || c.narrow || c.kind != Kind::F32 || !c.batch.empty()) {
+        return false;
+    }
+    const int64_t weights = total_elements(whole.vectors * target.vector_bytes, whole.depth);
+    return whole.outer * whole.rows * whole.columns == 1 && weights > target.l2_bytes;
+}
+
+// The cost of reading with blocks of so many vectors, where 2 to 16 threads share the blocks: with
+// few of them, some threads would have nothing to do. All numbers of threads have the same plan.
+double reading_cost(int64_t all, int64_t vectors) {
+    if (vectors == 1 && all > 1) return HUGE_VAL;  // one sum at a time has to wait for its totals
+    const int64_t blocks = ceil_of(all, vectors);
+    double cost = 0;
+    for (const int64_t threads : {2, 4, 8, 16}) {
+        cost += static_cast<double>(ceil_of(blocks, threads) * threads * vectors);
+    }
+    // Every block begins anew.
+    return cost + 0.02 * static_cast<double>(all * 4) / static_cast<double>(vectors);
+}
+
 void take(Contraction& c, const TileShape& tile) {
     c.vectors = tile.vectors;
     c.rows = tile.rows;
@@ -217,9 +243,11 @@ void choose_tile(const Stage& stage,
     const double moves = (step(c.lane) == 1 ? 1.5 : 24.0) *
                          static_cast<double>(whole.vectors * whole.rows * whole.columns) /
                          static_cast<double>(whole.depth);
+    const bool reading = only_reads(c, target, whole);
     double best = HUGE_VAL;
     for (int64_t j = 1; j <= std::min<int64_t>(whole.vectors, target.registers / 4); ++j) {
         Priced tile = cheapest(whole, j, most_points(target, whole, j));
+        if (reading) tile.cost = reading_cost(whole.vectors, j);
         const bool long_sum = j * target.vector_bytes * whole.depth > panel_bytes(target);
         Cut cut;
         if (long_sum && used_again) {
