@@ -111,9 +111,16 @@ double cost_of(const WindowSizes& sizes, const Target& target, size_t axes, cons
     // The last block of tiles is smaller.
     const double alone = item * number(items) * number(sizes.tiles) / number(tile_blocks * tiles);
     if (target.threads == 1) return alone;
-    const double together = item * number(ceil_of(items, target.threads) * target.threads);
+    const auto shared_by = [&](int64_t threads) {
+        return item * number(ceil_of(items, threads) * threads);
+    };
     // One thread uses the plan for two.
-    return target.threads == 2 ? (alone + together) / 2 : together;
+    if (target.threads == 2) return (alone + shared_by(2)) / 2;
+    // With one item for each of many threads, all would wait for the slowest, and twice as long if
+    // the pool leaves one out.
+    constexpr int64_t kMany = 4;
+    if (target.threads < kMany) return shared_by(target.threads);
+    return 0.85 * shared_by(target.threads) + 0.15 * shared_by(target.threads - 1);
 }
 
 }  // namespace
