@@ -121,6 +121,39 @@ TEST_F(Rooms, ThatOverlapHoldTheLastOutput) {
     EXPECT_EQ(got[1], want[1]);
 }
 
+// The variable keeps its value, whatever the caller does with an output of the same value.
+TEST_F(Rooms, AreNoMemoryOfVariables) {
+    constexpr const char* kCounter = R"(
+import math;
+graph Counter {
+    @input { x: real[64]; }
+    @output { y: real[64]; }
+    @variable { total: real[64]; }
+    @compose { y = math.add(total, x); }
+    @update { total = y; }
+})";
+    Loaded counter(kCounter, options());
+    lemma_session* session = nullptr;
+    ASSERT_EQ(lemma_session_create(counter.model().get(), nullptr, &session, nullptr), 0);
+    const std::vector<float> zeros(64), ones(64, 1.0F);
+    const int64_t shape[] = {64};
+    const lemma_tensor start = {
+        LEMMA_F32, 1, shape, const_cast<float*>(zeros.data()), 64 * sizeof(float)};
+    ASSERT_EQ(lemma_set_variable(session, "total", &start, nullptr), LEMMA_GOOD);
+    for (int time = 1; time <= 5; ++time) {
+        std::vector<float> room(64, -7.0F);
+        lemma_tensor input = {
+            LEMMA_F32, 1, shape, const_cast<float*>(ones.data()), 64 * sizeof(float)};
+        lemma_tensor output = {};
+        output.data = room.data();
+        output.size = room.size() * sizeof(float);
+        ASSERT_EQ(lemma_run(session, &input, 1, &output, 1, nullptr, nullptr), LEMMA_GOOD);
+        EXPECT_EQ(room, std::vector<float>(64, static_cast<float>(time)));
+        std::fill(room.begin(), room.end(), 1000.0F);
+    }
+    lemma_session_free(session);
+}
+
 TEST_F(Rooms, ThatAreTooSmallAreRefused) {
     std::vector<float> memory(4096, -1.0F);
     const int64_t shape[] = {64, 64};

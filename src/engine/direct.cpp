@@ -189,8 +189,12 @@ void Engine::find_places(Loaded& loaded) const {
         const auto shares = [&](const DirectTensor& other) {
             return other.place && loaded.plan.root(other.place->storage) == output.place->storage;
         };
-        output.movable = output.place && is_movable(loaded.plan, *output.place) &&
-                         std::ranges::count_if(loaded.output_places, shares) == 1;
+        output.movable =
+            output.place && is_movable(loaded.plan, *output.place) &&
+            std::ranges::count_if(loaded.output_places, shares) == 1 &&
+            // The value becomes that of a variable, which stays in our memory.
+            std::ranges::find(loaded.exchanges, output.place->storage, &Exchange::value) ==
+                loaded.exchanges.end();
     }
 }
 
