@@ -318,6 +318,8 @@ def trouble_pairs(pairs, base):
     pairs.expect("a bad option", base, base, 2, "lemma: --weights must be .*; got `some`.*",
                  options=["--weights=some"])
     pairs.expect("a bad tolerance", base, base, 2, "lemma: --rtol must be .*", options=["--rtol=-1"])
+    pairs.expect("a run of a program", base, pairs.path("listing_ONNX.ir"), 2,
+                 "lemma: .* is the text of a program, which has no data to run with.*", options=["--run"])
     status, out, _ = lemma("diff", broken, missing, "--json")
     pairs.count += 1
     if status != 2 or len(json.loads(out)["models"]) != 2:

@@ -247,7 +247,9 @@ Outcome Diff::trouble(model::Finding a, model::Finding b, Terminal terminal) con
     for (model::Finding& finding : findings) {
         finding.diag.sort_by_place();
         if (finding.unusable) {
-            outcome.err += model::error_line(*finding.unusable);
+            // A bad option concerns both models.
+            const std::string line = model::error_line(*finding.unusable);
+            if (outcome.err != line) outcome.err += line;
             continue;
         }
         const bool colour = colour_errors(colour_, terminal);
@@ -294,6 +296,12 @@ Outcome Diff::run(Terminal terminal, std::istream& input) const {
     const auto comparison = diff::compare(*left, *right, *options);
     if (!comparison) return unusable(comparison.error());
     std::optional<diff::Numbers> numbers;
+    for (const diff::Side* side : {&*left, &*right}) {
+        if (!run_ || side->format != "ir") continue;
+        return unusable(Error{fmt::format(
+            "`{}` is the text of a program, which has no data to run with; give the model itself",
+            side->path)});
+    }
     if (run_) {
         auto ran = run_both(*comparison, *both, terminal, a, b);
         if (!ran) return unusable(ran.error());
