@@ -37,7 +37,7 @@ export async function withPage(browser, address, act, options = {}) {
         ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(60000);
+    page.setDefaultTimeout(240000); // a busy machine starts browsers slowly
     const errors = [];
     page.on("console", (message) => {
         if (message.type() === "error") errors.push(message.text());

@@ -4,7 +4,7 @@
 
 import type { Model, Op, Port, TensorInfo } from "../document";
 import { familyOf, type Family } from "../family";
-import { clean, numberText, shapeText } from "../text";
+import { attributeText, clean, shapeText } from "../text";
 
 export type ItemKind = "op" | "scope" | "body" | "input" | "output";
 
@@ -72,7 +72,7 @@ function rowsOf(model: Model, op: Op): string[] {
         )
             continue;
         rows.push(
-            `${clean(name, 14)} ${Array.isArray(value) ? value.map((v) => clean(v, 12)).join("×") : numberText(value)}`,
+            `${clean(name, 14)} ${Array.isArray(value) ? value.map((v) => clean(v, 12)).join(/perm|ax[ie]s/.test(name) ? ", " : "×") : attributeText(value, 24)}`,
         );
     }
     if (op.kind === "control" && op.iterations) rows.push(`${clean(op.iterations, 24)} iterations`);
