@@ -7,7 +7,7 @@ import type { ElkExtendedEdge, ElkNode } from "elkjs/lib/elk-api";
 import type { LayoutRequest, LayoutResult } from "./nested";
 import { kSpacing } from "./nested";
 
-const kPatience = 8000; // milliseconds; then the fast layout has to do
+const kPatience = 30000; // milliseconds; then the fast layout has to do
 
 let elk: { layout(graph: ElkNode): Promise<ElkNode>; terminateWorker(): void } | null = null;
 let broken = false;
