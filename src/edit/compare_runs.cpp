@@ -100,12 +100,15 @@ Result<Compared> compare_runs(const std::string& before,
         if (!want) return std::unexpected(trouble_of(first, "the model"));
         const auto expected = renamed(*want, original->outputs(), made->outputs());
         for (const ir::Port& port : made->outputs()) {
-            const auto& items = got->at(port.name);
-            const auto& wanted = expected.at(port.name);
-            if (items.size() != wanted.size()) {
-                result.trouble = fmt::format("`{}` has another length", port.name);
+            const auto made_port = got->find(port.name);
+            const auto old_port = expected.find(port.name);
+            if (made_port == got->end() || old_port == expected.end() ||
+                made_port->second.size() != old_port->second.size()) {
+                result.trouble = fmt::format("`{}` has another length", diag::printable(port.name));
                 break;
             }
+            const std::vector<Array>& items = made_port->second;
+            const std::vector<Array>& wanted = old_port->second;
             for (size_t i = 0; i < items.size(); ++i)
                 compare(port.name, items[i], wanted[i], result);
         }

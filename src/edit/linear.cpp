@@ -26,7 +26,9 @@ std::optional<ir::SymId> solve(ir::SymbolPool& pool, const Linear& form, ir::Sym
     const auto rest = pool.apply(ir::SymOp::Sub, value, pool.integer(form.offset));
     if (!rest) return std::nullopt;
     if (const auto number = pool.as_int(*rest)) {
-        const bool whole = *number % form.factor == 0 && *number / form.factor >= 0;
+        // The lowest number has no opposite.
+        const bool whole =
+            *number != INT64_MIN && *number % form.factor == 0 && *number / form.factor >= 0;
         if (!whole) return std::nullopt;
     }
     if (form.factor == 1) return rest;

@@ -259,9 +259,10 @@ model::LoadedModel Merger::take() {
     model::LoadedModel merged = std::move(first_);
     if (second_.file.format == model::Format::Nnef1)
         merged.file.format = model::Format::Nnef1;  // its variables have labels
-    merged.data = [origins](const ir::Tensor& variable) {
-        const Origin& origin = origins->at(variable.name);
-        return origin.data(origin.variable);
+    merged.data = [origins](const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
+        const auto origin = origins->find(variable.name);
+        if (origin == origins->end()) return std::nullopt;
+        return origin->second.data(origin->second.variable);
     };
     // A file of its own for each variable, even if both models have the same ones.
     auto files = std::make_shared<UniqueNames>();

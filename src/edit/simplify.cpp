@@ -73,12 +73,13 @@ Result<void> add_extents(const ir::Program& program, const std::string& text, Ch
             const auto form = linear_form(program.symbols, shape[i]);
             if (!form || program.symbols.node(form->atom).kind != ir::SymKind::Symbol)
                 return wrong();
-            const int64_t rest = *extents[i] - form->offset;
-            const int64_t value = rest / form->factor;
+            ir::SymbolPool numbers;
+            const auto solved = solve(numbers, *form, numbers.integer(*extents[i]));
+            const auto value = solved ? numbers.as_int(*solved) : std::nullopt;
             const ir::Interval range = program.symbols.range(form->atom);
-            if (rest % form->factor != 0 || value < range.low || value > range.high) return wrong();
-            const auto [old, fresh] = changes.extents.emplace(form->atom, value);
-            if (!fresh && old->second != value) return wrong();
+            if (!value || *value < range.low || *value > range.high) return wrong();
+            const auto [old, fresh] = changes.extents.emplace(form->atom, *value);
+            if (!fresh && old->second != *value) return wrong();
         }
         return {};
     }
