@@ -32,8 +32,7 @@ bool write_all(int descriptor, std::string_view text) {
     return true;
 }
 
-// An analysis needs as much memory as the one before it: keeping a part of it saves page faults,
-// which take a sixth of the time.
+// An analysis needs as much memory as the one before it: keeping a part of it saves page faults.
 void keep_memory() {
 #ifdef M_TRIM_THRESHOLD
     constexpr int kKept = 64 << 20;
