@@ -11,6 +11,7 @@
 #include "edit/copier.h"
 #include "edit/linear.h"
 #include "edit/slice.h"
+#include "ir/program/display_name.h"
 #include "ir/verify/verify.h"
 
 namespace lemma::edit {
@@ -22,8 +23,9 @@ using diag::printable;
 constexpr int kMaxRounds = 64;
 
 std::string operation_text(const ir::Operation& op) {
-    return op.label.empty() ? fmt::format("`{}`", op.op)
-                            : fmt::format("`{}` ({})", printable(op.label), op.op);
+    const std::string kind = ir::display_name(op.op);
+    return op.label.empty() ? fmt::format("`{}`", kind)
+                            : fmt::format("`{}` ({})", printable(op.label), kind);
 }
 
 // The part for one choice of operations and inputs.

@@ -165,7 +165,7 @@ def change_pairs(pairs, base):
         return network(pairs.path("other.onnx"), **options)
 
     pairs.expect("an attribute", base, made(slope=0.25), 1, "1 operation changed",
-                 r"~ onnx.activation.LeakyRelu leaky", r"attribute +alpha +0.125 → 0.25")
+                 r"~ LeakyRelu leaky", r"attribute +alpha +0.125 → 0.25")
     weight = made(changed_weight=(7, 2.0))
     pairs.expect("a weight", base, weight, 1, "1 operation changed",
                  r"weight +w +1 of 36 elements differ, max abs .*, max rel .*, most at \[0, 0, 2, 1\]")
@@ -183,11 +183,11 @@ def change_pairs(pairs, base):
     pairs.expect("order that counts", base, moved, 1, "2 operations moved", options=["--order"])
     pairs.expect("names and order", base, made(prefix="n_", swap=True), 0, "equal up to names and order")
     pairs.expect("another operator", base, made(act="Sigmoid"), 1, "1 operation changed",
-                 r"operator +onnx.activation.Relu → onnx.activation.Sigmoid")
+                 r"operator +Relu → Sigmoid")
     pairs.expect("an operation more", base, made(extra="Abs"), 1, "1 operation only in B",
-                 r"^\+ onnx\S+Abs more: f32\[1, 4, 8, 8\]".replace("^", "(?m)^"))
+                 r"^\+ Abs more: f32\[1, 4, 8, 8\]".replace("^", "(?m)^"))
     pairs.expect("an operation less", base, made(removed=True), 1, "1 operation only in A",
-                 r"(?m)^- onnx\S+Tanh bounded")
+                 r"(?m)^- Tanh bounded")
     pairs.expect("two changes", base, made(slope=0.5, act="Elu", extra="Neg"), 1,
                  "2 operations changed, 1 operation only in B")
     pairs.expect("another operator set", base, made(opset=13), 0, "equal")
@@ -213,7 +213,7 @@ def folded_pairs(pairs):
               weights("b", 4, items=[x * y for x, y in zip(numbers(4), four)])]
     b = small(pairs.path("b.onnx"), [node("Conv", ["x", "w", "b"], "y")], folded, **ports)
     pairs.expect("a folded normalisation", a, b, 1, "1 operation changed, 1 operation only in A",
-                 r"weight +w +2 of 4 elements", r"(?m)^- \S+BatchNormalization y")
+                 r"weight +w +2 of 4 elements", r"(?m)^- BatchNormalization y")
     pairs.expect("its numbers", a, b, 1, "1 operation changed, 1 operation only in A, numbers differ in 1 tensor",
                  r"(?m)^= +y ", "first difference: c", options=["--run", "--atol=1e-6"])
 

@@ -81,6 +81,17 @@ function changeText(value: unknown): string {
     return clean(typeof value === "string" ? value : JSON.stringify(value), 120);
 }
 
+// How much a weight changed: a number, or how many elements by how much.
+function amountText(value: unknown): string {
+    if (typeof value !== "object" || value === null) return changeText(value);
+    const amount = value as Record<string, unknown>;
+    const parts = [`${clean(amount.changed, 20)} of ${clean(amount.elements, 20)} elements differ`];
+    if (amount.max_abs !== undefined) parts.push(`largest ${real(amount.max_abs)}`);
+    if (amount.max_rel !== undefined) parts.push(`relative ${real(amount.max_rel)}`);
+    if (amount.where !== undefined) parts.push(`most at ${clean(amount.where, 60)}`);
+    return parts.join(", ");
+}
+
 export function changesPanel(context: Context, comparison: Comparison): HTMLElement {
     const { diff } = comparison;
     const out = h("div", { class: "changes" }, h("h2", {}, "Changes"));
@@ -121,10 +132,10 @@ export function changesPanel(context: Context, comparison: Comparison): HTMLElem
                         h("span", { class: "removed" }, changeText(c.before)),
                         " → ",
                         h("span", { class: "added" }, changeText(c.after)),
-                        c.amount !== undefined && c.amount !== null
-                            ? h("span", { class: "dim" }, `  ${changeText(c.amount)}`)
-                            : null,
                     ),
+                    c.amount !== undefined && c.amount !== null
+                        ? h("p", { class: "dim" }, amountText(c.amount))
+                        : null,
                 ),
             );
         out.append(section("What changed", h("ul", { class: "plain-list" }, ...rows)));
