@@ -13,6 +13,18 @@
 
 namespace lemma::model {
 
+const char* format_word(Format format) {
+    switch (format) {
+        case Format::SkriptND:
+            return "sknd";
+        case Format::Nnef1:
+            return "nnef1";
+        case Format::Onnx:
+            return "onnx";
+    }
+    return "";
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -15,6 +15,8 @@
 namespace lemma::model {
 
 enum class Format { SkriptND, Nnef1, Onnx };
+// `sknd`, `nnef1` or `onnx`, as in options and documents.
+const char* format_word(Format format);
 
 struct ModelFile {
     Format format = Format::SkriptND;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "diag/page.h"
 #include "diag/utf8.h"
 #include "show/cost.h"
 #include "show/layers.h"
@@ -52,29 +53,6 @@ marker path { fill: #6e7681; }
 </style>
 <defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>
 )";
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '&':
-                result += "&amp;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
 
 // What a box shows.
 struct BoxText {
@@ -199,7 +177,8 @@ std::string SvgWriter::box(size_t index) const {
     const Box& place = drawing_.boxes[index];
     const BoxText& text = texts_[index];
     std::string result = fmt::format("<g class=\"{}\">", text.style);
-    if (!text.tooltip.empty()) result += fmt::format("<title>{}</title>", escaped(text.tooltip));
+    if (!text.tooltip.empty())
+        result += fmt::format("<title>{}</title>", diag::html_escaped(text.tooltip));
     result +=
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"5\"/>",
                     place.top.x - place.width / 2,
@@ -213,14 +192,14 @@ std::string SvgWriter::box(size_t index) const {
             place.top.x,
             y,
             i == 0 ? "title" : "small",
-            escaped(text.lines[i]));
+            diag::html_escaped(text.lines[i]));
     }
     double below = place.top.y + place.height + kLine - 2;
     for (size_t i = 0; i < std::min(labels_[index].size(), kMostLabels); ++i, below += kLine) {
         result += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"edge\">{}</text>",
                               place.top.x + kLabelGap,
                               below,
-                              escaped(labels_[index][i]));
+                              diag::html_escaped(labels_[index][i]));
     }
     return result + "</g>\n";
 }
@@ -257,7 +236,7 @@ std::string SvgWriter::write() {
         "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n{3}",
         drawing_.width,
         drawing_.height,
-        escaped(cut_text(program_.name, kMostTooltip)),
+        diag::html_escaped(cut_text(program_.name, kMostTooltip)),
         kStyle);
     for (size_t i = 0; i < drawing_.arrows.size(); ++i) text += arrow(i);
     for (size_t i = 0; i < drawing_.boxes.size(); ++i) text += box(i);

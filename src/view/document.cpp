@@ -83,18 +83,6 @@ Json sources_json(const diag::SourceMap& sources) {
     return list;
 }
 
-const char* format_name(model::Format format) {
-    switch (format) {
-        case model::Format::SkriptND:
-            return "sknd";
-        case model::Format::Nnef1:
-            return "nnef1";
-        case model::Format::Onnx:
-            return "onnx";
-    }
-    return "";
-}
-
 bool is_program(const ViewOptions& options) {
     return options.model.ends_with(model::kProgramEnding);
 }
@@ -118,7 +106,7 @@ Checked check(const ViewOptions& options) {
     }
     const auto file = model::find_model(options.model, options.load.memory, options.load.source);
     if (!file) return result;
-    result.format = format_name(file->format);
+    result.format = model::format_word(file->format);
     model::LoadOptions load = options.load;
     if (file->format != model::Format::Onnx && load.profile.sonnx) return result;
     result.finding = model::checked(*file, load, {});

@@ -205,18 +205,6 @@ Result<RunBoth> Diff::run_options(std::istream& input) const {
     return both;
 }
 
-const char* format_name(model::Format format) {
-    switch (format) {
-        case model::Format::SkriptND:
-            return "sknd";
-        case model::Format::Nnef1:
-            return "nnef1";
-        case model::Format::Onnx:
-            return "onnx";
-    }
-    return "";
-}
-
 std::optional<diff::Side> Diff::load(const std::string& path,
                                      const Own& own,
                                      const model::InputReader& read,
@@ -233,8 +221,10 @@ std::optional<diff::Side> Diff::load(const std::string& path,
     if (own.real) options.check.graph.compose.real = *own.real;
     auto model = model::load_model(path, options, finding);
     if (!model) return std::nullopt;
-    return diff::Side{
-        path, format_name(model->file.format), std::move(model->program), std::move(model->data)};
+    return diff::Side{path,
+                      model::format_word(model->file.format),
+                      std::move(model->program),
+                      std::move(model->data)};
 }
 
 Outcome Diff::trouble(model::Finding a, model::Finding b, Terminal terminal) const {
