@@ -126,12 +126,14 @@ void Server::post(const Document& document) {
 // below its folder.
 void Server::post_dependents(const std::string& path, const std::string& except) {
     if (path.empty()) return;
-    for (const auto& [uri, document] : workspace_.documents) {
+    for (auto& [uri, document] : workspace_.documents) {
         if (uri == except || document.path().empty()) continue;
         const std::string folder = std::filesystem::path(document.path()).parent_path().string();
         const auto analysis = analyses_.find(uri);
         const bool read = analysis != analyses_.end() && holds(analysis->second->paths(), path);
-        if (read || is_below(path, folder)) post(document);
+        if (!read && !is_below(path, folder)) continue;
+        document.outdate();
+        post(document);
     }
 }
 

@@ -40,6 +40,9 @@ public:
     int64_t version() const { return version_; }
     // Counts the changes, whatever the versions of the client are.
     uint64_t revision() const { return revision_; }
+    // Analyses until now are out of date, although the text is the same: a text that it depends on
+    // has changed.
+    void outdate() { ++revision_; }
     const std::string& text() const { return *text_; }
     const SharedText& shared_text() const { return text_; }
     const LineIndex& lines() const;
