@@ -64,6 +64,7 @@ class Chroot:
         base = self.cache / f"{DEBIAN}.tar"
         if not base.exists():
             made = base.with_suffix(".part.tar")
+            made.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["mmdebstrap", "--variant=apt", "--quiet", DEBIAN, made], check=True)
             made.rename(base)
         shutil.rmtree(self.folder, ignore_errors=True)
