@@ -20,7 +20,7 @@ public:
         graph_.program = &program_;
         add_terminals(program_, graph_);
         number_extents();
-        walk(program_.graphs[program_.main].operations, Hasher("main").hash());
+        visit_operations(program_, true, [this](ir::OpId id, Hash place) { add(id, place); });
         for (Terminal& output : graph_.outputs) output.tensor = views_.same(output.tensor);
         drop_unused();
         index_edges(graph_);
@@ -40,21 +40,6 @@ private:
                     expressions_.bind_outer(symbol, Hasher("extent").add(count++).hash());
                 }
             }
-        }
-    }
-
-    void walk(const std::vector<ir::OpId>& ops, Hash place) {
-        for (const ir::OpId id : ops) {
-            const ir::Operation& op = program_.operations[id];
-            if (op.compound()) {
-                walk(op.parts, place);
-                continue;
-            }
-            for (const show::Body& body : show::bodies(op)) {
-                walk(program_.graphs[body.graph].operations,
-                     Hasher("body").add(place).add(std::string_view(body.role)).hash());
-            }
-            add(id, place);
         }
     }
 

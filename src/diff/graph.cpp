@@ -17,6 +17,33 @@ namespace lemma::diff {
 
 namespace {
 
+void visit(const ir::Program& program,
+           bool parts,
+           const std::vector<ir::OpId>& ops,
+           Hash place,
+           const OperationVisitor& visitor) {
+    for (const ir::OpId id : ops) {
+        const ir::Operation& op = program.operations[id];
+        if (op.compound() && parts) {
+            visit(program, parts, op.parts, place, visitor);
+            continue;
+        }
+        for (const show::Body& body : show::bodies(op)) {
+            const Hash inside = Hasher("body").add(place).add(std::string_view(body.role)).hash();
+            visit(program, parts, program.graphs[body.graph].operations, inside, visitor);
+        }
+        visitor(id, place);
+    }
+}
+
+}  // namespace
+
+void visit_operations(const ir::Program& program, bool parts, const OperationVisitor& visitor) {
+    visit(program, parts, program.graphs[program.main].operations, Hasher("main").hash(), visitor);
+}
+
+namespace {
+
 constexpr size_t kMaxText = 120;  // of an attribute in reports
 
 std::string scalar_text(const ir::SymbolPool& symbols, const ir::Scalar& scalar) {
@@ -63,26 +90,14 @@ public:
     Graph run() {
         graph_.program = &program_;
         add_terminals(program_, graph_);
-        walk(program_.graphs[program_.main].operations, Hasher("main").hash());
+        visit_operations(program_, level_ == Level::Primitive, [this](ir::OpId id, Hash place) {
+            add(id, place);
+        });
         index_edges(graph_);
         return std::move(graph_);
     }
 
 private:
-    void walk(const std::vector<ir::OpId>& ops, Hash place) {
-        for (const ir::OpId id : ops) {
-            const ir::Operation& op = program_.operations[id];
-            if (op.compound() && level_ == Level::Primitive) {
-                walk(op.parts, place);
-                continue;
-            }
-            for (const show::Body& body : show::bodies(op)) {
-                walk(program_.graphs[body.graph].operations,
-                     Hasher("body").add(place).add(std::string_view(body.role)).hash());
-            }
-            add(id, place);
-        }
-    }
     void add(ir::OpId id, Hash place) {
         Node node = plain_node(program_, id, place, expressions_);
         node.definition = definition_hash(program_, id);

@@ -3,6 +3,7 @@
 // hashes of what it is, and edges by tensors. The nodes of a body come before its operation.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,11 @@ struct Graph {
     Table<ir::TensorId, std::optional<BodyInput>> body_inputs;
     Table<ir::OpId, std::optional<size_t>> node_numbers;
 };
+
+// Operations in the order of nodes, each with a hash of its place: the main graph, or the bodies
+// around it. Compounds are opened if `parts` is set.
+using OperationVisitor = std::function<void(ir::OpId, Hash)>;
+void visit_operations(const ir::Program& program, bool parts, const OperationVisitor& visit);
 
 // `side` gives formulas to the level Formula, which adds expressions to its symbols.
 Graph make_graph(Side& side, Level level);

@@ -7,6 +7,7 @@
 
 #include "diag/json_text.h"
 #include "driver/commands/command.h"
+#include "driver/folder.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/testing/case_run.h"
@@ -76,12 +77,8 @@ void Test::declare(Arguments& arguments) {
 }
 
 void collect(const fs::path& folder, int depth, std::vector<std::string>& found) {
-    std::vector<fs::path> inside;
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        inside.push_back(entry.path());
-    std::ranges::sort(inside);
-    for (const fs::path& path : inside) {
+    for (const fs::path& path : entries_of(folder)) {
         if (path.filename().string().starts_with('.')) continue;
         if (path.extension() == kEnding && !fs::is_directory(path, ignored)) {
             found.push_back(path.string());

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "diag/utf8.h"
+#include "driver/folder.h"
 #include "model/files.h"
 #include "session/tensors.h"
 #include "tensor/files/mapped_file.h"
@@ -69,12 +70,8 @@ void add_modules(const fs::path& folder,
                  const std::string& prefix,
                  int depth,
                  std::vector<tensor::MemoryFile>& files) {
-    std::vector<fs::path> inside;
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        inside.push_back(entry.path());
-    std::ranges::sort(inside);
-    for (const fs::path& path : inside) {
+    for (const fs::path& path : entries_of(folder)) {
         const std::string name = path.filename().string();
         if (name.starts_with('.') || files.size() >= kMostModules) continue;
         if (fs::is_directory(path, ignored)) {

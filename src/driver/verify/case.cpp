@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/render.h"
+#include "driver/folder.h"
 #include "driver/verify/onnx_case.h"
 #include "model/files.h"
 #include "session/tensors.h"
@@ -35,13 +36,10 @@ void collect_cases(const fs::path& folder, int depth, std::vector<std::string>& 
         return;
     }
     if (depth == 0) return;
-    std::vector<fs::path> inside;
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.is_directory(ignored)) inside.push_back(entry.path());
+    for (const fs::path& path : entries_of(folder)) {
+        if (fs::is_directory(path, ignored)) collect_cases(path, depth - 1, cases);
     }
-    std::ranges::sort(inside);
-    for (const fs::path& path : inside) collect_cases(path, depth - 1, cases);
 }
 
 // The content of case.json.

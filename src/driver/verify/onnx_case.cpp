@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "diag/render.h"
+#include "driver/folder.h"
 #include "tensor/files/tensor_file.h"
 
 namespace lemma::driver {
@@ -83,13 +84,10 @@ bool OnnxCase::fail_by_finding(const model::Finding& finding) {
 }
 
 void OnnxCase::run() {
-    std::vector<fs::path> sets;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with("test_data_set_")) sets.push_back(entry.path());
-    }
-    std::ranges::sort(sets);
+    std::vector<fs::path> sets = entries_of(folder_);
+    std::erase_if(sets, [](const fs::path& path) {
+        return !path.filename().string().starts_with("test_data_set_");
+    });
     if (sets.empty()) fail("no test_data_set_0 in it");
     for (const fs::path& data : sets) run_set(data);
 }

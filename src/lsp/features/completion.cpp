@@ -3,12 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
 #include "lsp/features/call_site.h"
 #include "lsp/features/requests.h"
+#include "sknd/syntax/ast.h"
+#include "sknd/syntax/functions.h"
 #include "sknd/syntax/keywords.h"
 
 namespace lemma::lsp {
@@ -28,22 +29,6 @@ enum ItemKind : int {
     kConstant = 21,
     kTypeParameter = 25,
 };
-
-constexpr std::array kBlocks = {"dtype",
-                                "attrib",
-                                "input",
-                                "using",
-                                "constant",
-                                "variable",
-                                "output",
-                                "assert",
-                                "lower",
-                                "compose",
-                                "update",
-                                "quantize"};
-constexpr std::array kFunctions = {
-    "abs",  "sign", "sqrt", "exp",   "log",   "sin",   "cos", "tan",   "asin",  "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "round", "floor", "ceil", "frac"};
 
 int item_kind(NameKind kind) {
     switch (kind) {
@@ -198,8 +183,9 @@ private:
         }
     }
     void add_blocks(bool with_sign) {
-        for (const std::string name : kBlocks) {
-            const std::string text = "@" + name;
+        constexpr auto kLast = static_cast<uint8_t>(sknd::BlockKind::Quantize);
+        for (uint8_t kind = 0; kind <= kLast; ++kind) {
+            const std::string text(sknd::block_name(static_cast<sknd::BlockKind>(kind)));
             add(text,
                 kKeyword,
                 "block",
@@ -237,7 +223,8 @@ private:
         if (composes)
             add_callables(*view);
         else
-            for (const char* name : kFunctions) add_word(name, kFunction, "function");
+            for (const std::string_view name : sknd::builtin_functions())
+                add_word(std::string(name), kFunction, "function");
         for (const char* word : {"true", "false", "inf", "pi"})
             add_word(word, kConstant, "constant", "7");
     }

@@ -22,6 +22,7 @@
 #include "diag/diagnostic.h"
 #include "diag/source.h"
 #include "sknd/syntax/ast.h"
+#include "sknd/syntax/functions.h"
 #include "sknd/syntax/parser.h"
 #include "text/parser.h"
 
@@ -325,9 +326,5 @@ private:
     bool in_format_ = false;       // inside `{…}` of a string
     bool in_nested_call_ = false;  // reported once, at the outermost call
 };
-
-// The functions that may be called without back-ticks.
-bool is_builtin_function(std::string_view name);
-const std::vector<std::string_view>& builtin_functions();
 
 }  // namespace lemma::sknd
