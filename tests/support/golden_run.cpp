@@ -16,20 +16,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The paths that a command may name, and a temporary scratch folder.
+// The paths that a command may name, and a temporary scratch folder. Commands run in the folder of
+// the file and see short paths: the layout of JSON depends on their length.
 class Places {
 public:
-    explicit Places(const fs::path& file) : file_(file) {
-        scratch_ = fs::temp_directory_path() / fmt::format("lemma-golden-{}", ::getpid());
+    explicit Places(const fs::path& file) : file_(file), before_(fs::current_path()) {
+        scratch_ = fs::temp_directory_path() / fmt::format("lemma-golden-{:08}", ::getpid());
         fs::create_directories(scratch_);
+        fs::current_path(file_.parent_path());
     }
-    ~Places() { fs::remove_all(scratch_); }
+    ~Places() {
+        fs::current_path(before_);
+        fs::remove_all(scratch_);
+    }
     Places(const Places&) = delete;
     Places& operator=(const Places&) = delete;
 
     std::string expand(std::string word) const {
-        replace(word, "%s", file_.string());
-        replace(word, "%S", file_.parent_path().string());
+        replace(word, "%s", file_.filename().string());
+        replace(word, "%S/", "");
+        replace(word, "%S", ".");
         replace(word, "%t", (scratch_ / file_.filename()).string());
         return word;
     }
@@ -52,6 +58,7 @@ private:
         }
     }
     fs::path file_;
+    fs::path before_;
     fs::path scratch_;
 };
 
