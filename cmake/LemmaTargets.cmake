@@ -157,6 +157,22 @@ function(lemma_embed_templates target folder)
   target_sources(lemma_${target} PRIVATE ${output})
 endfunction()
 
+# lemma_embed_examples(target folder): the models and tests in the folders of this folder become part
+# of the library (ops/examples.h).
+function(lemma_embed_examples target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*/*.sknd
+       ${CMAKE_SOURCE_DIR}/${folder}/*/*.test)
+  set(output ${CMAKE_BINARY_DIR}/generated/operator_examples.cpp)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_examples.py
+            --output ${output} --folder ${CMAKE_SOURCE_DIR}/${folder}
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/embed_examples.py
+    COMMENT "Embedding ${folder}/")
+  target_sources(lemma_${target} PRIVATE ${output})
+endfunction()
+
 # lemma_digest(target NAME files…): the constant NAME, a digest of LLVM's version and the files.
 function(lemma_digest target name)
   set(output ${CMAKE_BINARY_DIR}/generated/${name}.cpp)

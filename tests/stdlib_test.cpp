@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
 
 #include "diag/render.h"
+#include "ops/examples.h"
 #include "sknd/compose/compose.h"
 #include "sknd/modules/embedded.h"
 #include "sknd/modules/modules.h"
@@ -85,6 +87,24 @@ TEST_F(StandardLibrary, HasAFileForEachPublicOperatorAndNoOthers) {
         if (entry.path().parent_path() == root / "reference") continue;
         EXPECT_TRUE(known.contains(entry.path())) << entry.path() << " is no operator's";
     }
+}
+
+// `lemma test` runs the examples (operator_examples_test).
+TEST_F(StandardLibrary, HasAnExampleForEachPublicOperatorAndNoOthers) {
+    size_t count = 0;
+    for_each_operator([&](const LoadedModule& loaded, const Definition& op) {
+        if (op.name.text.starts_with('_')) return;
+        const std::string name = fmt::format("{}.{}", loaded.name, op.name.text);
+        const ops::OperatorExample* example = ops::example_of(loaded.name, op.name.text);
+        ASSERT_NE(example, nullptr) << "examples/operators has no example of " << name;
+        ++count;
+        const bool called = std::ranges::any_of(std::string_view("({<"), [&](char next) {
+            return example->model.find(name + next) != std::string_view::npos;
+        });
+        EXPECT_TRUE(called) << "the example of " << name << " does not call it";
+        EXPECT_NE(example->test.find("\noutput "), std::string_view::npos) << name;
+    });
+    EXPECT_EQ(ops::operator_examples().size(), count);
 }
 
 // Whether a case sets the attribute: its call contains `name=`.

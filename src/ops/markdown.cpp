@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diag/wrap.h"
+#include "ops/examples.h"
 
 namespace lemma::ops {
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kColumns = 98;  // a dash takes three bytes, and some tools count bytes
 constexpr const char* kGenerated =
-    "<!-- Written by `lemma ops --markdown=docs/operators` from the definitions in stdlib/. -->\n";
+    "<!-- Written by `lemma ops --markdown=docs/operators` from stdlib/ and examples/. -->\n";
 
 // In a table `|` would end the cell, even in code.
 std::string cell(const std::string& text) {
@@ -64,6 +65,20 @@ std::string conditions(const std::vector<AssertText>& asserts) {
     return text;
 }
 
+// The model and its test, as the snippet test runs them.
+std::string example(const OperatorText& op) {
+    const OperatorExample* found = example_of(op.module, op.name);
+    if (found == nullptr) return "";
+    return fmt::format(
+        "\n## Example\n\nThe model `{0}.sknd`:\n\n```sknd file={0}.sknd\n{1}```\n\n"
+        "Its inputs and the numbers that come out, in `{0}.test`:\n\n"
+        "```text file={0}.test\n{2}```\n\n"
+        "```console\n$ lemma test {0}.test\n1 passed, 0 failed\n```\n",
+        op.name,
+        found->model,
+        found->test);
+}
+
 // From docs/operators/nn/ to the root: two levels, and one for each part of the module's name.
 std::string root_of(const std::string& module) {
     std::string path = "../../../";
@@ -83,7 +98,7 @@ std::string operator_page(const OperatorText& op) {
         "# {}\n\n{}\n",
         escaped(op.qualified()),
         diag::wrapped(escaped(op.summary) + ".", {.columns = kColumns, .markdown = true}));
-    text += fmt::format("\n```\n{}\n```\n", call_text(op, kColumns));
+    text += fmt::format("\n```sknd\n{}\n```\n", call_text(op, kColumns));
     text += table("generic type", "default", op.types);
     text += table("attribute", "default", op.attributes);
     text += table("input", "default", op.inputs);
@@ -91,7 +106,8 @@ std::string operator_page(const OperatorText& op) {
     text += table("variable", "value", op.variables);
     text += table("output", "value", op.outputs);
     text += conditions(op.asserts);
-    text += fmt::format("\n## Definition\n\n```\n{}```\n", op.definition);
+    text += example(op);
+    text += fmt::format("\n## Definition\n\n```sknd\n{}```\n", op.definition);
     if (op.body == BodyKind::Intrinsic) {
         text += "\nNo formula can express this operator; it is built in.\n";
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "diag/wrap.h"
+#include "ops/examples.h"
 #include "show/columns.h"
 
 namespace lemma::ops {
@@ -85,7 +86,12 @@ std::string operator_text(const OperatorText& op) {
     text += section("Conditions", asserts_text(op.asserts));
     text += section(body_title(op.body), body_text(op));
     text += section("Updates", op.updates);
-    return text + fmt::format("\nFrom module `{}`, {}:{}\n", op.module, op.file, op.line);
+    text += fmt::format("\nFrom module `{}`, {}:{}\n", op.module, op.file, op.line);
+    if (example_of(op.module, op.name) != nullptr) {
+        text +=
+            fmt::format("Example: lemma ops {} --examples=DIR && lemma test DIR\n", op.qualified());
+    }
+    return text;
 }
 
 }  // namespace lemma::ops

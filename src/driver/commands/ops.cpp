@@ -8,6 +8,7 @@
 
 #include "driver/commands/command.h"
 #include "model/files.h"
+#include "ops/examples.h"
 #include "ops/library.h"
 #include "ops/markdown.h"
 #include "ops/select.h"
@@ -33,11 +34,11 @@ public:
 
 private:
     Outcome explain(const std::vector<ModuleText>& library) const;
-    Outcome write_pages(const std::vector<Page>& pages) const;
+    Outcome write_examples(const std::vector<ModuleText>& library) const;
     Outcome compare_pages(const std::vector<Page>& pages) const;
 
     std::vector<std::string> names_;
-    std::string markdown_;
+    std::string markdown_, examples_;
     bool json_ = false;
     bool all_ = false;
     bool check_ = false;
@@ -51,11 +52,17 @@ void Ops::declare(Arguments& arguments) {
     arguments.text("--markdown", markdown_, "DIR", "write a page per operator, and an index");
     arguments.flag(
         "--check", check_, "with --markdown: write nothing, list the pages that would change");
+    arguments.text(
+        "--examples", examples_, "DIR", "write the example of each operator: a model and its test");
     arguments.exclude("--json", "--markdown");
+    arguments.exclude("--examples", "--json");
+    arguments.exclude("--examples", "--markdown");
     arguments.need("--check", "--markdown");
     arguments.remark("To list operators of other formats, name them: `onnx.*` or `nnef1.*`.");
     arguments.example("lemma ops nn.conv", "An operator: signature, asserts and formula.");
     arguments.example("lemma ops 'onnx.*'", "The operators of ONNX.");
+    arguments.example("lemma ops nn.conv --examples=. && lemma test nn",
+                      "A small model that calls the operator, with the numbers that come out.");
 }
 
 // Each name separately: one operator in full, several as a list.
@@ -88,9 +95,9 @@ Result<void> write_page(const fs::path& path, const std::string& text) {
     return tensor::write_file(path.string(), text);
 }
 
-Outcome Ops::write_pages(const std::vector<Page>& pages) const {
+Outcome write_pages(const std::string& folder, const std::vector<Page>& pages) {
     for (const Page& page : pages) {
-        const fs::path path = fs::path(markdown_) / page.path;
+        const fs::path path = fs::path(folder) / page.path;
         const auto written = write_page(path, page.text);
         if (!written)
             return {.status = model::kUnusable, .err = model::error_line(written.error())};
@@ -127,12 +134,40 @@ Outcome Ops::compare_pages(const std::vector<Page>& pages) const {
     return outcome;
 }
 
+// Those of the named operators, or of all.
+Outcome Ops::write_examples(const std::vector<ModuleText>& library) const {
+    std::vector<Page> files;
+    const auto add = [&](const std::vector<ModuleText>& modules) {
+        for (const ModuleText& module : modules) {
+            for (const ops::OperatorText& op : module.operators) {
+                const ops::OperatorExample* found = ops::example_of(op.module, op.name);
+                if (found == nullptr) continue;
+                const std::string path = fmt::format("{}/{}", op.module, op.name);
+                files.push_back({path + ".sknd", std::string(found->model)});
+                files.push_back({path + ".test", std::string(found->test)});
+            }
+        }
+    };
+    if (names_.empty()) add(library);
+    for (const std::string& name : names_) {
+        const Result<Selection> selection = select_operators(library, name);
+        if (!selection)
+            return {.status = model::kWrong, .err = model::error_line(selection.error())};
+        add(selection->modules);
+    }
+    if (files.empty())
+        return {.status = model::kWrong,
+                .err = "lemma: no operator of these names has an example\n"};
+    return write_pages(examples_, files);
+}
+
 Outcome Ops::run(Terminal, std::istream&) const {
     const std::vector<ModuleText> modules = ops::listed_library(names_, all_);
     if (!markdown_.empty()) {
         const std::vector<Page> pages = markdown_pages(modules);
-        return check_ ? compare_pages(pages) : write_pages(pages);
+        return check_ ? compare_pages(pages) : write_pages(markdown_, pages);
     }
+    if (!examples_.empty()) return write_examples(modules);
     if (!names_.empty()) return explain(modules);
     return {.status = model::kGood, .out = json_ ? operators_json(modules) : list_text(modules)};
 }
