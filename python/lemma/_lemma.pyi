@@ -12,23 +12,43 @@ _Info = tuple[
 ]
 
 class Stop:
-    """Stops the calls that have this request."""
+    """A request to stop. Any number of calls and threads may share one: `model.run(x, stop=stop)`
+    raises `Stopped` soon after `stop.now()`."""
 
     def __init__(self) -> None: ...
-    def now(self) -> None: ...
-    def reset(self) -> None: ...
+    def now(self) -> None:
+        """Stops the calls that have this request, from any thread."""
+
+    def reset(self) -> None:
+        """Takes the request back, for the next call."""
+
     @property
-    def requested(self) -> bool: ...
+    def requested(self) -> bool:
+        """Whether it was stopped."""
 
 class _Runner:
-    def __call__(self, *inputs: Any, **named: Any) -> Any: ...
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """Runs the model on these inputs, by position or by name. Returns the output, or a tuple if
+        the model has several."""
+
     def run(
         self, inputs: Any, *, time_limit: float | None = None, stop: Stop | None = None
-    ) -> dict[str, Any]: ...
-    def variable(self, name: str) -> Any: ...
-    def set_variable(self, name: str, value: Any) -> None: ...
-    def save_variables(self, path: str) -> None: ...
-    def reset(self) -> None: ...
+    ) -> dict[str, Any]:
+        """Runs the model. `inputs` is a dictionary by name, a list in the order of the model, or the
+        only input. Returns a dictionary of all outputs. `time_limit` is in seconds."""
+
+    def variable(self, name: str) -> Any:
+        """The current value of a variable, as an array."""
+
+    def set_variable(self, name: str, value: Any) -> None:
+        """Sets a variable; the value is copied."""
+
+    def save_variables(self, path: str) -> None:
+        """Writes a .dat file for each variable into a folder, or one .safetensors file."""
+
+    def reset(self) -> None:
+        """Gives all variables the values that they had when the model was loaded."""
+
     def _infos(self, group: int) -> list[_Info]: ...
     def _names(self) -> tuple[str, str]: ...
     def _diagnostics(self) -> list[Diagnostic]: ...
