@@ -9,7 +9,7 @@ set_target_properties(lemma_jit PROPERTIES PREFIX "")
 # The archives are found by llvm-config: LLVM's CMake targets bring shared libraries with them.
 execute_process(
   COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libs
-          x86 aarch64 passes core codegen mc irreader orcjit
+          x86 aarch64 nvptx passes core codegen mc irreader orcjit
   OUTPUT_VARIABLE archives OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   return()

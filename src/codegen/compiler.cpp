@@ -22,7 +22,8 @@ Compiler::Compiler(MachineTarget target, const CompilerOptions& options)
           "{} {} {}", kEngineVersion, target_.identity, static_cast<int>(options.numerics))) {
     stats_.target = target_.name;
     on_progress_ = options.on_progress;
-    if (!target_.runs_here || options.cache_folder.empty()) return;
+    const bool used = target_.runs_here || target_.schedule.device;
+    if (!used || options.cache_folder.empty()) return;
     cache_ = std::make_unique<ObjectCache>(options.cache_folder, options.cache_bytes);
     stats_.cache_trouble = cache_->trouble();
 }
@@ -81,7 +82,9 @@ bool Compiler::find(Job& job) {
     auto found = cache_->find(job.key);
     if (!found) return false;
     Form form = job.form;
-    while (!found->contains(form.symbol + '\0')) {
+    // A text ends no name with a zero.
+    const std::string end(target_.schedule.device ? 0 : 1, '\0');
+    while (!found->contains(form.symbol + end)) {
         if (!narrower(job, form)) return false;
     }
     job.form = std::move(form);
@@ -227,6 +230,24 @@ Result<std::vector<runtime::KernelFunction>> Compiler::compile(
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     stats_.seconds += spent.count();
     return result;
+}
+
+Result<Compiler::Objects> Compiler::objects(std::span<loop::ScheduledKernel* const> kernels,
+                                            int threads,
+                                            const RunControl* control) {
+    const auto begin = std::chrono::steady_clock::now();
+    Objects made;
+    std::vector<Job> jobs = find_jobs(kernels, made.symbols);
+    stats_.reused += kernels.size() - jobs.size();
+    work(jobs, threads, control);
+    LEMMA_TRY(go_on(control));
+    LEMMA_TRY(count_jobs(jobs));
+    for (Job& job : jobs) made.objects[job.form.symbol] = std::move(job.object);
+    made.complete = true;
+    rest_object_makers();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    stats_.seconds += spent.count();
+    return made;
 }
 
 // ---- Plans --------------------------------------------------------------------------------------

@@ -58,10 +58,12 @@ public:
     // environment variable LEMMA_TARGET may name one. The compiler owns the code of its kernels.
     static Result<std::unique_ptr<Compiler>> create(CompilerOptions options = {});
 
-    // The same for a target of any_target; without the cache if its code does not run here.
+    // The same for a target of any_target or device_target; without the cache if the code runs
+    // elsewhere.
     static std::unique_ptr<Compiler> create_for(MachineTarget target,
                                                 const CompilerOptions& options);
 
+    const MachineTarget& machine() const { return target_; }
     // The features of the target processor.
     const loop::Target& target() const { return target_.schedule; }
     // The code of each kernel, in order. Equal kernels share code. A kernel that needs too many
@@ -78,6 +80,10 @@ public:
         int threads,
         const RunControl* control = nullptr,
         Objects* keep = nullptr);
+    // The objects of kernels for a device, without their code in this process.
+    Result<Objects> objects(std::span<loop::ScheduledKernel* const> kernels,
+                            int threads,
+                            const RunControl* control = nullptr);
     // Loads the code generator, if there is one. Another thread may do it before `compile`.
     void preload();
     // Whether there is a cache, which may keep plans.

@@ -193,6 +193,18 @@ Result<MachineTarget> find_target(const std::string& name) {
         "there is no target `{}`: they are `avx512`, `avx2`, `sse2` and `aarch64`", name)});
 }
 
+MachineTarget device_target(const MachineTarget& host) {
+    MachineTarget target = host;
+    target.name = "cuda";
+    target.runs_here = false;
+    target.identity = "cuda sm_80";
+    target.schedule.byte_dots = false;
+    target.schedule.byte_tiles = false;
+    target.schedule.bf16_tiles = false;
+    target.schedule.device = true;
+    return target;
+}
+
 Result<MachineTarget> any_target(const std::string& name) {
     if (name.empty()) return find_target(name);
     if (name == "generic") {

@@ -8,10 +8,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <random>
 
 #include "base/match.h"
 #include "ir/program/lane_math.h"
 #include "loop/ir/dots.h"
+#include "loop/ir/groups.h"
 
 namespace lemma::testing {
 
@@ -33,25 +36,104 @@ using Value = std::vector<Lane>;
 int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
 uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
 
-class Evaluator {
+// Who touched which element of a buffer, to find items that depend on their order.
+class AccessLog {
 public:
-    Evaluator(const loop::Function& function, Fma fma, std::vector<tensor::Tensor>& buffers)
-        : f_(function),
-          fused_(fma == Fma::Fused),
-          buffers_(buffers),
-          vars_(function.vars.size()),
-          locals_(f_.locals.size()),
-          tiles_(f_.tiles.size()) {
-        // Scratch memory lies behind the arguments while the function runs.
+    explicit AccessLog(const loop::Function& function) : f_(function) {}
+
+    void enter(int64_t group, int64_t thread) {
+        group_ = group;
+        thread_ = thread;
+    }
+    void barrier() { ++phase_; }
+    void read(size_t buffer, int64_t element) { touch(buffer, element, false); }
+    void write(size_t buffer, int64_t element) { touch(buffer, element, true); }
+    const std::string& trouble() const { return trouble_; }
+
+private:
+    struct Access {
+        int64_t group = -1, thread = -1, phase = -1;
+        bool many = false;  // others of the same phase, too
+    };
+    struct Element {
+        Access written, read;
+        bool read_by_groups = false;
+    };
+
+    // All faults are written to one element, with one value.
+    bool is_flag(size_t buffer) const { return f_.buffers[buffer].name == "failed"; }
+
+    // Whether another item touched it at the same time.
+    bool meets(const Access& other, bool shared) const {
+        if (other.group < 0) return false;
+        if (other.group != group_) return !shared;
+        return other.phase == phase_ && (other.thread != thread_ || other.many);
+    }
+    void touch(size_t buffer, int64_t element, bool write) {
+        if (is_flag(buffer)) return;
+        const bool shared = f_.buffers[buffer].shared;
+        Element& known = elements_[{buffer, element}];
+        const bool bad = meets(known.written, shared) ||
+                         (write && (meets(known.read, shared) || known.read_by_groups));
+        if (bad && trouble_.empty()) {
+            trouble_ = fmt::format(
+                "item {} of group {} {} element {} of buffer {}, which item {} of "
+                "group {} touches at the same time",
+                thread_,
+                group_,
+                write ? "writes" : "reads",
+                element,
+                buffer,
+                meets(known.written, shared) ? known.written.thread : known.read.thread,
+                meets(known.written, shared) ? known.written.group : known.read.group);
+        }
+        Access& mine = write ? known.written : known.read;
+        const bool together = mine.group == group_ && mine.phase == phase_;
+        known.read_by_groups |= !write && !shared && mine.group >= 0 && mine.group != group_;
+        mine = {group_, thread_, phase_, together && (mine.many || mine.thread != thread_)};
+    }
+
+    const loop::Function& f_;
+    std::map<std::pair<size_t, int64_t>, Element> elements_;
+    int64_t group_ = 0, thread_ = 0, phase_ = 0;
+    std::string trouble_;
+};
+
+// Scratch memory lies behind the arguments while a function runs.
+class ScratchBuffers {
+public:
+    ScratchBuffers(const loop::Function& function, std::vector<tensor::Tensor>& buffers)
+        : f_(function), buffers_(buffers) {
         for (size_t i = f_.argument_count(); i < f_.buffers.size(); ++i) {
             const loop::Buffer& own = f_.buffers[i];
             buffers_.push_back(tensor::Tensor::zeros(own.dtype, {own.scratch}).value());
         }
+    }
+    ~ScratchBuffers() { buffers_.resize(f_.argument_count()); }
+    ScratchBuffers(const ScratchBuffers&) = delete;
+
+private:
+    const loop::Function& f_;
+    std::vector<tensor::Tensor>& buffers_;
+};
+
+class Evaluator {
+public:
+    Evaluator(const loop::Function& function,
+              Fma fma,
+              std::vector<tensor::Tensor>& buffers,
+              AccessLog* accesses = nullptr)
+        : f_(function),
+          fused_(fma == Fma::Fused),
+          buffers_(buffers),
+          accesses_(accesses),
+          vars_(function.vars.size()),
+          locals_(f_.locals.size()),
+          tiles_(f_.tiles.size()) {
         for (size_t i = 0; i < locals_.size(); ++i) locals_[i].resize(f_.locals[i].type.lanes);
     }
-
-    ~Evaluator() { buffers_.resize(f_.argument_count()); }
     Evaluator(const Evaluator&) = delete;
+    Evaluator(Evaluator&&) = default;
 
     Result<void> run(int64_t begin, int64_t end) {
         for (int64_t item = begin; item < end && trouble_.empty(); ++item) {
@@ -61,6 +143,18 @@ public:
         if (!trouble_.empty()) return std::unexpected(Error{trouble_});
         return {};
     }
+
+    // ---- Items of a group, step by step ---------------------------------------------------------
+
+    void set(loop::VarId var, int64_t value) { vars_[var.value] = value; }
+    int64_t integer(ExprId id) { return value(id)[0].integer; }
+    void statement(const loop::Stmt& statement) { one_of(statement); }
+    // The values of a block that begins are forgotten at its end.
+    size_t mark() const { return log_.size(); }
+    void forget(size_t mark) {
+        for (; log_.size() > mark; log_.pop_back()) values_.erase(log_.back());
+    }
+    const std::string& trouble() const { return trouble_; }
 
 private:
     // ---- Statements -----------------------------------------------------------------------------
@@ -76,19 +170,23 @@ private:
     void block(const loop::Block& statements) {
         for (const loop::Stmt& statement : statements) {
             if (!trouble_.empty()) return;
-            match(
-                statement.node,
-                [&](const loop::For& s) { all(s); },
-                [&](const loop::If& s) {
-                    if (value(s.condition)[0].integer) scope([&] { block(s.body); });
-                },
-                [&](const loop::StoreStmt& s) { store(s); },
-                [&](const loop::Set& s) { locals_[s.local.value] = value(s.value); },
-                [&](const loop::Let& s) { value(s.value); },
-                [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
-                [&](const loop::Prefetch&) {},
-                [&](const loop::TileStmt& s) { tile(s); });
+            one_of(statement);
         }
+    }
+    void one_of(const loop::Stmt& statement) {
+        match(
+            statement.node,
+            [&](const loop::For& s) { all(s); },
+            [&](const loop::If& s) {
+                if (value(s.condition)[0].integer) scope([&] { block(s.body); });
+            },
+            [&](const loop::StoreStmt& s) { store(s); },
+            [&](const loop::Set& s) { locals_[s.local.value] = value(s.value); },
+            [&](const loop::Let& s) { value(s.value); },
+            [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
+            [&](const loop::Prefetch&) {},
+            [&](const loop::TileStmt& s) { tile(s); },
+            [&](const loop::Barrier&) { trouble_ = "a barrier that one item meets alone"; });
     }
     void all(const loop::For& s) {
         const int64_t end = value(s.end)[0].integer;
@@ -176,6 +274,7 @@ private:
             if (is_masked(e.mask, lane)) continue;
             const auto at = element(e.buffer, e.address, lane);
             if (!at) continue;
+            if (accesses_) accesses_->read(e.buffer.value, *at);
             if (e.type.real()) {
                 result[lane].real = from.real(*at);
             } else {
@@ -194,6 +293,7 @@ private:
             if (is_masked(s.mask, lane)) continue;
             const auto at = element(s.buffer, s.address, lane);
             if (!at) return;
+            if (accesses_) accesses_->write(s.buffer.value, *at);
             tensor::Tensor& to = buffers_[s.buffer.value];
             if (real) {
                 to.set_real(*at, stored[lane].real);
@@ -470,11 +570,107 @@ private:
     const loop::Function& f_;
     bool fused_;
     std::vector<tensor::Tensor>& buffers_;
+    AccessLog* accesses_;
     std::vector<int64_t> vars_;
     std::vector<Value> locals_;
     std::vector<loop::TileData> tiles_;
     std::unordered_map<ExprId, Value, IdHash> values_;
     std::vector<ExprId> log_;
+    std::string trouble_;
+};
+
+// All items of a group in turn, up to each barrier.
+class Groups {
+public:
+    Groups(const loop::Function& function,
+           EvaluatedItems items,
+           uint64_t order,
+           std::vector<tensor::Tensor>& buffers)
+        : f_(function), items_(items), order_(order), buffers_(buffers), accesses_(function) {}
+
+    Result<void> run() {
+        std::vector<int64_t> groups;
+        for (int64_t at = items_.begin; at < items_.end; at += f_.group) groups.push_back(at);
+        std::mt19937_64 random(order_);
+        if (order_ > 0) std::ranges::shuffle(groups, random);
+        for (const int64_t first : groups) {
+            threads_.clear();
+            numbers_.clear();
+            const int64_t count = std::min(f_.group, items_.end - first);
+            group_ = first / f_.group;
+            for (int64_t i = 0; i < count; ++i) {
+                threads_.emplace_back(f_, Fma::Fused, buffers_, &accesses_);
+                threads_.back().set(f_.item, first + i);
+                numbers_.push_back(i);
+            }
+            if (order_ > 0) std::ranges::shuffle(numbers_, random);
+            accesses_.barrier();
+            block(f_.body);
+            if (!trouble_.empty()) return std::unexpected(Error{trouble_});
+        }
+        return {};
+    }
+
+private:
+    template <class Visit>
+    void each(const Visit& visit) {
+        for (const int64_t number : numbers_) {
+            Evaluator& thread = threads_[static_cast<size_t>(number)];
+            accesses_.enter(group_, number);
+            visit(thread);
+            if (trouble_.empty()) trouble_ = thread.trouble();
+            if (trouble_.empty()) trouble_ = accesses_.trouble();
+        }
+    }
+    // The number that all of them have.
+    int64_t common(ExprId id) {
+        std::optional<int64_t> result;
+        each([&](Evaluator& thread) {
+            const int64_t own = thread.integer(id);
+            if (result && *result != own) trouble_ = "a barrier that some items do not reach";
+            result = own;
+        });
+        return result.value_or(0);
+    }
+    void scope(const loop::Block& statements) {
+        std::vector<size_t> marks;
+        for (const Evaluator& thread : threads_) marks.push_back(thread.mark());
+        block(statements);
+        for (size_t i = 0; i < threads_.size(); ++i) threads_[i].forget(marks[i]);
+    }
+    void block(const loop::Block& statements) {
+        for (const loop::Stmt& statement : statements) {
+            if (!trouble_.empty()) return;
+            one(statement);
+        }
+    }
+    void one(const loop::Stmt& statement) {
+        if (std::holds_alternative<loop::Barrier>(statement.node)) return accesses_.barrier();
+        const auto* const loop = std::get_if<loop::For>(&statement.node);
+        if (loop && loop::has_barrier(loop->body)) {
+            const int64_t end = common(loop->end);
+            for (int64_t i = common(loop->begin); i < end && trouble_.empty(); i += loop->step) {
+                for (Evaluator& thread : threads_) thread.set(loop->var, i);
+                scope(loop->body);
+            }
+            return;
+        }
+        const auto* const branch = std::get_if<loop::If>(&statement.node);
+        if (branch && loop::has_barrier(branch->body)) {
+            if (common(branch->condition) != 0) scope(branch->body);
+            return;
+        }
+        each([&](Evaluator& thread) { thread.statement(statement); });
+    }
+
+    const loop::Function& f_;
+    EvaluatedItems items_;
+    uint64_t order_;
+    std::vector<tensor::Tensor>& buffers_;
+    AccessLog accesses_;
+    std::vector<Evaluator> threads_;
+    std::vector<int64_t> numbers_;  // of the threads, in the order in which they run
+    int64_t group_ = 0;
     std::string trouble_;
 };
 
@@ -484,7 +680,16 @@ Result<void> evaluate(const loop::Function& function,
                       EvaluatedItems items,
                       Fma fma,
                       std::vector<tensor::Tensor>& buffers) {
+    const ScratchBuffers scratch(function, buffers);
     return Evaluator(function, fma, buffers).run(items.begin, items.end);
+}
+
+Result<void> evaluate_groups(const loop::Function& function,
+                             EvaluatedItems items,
+                             uint64_t order,
+                             std::vector<tensor::Tensor>& buffers) {
+    const ScratchBuffers scratch(function, buffers);
+    return Groups(function, items, order, buffers).run();
 }
 
 }  // namespace lemma::testing

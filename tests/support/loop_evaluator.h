@@ -23,4 +23,13 @@ Result<void> evaluate(const loop::Function& function,
                       Fma fma,
                       std::vector<tensor::Tensor>& buffers);
 
+// Computes the groups from `begin` on of a kernel for a device, one after the other, with the items
+// of a group in turn. `order` decides the order of both, which must not matter: an error if items
+// of a group touch an element between two barriers and one of them writes it, if a group writes
+// what another one touches, or if some items of a group do not reach a barrier.
+Result<void> evaluate_groups(const loop::Function& function,
+                             EvaluatedItems items,
+                             uint64_t order,
+                             std::vector<tensor::Tensor>& buffers);
+
 }  // namespace lemma::testing

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/match.h"
+#include "codegen/llvm/emit_device.h"
 #include "codegen/llvm/emit_vectors.h"
 #include "loop/ir/bounds.h"
 
@@ -86,7 +87,6 @@ private:
     Value* over_lanes(const loop::Expr& e, Value* v);
     template <class Combine>
     Value* by_pairs(Value* v, const Combine& combine);
-    Value* scale(Value* x, Value* n);
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
     Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
@@ -182,7 +182,8 @@ void Emitter::emit(const std::string& name) {
     auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
     inner_ =
         llvm::Function::Create(signature, llvm::Function::InternalLinkage, name + ".body", module_);
-    inner_->addFnAttr(llvm::Attribute::NoInline);
+    const bool device = f_.group > 0;
+    inner_->addFnAttr(device ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
     inner_->addFnAttr(llvm::Attribute::NoUnwind);
     for (unsigned i = 0; i < arguments; ++i) {
         inner_->addParamAttr(i, llvm::Attribute::NoAlias);
@@ -193,6 +194,10 @@ void Emitter::emit(const std::string& name) {
     for (const loop::Local& local : f_.locals) locals_.push_back(b_.CreateAlloca(type(local.type)));
     for (size_t i = arguments; i < f_.buffers.size(); ++i) {
         const loop::Buffer& own = f_.buffers[i];
+        if (own.shared) {
+            buffers_.push_back(shared_memory(b_, memory_type(own.dtype), own.scratch, module_));
+            continue;
+        }
         Value* const elements = number(own.scratch);
         auto* const memory = b_.CreateAlloca(memory_type(own.dtype), elements);
         memory->setAlignment(llvm::Align(loop::kTileBytes));
@@ -214,6 +219,7 @@ void Emitter::emit(const std::string& name) {
     b_.SetInsertPoint(exit);
     if (!f_.tiles.empty()) release_tiles(b_);
     b_.CreateRetVoid();
+    if (device) return emit_device_entry(b_, f_, name, inner_);
     emit_entry(name, inner_);
 }
 
@@ -250,7 +256,8 @@ void Emitter::block(const loop::Block& statements) {
                                    {pointer_},
                                    {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
             },
-            [&](const loop::TileStmt& s) { emit_tile(s); });
+            [&](const loop::TileStmt& s) { emit_tile(s); },
+            [&](const loop::Barrier&) { emit_barrier(b_); });
     }
 }
 
@@ -637,7 +644,7 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
         case Op::CopySign:
             return call(intrinsic::copysign, t, v);
         case Op::Scale:
-            return scale(v[0], v[1]);
+            return emit_scale(b_, v[0], v[1]);
         case Op::Exponent:
         case Op::Mantissa: {
             llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), e.type.lanes);
@@ -650,20 +657,6 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
         default:
             return llvm::PoisonValue::get(t);
     }
-}
-
-// In two halves, because 2^n may underflow or overflow where the product does not.
-Value* Emitter::scale(Value* x, Value* n) {
-    llvm::Type* const t = x->getType();
-    auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);
-    llvm::Type* const ints = lanes_of(b_.getInt32Ty(), vector ? vector->getNumElements() : 1);
-    Value* const whole = b_.CreateFreeze(b_.CreateFPToSI(n, ints));
-    Value* const half = b_.CreateAShr(whole, 1);
-    const auto power = [&](Value* k) {
-        Value* const biased = b_.CreateAdd(k, llvm::ConstantInt::get(ints, 127));
-        return b_.CreateBitCast(b_.CreateShl(biased, 23), t);
-    };
-    return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
 }
 
 // Rounds down; division by zero gives 0. The one quotient that overflows wraps to the dividend.

@@ -18,6 +18,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/emit_model.h"
 #include "codegen/llvm/half.h"
+#include "codegen/llvm/ptx_maker.h"
 #include "codegen/llvm/spills.h"
 #include "codegen/llvm/targets.h"
 
@@ -244,6 +245,7 @@ Result<std::string> LlvmMaker::make_model(const loop::FrozenPlan& plan, const st
 }  // namespace
 
 Result<std::unique_ptr<ObjectMaker>> create_llvm_maker(const MachineTarget& target, bool fast) {
+    if (target.schedule.device) return create_ptx_maker(fast);
     LEMMA_TRY(std::unique_ptr<llvm::TargetMachine> machine, create_machine(target));
     return std::make_unique<LlvmMaker>(target, fast, std::move(machine));
 }

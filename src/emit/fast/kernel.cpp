@@ -112,7 +112,9 @@ private:
                         fmt::format("__builtin_prefetch({}, 0, 2);", address(s.buffer, s.address)));
                 },
                 // No target of C has tile registers.
-                [&](const loop::TileStmt&) { LEMMA_CHECK(false); });
+                [&](const loop::TileStmt&) { LEMMA_CHECK(false); },
+                // Nor is C for a device.
+                [&](const loop::Barrier&) { LEMMA_CHECK(false); });
         }
     }
     void store(const loop::StoreStmt& s) {

@@ -67,6 +67,9 @@ struct Target {
     bool byte_dots = false;   // kernels may have Op::DotBytes
     bool byte_tiles = false;  // and tile registers, for products of bytes
     bool bf16_tiles = false;  // and of bf16
+    // Kernels are for a device with many threads where they can be; the others run on the
+    // processor, which the other facts are about.
+    bool device = false;
 
     uint16_t lanes() const { return static_cast<uint16_t>(vector_bytes / 4); }
 };

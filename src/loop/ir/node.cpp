@@ -100,6 +100,12 @@ BufferId Builder::scratch(tensor::DType dtype, int64_t elements) {
     return make_id<BufferId>(f_.buffers.size() - 1);
 }
 
+BufferId Builder::shared(tensor::DType dtype, int64_t elements) {
+    const BufferId id = scratch(dtype, elements);
+    f_.buffers[id.value].shared = true;
+    return id;
+}
+
 ExprId Builder::intern(Expr expr) {
     const size_t hash = hash_of(expr);
     const auto [from, to] = known_.equal_range(hash);

@@ -191,8 +191,10 @@ struct TileStmt {
     int a = 0, b = 0;
     TileProducts products{};
 };
+// All items of a group come here before one of them goes on; stores before it are seen behind it.
+struct Barrier {};
 struct Stmt {
-    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch, TileStmt> node;
+    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch, TileStmt, Barrier> node;
 };
 
 struct Buffer {
@@ -200,6 +202,7 @@ struct Buffer {
     tensor::DType dtype{};
     bool written = false;
     int64_t scratch = 0;  // elements of memory that each call has for itself; 0: an argument
+    bool shared = false;  // scratch memory that the items of a group share
 };
 struct Local {
     Type type;
@@ -210,7 +213,12 @@ struct TileRegister {
     int rows = 0, bytes = 0;
 };
 
-// One kernel. Its items are independent of one another: a call does those of a range.
+// The items of a group on a device; so many share memory and barriers.
+constexpr int64_t kMostGroup = 1024;
+
+// One kernel. Its items are independent of one another: a call does those of a range. With groups,
+// it is for a device: each item is a thread, and the items of a group run at the same time. Groups
+// are independent of one another, and a call does whole groups.
 struct Function {
     std::string name;
     // What a call gives the addresses of; no two overlap. Scratch memory comes last.
@@ -221,6 +229,7 @@ struct Function {
     std::vector<Expr> exprs;
     VarId item;  // 0 <= item < items
     int64_t items = 1;
+    int64_t group = 0;      // items of a group; 0: not for a device
     bool anywhere = false;  // what is read may lie at any address, not only at whole elements
     Block body;
 
@@ -238,6 +247,8 @@ public:
     LocalId local(Type type);
     BufferId buffer(std::string name, tensor::DType dtype, bool written);
     BufferId scratch(tensor::DType dtype, int64_t elements);
+    // Scratch memory of a group.
+    BufferId shared(tensor::DType dtype, int64_t elements);
 
     ExprId integer(int64_t value);
     ExprId real(double value, Kind kind);

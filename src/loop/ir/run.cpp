@@ -124,7 +124,9 @@ private:
                 [&](const Let& s) { value(s.value); },
                 [&](const Bind& s) { vars_[s.var.value] = value(s.value)->integer; },
                 [](const Prefetch&) {},
-                [&](const TileStmt& s) { tile(s); });
+                [&](const TileStmt& s) { tile(s); },
+                // A kernel for a device.
+                [](const Barrier&) { LEMMA_CHECK(false); });
         }
     }
 

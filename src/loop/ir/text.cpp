@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/match.h"
+#include "loop/ir/groups.h"
 #include "loop/ir/node.h"
 
 namespace lemma::loop {
@@ -144,15 +145,19 @@ public:
     explicit Printer(const Function& function) : f_(function), names_(function.exprs.size()) {}
 
     std::string print() {
-        text_ = fmt::format(
-            "kernel {} items {}{}\n", f_.name, f_.items, f_.anywhere ? " anywhere" : "");
+        text_ = fmt::format("kernel {} items {}{}{}\n",
+                            f_.name,
+                            f_.items,
+                            f_.group > 0 ? fmt::format(" group {}", f_.group) : "",
+                            f_.anywhere ? " anywhere" : "");
         for (size_t i = 0; i < f_.buffers.size(); ++i) {
             const Buffer& b = f_.buffers[i];
+            const char* const kind = b.shared ? "shared" : "scratch";
             text_ += fmt::format("  buffer b{}: {}{}{}\n",
                                  i,
                                  tensor::dtype_name(b.dtype),
                                  b.written ? " written" : "",
-                                 b.scratch > 0 ? fmt::format(" scratch {}", b.scratch) : "");
+                                 b.scratch > 0 ? fmt::format(" {} {}", kind, b.scratch) : "");
         }
         for (size_t i = 0; i < f_.tiles.size(); ++i) {
             text_ += fmt::format("  tile t{}: {}x{}\n", i, f_.tiles[i].rows, f_.tiles[i].bytes);
@@ -256,7 +261,8 @@ private:
                         depth,
                         fmt::format("prefetch b{}[{}]", s.buffer.value, address(s.address, depth)));
                 },
-                [&](const TileStmt& s) { line(depth, tile(s, depth)); });
+                [&](const TileStmt& s) { line(depth, tile(s, depth)); },
+                [&](const Barrier&) { line(depth, "barrier"); });
         }
     }
 
@@ -302,6 +308,7 @@ public:
             if (f_.buffers[i].scratch <= 0) fail("an argument behind scratch memory");
         }
         block(f_.body);
+        if (error_.empty()) error_ = verify_groups(f_);
         return error_;
     }
 
@@ -394,7 +401,8 @@ private:
                     bind(s.var);
                 },
                 [&](const Prefetch& s) { address(s.address); },
-                [&](const TileStmt& s) { tile(s); });
+                [&](const TileStmt& s) { tile(s); },
+                [](const Barrier&) {});
         }
         for (const VarId var : here) bound_[var.value] = false;
     }

@@ -140,9 +140,9 @@ const std::vector<Pass>& pipeline() {
         {"invariant", kOptimise, {"fuse", "boundary"}, on_region<mark_invariants>,
          "what a loop leaves alone is constant"},
         {"siblings", kOptimise, {"fuse", "split"}, siblings,
-         "products of one operand are one"},
+         "products of one operand are one", false},
         {"contract", kOptimise, {"split", "siblings"}, on_graph<find_contractions>,
-         "sums that pay as tiles are known"},
+         "sums that pay as tiles are known", false},
         {"fold", kOptimise, {"contract"}, on_graph<fold_scales>,
          "scales by channel are part of the weights"},
         {"windows", kOptimise, {"contract"}, windows,
@@ -158,9 +158,9 @@ const std::vector<Pass>& pipeline() {
         {"views", kOptimise, {"join"}, views,
          "copies in order have no kernel"},
         {"along", kOptimise, {"when", "views"}, on_region<store_along>,
-         "maps are stored while they are summed"},
+         "maps are stored while they are summed", false},
         {"rows", kOptimise, {"along", "layout"}, rows,
-         "stages of one row are one kernel"},
+         "stages of one row are one kernel", false},
         {"in_place", kOptimise, {"rows"}, on_region<find_in_place>,
          "results take the memory of operands"},
 
@@ -194,6 +194,7 @@ void check_pass(std::string_view pass, const std::string& fault) {
 void run_passes(PassPhase phase, RegionGraph& region, const PassOptions& options, PassLog* log) {
     for (const Pass& pass : pipeline()) {
         if (pass.phase != phase || !pass.run) continue;
+        if (options.target.device && !pass.for_device) continue;
         pass.run(region, options);
         const bool shown = log && log->wants(pass.name);
         if (shown) log->text += print(region);

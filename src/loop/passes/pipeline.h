@@ -34,6 +34,7 @@ struct Pass {
     // Returns the number of groups or tensors that it changed. Missing for steps of the planner.
     int (*run)(RegionGraph& region, const PassOptions& options) = nullptr;
     std::string_view promises;  // true after the pass
+    bool for_device = true;     // false: only plans for the processor need it
 };
 
 // All passes in their order.

@@ -262,7 +262,8 @@ void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group
                       stage, *group.contraction, scope.graph.pool, plan_.places, options_.target)
                 : schedule_nest(stage, scope.graph.pool, plan_.places, options_.target);
         ScheduledKernel& kernel = *step.kernel();
-        kernel.function.anywhere = group.once;  // it may read the bytes of a file
+        // It may read the bytes of a file, unless a device has a copy of them.
+        kernel.function.anywhere = group.once && kernel.function.group == 0;
         if (group.contraction && !window) {
             offer_narrower(kernel,
                            stage,

@@ -183,9 +183,15 @@ namespace lemma::loop {
 // Few plans depend on the threads; plan_source_for adds them.
 template <class Archive>
 void fields(Archive& archive, const Target& target) {
-    const auto& [vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles] =
-        target;
-    archive(vector_bytes, registers, l2_bytes, byte_dots, byte_tiles, bf16_tiles);
+    const auto& [vector_bytes,
+                 registers,
+                 l2_bytes,
+                 threads,
+                 byte_dots,
+                 byte_tiles,
+                 bf16_tiles,
+                 device] = target;
+    archive(vector_bytes, registers, l2_bytes, byte_dots, byte_tiles, bf16_tiles, device);
 }
 
 template <class Archive>
@@ -270,8 +276,8 @@ void fields(Archive& archive, like<RunItems::Extent, Archive>& extent) {
 
 template <class Archive>
 void fields(Archive& archive, like<RunItems, Archive>& items) {
-    auto& [one, outermost, together, inner] = items;
-    archive(one, outermost, together, inner);
+    auto& [one, outermost, together, inner, single] = items;
+    archive(one, outermost, together, inner, single);
 }
 
 template <class Archive>

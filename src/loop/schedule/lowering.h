@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -79,6 +80,8 @@ private:
     ExprId mask_;
 };
 
+// Whether expand_function knows the function.
+bool is_expanded(std::string_view name);
 // Expands exp, log, tanh, erf and pow of floats into a few operations; empty for other functions.
 ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args);
 

@@ -2,6 +2,7 @@
 // Functions of floats as a few operations each, with the same results on every machine.
 // docs/numerics.md lists their largest errors, tests/engine_test.cpp measures them. The
 // coefficients are Chebyshev fits of the named parts.
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
@@ -190,6 +191,11 @@ ExprId Math::pow(ExprId y) {
 }
 
 }  // namespace
+
+bool is_expanded(std::string_view name) {
+    constexpr std::string_view kNames[] = {"exp", "log", "tanh", "erf", "pow"};
+    return std::ranges::find(kNames, name) != std::end(kNames);
+}
 
 ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args) {
     Math math(build, args[0]);

@@ -100,6 +100,8 @@ public:
     // A whole kernel with `work` steps: the outermost loops become items, enough for all threads
     // and each of them long enough.
     void as_items(int64_t work, Block& out, const NestBody& body);
+    // A whole kernel for a device: an item, or a group of `together` items, for each element.
+    void as_threads(int64_t together, Block& out, const NestBody& body);
     // A whole kernel with run-time extents: an item does `piece` steps of the outermost loop.
     void as_pieces(ExprId piece, Block& out, const NestBody& body);
     void all(Block& out, const NestBody& body) { from(0, out, body); }
@@ -112,6 +114,7 @@ public:
 
 private:
     int64_t cut_outermost(int64_t work);
+    void bind_items(ExprId element, size_t loops, Block& out);
     bool is_cut(bool outermost) const { return outermost && piece_.valid(); }
     For whole_loop(VarId var, ExprId steps, bool outermost);
     ExprId is_last_item(ExprId steps);
@@ -161,6 +164,9 @@ public:
     void check_sizes(Block& out);
     // Whether to omit guards on the variable along the lanes from now on.
     void set_inside(bool inside) { inside_ = inside; }
+    // From now on the items of a group share the steps of the reduction: each takes every n-th,
+    // for n items. `thread` is the number of the item in its group.
+    void share(VarId reduction, VarId thread);
     // The loops in the order of the formula, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
@@ -172,6 +178,9 @@ private:
     void write_all(bool in_order, Block& out);
     void store(const StageWrite& write, ExprId value, Block& out);
     void total_and_store(const std::vector<StageGuard>& guards, Block& out);
+    ExprId sum_up(const std::vector<StageGuard>& guards, Block& out);
+    ExprId finished(ExprId total, Block& out);
+    ExprId over_group(ExprId part, Block& out);
     // Several sums take turns, so that a step need not wait for the previous one.
     using Sums = std::vector<LocalId>;
     void reductions(size_t depth, std::vector<StageGuard> guards, const Sums& sums, Block& out);
@@ -193,6 +202,7 @@ private:
     std::vector<StageGuard> active_guards() const;
     BufferId flag();  // receives faults
     void report(ExprId fault, Block& out);
+    ExprId step_fault();
     void report_faults(Block& out);
     ExprId starting_value();
     ExprId neutral(Type type);
@@ -208,7 +218,26 @@ private:
     Faults faults_;
     BufferId flag_;
     bool inside_ = false;
+    VarId shared_, thread_;  // the reduction that the items of a group share; missing: none
 };
+
+// ---- device.cpp ---------------------------------------------------------------------------------
+
+// Whether a device can run the stage: its elements are independent, and it needs no library.
+bool is_for_device(const Stage& stage, const StagePool& pool);
+// The reduction whose steps a group of items should share; missing: an item does all of them.
+VarId shared_reduction(const NestContext& context, const NestShape& shape);
+// The loops of a kernel for a device. `piece` is the number of steps of an item, with run-time
+// extents.
+void schedule_threads(const NestContext& context,
+                      const NestShape& shape,
+                      NestSteps& steps,
+                      ScheduledKernel& result,
+                      Lowering& lower,
+                      ExprId piece);
+inline constexpr int64_t kDeviceGroup = 256;     // items of a group, one for each element
+inline constexpr int64_t kDeviceSumGroup = 128;  // that share a reduction; a power of two
+inline constexpr int64_t kDeviceLoopGroup = 64;  // with run-time extents, where items are few
 
 // ---- schedule_transposed.cpp --------------------------------------------------------------------
 

@@ -50,8 +50,14 @@ void NestLoops::as_items(int64_t work, Block& out, const NestBody& body) {
     Function& function = result_.function;
     if (items == 1) items = cut_outermost(work);
     function.items = items;
-    ExprId rest = build_.index(function.item);
-    for (size_t i = item_loops; i-- > 0;) {
+    bind_items(build_.index(function.item), item_loops, out);
+    from(item_loops, out, body);
+}
+
+// Gives the outermost loops their steps in the element of that number.
+void NestLoops::bind_items(ExprId element, size_t loops, Block& out) {
+    ExprId rest = element;
+    for (size_t i = loops; i-- > 0;) {
         const NestLoop& loop = loops_[i];
         const VarId var = build_.var({});
         const bool outermost = i == 0;
@@ -60,7 +66,17 @@ void NestLoops::as_items(int64_t work, Block& out, const NestBody& body) {
         rest = build_.make(Op::Div, {rest, extent});
         lower_.bind(loop.var, var);
     }
-    from(item_loops, out, body);
+}
+
+void NestLoops::as_threads(int64_t together, Block& out, const NestBody& body) {
+    int64_t items = together;
+    for (const NestLoop& loop : loops_) items = total_elements(items, loop.extent);
+    Function& function = result_.function;
+    function.items = items;
+    ExprId element = build_.index(function.item);
+    if (together > 1) element = build_.make(Op::Div, {element, build_.integer(together)});
+    bind_items(element, loops_.size(), out);
+    body(out);
 }
 
 void NestLoops::as_pieces(ExprId piece, Block& out, const NestBody& body) {

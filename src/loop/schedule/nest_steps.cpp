@@ -121,13 +121,19 @@ void NestSteps::report(ExprId fault, Block& out) {
     out.push_back({std::move(bad)});
 }
 
-void NestSteps::report_faults(Block& out) {
+// The condition under which a step fails; missing: never.
+ExprId NestSteps::step_fault() {
     ExprId fault = faults_.of(stage_.condition);
     for (const StageWrite& write : stage_.writes) {
         fault = faults_.either(fault, faults_.of(write.value));
         for (const ExprId index : write.index) fault = faults_.either(fault, faults_.of(index));
         fault = faults_.either(fault, faults_.outside(write.tensor, write.index));
     }
+    return fault;
+}
+
+void NestSteps::report_faults(Block& out) {
+    const ExprId fault = step_fault();
     if (!fault.valid()) return;
     flag();  // must precede the buffers that the condition reads
     ExprId any = lower_.value(fault);
@@ -292,11 +298,19 @@ ExprId NestSteps::neutral(Type type) {
 }
 
 void NestSteps::total_and_store(const std::vector<StageGuard>& guards, Block& out) {
-    const ExprId value = total(guards, out);
-    store(stage_.writes[0], value, out);
+    if (!shared_.valid()) return store(stage_.writes[0], total(guards, out), out);
+    const ExprId sum = sum_up(guards, out);
+    const ExprId first = build_.make(Op::Equal, {build_.index(thread_), build_.integer(0)});
+    when(first, build_, out, [&](Block& block) {
+        store(stage_.writes[0], finished(sum, block), block);
+    });
 }
 
 ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
+    return finished(sum_up(guards, out), out);
+}
+
+ExprId NestSteps::sum_up(const std::vector<StageGuard>& guards, Block& out) {
     const StageWrite& write = stage_.writes[0];
     const Kind held = stage_.finish.valid() ? pool_[stage_.total].type.kind
                                             : kind_of(places_.at(write.tensor).dtype);
@@ -311,26 +325,75 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
     const Type type{kind, lanes};
     Sums sums(count_sums());
     const ExprId start = build_.cast(starting_value(), kind);
+    const bool in_parts = shape_.lane_reduces || shared_.valid();
     for (LocalId& sum : sums) {
         sum = build_.local(type);
-        out.push_back(
-            {Set{sum, shape_.lane_reduces ? neutral(type) : build_.spread(start, lanes)}});
+        out.push_back({Set{sum, in_parts ? neutral(type) : build_.spread(start, lanes)}});
     }
     reductions(0, guards, sums, out);
     ExprId value = all_of(sums);
-    if (shape_.lane_reduces) {
-        value = build_.make(lanes_op(stage_.combine), {value});
-        value = build_.make(combining_op(stage_.combine), {start, value});
+    if (shape_.lane_reduces) value = build_.make(lanes_op(stage_.combine), {value});
+    if (shared_.valid()) value = over_group(value, out);
+    return in_parts ? build_.make(combining_op(stage_.combine), {start, value}) : value;
+}
+
+// The stored value of a total.
+ExprId NestSteps::finished(ExprId total, Block& out) {
+    if (!stage_.finish.valid()) return total;
+    // Converts the total to the type that the tensor would have held.
+    const ExprId value = build_.cast(total, pool_[stage_.total].type.kind);
+    lower_.forget_values();
+    lower_.define(stage_.total, value);
+    out.push_back({Let{value}});
+    return lower_.value(stage_.finish);
+}
+
+// ---- Groups -------------------------------------------------------------------------------------
+
+void NestSteps::share(VarId reduction, VarId thread) {
+    shared_ = reduction;
+    thread_ = thread;
+    // Arguments come before the memory of the group.
+    for_each_value(stage_, [&](ExprId id) {
+        pool_.visit_reads(id, [&](ExprId at, const Expr& e) {
+            if (at != stage_.total) lower_.buffer(tensor_of(e), false);
+        });
+    });
+    lower_.buffer(stage_.writes[0].tensor, true);
+    if (step_fault().valid()) flag();
+}
+
+// Adds the parts of all items by halves: the first half of them takes those of the second.
+ExprId NestSteps::over_group(ExprId part, Block& out) {
+    const Kind kind = build_.type(part).kind;
+    const tensor::DType dtype = kind == Kind::F32    ? tensor::DType::F32
+                                : kind == Kind::F64  ? tensor::DType::F64
+                                : kind == Kind::Bool ? tensor::DType::Bool
+                                                     : tensor::DType::I64;
+    const BufferId parts = build_.shared(dtype, kDeviceSumGroup);
+    const auto at = [&](int64_t ahead) {
+        Address address;
+        address.offset = ahead;
+        address.add(thread_, 1);
+        return address;
+    };
+    const auto store_part = [&](ExprId value, Block& block) {
+        block.push_back({StoreStmt{parts, at(0), value, {}}});
+        build_.stored();
+    };
+    store_part(part, out);
+    out.push_back({Barrier{}});
+    for (int64_t half = kDeviceSumGroup / 2; half > 0; half /= 2) {
+        const ExprId mine = build_.make(Op::Less, {build_.index(thread_), build_.integer(half)});
+        when(mine, build_, out, [&](Block& block) {
+            const ExprId both =
+                build_.make(combining_op(stage_.combine),
+                            {build_.load(parts, at(0)), build_.load(parts, at(half))});
+            store_part(both, block);
+        });
+        if (half > 1) out.push_back({Barrier{}});  // the first item reads the last total
     }
-    if (stage_.finish.valid()) {
-        // Converts the total to the type that the tensor would have held.
-        value = build_.cast(value, pool_[stage_.total].type.kind);
-        lower_.forget_values();
-        lower_.define(stage_.total, value);
-        out.push_back({Let{value}});
-        value = lower_.value(stage_.finish);
-    }
-    return value;
+    return build_.load(parts, Address{});
 }
 
 // One sum, or several if the loop is long enough.
@@ -439,7 +502,9 @@ void NestSteps::reductions(size_t depth,
         return true;
     });
     lower_.bind(loop.var, var);
-    For body{var, begin, end, 1, {}};
+    const bool shares = shared_.valid() && loop.var == shared_;
+    if (shares) begin = build_.make(Op::Add, {begin, build_.index(thread_)});
+    For body{var, begin, end, shares ? kDeviceSumGroup : 1, {}};
     reductions(depth + 1, guards, sums, body.body);
     out.push_back({std::move(body)});
 }

@@ -20,6 +20,7 @@ RunCut cut_items(const RunItems& items, std::span<const int64_t> numbers) {
     };
     const int64_t all = extent(items.outermost);
     if (all == 0) return {0, 1};
+    if (items.single) return {all, 1};
     // The item of the last whole vector also does the remaining steps.
     const int64_t steps = std::max<int64_t>(all / items.together, 1);
     int64_t work = all;

@@ -26,6 +26,7 @@ struct RunItems {
     Extent outermost;                // the loop that is cut
     int64_t together = 1;            // steps of it in one vector
     std::vector<Extent> inner = {};  // loops inside it
+    bool single = false;             // an item for each step, for devices
 };
 struct RunCut {
     int64_t items;

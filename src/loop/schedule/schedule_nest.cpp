@@ -81,7 +81,8 @@ ScheduledKernel schedule_nest(const Stage& stage,
         return result;
     }
     const NestContext context{stage, pool, places, target, run_time};
-    if (!run_time) {
+    const bool device = target.device && is_for_device(stage, pool);
+    if (!run_time && !device) {
         if (auto transposed = schedule_transposed(context)) return std::move(*transposed);
         if (auto interleaved = schedule_interleaved(context)) return std::move(*interleaved);
     }
@@ -100,6 +101,14 @@ ScheduledKernel schedule_nest(const Stage& stage,
     }
     shape = find_loops(context, {});
     collapse(context, shape, lower);
+    if (device) {
+        const auto pieces = [&] {
+            result.run_items = run_items(shape, context);
+            return piece;
+        };
+        schedule_threads(context, shape, steps, result, lower, run_time ? pieces() : ExprId());
+        return result;
+    }
     choose_lanes(context, shape);
     NestLoops loops(shape.outputs, shape.lane, target, result, lower);
     loops.copied = shape.reductions.empty();

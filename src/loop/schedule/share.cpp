@@ -35,7 +35,8 @@ void visit_addresses(Block& block, const Visit& visit) {
             },
             [](Set&) {},
             [](Let&) {},
-            [](Bind&) {});
+            [](Bind&) {},
+            [](Barrier&) {});
     }
 }
 
@@ -77,9 +78,10 @@ public:
     // Everything but the numbers, and the numbers in the order of their places.
     void read() {
         put(f_.anywhere);
+        if (f_.group > 0) put(f_.group);
         for (const Buffer& buffer : f_.buffers) {
             put(static_cast<int64_t>(buffer.dtype) * 2 + (buffer.written ? 1 : 0));
-            put(buffer.scratch);
+            put(buffer.shared ? -buffer.scratch : buffer.scratch);
         }
         put(-1);
         for (const Local& local : f_.locals) put(local.type);
@@ -287,7 +289,8 @@ void Walk::block(Block& statements) {
                 put(s.buffer.value);
                 put(s.stride);
                 address(s.address);
-            });
+            },
+            [](Barrier&) {});
     }
 }
 

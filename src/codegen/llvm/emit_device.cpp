@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/llvm/emit_device.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+namespace lemma::codegen {
+
+namespace {
+
+using llvm::Value;
+namespace intrinsic = llvm::Intrinsic;
+
+constexpr unsigned kSharedSpace = 3;
+
+// What the driver must know about the kernel.
+void annotate(llvm::Function& kernel, const char* what, int64_t value) {
+    llvm::LLVMContext& context = kernel.getContext();
+    auto* const number =
+        llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value));
+    kernel.getParent()
+        ->getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context,
+                                       {llvm::ValueAsMetadata::get(&kernel),
+                                        llvm::MDString::get(context, what),
+                                        llvm::ValueAsMetadata::get(number)}));
+}
+
+}  // namespace
+
+void emit_device_entry(llvm::IRBuilder<>& b,
+                       const loop::Function& function,
+                       const std::string& name,
+                       llvm::Function* body) {
+    llvm::Module& module = *body->getParent();
+    llvm::LLVMContext& context = module.getContext();
+    auto* const kernel = llvm::Function::Create(
+        body->getFunctionType(), llvm::Function::ExternalLinkage, name, module);
+    kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    kernel->addFnAttr(llvm::Attribute::NoUnwind);
+    annotate(*kernel, "kernel", 1);
+    annotate(*kernel, "maxntidx", function.group);
+    const auto arguments = static_cast<unsigned>(function.argument_count());
+    for (unsigned i = 0; i < arguments; ++i) {
+        kernel->addParamAttr(i, llvm::Attribute::NoAlias);
+        if (!function.buffers[i].written) kernel->addParamAttr(i, llvm::Attribute::ReadOnly);
+    }
+    auto* const entry = llvm::BasicBlock::Create(context, "entry", kernel);
+    auto* const work = llvm::BasicBlock::Create(context, "work", kernel);
+    auto* const exit = llvm::BasicBlock::Create(context, "exit", kernel);
+    b.SetInsertPoint(entry);
+    llvm::Type* const i64 = b.getInt64Ty();
+    const auto special = [&](intrinsic::ID id) {
+        return b.CreateZExt(b.CreateIntrinsic(id, {}, {}), i64);
+    };
+    Value* const block = special(intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+    Value* const thread = special(intrinsic::nvvm_read_ptx_sreg_tid_x);
+    Value* const size = llvm::ConstantInt::get(i64, static_cast<uint64_t>(function.group));
+    Value* const number =
+        b.CreateAdd(b.CreateMul(block, size, "", true, true), thread, "", true, true);
+    Value* const item = b.CreateAdd(kernel->getArg(arguments), number, "", true, true);
+    b.CreateCondBr(b.CreateICmpSLT(item, kernel->getArg(arguments + 1)), work, exit);
+    b.SetInsertPoint(work);
+    std::vector<Value*> given;
+    for (unsigned i = 0; i < arguments; ++i) given.push_back(kernel->getArg(i));
+    given.push_back(item);
+    given.push_back(b.CreateAdd(item, llvm::ConstantInt::get(i64, 1), "", true, true));
+    b.CreateCall(body, given);
+    b.CreateBr(exit);
+    b.SetInsertPoint(exit);
+    b.CreateRetVoid();
+}
+
+Value* shared_memory(llvm::IRBuilder<>& b,
+                     llvm::Type* element,
+                     int64_t elements,
+                     llvm::Module& module) {
+    auto* const type = llvm::ArrayType::get(element, static_cast<uint64_t>(elements));
+    auto* const memory = new llvm::GlobalVariable(module,
+                                                  type,
+                                                  false,
+                                                  llvm::GlobalValue::InternalLinkage,
+                                                  llvm::UndefValue::get(type),
+                                                  "shared",
+                                                  nullptr,
+                                                  llvm::GlobalValue::NotThreadLocal,
+                                                  kSharedSpace);
+    memory->setAlignment(llvm::Align(16));
+    return b.CreateAddrSpaceCast(memory, b.getPtrTy());
+}
+
+void emit_barrier(llvm::IRBuilder<>& b) { b.CreateIntrinsic(intrinsic::nvvm_barrier0, {}, {}); }
+
+}  // namespace lemma::codegen

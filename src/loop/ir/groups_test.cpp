@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/ir/groups.h"
+
+#include <gtest/gtest.h>
+
+namespace lemma::loop {
+namespace {
+
+// Each item stores its number for its group, and then reads that of its neighbour.
+struct Neighbours {
+    Function f;
+    Builder build{f};
+    BufferId to = build.buffer("to", tensor::DType::I64, true);
+    BufferId shared = build.shared(tensor::DType::I64, 8);
+    VarId thread = build.var("thread");
+
+    explicit Neighbours(ExprId (*around)(Neighbours&) = nullptr) {
+        f.name = "neighbours";
+        f.item = build.var("item");
+        f.items = 16;
+        f.group = 8;
+        const ExprId eight = build.integer(8);
+        f.body.push_back({Bind{thread, build.make(Op::Mod, {build.index(f.item), eight})}});
+        Address own;
+        own.add(thread, 1);
+        f.body.push_back({StoreStmt{shared, own, build.index(f.item), {}}});
+        build.stored();
+        if (around) {
+            If only{around(*this), {}};
+            only.body.push_back({Barrier{}});
+            f.body.push_back({std::move(only)});
+        } else {
+            f.body.push_back({Barrier{}});
+        }
+        Address next;
+        next.dynamic = build.make(
+            Op::Mod, {build.make(Op::Add, {build.index(thread), build.integer(1)}), eight});
+        Address item;
+        item.add(f.item, 1);
+        f.body.push_back({StoreStmt{to, item, build.load(shared, next), {}}});
+    }
+};
+
+TEST(Groups, HaveAText) {
+    EXPECT_EQ(print(Neighbours().f), R"(kernel neighbours items 16 group 8
+  buffer b0: int64 written
+  buffer b1: int64 written shared 8
+  %1 = int mod(item, 8)
+  v0 = %1
+  b1[0 + 1*v0] = item
+  barrier
+  %2 = int add(v0, 1)
+  %3 = int mod(%2, 8)
+  %4 = int b1[0 + %3]
+  b0[0 + 1*item] = %4
+)");
+}
+
+TEST(Groups, MustReachEachBarrierTogether) {
+    EXPECT_EQ(verify(Neighbours().f), "");
+    const auto some = [](Neighbours& n) {
+        return n.build.make(Op::Less, {n.build.index(n.thread), n.build.integer(4)});
+    };
+    EXPECT_EQ(verify(Neighbours(some).f), "a barrier that some items do not reach");
+    const auto group = [](Neighbours& n) {
+        const ExprId number = n.build.make(Op::Div, {n.build.index(n.f.item), n.build.integer(8)});
+        return n.build.make(Op::Less, {number, n.build.integer(1)});
+    };
+    EXPECT_EQ(verify(Neighbours(group).f), "");
+}
+
+TEST(Groups, AreWhole) {
+    Neighbours some;
+    some.f.items = 15;
+    EXPECT_EQ(verify(some.f), "a group without all of its items");
+    some.f.group = 0;
+    EXPECT_EQ(verify(some.f), "memory of a group in a kernel without groups");
+    some.f.group = 2048;
+    EXPECT_EQ(verify(some.f), "a group of another size");
+}
+
+}  // namespace
+}  // namespace lemma::loop
