@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// library_engine_test [--all] [--strict] [FILTER…]: the operators of the standard library in
-// compiled code, against the interpreter. Each case of tests/stdlib/*/*.numbers runs with random
-// values, and some (with `--all` every case) also with larger shapes. With `--strict`, strict code
-// must have the interpreter's bits, with sums in f64 and in f32. With filters, only files whose
-// path contains one of them.
+// library_engine_test [--all] [--strict] [--device=NAME] [FILTER…]: the operators of the standard
+// library in compiled code, against the interpreter. Each case of tests/stdlib/*/*.numbers runs
+// with random values, and some (with `--all` every case) also with larger shapes. With `--strict`,
+// strict code must have the interpreter's bits, with sums in f64 and in f32. With a device, such as
+// `test` (support/test_device.h) or `cuda`, kernels run there. With filters, only files whose path
+// contains one of them.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -34,8 +35,11 @@ constexpr double kMostSteps = 4e5;
 
 class LibraryTest {
 public:
-    LibraryTest(bool all, bool strict, std::string cache_folder)
-        : all_(all), strict_(strict), cache_folder_(std::move(cache_folder)) {}
+    LibraryTest(bool all, bool strict, std::string device, std::string cache_folder)
+        : all_(all),
+          strict_(strict),
+          device_(std::move(device)),
+          cache_folder_(std::move(cache_folder)) {}
 
     void test_cases(const std::string& name,
                     const std::vector<NumberCase>& cases,
@@ -105,7 +109,8 @@ private:
     }
 
     EngineReport compare(const NumberCase& test, ir::Program program, uint64_t seed) const {
-        const EngineRun run{seed, cache_folder_};
+        EngineRun run{seed, cache_folder_};
+        run.device = device_;
         return strict_ ? compare_strict(test, std::move(program), run)
                        : compare_engine(test, std::move(program), run);
     }
@@ -115,6 +120,7 @@ private:
         counts.tiled += report.tiled;
         counts.interpreted += report.interpreted;
         counts.direct += report.direct;
+        counts.on_device += report.on_device;
     }
 
     void fail(const std::string& name,
@@ -140,12 +146,20 @@ private:
     }
 
     bool all_, strict_;
+    std::string device_;
     std::string cache_folder_;
 };
 
 int run(std::vector<std::string> filters) {
     const bool all = std::erase(filters, "--all") > 0;
     const bool strict = std::erase(filters, "--strict") > 0;
+    std::string device;
+    std::erase_if(filters, [&](const std::string& word) {
+        constexpr std::string_view kDevice = "--device=";
+        if (!word.starts_with(kDevice)) return false;
+        device = word.substr(kDevice.size());
+        return true;
+    });
     std::string folder = (fs::temp_directory_path() / "library_engine_test.XXXXXX").string();
     if (!::mkdtemp(folder.data())) return 2;
     // Loaded here once, instead of in the process of each file.
@@ -153,7 +167,7 @@ int run(std::vector<std::string> filters) {
         say(compiler.error().message + "\n");
         return 2;
     }
-    const LibraryTest test(all, strict, folder);
+    const LibraryTest test(all, strict, device, folder);
     const NumberCounts counts = test_number_files(
         filters,
         [&](const auto& name, const auto& cases, auto& to) { test.test_cases(name, cases, to); });
@@ -171,6 +185,7 @@ int run(std::vector<std::string> filters) {
         counts.tiled,
         counts.interpreted,
         counts.direct));
+    if (!device.empty()) say(fmt::format("{} kernels on the device\n", counts.on_device));
     say(fmt::format("{} passed, {} failed\n", counts.passed, counts.failed));
     return counts.failed == 0 ? 0 : 1;
 }

@@ -160,6 +160,11 @@ void declare_session(Arguments& arguments,
         arguments.number(
             "--threads", options.threads, threads, "number of threads of compiled code (1)");
     }
+    arguments.text(
+        "--device",
+        options.compile.device,
+        "NAME",
+        "where compiled code runs: cpu, cuda, cuda:N, or auto, a GPU if there is one (cpu)");
     declare_compile_options(arguments, options.compile);
     declare_accumulate(arguments, options.run.accumulate);
     arguments.number("--seed", options.run.seed, {0, kAnyNumber}, "seed of random operators (0)");

@@ -13,12 +13,22 @@ int64_t Code::bytes() const {
     return sum;
 }
 
-SharedCode::SharedCode(std::unique_ptr<codegen::Compiler> compiler)
-    : compiler_(std::move(compiler)) {}
+SharedCode::SharedCode(std::unique_ptr<codegen::Compiler> compiler,
+                       std::unique_ptr<codegen::Compiler> device_compiler,
+                       std::shared_ptr<runtime::Device> device)
+    : compiler_(std::move(compiler)),
+      device_compiler_(std::move(device_compiler)),
+      device_(std::move(device)) {}
 
-Result<std::shared_ptr<SharedCode>> SharedCode::create(codegen::CompilerOptions options) {
-    LEMMA_TRY(auto compiler, codegen::Compiler::create(std::move(options)));
-    return std::shared_ptr<SharedCode>(new SharedCode(std::move(compiler)));
+Result<std::shared_ptr<SharedCode>> SharedCode::create(codegen::CompilerOptions options,
+                                                       std::shared_ptr<runtime::Device> device) {
+    LEMMA_TRY(auto compiler, codegen::Compiler::create(options));
+    std::unique_ptr<codegen::Compiler> other;
+    if (device) {
+        other = codegen::Compiler::create_for(codegen::device_target(compiler->machine()), options);
+    }
+    return std::shared_ptr<SharedCode>(
+        new SharedCode(std::move(compiler), std::move(other), std::move(device)));
 }
 
 // Each has weights of its own; the most recently used stay. Others live as long as engines use

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "codegen/compiler.h"
 #include "loop/plan/plan.h"
+#include "runtime/device.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
 
@@ -25,8 +26,15 @@ struct Code {
     loop::Plan plan;
     int threads = 0;                               // that the plan is for; 0: any number
     std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
-    std::vector<runtime::Memory> memory;           // of constants
-    std::vector<void*> constants;  // by storage: the memory of a constant; null: not shared
+    // By step of a plan for a device; empty: there is none.
+    struct OnDevice {
+        const runtime::DeviceKernel* kernel = nullptr;  // missing: the processor runs the step
+        int64_t group = 1;
+        std::vector<bool> written;  // by argument
+    };
+    std::vector<OnDevice> on_device;
+    std::vector<runtime::Memory> memory;  // of constants
+    std::vector<void*> constants;         // by storage: the memory of a constant; null: not shared
     // The content of storages that an engine has for itself, before its first run.
     struct Initial {
         loop::StorageId storage;
@@ -52,7 +60,9 @@ using CodeKey = std::vector<std::pair<uint32_t, int64_t>>;
 
 class SharedCode {
 public:
-    static Result<std::shared_ptr<SharedCode>> create(codegen::CompilerOptions options);
+    // With a device, kernels run there where they can.
+    static Result<std::shared_ptr<SharedCode>> create(
+        codegen::CompilerOptions options, std::shared_ptr<runtime::Device> device = nullptr);
 
     // Finds the code, or makes it while other engines wait for it. Code for more threads serves
     // fewer threads, too: it has enough items, and weights are not in memory twice.
@@ -71,8 +81,11 @@ public:
     std::recursive_mutex& making() { return making_; }
     // The compiler belongs to the holder of `making`.
     codegen::Compiler& compiler() { return *compiler_; }
-    const loop::Target& target() const { return compiler_->target(); }
-    const codegen::CompilerStats& stats() const { return compiler_->stats(); }
+    // The compiler for the device; null: there is none.
+    codegen::Compiler* device_compiler() { return device_compiler_.get(); }
+    const std::shared_ptr<runtime::Device>& device() const { return device_; }
+    const loop::Target& target() const { return main_compiler().target(); }
+    const codegen::CompilerStats& stats() const { return main_compiler().stats(); }
     // The duration of making, in seconds.
     struct Times {
         double plan = 0, code = 0, pack = 0;
@@ -81,7 +94,12 @@ public:
     loop::PassLog& log() { return log_; }
 
 private:
-    explicit SharedCode(std::unique_ptr<codegen::Compiler> compiler);
+    SharedCode(std::unique_ptr<codegen::Compiler> compiler,
+               std::unique_ptr<codegen::Compiler> device_compiler,
+               std::shared_ptr<runtime::Device> device);
+    const codegen::Compiler& main_compiler() const {
+        return device_compiler_ ? *device_compiler_ : *compiler_;
+    }
     using ThreadsKey = std::pair<CodeKey, int>;  // and the threads of the code
     std::shared_ptr<const Code> find(const CodeKey& key, int threads);
     std::shared_ptr<const Code> use(const ThreadsKey& key);
@@ -96,6 +114,8 @@ private:
     std::map<ThreadsKey, Known> known_;
     uint64_t uses_ = 0;
     std::unique_ptr<codegen::Compiler> compiler_;
+    std::unique_ptr<codegen::Compiler> device_compiler_;
+    std::shared_ptr<runtime::Device> device_;
     Times times_;
     loop::PassLog log_;
 };

@@ -106,7 +106,7 @@ Result<void> Engine::fill_dynamic(Loaded& loaded, ir::TensorId id) {
     const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
     to_memory(*value,
               {place.storage, place.dtype, value->shape, loop::row_major(value->shape)},
-              loaded.executable.memory(loaded.piece(place.storage)));
+              loaded.executable.write(loaded.piece(place.storage), 0));
     return {};
 }
 
@@ -114,7 +114,7 @@ Result<interpret::Array> Engine::dynamic_array(Loaded& loaded, ir::TensorId id) 
     const loop::DynamicView& place = loaded.plan.dynamic_places.at(id);
     const tensor::Shape& shape = loaded.dynamic[id].shape;
     return from_memory({place.storage, place.dtype, shape, loop::row_major(shape)},
-                       loaded.executable.memory(loaded.piece(place.storage)));
+                       loaded.executable.read(loaded.piece(place.storage), 0));
 }
 
 // Passes a result of kernels to the interpreter, once.
@@ -130,7 +130,7 @@ Result<void> Engine::give_dynamic(Loaded& loaded, ir::TensorId id) {
 // ---- Before a call ------------------------------------------------------------------------------
 
 Result<void> Engine::tell_numbers(Loaded& loaded, const loop::DynamicKernel& dynamic) {
-    auto* const to = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
+    auto* const to = static_cast<int64_t*>(loaded.executable.write(loaded.piece(dynamic.told), 0));
     for (size_t i = 0; i < dynamic.numbers.size(); ++i) {
         const loop::ShapeArgument& number = dynamic.numbers[i];
         if (number.room_of.valid()) {
@@ -175,14 +175,14 @@ Result<void> Engine::make_results(Loaded& loaded,
         if (place != loaded.plan.dynamic_places.end()) {
             const int64_t bytes =
                 *tensor::volume(loaded.dynamic[id].shape) * tensor::dtype_size(place->second.dtype);
-            std::memset(loaded.executable.memory(loaded.piece(place->second.storage)),
+            std::memset(loaded.executable.write(loaded.piece(place->second.storage), bytes),
                         0,
                         static_cast<size_t>(bytes));
             continue;
         }
         const loop::BufferView& known = loaded.plan.places.at(id);
         LEMMA_TRY(const interpret::Array zeros, interpret::Array::zeros(known.dtype, known.shape));
-        to_memory(zeros, known, loaded.data(known));
+        to_memory(zeros, known, loaded.write(known));
     }
     return {};
 }
@@ -205,7 +205,8 @@ Result<void> Engine::check_reads(Loaded& loaded, const loop::DynamicKernel& dyna
 
 // Returns the number of items; stores the steps of an item for the kernel.
 int64_t Engine::tell_items(Loaded& loaded, const loop::DynamicKernel& dynamic) {
-    auto* const told = static_cast<int64_t*>(loaded.executable.memory(loaded.piece(dynamic.told)));
+    auto* const told =
+        static_cast<int64_t*>(loaded.executable.write(loaded.piece(dynamic.told), 0));
     const loop::RunCut cut =
         loop::cut_items(dynamic.kernel.run_items, {told, dynamic.numbers.size()});
     told[dynamic.numbers.size()] = cut.steps;

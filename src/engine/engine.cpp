@@ -20,7 +20,7 @@ Result<std::unique_ptr<Engine>> Engine::create(interpret::State& state,
         return std::unexpected(Error{"compiled code adds in f32 only with strict numerics"});
     }
     if (!shared) {
-        LEMMA_TRY(shared, SharedCode::create(options.compiler));
+        LEMMA_TRY(shared, SharedCode::create(options.compiler, options.device));
     }
     return std::unique_ptr<Engine>(new Engine(state, std::move(options), std::move(shared)));
 }
@@ -50,6 +50,13 @@ const loop::Plan& Engine::plan() const { return current_->plan; }
 const std::vector<size_t>& Engine::plan_steps() const { return current_->plan_steps; }
 
 int64_t Engine::bytes() const { return current_->executable.bytes() + current_->code->bytes(); }
+
+int64_t Engine::device_bytes() const { return current_->executable.device_bytes(); }
+
+bool Engine::runs_on_device(size_t step) const {
+    const auto& all = current_->code->on_device;
+    return !all.empty() && all[step].kernel;
+}
 
 // ---- Loading ------------------------------------------------------------------------------------
 
@@ -101,7 +108,7 @@ Result<Engine::Loaded*> Engine::add(CodeKey key, std::shared_ptr<const Code> cod
         loaded_.erase(std::ranges::min_element(
             loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
-    auto loaded = std::make_unique<Loaded>(std::move(code), options_);
+    auto loaded = std::make_unique<Loaded>(std::move(code), options_, shared_->device());
     LEMMA_TRY(allocate(*loaded));
     LEMMA_TRY(fill_state(*loaded));
     loaded->used = ++uses_;
@@ -124,6 +131,9 @@ Result<void> Engine::check_extents() {
 
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
+    for (const runtime::Memory& constants : loaded.code->memory) {
+        loaded.executable.show_device(constants.data(), constants.bytes());
+    }
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
     int64_t scratch = 0;
     for (const loop::Storage& storage : loaded.plan.storages) {
@@ -187,19 +197,20 @@ Result<void> Engine::fill(Loaded& loaded, ir::TensorId id) {
     const loop::BufferView& place = loaded.plan.places.at(id);
     LEMMA_TRY(const auto data, stored_data(loaded, id));
     if (data) {
-        std::memcpy(loaded.data(place), data->bytes().data(), data->bytes().size());
+        std::memcpy(loaded.write(place), data->bytes().data(), data->bytes().size());
         if (data->shared_bytes()) tensor::drop_pages(*data->shared_bytes());
         return {};
     }
     LEMMA_TRY(const auto value, state_.value_of(id));
-    to_memory(*value, place, loaded.data(place));
+    to_memory(*value, place, loaded.write(place));
     return {};
 }
 
 // What this engine has for itself: memory around constants, and variables that runs change.
 Result<void> Engine::fill_state(Loaded& loaded) {
     for (const Code::Initial& initial : loaded.code->initial) {
-        std::memcpy(loaded.executable.memory(loaded.piece(initial.storage)),
+        const auto bytes = static_cast<int64_t>(initial.bytes.size());
+        std::memcpy(loaded.executable.write(loaded.piece(initial.storage), bytes),
                     initial.bytes.data(),
                     initial.bytes.size());
     }
@@ -229,7 +240,7 @@ Result<void> Engine::fill_inputs(Loaded& loaded) {
         if (storage.role != loop::StorageRole::Given) continue;
         LEMMA_TRY(const auto value, state_.value_of(storage.tensor));
         const loop::BufferView& place = loaded.plan.places.at(storage.tensor);
-        to_memory(*value, place, loaded.data(place));
+        to_memory(*value, place, loaded.write(place));
     }
     for (const ir::Port& port : state_.program().graphs[state_.program().main].inputs) {
         for (const ir::TensorId id : port.operand.items) {
@@ -246,7 +257,7 @@ Result<interpret::Array> Engine::array_of(Loaded& loaded, ir::TensorId id) {
         const loop::Storage& storage = loaded.plan.storages[place->second.storage];
         const bool here = storage.role == loop::StorageRole::Computed ||
                           storage.role == loop::StorageRole::Constant;
-        if (here) return from_memory(place->second, loaded.data(place->second));
+        if (here) return from_memory(place->second, loaded.read(place->second));
     }
     const auto dynamic = loaded.plan.dynamic_places.find(id);
     const bool made = dynamic != loaded.plan.dynamic_places.end() && dynamic->second.computed;
@@ -293,7 +304,7 @@ Result<void> Engine::interpret(Loaded& loaded,
         if (value->shape != place->second.shape) {
             return std::unexpected(Error{"a result has another shape than its tensor"});
         }
-        to_memory(*value, place->second, loaded.data(place->second));
+        to_memory(*value, place->second, loaded.write(place->second));
     }
     return {};
 }
@@ -311,7 +322,7 @@ Result<void> Engine::update_variables(Loaded& loaded) {
             if (value.shape != place->second.shape) {
                 return std::unexpected(Error{"a variable gets a value of another shape"});
             }
-            to_memory(value, place->second, loaded.data(place->second));
+            to_memory(value, place->second, loaded.write(place->second));
         }
         state_.keep_variable(id, std::make_shared<interpret::Array>(std::move(value)));
     }
@@ -350,6 +361,7 @@ Result<interpret::NamedArrays> Engine::run_step(const interpret::NamedArrays& in
     LEMMA_TRY(interpret::NamedArrays outputs,
               state_.collect_outputs([this](ir::TensorId id) { return array_of(*current_, id); }));
     LEMMA_TRY(update_variables(*current_));
+    if (shared_->device()) LEMMA_TRY(current_->executable.finish_device());
     return outputs;
 }
 

@@ -37,6 +37,10 @@ struct EngineOptions {
     std::function<Result<std::optional<tensor::Tensor>>(const ir::Tensor&)> weights;
     codegen::CompilerOptions compiler = {};
     std::string dump_pass = {};  // a name of loop/passes/pipeline.h
+    // Runs the kernels that it can; without shared code only, which has its own.
+    std::shared_ptr<runtime::Device> device = nullptr;
+    // For tests: gives the device a kernel, instead of its code.
+    std::function<Result<const runtime::DeviceKernel*>(const loop::Function&)> load_kernel = {};
     // For tests: each tensor has separate memory between inaccessible pages.
     bool guarded = false;
 };
@@ -123,6 +127,11 @@ public:
     const std::vector<size_t>& plan_steps() const;
     const codegen::CompilerStats& compiler_stats() const { return shared_->stats(); }
     int64_t bytes() const;
+    int64_t device_bytes() const;
+    // The device that runs kernels; null: there is none.
+    const runtime::Device* device() const { return shared_->device().get(); }
+    // Whether it runs the step of the plan.
+    bool runs_on_device(size_t step) const;
     const SharedCode::Times& load_times() const { return shared_->times(); }
     // The dump of the pass, once for each plan that was made.
     const std::string& dumped() const { return shared_->log().text; }
@@ -150,6 +159,9 @@ private:
     Result<std::shared_ptr<Code>> make_code();
     loop::PlanOptions plan_options() const;
     Result<void> make_plan(Code& code);
+    Result<void> compile_for_device(Code& code, int threads);
+    Result<std::vector<const runtime::DeviceKernel*>> load_kernels(
+        const std::vector<loop::ScheduledKernel*>& kernels, int threads);
     bool find_plan(Code& code, const std::string& source);
     Result<void> allocate_constants(Code& code) const;
     void keep_initial(const Loaded& loaded, Code& code) const;

@@ -13,12 +13,16 @@
 namespace lemma::engine {
 
 struct Engine::Loaded {
-    Loaded(std::shared_ptr<const Code> of, const EngineOptions& options)
+    Loaded(std::shared_ptr<const Code> of,
+           const EngineOptions& options,
+           const std::shared_ptr<runtime::Device>& device)
         : code(std::move(of)),
           plan(code->plan),
           executable(options.threads,
                      options.guarded,
-                     options.processors > 0 ? options.processors : usable_processors()) {}
+                     options.processors > 0 ? options.processors : usable_processors()) {
+        if (device) executable.use_device(device);
+    }
 
     std::shared_ptr<const Code> code;
     const loop::Plan& plan;
@@ -57,6 +61,16 @@ struct Engine::Loaded {
     size_t piece(loop::StorageId id) const { return id.valid() ? pieces[id.value] : 0; }
     void* data(const loop::BufferView& place) {
         return executable.memory(pieces[place.storage.value]);
+    }
+    // The same before it is read or written.
+    const void* read(const loop::BufferView& place) const {
+        return executable.read(pieces[place.storage.value], bytes(place.storage));
+    }
+    void* write(const loop::BufferView& place) {
+        return executable.write(pieces[place.storage.value], bytes(place.storage));
+    }
+    int64_t bytes(loop::StorageId id) const {
+        return plan.storages[id].elements * tensor::dtype_size(plan.storages[id].dtype);
     }
 };
 

@@ -31,6 +31,14 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// The compiler's input is large, and nobody needs it afterwards.
+void free_function(loop::ScheduledKernel& kernel) {
+    const int64_t items = kernel.function.items;
+    kernel.function = {};
+    kernel.narrower = nullptr;
+    kernel.function.items = items;
+}
+
 }  // namespace
 
 // Whether this engine has other values than its program for variables that the plan takes for
@@ -107,7 +115,8 @@ Result<void> Engine::make_plan(Code& code) {
     options.log = &shared_->log();
     codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
-    const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty();
+    const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty() &&
+                       !shared_->device();
     std::string source;
     if (keeps) {
         source = loop::plan_source(state_.program(), fixed_extents(), options);
@@ -121,12 +130,19 @@ Result<void> Engine::make_plan(Code& code) {
     {
         // The code generator is large, and is needed after planning.
         std::optional<std::jthread> loader;
-        if (threads > 1) loader.emplace([&] { compiler.preload(); });
+        codegen::Compiler* const used = shared_->device() ? shared_->device_compiler() : &compiler;
+        if (threads > 1) loader.emplace([used] { used->preload(); });
         code.plan = loop::make_plan(state_.program(), fixed_extents(), options);
         find_packers(code);
     }
     shared_->times().plan += watch.lap();
     LEMMA_TRY(go_on(state_.control()));
+    if (shared_->device()) {
+        const auto compiled = compile_for_device(code, threads);
+        without_code_ = !compiled;
+        shared_->times().code += watch.lap();
+        return compiled;
+    }
     std::vector<loop::ScheduledKernel*> kernels;
     std::vector<loop::SharedKernel> shared;
     for (loop::PlanStep& step : code.plan.steps) {
@@ -149,12 +165,7 @@ Result<void> Engine::make_plan(Code& code) {
     for (loop::PlanStep& step : code.plan.steps) {
         loop::ScheduledKernel* const kernel = step.kernel();
         code.kernels.push_back(kernel ? (*compiled)[next++] : nullptr);
-        if (!kernel) continue;
-        // The compiler's input is large; free it now.
-        const int64_t items = kernel->function.items;
-        kernel->function = {};
-        kernel->narrower = nullptr;
-        kernel->function.items = items;
+        if (kernel) free_function(*kernel);
     }
     if (keeps) {
         ArchiveWriter writer;
@@ -163,6 +174,56 @@ Result<void> Engine::make_plan(Code& code) {
         compiler.store_plan(source, writer.bytes, objects);
     }
     shared_->times().code += watch.lap();
+    return {};
+}
+
+// Kernels of the device, in order. Equal ones are loaded once.
+Result<std::vector<const runtime::DeviceKernel*>> Engine::load_kernels(
+    const std::vector<loop::ScheduledKernel*>& kernels, int threads) {
+    std::vector<const runtime::DeviceKernel*> result;
+    if (options_.load_kernel) {
+        for (const loop::ScheduledKernel* const kernel : kernels) {
+            LEMMA_TRY(const auto* const loaded, options_.load_kernel(kernel->function));
+            result.push_back(loaded);
+        }
+        return result;
+    }
+    LEMMA_TRY(const auto objects,
+              shared_->device_compiler()->objects(kernels, threads, state_.control()));
+    std::unordered_map<std::string, const runtime::DeviceKernel*> loaded;
+    for (const auto& [symbol, text] : objects.objects) {
+        LEMMA_TRY(loaded[symbol], shared_->device()->load(text, symbol));
+        LEMMA_TRY(go_on(state_.control()));
+    }
+    for (const std::string& symbol : objects.symbols) result.push_back(loaded.at(symbol));
+    return result;
+}
+
+// The device has the kernels with groups, and the processor the others.
+Result<void> Engine::compile_for_device(Code& code, int threads) {
+    std::vector<loop::ScheduledKernel*> there, here;
+    for (loop::PlanStep& step : code.plan.steps) {
+        loop::ScheduledKernel* const kernel = step.kernel();
+        if (kernel) (kernel->function.group > 0 ? there : here).push_back(kernel);
+    }
+    LEMMA_TRY(const auto loaded, load_kernels(there, threads));
+    LEMMA_TRY(const auto compiled,
+              shared_->compiler().compile(here, threads, state_.control(), nullptr));
+    size_t next_there = 0, next_here = 0;
+    for (loop::PlanStep& step : code.plan.steps) {
+        Code::OnDevice& one = code.on_device.emplace_back();
+        loop::ScheduledKernel* const kernel = step.kernel();
+        const bool device = kernel && kernel->function.group > 0;
+        code.kernels.push_back(kernel && !device ? compiled[next_here++] : nullptr);
+        if (!kernel) continue;
+        if (device) one.kernel = loaded[next_there++];
+        one.group = std::max<int64_t>(kernel->function.group, 1);
+        for (size_t i = 0; i < kernel->function.argument_count(); ++i) {
+            one.written.push_back(kernel->function.buffers[i].written);
+        }
+        if (!device) kernel->schedule += ", on the processor";
+        free_function(*kernel);
+    }
     return {};
 }
 
@@ -175,12 +236,13 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
     }
     LEMMA_TRY(go_on(state_.control()));
     Stopwatch watch;
-    code->direct = is_direct(code->plan);
+    code->direct = !shared_->device() && is_direct(code->plan);
     LEMMA_TRY(allocate_constants(*code));
-    Loaded making(code, options_);
+    Loaded making(code, options_, shared_->device());
     LEMMA_TRY(allocate(making));
     LEMMA_TRY(fill_constants(making));
     LEMMA_TRY(run_once(making));
+    LEMMA_TRY(making.executable.settle());
     keep_initial(making, *code);
     code->packers.clear();
     shared_->times().pack += watch.lap();

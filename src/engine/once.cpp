@@ -67,7 +67,8 @@ Result<void> Engine::run_packing(Loaded& loaded, size_t number, const Borrowed& 
         LEMMA_TRY(tensor::hold_bytes(read.back().bytes));
         bytes += std::ssize(read.back().bytes);
     }
-    const int64_t pieces = pieces_of(bytes, step.items);
+    // A device does whole groups, and has copies of the pages.
+    const int64_t pieces = step.device ? 1 : pieces_of(bytes, step.items);
     const auto packer = std::ranges::find_if(loaded.code->packers, [&](const Code::Packer& one) {
         return read.size() == 1 && one.step == number && one.argument == read[0].argument &&
                std::ssize(one.lowest) == pieces - 1;

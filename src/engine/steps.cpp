@@ -57,6 +57,16 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
         if (offset != 0) piece = loaded.executable.add_alias(piece, offset);
         call.buffers.push_back(piece);
     }
+    if (!loaded.code->on_device.empty()) {
+        const Code::OnDevice& there = loaded.code->on_device[number];
+        call.device = there.kernel;
+        call.group = there.group;
+        for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+            const loop::StorageId id = kernel.arguments[i];
+            call.uses.push_back(
+                {id.valid() ? storage_bytes(loaded.plan, id) : 0, there.written[i]});
+        }
+    }
     if (!kernel.numbers.empty()) {
         const size_t piece = loaded.executable.add_moving();
         loaded.executable.lend_memory(piece, kernel.numbers.data());

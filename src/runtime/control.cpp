@@ -28,11 +28,11 @@ std::byte* shifted(void* piece, int64_t bytes) { return static_cast<std::byte*>(
 }  // namespace
 
 int64_t Executable::number(const Number& number) const {
-    return tensor::integer_at(number.dtype, pieces_[number.piece]);
+    return tensor::integer_at(number.dtype, read(number.piece, tensor::dtype_size(number.dtype)));
 }
 
 void Executable::set_number(const Number& number, int64_t value) const {
-    void* const at = pieces_[number.piece];
+    void* const at = write(number.piece, tensor::dtype_size(number.dtype));
     switch (tensor::dtype_size(number.dtype)) {
         case 1:
             return store<uint8_t>(at, value);
@@ -47,7 +47,7 @@ void Executable::set_number(const Number& number, int64_t value) const {
 
 Result<bool> Executable::holds(const Condition& condition) {
     LEMMA_TRY(run_steps(condition.steps));
-    return tensor::integer_at(tensor::DType::Bool, pieces_[condition.value]) != 0;
+    return tensor::integer_at(tensor::DType::Bool, read(condition.value, 1)) != 0;
 }
 
 Result<void> Executable::run_branch(const Branch& branch) {
@@ -86,9 +86,7 @@ Result<void> Executable::begin_iteration(const Loop& loop, int64_t step) {
 // Reads come before writes to memory that may overlap, and the other way round.
 void Executable::end_iteration(const Loop& loop, int64_t step) {
     for (const Loop::Collected& collected : loop.collected) {
-        std::memcpy(part(collected.pack, step),
-                    pieces_[collected.result],
-                    static_cast<size_t>(collected.bytes));
+        copy(part(collected.pack, step), pieces_[collected.result], collected.bytes);
     }
     constexpr size_t kMany = 16;
     void* few[kMany];
@@ -101,7 +99,7 @@ void Executable::end_iteration(const Loop& loop, int64_t step) {
         if (carried.passing != Loop::Passing::Copied) continue;
         const bool first_in_use = pieces_[carried.seen] == pieces_[carried.slots[0]];
         next[i] = pieces_[carried.slots[first_in_use ? 1 : 0]];
-        std::memmove(next[i], pieces_[carried.result], static_cast<size_t>(carried.bytes));
+        copy(next[i], pieces_[carried.result], carried.bytes);
     }
     for (size_t i = 0; i < loop.carried.size(); ++i) move(loop.carried[i].seen, next[i]);
 }
@@ -116,9 +114,7 @@ Result<void> Executable::run_loop(const Loop& loop) {
         count = std::min(count, wanted);
     }
     for (const Copy& copy : loop.before) {
-        std::memcpy(shifted(pieces_[copy.to], copy.to_begin),
-                    pieces_[copy.from],
-                    static_cast<size_t>(copy.bytes));
+        this->copy(shifted(pieces_[copy.to], copy.to_begin), pieces_[copy.from], copy.bytes);
     }
     for (const Loop::Carried& carried : loop.carried) move(carried.seen, pieces_[carried.initial]);
     int64_t step = 0;
@@ -156,9 +152,7 @@ Result<void> Executable::run_loop(const Loop& loop) {
         move(carried.outcome, pieces_[carried.seen]);
     }
     for (const Copy& copy : loop.after) {
-        std::memcpy(shifted(pieces_[copy.to], copy.to_begin),
-                    pieces_[copy.from],
-                    static_cast<size_t>(copy.bytes));
+        this->copy(shifted(pieces_[copy.to], copy.to_begin), pieces_[copy.from], copy.bytes);
     }
     if (loop.ended) loop.ended(step);
     return {};

@@ -26,10 +26,22 @@ inline constexpr size_t kScratch = SIZE_MAX - 1;
 struct Loop;
 struct Branch;
 
+class DeviceKernel;  // device.h
+
+// What a kernel does with a buffer: with how many bytes (0: up to the end of the memory).
+struct BufferUse {
+    int64_t bytes = 0;
+    bool written = false;
+};
+
 struct KernelCall {
     KernelFunction kernel = nullptr;
     std::vector<size_t> buffers;  // pieces of memory, kFlag or kScratch
     int64_t items = 1;
+    // In a run with a device: the kernel there, if it has one; and the uses of all buffers.
+    const DeviceKernel* device = nullptr;
+    int64_t group = 1;
+    std::vector<BufferUse> uses;
     // Of one item: estimated by the engine, then measured by the runs.
     mutable double seconds = 1e-6;
     mutable uint32_t calls = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "base/match.h"
 
@@ -116,6 +117,7 @@ void run_parts(void* context, int64_t begin, int64_t end) {
 Result<size_t> Executable::add_memory(int64_t bytes) {
     LEMMA_TRY(Memory memory, zeros(bytes));
     bytes_ += bytes;
+    show_device(memory.data(), bytes);
     pieces_.push_back(memory.data());
     owned_.push_back(std::move(memory));
     followers_.emplace_back();
@@ -148,12 +150,14 @@ size_t Executable::add_moving() {
 Result<void> Executable::give_memory(size_t moving, int64_t bytes) {
     LEMMA_TRY(owned_[moving], zeros(bytes));
     bytes_ += bytes;
+    show_device(owned_[moving].data(), bytes);
     move(moving, owned_[moving].data());
     return {};
 }
 
 void Executable::release(size_t memory) {
     bytes_ -= owned_[memory].bytes();
+    if (device_) device_->remove(owned_[memory].data());
     owned_[memory] = Memory();
     move(memory, nullptr);
 }
@@ -165,10 +169,19 @@ void Executable::move(size_t piece, void* to) {
     }
 }
 
+void Executable::copy(void* to, const void* from, int64_t bytes) const {
+    if (device_) return device_->copy(to, from, bytes);
+    std::memmove(to, from, static_cast<size_t>(bytes));
+}
+
 // ---- Steps --------------------------------------------------------------------------------------
 
 Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int64_t end) {
     const int64_t items = end - begin;
+    if (device_ && kernel.device) {
+        return items > 0 ? device_->launch(kernel, pieces_, begin, end) : Result<void>();
+    }
+    if (device_) device_->prepare_host(kernel, pieces_);
     Call call(kernel, pieces_, scratch_, begin, backwards_ && items <= kMostBackwards);
     share(kernel, {run_range, &call, items, 1, 1, call.backwards()});
     return call.outcome();
@@ -201,6 +214,7 @@ Result<void> Executable::run_apart(const KernelWave& wave) {
         const auto begin = std::chrono::steady_clock::now();
         LEMMA_TRY(run_items(wave.calls[i], 0, wave.calls[i].items));
         if (!seconds_) continue;
+        if (device_) LEMMA_TRY(device_->wait());
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
         (*seconds_)[wave.numbers[i]] += spent.count();
         inner_ += spent.count();
@@ -213,7 +227,7 @@ Result<void> Executable::run_wave(const KernelWave& wave) {
     constexpr uint32_t kFirst = 4, kEvery = 64;
     const uint32_t run = wave.runs++;
     const int threads = pool_.available();
-    if (threads == 1 || seconds_ || backwards_ || run < kFirst || run % kEvery == 0) {
+    if (device_ || threads == 1 || seconds_ || backwards_ || run < kFirst || run % kEvery == 0) {
         return run_apart(wave);
     }
     double work = 0;
@@ -260,6 +274,7 @@ Result<void> Executable::run_steps(const Steps& steps) {
         inner_ = 0;
         const auto begin = Clock::now();
         LEMMA_TRY(run_step(step));
+        if (device_) LEMMA_TRY(device_->wait());
         const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
         (*seconds_)[step.number] += spent - inner_;
         inner_ = before + spent;
@@ -272,6 +287,10 @@ Result<void> Executable::run(const Steps& steps, std::vector<double>* seconds) {
     seconds_ = seconds;
     inner_ = 0;
     auto done = run_steps(steps);
+    if (device_) {
+        auto ended = device_->finish();
+        if (done) done = std::move(ended);
+    }
     seconds_ = nullptr;
     return done;
 }

@@ -9,6 +9,7 @@
 #include "base/control.h"
 #include "base/result.h"
 #include "runtime/control.h"
+#include "runtime/device_memory.h"
 #include "runtime/memory.h"
 #include "runtime/scratch.h"
 #include "runtime/thread_pool.h"
@@ -20,6 +21,20 @@ public:
     // Guarded: a kernel that touches memory outside of its buffers is stopped.
     explicit Executable(int threads, bool guarded = false, int processors = usable_processors())
         : pool_(threads, processors), guarded_(guarded) {}
+
+    // Kernels run on the device where they can. Before memory is added.
+    void use_device(std::shared_ptr<Device> device) {
+        device_ = std::make_unique<DeviceMemory>(std::move(device));
+    }
+    // Memory of others that kernels of the device use.
+    void show_device(void* data, int64_t bytes) {
+        if (device_) device_->add(data, bytes);
+    }
+    // All bytes are on this side afterwards.
+    Result<void> settle() { return device_ ? device_->settle() : Result<void>(); }
+    // What failed since the end of the last run.
+    Result<void> finish_device() { return device_ ? device_->finish() : Result<void>(); }
+    int64_t device_bytes() const { return device_ ? device_->bytes() : 0; }
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
@@ -33,6 +48,15 @@ public:
     // Frees memory that no step uses any more.
     void release(size_t memory);
     void* memory(size_t index) const { return pieces_[index]; }
+    // The same before bytes of it are read or written here; 0: up to the end of the memory.
+    const void* read(size_t index, int64_t bytes) const {
+        if (device_) device_->read_by_host(pieces_[index], bytes);
+        return pieces_[index];
+    }
+    void* write(size_t index, int64_t bytes) const {
+        if (device_) device_->written_by_host(pieces_[index], bytes);
+        return pieces_[index];
+    }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
     int usable_threads() const { return pool_.usable_threads(); }
@@ -58,6 +82,7 @@ private:
     Result<void> run_apart(const KernelWave& wave);
     void* part(const Pack& pack, int64_t index) const;
     void move(size_t piece, void* to);
+    void copy(void* to, const void* from, int64_t bytes) const;
     Result<void> run_steps(const Steps& steps);
     Result<void> run_step(const Step& step);
     Result<void> run_loop(const Loop& loop);
@@ -73,6 +98,7 @@ private:
     }
 
     ThreadPool pool_;
+    std::unique_ptr<DeviceMemory> device_;  // missing: there is no device
     ScratchMemory scratch_;
     bool guarded_;
     std::vector<Memory> owned_;  // by piece; empty for an alias

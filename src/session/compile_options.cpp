@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "device/device.h"
 #include "loop/passes/pipeline.h"
 
 namespace lemma::session {
@@ -38,6 +39,13 @@ std::string default_cache_folder() {
     if (cache && cache[0] == '/') return std::string(cache) + "/lemma";
     const char* const home = std::getenv("HOME");
     return home && home[0] == '/' ? std::string(home) + "/.cache/lemma" : std::string();
+}
+
+Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options) {
+    const char* const named = std::getenv("LEMMA_DEVICE");
+    const std::string name = options.device.empty() && named ? named : options.device;
+    LEMMA_TRY(const device::ChosenDevice chosen, device::parse_device(name));
+    return device::open_device(chosen);
 }
 
 codegen::CompilerOptions compiler_options(const CompileOptions& options,

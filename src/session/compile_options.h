@@ -3,16 +3,20 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "codegen/compiler.h"
 #include "ir/program/accumulate.h"
+#include "runtime/device.h"
 
 namespace lemma::session {
 
 struct CompileOptions {
     std::string target;
+    // `cpu`, `cuda`, `cuda:N` or `auto`; empty: that of LEMMA_DEVICE, or the processor.
+    std::string device;
     // Missing: default; strict if reals are accumulated in f32, which other code cannot do.
     std::optional<loop::Numerics> numerics;
     std::string cache_folder;  // empty: the default one
@@ -28,6 +32,9 @@ Result<std::string> dumped_pass(const std::string& argument);
 
 codegen::CompilerOptions compiler_options(const CompileOptions& options,
                                           ir::Accumulate accumulate = ir::Accumulate::F64);
+
+// The device of the options. Null: the processor. An error if there is no such device.
+Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options);
 
 // LEMMA_CACHE, or `lemma` in XDG_CACHE_HOME, or ~/.cache/lemma. Empty if none of them is set, or if
 // LEMMA_CACHE is set and empty.

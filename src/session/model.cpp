@@ -141,7 +141,17 @@ bool Model::prepare_program(const SessionOptions& options, model::Finding& findi
             return unusable(finding, done.error());
         }
     }
-    engine_asked_ = options.engine == EngineKind::Jit;
+    // The interpreter needs no device, and a user who names both is told so.
+    const bool named = !options.compile.device.empty();
+    if (options.engine != EngineKind::Interpret || named) {
+        auto device = open_device(options.compile);
+        if (!device) return unusable(finding, device.error());
+        device_ = std::move(*device);
+    }
+    if (device_ && options.engine == EngineKind::Interpret) {
+        return unusable(finding, Error{"the interpreter does not run on a device"});
+    }
+    engine_asked_ = options.engine == EngineKind::Jit || device_;
     compiled_ = engine_asked_ || (options.engine == EngineKind::Auto &&
                                   loop::steps_of(model_.program, kFewSteps) >= kFewSteps);
     if (auto done = add_outputs(options.extra_outputs); !done) {
@@ -216,11 +226,12 @@ bool Model::keep_tensors(const SessionOptions& options, model::Finding& finding)
 
 // The engine, if compiled code is wanted and there is a compiler; else the interpreter.
 bool Model::choose_engine(const SessionOptions& options, model::Finding& finding) {
-    const bool asked = options.engine != EngineKind::Auto;
+    const bool asked = options.engine != EngineKind::Auto || device_;
     reason_ =
         asked ? "it was asked for" : "compiling so small a model takes longer than running it";
     if (compiled_) {
-        auto code = engine::SharedCode::create(compiler_options(compile_, run_.accumulate));
+        auto code =
+            engine::SharedCode::create(compiler_options(compile_, run_.accumulate), device_);
         if (code) {
             if (!asked) reason_ = "compiled code is faster for a model of this size";
             code_ = std::move(*code);

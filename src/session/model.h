@@ -111,6 +111,7 @@ private:
     interpret::NamedArrays decided_;
     KeepOptions keep_;
     KeptOutputs kept_;
+    std::shared_ptr<runtime::Device> device_;  // null: the processor
     std::shared_ptr<engine::SharedCode> code_;
     std::string reason_;
     bool compiled_ = false;      // requested; without a compiler, the model is interpreted

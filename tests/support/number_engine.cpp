@@ -7,11 +7,13 @@
 #include <cmath>
 #include <limits>
 
+#include "device/device.h"
 #include "engine/engine.h"
 #include "interpret/interpret.h"
 #include "interpret/random.h"
 #include "support/guarded_run.h"
 #include "support/number_variant.h"
+#include "support/test_device.h"
 
 namespace lemma::testing {
 
@@ -130,6 +132,21 @@ void count_steps(const loop::Plan& plan, EngineReport& report) {
     }
 }
 
+// What runs kernels beside the processor.
+Result<void> add_device(const std::string& name, engine::EngineOptions& options) {
+    if (name == "test") {
+        const auto device = std::make_shared<TestDevice>();
+        options.device = device;
+        options.load_kernel = [device = device.get()](const loop::Function& function) {
+            return device->add(function);
+        };
+        return {};
+    }
+    LEMMA_TRY(const device::ChosenDevice chosen, device::parse_device(name));
+    LEMMA_TRY(options.device, device::open_device(chosen));
+    return {};
+}
+
 // The steps alone.
 Result<void> run_steps(State& state,
                        const NamedArrays& inputs,
@@ -137,6 +154,9 @@ Result<void> run_steps(State& state,
                        EngineReport& report) {
     auto done = engine.prepare(inputs);
     if (done) count_steps(engine.plan(), report);
+    for (size_t i = 0; done && i < engine.plan().steps.size(); ++i) {
+        report.on_device += engine.runs_on_device(i);
+    }
     if (done) done = engine.run_again();
     state.end_run(false);
     return done;
@@ -154,6 +174,9 @@ Results run_engine(State& state,
     options.compiler.cache_folder = run.cache_folder;
     options.compiler.numerics = run.numerics;
     options.run.accumulate = run.accumulate;
+    if (const auto done = add_device(run.device, options); !done) {
+        return Results(kRuns, std::unexpected(done.error()));
+    }
     auto engine = Engine::create(state, options);
     if (!engine) return Results(kRuns, std::unexpected(engine.error()));
     if (auto done = run_steps(state, inputs, **engine, report); !done) {

@@ -17,6 +17,7 @@ struct EngineRun {
     std::string cache_folder;  // object cache of the kernels
     loop::Numerics numerics = loop::Numerics::Default;
     ir::Accumulate accumulate = ir::Accumulate::F64;
+    std::string device = {};  // `test`: a TestDevice; else a name of device/device.h
 };
 
 enum class EngineOutcome : uint8_t { Agrees, Differs, Refused };
@@ -28,6 +29,7 @@ struct EngineReport {
     size_t tiled = 0;        // tiled kernels
     size_t interpreted = 0;  // operations left to the interpreter
     size_t direct = 0;       // runs on the caller's memory
+    size_t on_device = 0;    // kernels
 };
 
 // `program` is that of the case. Two runs with one thread and two with two must match the

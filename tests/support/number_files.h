@@ -17,7 +17,8 @@ struct NumberCounts {
     size_t failed = 0;
     size_t varied = 0;   // of those: with other shapes than in the file
     size_t refused = 0;  // other shapes that the operator refuses
-    size_t kernels = 0, tiled = 0, interpreted = 0, direct = 0;  // sums over all plans
+    // Sums over all plans.
+    size_t kernels = 0, tiled = 0, interpreted = 0, direct = 0, on_device = 0;
 };
 
 // Tests the cases of a file and counts the results.

@@ -99,6 +99,12 @@ std::string summary_text(const BenchNumbers& n) {
             ", {:.1f} % of the {:.0f} measured as peak", 100 * n.share_of_peak(), n.peak / kGiga);
     }
     text += fmt::format("; {} steps compiled, {} interpreted\n", n.compiled, n.interpreted);
+    if (!n.device.empty()) {
+        text += fmt::format("on {}: {} of the compiled steps, {:.1f} MB of its memory\n",
+                            diag::printable(n.device),
+                            n.on_device,
+                            megabytes(n.device_memory));
+    }
     text += fmt::format("load {}, plan {}, code {}, pack {}, first run {}\n",
                         time_text(n.load),
                         time_text(n.plan),
@@ -173,6 +179,11 @@ Json bench_json(const BenchNumbers& n) {
                  {"weights_bytes", n.weights},
                  {"arena_bytes", n.arena},
                  {"peak_rss_bytes", n.peak_rss}};
+    if (!n.device.empty()) {
+        json["device"] = n.device;
+        json["device_steps"] = n.on_device;
+        json["device_bytes"] = n.device_memory;
+    }
     if (n.steps.empty()) return json;
     Json steps = Json::array();
     for (const StepNumbers& step : n.steps) {

@@ -35,6 +35,9 @@ struct BenchNumbers {
     size_t kernels = 0, cached = 0, reused = 0;
     std::string cache_trouble;
     size_t compiled = 0, interpreted = 0;                      // steps
+    std::string device;                                        // its name; empty: the processor
+    size_t on_device = 0;                                      // of the compiled steps
+    int64_t device_memory = 0;                                 // bytes
     int64_t memory = 0, arena = 0, weights = 0, peak_rss = 0;  // bytes
     std::vector<StepNumbers> steps;                            // only with a profile
 

@@ -98,6 +98,8 @@ void Bench::declare(Arguments& arguments) {
                       "With four threads, and the time of each step and operator.");
     arguments.example("lemma bench net.onnx --threads=1,2,4,8",
                       "How runs get faster with more threads, and where threads lose time.");
+    arguments.example("lemma bench net.onnx --device=cuda --profile",
+                      "On the first NVIDIA GPU, with the steps that run on the processor.");
     arguments.example("lemma bench net.onnx --streams=4 --threads=2",
                       "Throughput and latency of four sessions at a time.");
 }
@@ -138,6 +140,7 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
         const auto* const interpreted = std::get_if<loop::InterpretedStep>(&step.kind);
         const bool check = step.is<loop::CheckStep>();
         if (!check) ++(interpreted ? numbers.interpreted : numbers.compiled);
+        numbers.on_device += engine.runs_on_device(i);
         if (!timed_steps()) continue;
         StepNumbers one;
         one.op = session.program().operations[step.op].op;
@@ -180,6 +183,11 @@ Result<void> Bench::measure(session::Session& session,
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     numbers.peak_rss = int64_t{usage.ru_maxrss} * 1024;
+    if (engine.device()) {
+        numbers.device = engine.device()->name();
+        numbers.device_memory = engine.device_bytes();
+        return {};  // the peak is that of the processor
+    }
     LEMMA_TRY(const auto compiler,
               codegen::Compiler::create(session::compiler_options(options_.compile)));
     LEMMA_TRY(numbers.peak, measure_peak(*compiler, threads_[0]));

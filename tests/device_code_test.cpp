@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of kernels for NVIDIA GPUs: no GPU is needed to make them.
+#include <gtest/gtest.h>
+
+#include "codegen/compiler.h"
+#include "loop/plan/plan.h"
+#include "support/engine_models.h"
+
+namespace lemma {
+namespace {
+
+// All kernels of the model for a device, one text behind the other.
+std::string texts_of(const std::string& model, loop::Numerics numerics = loop::Numerics::Default) {
+    const auto state = testing_support::load_text(model);
+    auto host = codegen::find_target("");
+    if (!state || !host) return "no model or no target";
+    const auto compiler =
+        codegen::Compiler::create_for(codegen::device_target(*host), {.numerics = numerics});
+    loop::PlanOptions options;
+    options.verify = true;
+    options.target = compiler->target();
+    options.numerics = numerics;
+    loop::Plan plan = loop::make_plan(state->program(), {}, options);
+    std::vector<loop::ScheduledKernel*> kernels;
+    for (loop::PlanStep& step : plan.steps) {
+        if (step.kernel() && step.kernel()->function.group > 0) kernels.push_back(step.kernel());
+    }
+    const auto made = compiler->objects(kernels, 1);
+    if (!made) return made.error().message;
+    std::string result;
+    for (const auto& [symbol, text] : made->objects) {
+        EXPECT_TRUE(text.contains(".visible .entry " + symbol + "(")) << text;
+        result += text;
+    }
+    return result;
+}
+
+TEST(DeviceCode, IsATextForTheDriver) {
+    const std::string text = texts_of(R"(import math;
+graph G {
+    @input { x: real[40]; z: real[40]; }
+    @output { y: real[40]; }
+    @compose { a = math.mul(x, z); y = math.add(a, 1.0); }
+})");
+    for (const char* const part : {".version 7.0",
+                                   ".target sm_80",
+                                   ".address_size 64",
+                                   ".maxntid 256",
+                                   "%ctaid.x",
+                                   "%tid.x",
+                                   "ld.global.nc.f32",
+                                   "mul.rn.f32",
+                                   "add.rn.f32",  // never contracted to one rounding
+                                   "st.global.f32"}) {
+        EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
+    }
+    EXPECT_FALSE(text.contains("call")) << text;
+    EXPECT_FALSE(text.contains(".local")) << text;
+}
+
+TEST(DeviceCode, GroupsShareMemoryAndMeet) {
+    const std::string text = texts_of(R"(import math;
+graph G {
+    @input { x: real[3, 700]; }
+    @output { y: real[3]; }
+    @compose { y = math.sum_reduce{axes=[1], squeeze=true}(x); }
+})");
+    for (const char* const part :
+         {".maxntid 128", ".shared .align 16 .b8 shared[512]", "bar.sync", "st.shared.f32"}) {
+        EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
+    }
+}
+
+// Functions of reals are our own, without a library; roots and quotients are rounded once.
+TEST(DeviceCode, NeedsNoLibrary) {
+    const std::string text = texts_of(R"(import math; import nn; import layout;
+graph G {
+    @input { x: real[40]; h: real[40]; }
+    @output { a: real[40]; b: real[40]; c: real[40]; d: int[40]; }
+    @compose {
+        s = math.sqrt(x);
+        e = math.exp(s);
+        t = math.tanh(e);
+        a = math.div(t, h);
+        l = math.log(x);
+        b = math.pow(l, h);
+        c = nn.gelu(x);
+        r = math.round(x);
+        d = layout.cast<int>(r);
+    }
+})");
+    EXPECT_TRUE(text.contains("sqrt.rn.f32")) << text;
+    EXPECT_TRUE(text.contains("div.rn.f32")) << text;
+    EXPECT_FALSE(text.contains(".extern")) << text;
+    EXPECT_FALSE(text.contains("ex2.approx")) << text;
+}
+
+}  // namespace
+}  // namespace lemma

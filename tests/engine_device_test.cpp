@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for a device against the interpreter, on a device without hardware: what the processor and
+// the device write is where the other one reads it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/engine.h"
+#include "session/tensors.h"
+#include "support/engine_models.h"
+#include "support/test_device.h"
+
+namespace lemma {
+namespace {
+
+using engine::Engine;
+using interpret::Array;
+using interpret::NamedArrays;
+using testing::TestDevice;
+using testing_support::load_text;
+using testing_support::run_interpreter;
+using testing_support::small_weight;
+
+engine::EngineOptions options_of(const std::shared_ptr<TestDevice>& device) {
+    return {.verify = true,
+            .threads = 2,
+            .device = device,
+            .load_kernel = [device = device.get()](const loop::Function& function) {
+                return device->add(function);
+            }};
+}
+
+void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::string& text) {
+    for (const auto& [name, items] : want) {
+        for (size_t k = 0; k < items.size(); ++k) {
+            const Array& a = got.at(name)[k];
+            const Array& b = items[k];
+            ASSERT_EQ(a.shape, b.shape) << name << text;
+            EXPECT_EQ(a.integers, b.integers) << name << text;
+            for (size_t i = 0; i < b.reals.size(); ++i) {
+                ASSERT_NEAR(a.reals[i], b.reals[i], 1e-5 * (1 + std::fabs(b.reals[i])))
+                    << name << "." << k << "[" << i << "]" << text;
+            }
+        }
+    }
+}
+
+struct Counts {
+    size_t on_device = 0, on_processor = 0, interpreted = 0;
+};
+
+// Three runs with changing inputs.
+Counts compare(const std::string& body, const std::function<void(NamedArrays&, int)>& change = {}) {
+    const std::string text = "import layout; import linalg; import math; import nn;\n" + body;
+    const auto oracle = load_text(text, small_weight);
+    const auto own = load_text(text, small_weight);
+    Counts counts;
+    if (!oracle || !own) return counts;
+    const auto device = std::make_shared<TestDevice>();
+    {
+        auto engine = Engine::create(*own, options_of(device));
+        EXPECT_TRUE(engine) << engine.error().message;
+        for (int run = 0; run < 3; ++run) {
+            NamedArrays inputs;
+            EXPECT_TRUE(session::add_random_inputs(oracle->program(), 3 + run, inputs));
+            if (change) change(inputs, run);
+            const auto want = run_interpreter(*oracle, inputs);
+            const auto got = (*engine)->run(inputs);
+            EXPECT_TRUE(want && got) << (got ? "" : got.error().message) << text;
+            if (!want || !got) return counts;
+            expect_equal(*got, *want, "\nrun " + std::to_string(run) + "\n" + text);
+        }
+        const loop::Plan& plan = (*engine)->plan();
+        for (size_t i = 0; i < plan.steps.size(); ++i) {
+            const bool there = (*engine)->runs_on_device(i);
+            counts.on_device += there;
+            counts.on_processor += plan.steps[i].kernel() && !there;
+            counts.interpreted += plan.steps[i].is<loop::InterpretedStep>();
+        }
+        EXPECT_GE(device->launches(), 3) << text;
+    }
+    EXPECT_EQ(device->pieces(), 0) << "memory of the device that nobody freed" << text;
+    return counts;
+}
+
+TEST(EngineDevice, LayersAndEpilogues) {
+    const Counts counts = compare(R"(
+graph G {
+    @input { x: real[2, 3, 9, 9]; }
+    @output { y: real[2, 7]; }
+    @variable { w: real[5, 3, 3, 3]; b: real[1, 5]; v: real[7, 5]; c: real[1, 7]; }
+    @compose {
+        a = nn.conv{stride=[2, 2], padding=[1, 1, 1, 1]}(x, w, b);
+        d = nn.relu(a);
+        f = math.mean_reduce{axes=[2, 3], squeeze=true}(d);
+        g = linalg.linear(f, v, c);
+        y = nn.softmax{axes=[1]}(g);
+    }
+})");
+    EXPECT_GT(counts.on_device, 2);
+    EXPECT_EQ(counts.on_processor, 0);
+}
+
+// Few elements and long sums: groups add them together.
+TEST(EngineDevice, SumsOfGroups) {
+    compare(R"(
+graph G {
+    @input { x: real[3, 700]; w: real[700, 5]; }
+    @output { y: real[3, 5]; s: real[3]; m: real[]; b: bool[3]; }
+    @compose {
+        y = linalg.matmul(x, w);
+        s = math.sum_reduce{axes=[1], squeeze=true}(x);
+        m = math.max_reduce{squeeze=true}(x);
+        large = math.gt(x, 0.5);
+        b = math.any_reduce{axes=[1], squeeze=true}(large);
+    }
+})");
+}
+
+// The device has no sine of its own.
+TEST(EngineDevice, KernelsOfTheProcessorInBetween) {
+    const Counts counts = compare(R"(
+graph G {
+    @input { x: real[4, 6]; }
+    @output { y: real[4, 6]; z: real[6]; }
+    @compose {
+        t = layout.transpose(x);
+        a = linalg.matmul(x, t);
+        s = math.sin(a);
+        y = linalg.matmul(s, x);
+        z = math.sum_reduce{axes=[0], squeeze=true}(y);
+    }
+})");
+    EXPECT_GT(counts.on_device, 0);
+    EXPECT_EQ(counts.on_processor, 1);
+}
+
+TEST(EngineDevice, LoopsMoveValuesOnTheDevice) {
+    compare(R"(
+graph G {
+    @input { a: real[9, 9]; n: int[]; }
+    @output { y: real[9, 9]; }
+    @compose {
+        start = layout.uniform{shape=[9, 9]}(0.5);
+        y = with p = start do..(n) linalg.matmul(p, a);
+    }
+})",
+            [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 2; });
+    compare(R"(
+graph G {
+    @input { x: real[6, 4]; y: real[6, 4]; z: real[4]; }
+    @output { sums: real[6, 4]; befores: real[6, 4]; last: real[4]; }
+    @compose {
+        xs..(6) = layout.unstack{axis=0}(x);
+        ys..(6) = layout.unstack{axis=0}(y);
+        last, s..(6), b..(6) = with p = z for v : xs, w : ys do..(i ->) {
+            m = math.mul(v, w);
+            q = math.add(m, p);
+            yield q, q, p;
+        };
+        sums = layout.stack{axis=0}(s);
+        befores = layout.stack{axis=0}(b);
+    }
+})");
+}
+
+// The processor looks at conditions that the device has computed.
+TEST(EngineDevice, ConditionsAndInterpretedSteps) {
+    const Counts counts = compare(R"(
+graph G {
+    @input { x: real[20]; }
+    @output { z: real[20]; y: real[20]; at: int[2, ~|20]; }
+    @compose {
+        z = with s = x do {
+            t = math.mul(s, 0.7);
+            yield t;
+        } while {
+            size = math.abs(s);
+            largest = math.max_reduce{squeeze=true}(size);
+            more = math.gt(largest, 0.1);
+            yield more;
+        };
+        far = math.gt(z, 0.05);
+        pairs = layout.stack{axis=0}([far, far]);
+        both = layout.cast<int>(pairs);
+        at = layout.nonzero(both);
+        y = math.add(z, 1.0);
+    }
+})");
+    EXPECT_GT(counts.interpreted, 0);
+}
+
+// Variables that runs change.
+TEST(EngineDevice, UpdatesAreSeenByTheNextRun) {
+    compare(R"(
+graph G {
+    @input { x: real[8]; }
+    @output { y: real[8]; }
+    @variable { s: real[8]; }
+    @update { s = t; }
+    @compose {
+        t = math.add(s, x);
+        y = math.mul(t, 2.0);
+    }
+})");
+}
+
+TEST(EngineDevice, ReportsAnIndexOutsideOfItsTensor) {
+    const auto own = load_text(R"(import layout;
+graph G {
+    @input { x: real[4]; i: int[3]; }
+    @output { y: real[3]; }
+    @compose { y = layout.gather{axis=0}(x, i); }
+})");
+    ASSERT_TRUE(own);
+    const auto device = std::make_shared<TestDevice>();
+    auto engine = Engine::create(*own, options_of(device));
+    ASSERT_TRUE(engine) << engine.error().message;
+    NamedArrays inputs = testing_support::random_inputs(own->program());
+    inputs["i"][0].integers = {0, 9, 1};
+    EXPECT_FALSE((*engine)->run(inputs));
+    inputs["i"][0].integers = {0, 3, 1};
+    const auto good = (*engine)->run(inputs);
+    ASSERT_TRUE(good) << good.error().message;
+    EXPECT_EQ(good->at("y")[0].reals[1], inputs["x"][0].reals[3]);
+}
+
+}  // namespace
+}  // namespace lemma
