@@ -239,7 +239,17 @@ std::optional<Views::Map> Views::map_of(const ir::Formula& formula) {
     for (const ir::Access& access : formula.accesses)
         for (const ir::IndexTerm& term : access.indices)
             if (term.guard != ir::Guard::None) return std::nullopt;
-    Map map{.formula = &formula};
+    Map map;
+    Substitution own;
+    for (ir::Access access : formula.accesses) {
+        const SymId before = access.symbol;
+        for (ir::IndexTerm& term : access.indices) term.value = replaced(term.value, own);
+        const ir::SymbolPool& pool = program_.symbols;
+        access.symbol = program_.symbols.symbol("e", pool.type(before), pool.range(before));
+        own[before] = access.symbol;
+        map.accesses.push_back(std::move(access));
+    }
+    map.value = replaced(write.value, own);
     auto bounds = inverse(write, formula, map.axes);
     if (!bounds) return std::nullopt;
     map.bounds = std::move(*bounds);
@@ -410,12 +420,12 @@ Hash Views::map_hash(ir::TensorId tensor,
     for (size_t i = 0; i < map.axes.size(); ++i) axes[map.axes[i]] = indices[i];
     for (const auto& [bound, value] : map.bounds) bounds[bound] = replaced(value, axes);
     ExprHasher inner(&expressions);
-    for (const ir::Access& access : map.formula->accesses) {
+    for (const ir::Access& access : map.accesses) {
         Indices at;
         for (const ir::IndexTerm& term : access.indices) at.push_back(replaced(term.value, bounds));
         inner.bind(access.symbol, element_hash(access.tensor, std::move(at), inner, tensors));
     }
-    Hash made = inner.hash(replaced(map.formula->writes[0].value, bounds));
+    Hash made = inner.hash(replaced(map.value, bounds));
     if (map.sum) {
         Hasher element("element");
         element.add(*map.sum);

@@ -50,7 +50,8 @@ private:
     // An element-wise result: the value of the formula, whose bounds are given by the axes. A sum
     // that begins with a value adds it to the sum that begins with 0.
     struct Map {
-        const ir::Formula* formula;
+        std::vector<ir::Access> accesses;  // with symbols of their own: formulas may share theirs
+        ir::SymId value;
         std::vector<ir::SymId> axes;
         Substitution bounds;
         std::optional<Hash> sum = {};

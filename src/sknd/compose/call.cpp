@@ -42,7 +42,9 @@ const Plan& Composer::plan(DefRef ref) {
     const auto found = plans_.find(ref);
     if (found != plans_.end()) return found->second;
     const Module& module = package_[ref.module].module;
-    return plans_.emplace(ref, make_plan(module, module.definitions[ref.definition])).first->second;
+    Plan made = make_plan(module, module.definitions[ref.definition]);
+    made.name = qualified(package_, ref);
+    return plans_.emplace(ref, std::move(made)).first->second;
 }
 
 std::optional<DefRef> Composer::resolve(ModuleId from, const QualifiedName& name) const {
@@ -107,7 +109,7 @@ std::optional<Results> Composer::call(Frame& caller, CallArgs args) {
     const bool compound = program_.operations[op].compound();
     auto results = compound ? compose_body(frame, op) : finish_primitive(frame, op);
     const Definition& definition = frame.definition();
-    if ((definition.is_public || definition.graph) && results) expose(frame);
+    if (quantizes_ && (definition.is_public || definition.graph) && results) expose(frame);
     return results;
 }
 
@@ -143,7 +145,7 @@ bool Composer::bind_names(Frame& frame, const CallArgs& args) {
 ir::OpId Composer::start_operation(Frame& frame, const CallArgs& args) {
     ir::Operation op;
     op.kind = kind_of(frame.definition());
-    op.op = qualified(package_, args.callee);
+    op.op = frame.plan().name;
     op.label = frame.scope;
     op.span = args.span;
     const Definition& definition = frame.definition();
@@ -175,12 +177,27 @@ std::optional<Results> Composer::finish_primitive(Frame& frame, ir::OpId op) {
             {std::string(definition.outputs[i].name.text), (*results)[i].operand});
     }
     if (program_.operations[op].kind == ir::OperationKind::Primitive) {
-        FormulaBuilder builder(*this, frame);
-        auto formulas = builder.build();
+        auto formulas = formulas_of(frame);
         if (!formulas) return std::nullopt;
         program_.operations[op].formulas = std::move(*formulas);
     }
     return results;
+}
+
+std::optional<std::vector<ir::Formula>> Composer::formulas_of(Frame& frame) {
+    const bool repeats =
+        frame.known_call && frame.shares_values() && frame.plan().repeatable_formulas;
+    auto tensors = repeats ? tensors_of(frame) : std::nullopt;
+    if (tensors) {
+        if (auto formulas = formulas_again(frame, *tensors)) return formulas;
+    }
+    const size_t work = work_.done;
+    const size_t told = diag_.items().size();
+    auto formulas = FormulaBuilder(*this, frame).build();
+    if (formulas && tensors && diag_.items().size() == told) {
+        remember_formulas(frame, std::move(*tensors), *formulas, work_.done - work);
+    }
+    return formulas;
 }
 
 std::optional<Results> Composer::compose_body(Frame& frame, ir::OpId op) {

@@ -23,7 +23,10 @@ const std::string_view* single_name(const Component& component) {
 
 std::string join_scope(const std::string& scope, std::string_view label) {
     if (label.empty()) return scope;
-    return scope.empty() ? std::string(label) : fmt::format("{}.{}", scope, label);
+    if (scope.empty()) return std::string(label);
+    std::string joined;
+    joined.reserve(scope.size() + 1 + label.size());
+    return joined.append(scope).append(1, '.').append(label);
 }
 
 bool Composer::compose_components(Frame& frame, const std::vector<Component>& components) {

@@ -17,7 +17,12 @@ std::optional<ir::Program> compose(const Package& package,
 }
 
 Composer::Composer(const Package& package, const ComposeOptions& options, Diagnostics& diag)
-    : package_(package), options_(options), diag_(diag), work_{options.limits.max_work} {}
+    : package_(package), options_(options), diag_(diag), work_{options.limits.max_work} {
+    for (const LoadedModule& module : package.modules) {
+        for (const Definition& definition : module.module.definitions)
+            quantizes_ = quantizes_ || !definition.quantizes.empty();
+    }
+}
 
 std::optional<ir::Program> Composer::run() {
     const auto graph = pick_graph();

@@ -13,6 +13,7 @@
 
 #include "sknd/compose/compose.h"
 #include "sknd/compose/frame.h"
+#include "sknd/compose/repeat.h"
 
 namespace lemma::sknd {
 
@@ -64,6 +65,7 @@ private:
     bool enter(Frame& frame, const CallArgs& args);
     bool bind_names(Frame& frame, const CallArgs& args);
     std::optional<Results> finish_primitive(Frame& frame, ir::OpId op);
+    std::optional<std::vector<ir::Formula>> formulas_of(Frame& frame);
     std::optional<Results> compose_body(Frame& frame, ir::OpId op);
     std::optional<Results> take_outputs(Frame& frame);
     ir::OpId start_operation(Frame& frame, const CallArgs& args);
@@ -88,7 +90,19 @@ private:
     // repeat.cpp: calls that equal an earlier one
     std::optional<std::string> repeat_key(const Frame& frame, const CallArgs& args) const;
     bool enter_again(Frame& frame, const CallArgs& args, const std::string& key);
-    void remember(const Frame& frame, std::string key, size_t work);
+    void remember(Frame& frame, std::string key, size_t work);
+    bool keep(size_t size);
+    using Shapes = std::vector<std::vector<ir::SymId>>;
+    std::optional<Shapes> known_shapes(Frame& frame, const ParamDecl& decl, size_t count);
+
+    // repeat_formulas.cpp
+    std::optional<CallTensors> tensors_of(const Frame& frame) const;
+    std::optional<std::vector<ir::Formula>> formulas_again(const Frame& frame,
+                                                           const CallTensors& tensors);
+    void remember_formulas(const Frame& frame,
+                           CallTensors tensors,
+                           const std::vector<ir::Formula>& formulas,
+                           size_t work);
 
     // bind_attributes.cpp, bind_shapes.cpp
     void bind_widths(Frame& frame, const CallArgs& args);
@@ -363,14 +377,8 @@ private:
     WorkMeter work_;
     ir::Program program_;
     std::map<DefRef, Plan> plans_;
-    // The values of a call's names, by everything that they depend on.
-    struct Entered {
-        Frame::Values values;
-        std::vector<ir::Assertion> assertions;
-        size_t work;
-    };
-    std::unordered_map<std::string, Entered> entered_;
-    size_t entered_size_ = 0;
+    std::unordered_map<std::string, KnownCall> known_calls_;  // by everything that they depend on
+    size_t kept_ = 0;                                         // the size of the known calls
     std::vector<std::vector<ir::OpId>>
         op_lists_;  // the lists that receive operations: graphs and compounds, nested
     // Equalities of extents that only a run can decide; the operation under construction gets them.
@@ -383,6 +391,7 @@ private:
     std::map<std::string, Variable> variables_;  // by path
     std::vector<DefRef> roots_ = {DefRef{}};     // graphs by the number of their invocation
     TensorsByIdentity tensor_by_identity_;
+    bool quantizes_ = false;                     // some definition has @quantize
     std::map<std::string, ir::Operand> scoped_;  // tensors that @quantize can name, by path
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/program/program.h"
@@ -33,6 +34,8 @@ inline constexpr size_t kNodeWork = 16;
 // Tensors by the identity that `is` compares.
 using TensorsByIdentity = std::unordered_map<ir::SymId, ir::TensorId, IdHash>;
 
+struct KnownCall;
+
 class Frame : public Environment {
 public:
     // The state that all frames of a graph share.
@@ -50,6 +53,7 @@ public:
     int depth = 0;
     std::string scope;  // label path of the composed parts, without a trailing dot
     size_t root = 0;    // the invocation of a graph where the path begins; 0: the main graph
+    KnownCall* known_call = nullptr;  // the equal call, or this one; null: no other can be equal
     bool standard() const { return package_[ref_.module].standard; }
 
     DefRef ref() const { return ref_; }
@@ -63,13 +67,17 @@ public:
 
     // ---- compile-time names
     // Here and below, names are views into the syntax tree, which outlives the frame.
-    void set(std::string_view name, CompileValue value) { values_.set(name, std::move(value)); }
-    void forget(std::string_view name) { values_.erase(name); }
-    bool known(std::string_view name) const { return values_.contains(name); }
-    const CompileValue* value(std::string_view name) const { return values_.find(name); }
     using Values = NameTable<CompileValue>;
-    const Values& values() const { return values_; }
-    void set_values(const Values& values) { values_ = values; }
+    const Values& values() const { return shared_ ? *shared_ : values_; }
+    void set(std::string_view name, CompileValue value) {
+        own_values().set(name, std::move(value));
+    }
+    void forget(std::string_view name) { own_values().erase(name); }
+    bool known(std::string_view name) const { return values().contains(name); }
+    const CompileValue* value(std::string_view name) const { return values().find(name); }
+    // Values that outlive the frame, until it changes one.
+    void share_values(const Values& values) { shared_ = &values; }
+    bool shares_values() const { return shared_ != nullptr; }
     // The binding of a generic type.
     void set_dtype(std::string_view name, ir::DType dtype) { dtypes_.set(name, dtype); }
     std::optional<ir::DType> dtype(std::string_view name) const;
@@ -96,6 +104,10 @@ public:
     bool spend(size_t items) const override { return work_.spend(items); }
 
 private:
+    Values& own_values() {
+        if (shared_) values_ = *std::exchange(shared_, nullptr);
+        return values_;
+    }
     CompileValue identity_of(const ir::Operand& operand) const;
     CompileValue member_of_tensor(ir::TensorId tensor, MemberKind member) const;
 
@@ -108,6 +120,7 @@ private:
     const Definition& definition_;
     const Plan& plan_;
     Values values_;
+    const Values* shared_ = nullptr;  // instead of the own ones
     NameTable<ir::DType> dtypes_;
     NameTable<Binding> tensors_;
     mutable CompileValue member_;  // the result of the last look-up

@@ -21,6 +21,7 @@ public:
         add_asserts();
         plan_.binding_order = find_binding_order(module_, definition_).order;
         plan_.repeatable = is_repeatable();
+        plan_.repeatable_formulas = has_repeatable_formulas();
         for (const LowerStmt& stmt : definition_.lowers) {
             plan_.unrollings.push_back(find_unrolling(stmt));
         }
@@ -34,6 +35,9 @@ private:
     void add_asserts();
     bool is_repeatable() const;
     bool reads_whole_input(ExprId expr) const;
+    bool has_repeatable_formulas() const;
+    bool reads_whole_tensor(ExprId expr) const;
+    bool is_tensor(std::string_view name) const;
     Unrolling find_unrolling(const LowerStmt& stmt) const;
     void add_picks(const LowerStmt& stmt, ExprId root, Unrolling& unrolling) const;
 
@@ -189,6 +193,58 @@ bool PlanMaker::reads_whole_input(ExprId expr) const {
             if (std::ranges::any_of(definition_.inputs, is_it)) return true;
         }
         append_operands(module_, id, open);
+    }
+    return false;
+}
+
+bool PlanMaker::has_repeatable_formulas() const {
+    return std::ranges::none_of(definition_.lowers, [&](const LowerStmt& stmt) {
+        const auto reads = [&](const auto& part) { return reads_whole_tensor(part.value); };
+        return std::ranges::any_of(stmt.locals, reads) || reads_whole_tensor(stmt.target) ||
+               reads_whole_tensor(stmt.value) || reads_whole_tensor(stmt.condition) ||
+               (stmt.unroll && reads_whole_tensor(stmt.unroll->count)) ||
+               std::ranges::any_of(stmt.bounds, [&](const LoopBound& bound) {
+                   return reads_whole_tensor(bound.bound);
+               });
+    });
+}
+
+bool PlanMaker::is_tensor(std::string_view name) const {
+    const auto is_it = [&](const ParamDecl& decl) { return decl.name.text == name; };
+    return std::ranges::any_of(definition_.inputs, is_it) ||
+           std::ranges::any_of(definition_.outputs, is_it) ||
+           std::ranges::any_of(definition_.constants, is_it) ||
+           std::ranges::any_of(definition_.variables, is_it);
+}
+
+// Whether it reads the name of a tensor otherwise than as `x[i,j]`, `xs[k][i,j]`, `x.shape` or
+// `?x`.
+bool PlanMaker::reads_whole_tensor(ExprId expr) const {
+    std::vector<ExprId> open, operands;
+    if (expr.valid()) open.push_back(expr);
+    while (!open.empty()) {
+        const ExprId id = open.back();
+        open.pop_back();
+        const auto& node = module_.exprs[id].node;
+        const auto* name = std::get_if<Identifier>(&node);
+        if (name && is_tensor(name->name)) return true;
+        const auto* access = std::get_if<Access>(&node);
+        const auto* member = std::get_if<Member>(&node);
+        const auto* test = std::get_if<NullTest>(&node);
+        const ExprId asked = access   ? access->base
+                             : member ? member->base
+                             : test   ? test->operand
+                                      : ExprId{};
+        operands.clear();
+        append_operands(module_, id, operands);
+        for (const ExprId operand : operands) {
+            const auto& part = module_.exprs[operand].node;
+            const auto* item = operand == asked && access ? std::get_if<Index>(&part) : nullptr;
+            if (item) open.push_back(item->index);
+            const ExprId rest = item ? item->base : operand;
+            const bool plain = std::holds_alternative<Identifier>(module_.exprs[rest].node);
+            if (operand != asked || !plain) open.push_back(rest);
+        }
     }
     return false;
 }

@@ -32,6 +32,7 @@ struct Unrolling {
 };
 
 struct Plan {
+    std::string name;                                         // with its module: `nn.conv`
     std::unordered_map<std::string_view, size_t> attributes;  // by name
     std::vector<bool> closed;      // by attribute: its default reads no names
     std::vector<size_t> deferred;  // the other attributes, each after those that its default reads
@@ -42,6 +43,8 @@ struct Plan {
     // Whether values and conditions depend only on attributes, types and the shapes of the inputs:
     // inputs are read only by their members and by `?x`.
     bool repeatable = false;
+    // Whether formulas depend on tensors only by the elements that they read, and as above.
+    bool repeatable_formulas = false;
     ReadNames names;
     std::vector<Unrolling> unrollings;  // by statement of @lower
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reuses calls: a call with the attributes, types and shapes of an earlier one binds its names to
 // the same values and satisfies the same conditions.
+#include <algorithm>
 #include <bit>
 
 #include "base/match.h"
@@ -54,7 +55,12 @@ public:
     std::string take() { return std::move(key_); }
 
 private:
-    std::string key_;
+    std::string key_ = reserved();
+    static std::string reserved() {
+        std::string text;
+        text.reserve(512);  // most calls need less
+        return text;
+    }
 };
 
 void KeyWriter::value(const CompileValue& value) {
@@ -116,30 +122,58 @@ std::optional<std::string> Composer::repeat_key(const Frame& frame, const CallAr
 
 // False if there was no such call, or if the work limit is passed.
 bool Composer::enter_again(Frame& frame, const CallArgs& args, const std::string& key) {
-    const auto found = entered_.find(key);
-    if (found == entered_.end()) return false;
-    const Entered& entered = found->second;
-    if (entered.work > work_.most - std::min(work_.done, work_.most)) return false;
-    work_.spend(entered.work);
+    const auto found = known_calls_.find(key);
+    if (found == known_calls_.end()) return false;
+    KnownCall& known = found->second;
+    if (known.work > work_.most - std::min(work_.done, work_.most)) return false;
+    work_.spend(known.work);
     for (const size_t i : frame.plan().binding_order) {
         const bool given = i < args.inputs.size() && !args.inputs[i].operand.null();
         frame.bind(frame.definition().inputs[i].name.text, given ? args.inputs[i] : Binding{});
     }
-    frame.set_values(entered.values);
-    pending_assertions_ = entered.assertions;
+    frame.share_values(known.values);
+    frame.known_call = &known;
+    pending_assertions_ = known.assertions;
     return true;
 }
 
-void Composer::remember(const Frame& frame, std::string key, size_t work) {
+void Composer::remember(Frame& frame, std::string key, size_t work) {
     bool small = true;
     size_t size = key.size() / sizeof(Scalar);
     frame.values().for_each([&](std::string_view, const CompileValue& value) {
         small = small && size_of(value) <= kMostItems;
         size += size_of(value);
     });
-    if (!small || entered_size_ + size > kMostKept) return;
-    entered_size_ += size;
-    entered_.emplace(std::move(key), Entered{frame.values(), pending_assertions_, work});
+    if (!small || !keep(size)) return;
+    KnownCall known{frame.values(), pending_assertions_, work, {}, {}};
+    frame.known_call = &known_calls_.emplace(std::move(key), std::move(known)).first->second;
+    frame.share_values(frame.known_call->values);
+}
+
+// The shapes of the declared tensors, which are those of the equal call if no extent is new.
+std::optional<Composer::Shapes> Composer::known_shapes(Frame& frame,
+                                                       const ParamDecl& decl,
+                                                       size_t count) {
+    KnownCall* const known = frame.shares_values() ? frame.known_call : nullptr;
+    if (known) {
+        const auto found = std::ranges::find(known->shapes, &decl, &KnownCall::Shapes::decl);
+        if (found != known->shapes.end() && work_.spend(found->work)) return found->shapes;
+    }
+    const size_t work = work_.done;
+    const size_t told = diag_.items().size();
+    auto shapes = declared_shapes(frame, decl.type, count);
+    const bool same = known && frame.shares_values() && diag_.items().size() == told;
+    if (same && shapes && !shapes->empty() && keep(shapes->size() * (1 + shapes->front().size()))) {
+        known->shapes.push_back({&decl, *shapes, work_.done - work});
+    }
+    return shapes;
+}
+
+// Whether the known calls may grow by that much.
+bool Composer::keep(size_t size) {
+    if (kept_ + size > kMostKept) return false;
+    kept_ += size;
+    return true;
 }
 
 }  // namespace lemma::sknd

@@ -126,5 +126,82 @@ TEST(RepeatedCalls, HaveTheSameFormulas) {
     EXPECT_EQ(last(repeated), last(alone));
 }
 
+// Elements of the same tensor are read once; those of different tensors are not the same.
+TEST(RepeatedCalls, HaveFormulasOverTheirOwnTensors) {
+    const auto program = composed(R"(
+operator add {
+    @input { x: real[n]; y: real[n]; }
+    @output { z: real[n]; }
+    @lower { z[i,] = x[i,] + y[i,], i < n; }
+}
+graph G {
+    @input { a: real[3]; b: real[3]; }
+    @output { y: real[3]; }
+    @compose { y = add(a, b); z = add(a, a); w = add(b, a); v = add(b, b); u = add(w, v); }
+}
+)");
+    ASSERT_TRUE(program);
+    std::vector<std::vector<std::string>> read;
+    for (const ir::Operation& op : program->operations) {
+        ASSERT_EQ(op.formulas.size(), 1u);
+        EXPECT_EQ(op.formulas[0].writes[0].tensor, op.outputs[0].operand.items[0]);
+        read.emplace_back();
+        for (const ir::Access& access : op.formulas[0].accesses)
+            read.back().push_back(program->tensors[access.tensor].name);
+    }
+    const std::vector<std::vector<std::string>> want = {
+        {"a", "b"}, {"a"}, {"b", "a"}, {"b"}, {"w", "v"}};
+    EXPECT_EQ(read, want);
+}
+
+TEST(RepeatedCalls, HaveTheirOwnVariablesAndConstants) {
+    const auto program = composed(R"(
+operator scale {
+    @input { x: real[n]; }
+    @variable { w: real[n]; }
+    @constant { c: real[] = 2.0; }
+    @output { z: real[n]; }
+    @lower { z[i,] = x[i,] * w[i,] + c[], i < n; }
+}
+graph G {
+    @input { a: real[3]; }
+    @output { y: real[3]; }
+    @compose { z = scale(a); y = scale(z); }
+}
+)");
+    ASSERT_TRUE(program);
+    std::vector<std::string> read;
+    for (const ir::Operation& op : program->operations) {
+        for (const ir::Access& access : op.formulas[0].accesses)
+            read.push_back(program->tensors[access.tensor].name);
+    }
+    EXPECT_EQ(read, (std::vector<std::string>{"a", "z.w", "z.c", "z", "y.w", "y.c"}));
+}
+
+// Each call of this operator has a new extent.
+TEST(RepeatedCalls, HaveTheirOwnUnknownExtents) {
+    const auto program = composed(R"(
+operator positive {
+    @input { x: real[n]; }
+    @output { z: real[m|n]; }
+    @lower { z[m,] = x[i,], i < n | x[i,] > 0.0; }
+}
+graph G {
+    @input { a: real[3]; b: real[3]; }
+    @output { y: real[~|3]; }
+    @compose { y = positive(a); w = positive(b); }
+}
+)");
+    ASSERT_TRUE(program);
+    std::vector<ir::SymId> counters;
+    for (const ir::Operation& op : program->operations) {
+        counters.push_back(op.formulas[0].counter);
+        const ir::Tensor& output = program->tensors[op.outputs[0].operand.items[0]];
+        EXPECT_EQ(op.formulas[0].counter, output.shape[0]);
+    }
+    ASSERT_EQ(counters.size(), 2u);
+    EXPECT_NE(counters[0], counters[1]);
+}
+
 }  // namespace
 }  // namespace lemma::sknd

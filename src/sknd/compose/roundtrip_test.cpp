@@ -59,7 +59,7 @@ public:
             tensor(a_.updates[i].value, b_.updates[i].value);
         }
         assertions(a_.assertions, b_.assertions);
-        for (const auto& [x, y] : expressions_) compare(x, y);
+        for (const auto& [x, y, own] : expressions_) compare(x, y, own_[own]);
     }
 
 private:
@@ -190,16 +190,22 @@ private:
     }
 
     void formula(const ir::Formula& a, const ir::Formula& b) {
+        own_.emplace_back();
+        formula_parts(a, b);
+        own_.emplace_back();
+    }
+
+    void formula_parts(const ir::Formula& a, const ir::Formula& b) {
         EXPECT_EQ(a.op, b.op);
         ASSERT_EQ(a.bounds.size(), b.bounds.size());
         for (size_t i = 0; i < a.bounds.size(); ++i) {
-            expression(a.bounds[i].index, b.bounds[i].index);
+            own_symbol(a.bounds[i].index, b.bounds[i].index);
             expression(a.bounds[i].extent, b.bounds[i].extent);
         }
         ASSERT_EQ(a.accesses.size(), b.accesses.size());
         for (size_t i = 0; i < a.accesses.size(); ++i) {
             tensor(a.accesses[i].tensor, b.accesses[i].tensor);
-            expression(a.accesses[i].symbol, b.accesses[i].symbol);
+            own_symbol(a.accesses[i].symbol, b.accesses[i].symbol);
             indices(a.accesses[i].indices, b.accesses[i].indices);
         }
         ASSERT_EQ(a.writes.size(), b.writes.size());
@@ -222,6 +228,13 @@ private:
         }
     }
 
+    // A symbol that the formula defines. Other formulas may define it, too.
+    void own_symbol(ir::SymId x, ir::SymId y) {
+        ASSERT_TRUE(x.valid() && y.valid());
+        EXPECT_TRUE(own_.back().emplace(x, y).second) << a_.symbols.text(x);
+        expression(x, y);
+    }
+
     // Symbols are matched at once; expressions are compared after all symbols are matched.
     void expression(ir::SymId x, ir::SymId y) {
         ASSERT_EQ(x.valid(), y.valid());
@@ -230,21 +243,27 @@ private:
         EXPECT_EQ(a_.symbols.range(x), b_.symbols.range(y)) << a_.symbols.text(x);
         if (a_.symbols.node(x).kind == ir::SymKind::Symbol) {
             EXPECT_EQ(b_.symbols.node(y).kind, ir::SymKind::Symbol);
-            EXPECT_EQ(symbols_.emplace(x, y).first->second, y) << a_.symbols.text(x);
+            const auto own = own_.back().find(x);
+            const ir::SymId match =
+                own != own_.back().end() ? own->second : symbols_.emplace(x, y).first->second;
+            EXPECT_EQ(match, y) << a_.symbols.text(x);
         } else {
-            expressions_.emplace_back(x, y);
+            expressions_.push_back({x, y, own_.size() - 1});
         }
     }
 
-    void compare(ir::SymId x, ir::SymId y) {
+    void compare(ir::SymId x, ir::SymId y, const Values& own) {
         for (unsigned seed = 0; seed < 2; ++seed) {
             std::mt19937 random(seed);
             Values left, right;
             for (const ir::SymId symbol : a_.symbols.symbols_of(x)) {
-                ASSERT_TRUE(symbols_.contains(symbol)) << a_.symbols.text(symbol);
+                const auto found = own.find(symbol);
+                ASSERT_TRUE(found != own.end() || symbols_.contains(symbol))
+                    << a_.symbols.text(symbol);
+                const ir::SymId match = found != own.end() ? found->second : symbols_[symbol];
                 const auto number = static_cast<int64_t>(random() % 7);
                 left[symbol] = constant(a_.symbols, symbol, number);
-                right[symbols_[symbol]] = constant(b_.symbols, symbol_type(symbol), number);
+                right[match] = constant(b_.symbols, symbol_type(symbol), number);
             }
             const auto p = a_.symbols.substitute(x, left);
             const auto q = b_.symbols.substitute(y, right);
@@ -274,8 +293,13 @@ private:
     ir::Program& a_;
     ir::Program& b_;
     std::unordered_map<ir::TensorId, ir::TensorId, IdHash> tensors_;
-    std::unordered_map<ir::SymId, ir::SymId, IdHash> symbols_;
-    std::vector<std::pair<ir::SymId, ir::SymId>> expressions_;
+    Values symbols_;
+    std::vector<Values> own_ = {{}};  // symbols of the current formula; empty outside of formulas
+    struct Pair {
+        ir::SymId x, y;
+        size_t own;  // the symbols of its formula
+    };
+    std::vector<Pair> expressions_;
 };
 
 class RoundTrip : public ::testing::TestWithParam<std::string> {};

@@ -81,6 +81,7 @@ std::optional<ir::TensorId> Composer::add_variable(Frame& frame,
 }
 
 void Composer::expose(const Frame& frame, const std::string& path, const ir::Operand& operand) {
+    if (!quantizes_) return;
     const auto [found, fresh] = scoped_.try_emplace(path, operand);
     if (fresh) return;
     if (frame.root == 0) {
@@ -193,7 +194,7 @@ std::optional<ir::Operand> Composer::declare_tensor(Frame& frame,
     }
     const size_t name_size = 1 + (frame.scope.size() + decl.name.text.size()) / 16;
     if (!spend(frame, count * name_size)) return std::nullopt;
-    const auto shapes = declared_shapes(frame, decl.type, count);
+    const auto shapes = known_shapes(frame, decl, count);
     if (!shapes) return std::nullopt;
     for (size_t i = 0; i < count; ++i) {
         ir::Tensor tensor;
