@@ -16,6 +16,9 @@ there in order. The words behind the language of a fence say what a snippet is:
   ```sknd fails             `lemma check` refuses it; a fence `text` behind it shows what
                             `lemma check --brief` prints, `text full` all of it; or `file=` and a
                             console show it
+  ```c, ```cpp, ```python   compiled or run, as tools/snippet_programs.py says; `with=a.o,b.o` are
+                            further files to link, `object` links nothing, and `run` calls
+                            what was compiled
   ```json file=x.json       any other file that commands read
   ```console                commands behind `$ `, each followed by its output; `fails`: the last one
                             has an exit status other than 0; `numbers=any`: numbers and units of
@@ -26,7 +29,7 @@ and `…` in a line for any text. Lines that begin with `$ `, and commands in in
 fences `sh`, run as well; the output of the latter is not compared. A comment
 `<!-- snippets: COMMAND -->` runs a command that readers do not see. Only `lemma` and a few harmless
 programs run. All other commands, and those that no test can run, are listed with a reason in
-tools/snippets_not_run.txt."""
+tools/snippets_not_run.txt. Code in other languages is listed there by its first line."""
 import argparse
 import dataclasses
 import difflib
@@ -40,6 +43,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+from snippet_programs import Programs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_RUN = pathlib.Path("tools/snippets_not_run.txt")
@@ -233,8 +238,11 @@ class NotRun:
 class Page:
     """A page, its folder, and what is wrong with it."""
 
-    def __init__(self, name: str, root: pathlib.Path, lemma: str, folder: pathlib.Path):
+    def __init__(self, name: str, root: pathlib.Path, lemma: str, python: str,
+                 folder: pathlib.Path):
         self.name, self.root, self.folder = name, root, folder
+        self.programs = Programs(pathlib.Path(name).stem, root, pathlib.Path(lemma).parent, python,
+                                 self.run)
         self.lines = (root / name).read_text().split("\n")
         self.edits: list[tuple[int, int, list[str]]] = []
         self.passed = 0
@@ -411,6 +419,9 @@ class Page:
                 self.write(snippet, snippet.words["file"])
             elif "part" in snippet.words:
                 self.check_part(snippet, snippet.words["part"])
+            elif self.programs.takes(snippet.language):
+                if not not_run.lists(self.name, snippet.lines[0]):
+                    self.programs.add(snippet)
             elif snippet.language in ("", "indented") and SKND.search(snippet.text):
                 if not not_run.lists(self.name, snippet.lines[0]):
                     self.judge(snippet.first - 1, "this is SkriptND; mark it as `sknd`")
@@ -421,6 +432,7 @@ class Page:
                 for command in commands:
                     if not not_run.lists(self.name, command.text):
                         self.check_command(command, update)
+        self.programs.check(self.folder, self.judge)
 
 
 def pages_of(root: pathlib.Path, names: list[pathlib.Path]) -> list[str]:
@@ -437,6 +449,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lemma", type=pathlib.Path, default=ROOT / "build/release/lemma")
+    system = pathlib.Path("/usr/bin/python3")  # the one that the module is built for
+    parser.add_argument("--python", default=str(system) if system.exists() else sys.executable)
     parser.add_argument("--update", action="store_true", help="rewrite the shown outputs")
     parser.add_argument("--verbose", action="store_true", help="print the number of each page")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
@@ -451,7 +465,8 @@ def main() -> int:
     passed, faults = 0, list(not_run.faults)
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            page = Page(name, root, str(arguments.lemma.resolve()), pathlib.Path(folder).resolve())
+            page = Page(name, root, str(arguments.lemma.resolve()), arguments.python,
+                        pathlib.Path(folder).resolve())
             page.check(not_run, arguments.update)
             if page.edits:
                 page.rewrite()

@@ -164,6 +164,43 @@ class CheckSnippets(unittest.TestCase):
             self.fails(self.fence(f"sknd file={name}", "graph G {}"),
                        f"page.md:2: `{name}` is not a file of the page's own folder")
 
+    def test_c_is_compiled_and_called(self):
+        self.passes(self.fence("c", "int twice(int x) {", "    return 2 * x;", "}"), 1)
+        self.passes(self.fence("c", "#include <math.h>", "", "double root = sqrt(2.0);"), 1)
+        self.passes(self.fence("c run", "if (1 + 1 != 2) return 1;"), 1)
+        self.assertEqual(self.check(self.fence("c run", "return 1;"))[0], 1)
+        status, lines = self.check(self.fence("c", "", "int x = y;"))
+        self.assertEqual((status, lines[0]), (1, "page.md:2: it fails"))
+        self.assertIn("snippet_program.c:4:9: error: ‘y’ undeclared", "\n".join(lines))
+
+    def test_c_sees_what_the_page_takes_for_granted(self):
+        (self.root / "tools/snippets").mkdir(parents=True)
+        (self.root / "tools/snippets/page.h").write_text("static int given = 7;\n")
+        self.passes(self.fence("c run", "return given - 7;"), 1)
+        (self.root / "tools/snippets/page.hpp").write_text("static const int given = 8;\n")
+        self.passes(self.fence("cpp run", "auto twice = [](auto x) { return 2 * x; };",
+                               "return twice(given) - 16;"), 1)
+
+    def test_python_runs_in_order(self):
+        # Without the module, snippets are only compiled.
+        self.passes(self.fence("python", "x = 1 / 0"), 1)
+        self.assertEqual(self.check(self.fence("python", "x = ("))[0], 1)
+        package = self.root / "build/python/lemma"
+        package.mkdir(parents=True)
+        (package / "_lemma.so").write_text("")
+        (package / "__init__.py").write_text("answer = 42\n")
+        first = self.fence("python", "import lemma", "x = lemma.answer")
+        self.passes(first + self.fence("python", "assert x == 42"), 2)
+        status, lines = self.check(first + self.fence("python", "", "x / 0"))
+        self.assertEqual((status, lines[0], lines[-1]), (1, "page.md:7: it fails", "1 passed, 1 failed"))
+        self.assertIn("ZeroDivisionError: division by zero", "\n".join(lines))
+
+    def test_code_that_is_listed_is_not_compiled(self):
+        (self.root / "tools").mkdir()
+        listed = self.root / "tools/snippets_not_run.txt"
+        listed.write_text("page.md: import torch -- needs PyTorch\n")
+        self.passes(self.fence("python", "import torch", "torch.("), 0)
+
 
 if __name__ == "__main__":
     result = unittest.TextTestRunner(verbosity=1).run(
