@@ -22,6 +22,10 @@ function(lemma_joined target)
                   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
                   OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A class of a source may hold types of the unnamed namespace there; g++ warns since the source is
+  # included.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   string(REPLACE "\n" ";" groups "${groups}")
   set(number 0)
   foreach(group ${groups})
