@@ -35,6 +35,10 @@ const note = (file) => `<p class="from">From <code>${file}</code></p>\n\n`;
 
 // ---- C -------------------------------------------------------------------------------------------
 
+// Without the mark of exported functions; the lines below move with the first.
+const exported = (text) =>
+    text.startsWith("LEMMA_API ") ? text.replace(/^LEMMA_API /, "").replace(/^ {10}/gm, "") : text;
+
 function cPage(root, header, links) {
     const text = readFileSync(join(root, "include/lemma", header), "utf8");
     let page = `# lemma/${header}\n\n${note(`include/lemma/${header}`)}`;
@@ -47,7 +51,7 @@ function cPage(root, header, links) {
         }
         const { kind, name } = naming(item.code);
         if (!name) continue;
-        page += `### ${name}\n\n${code("c", item.code.replace(/^LEMMA_API /, ""))}`;
+        page += `### ${name}\n\n${code("c", exported(item.code))}`;
         if (item.comment) page += `${prose(item.comment, links)}\n\n`;
         toc.push({ kind, name, about: sentence(item.comment) });
     }

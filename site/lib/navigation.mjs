@@ -10,7 +10,11 @@ export const kSections = [
         name: "Start",
         pages: ["README.md", "docs/language/tutorial/README.md", "docs/language/tutorial/*", "CHANGELOG.md", "SECURITY.md"],
     },
-    { name: "Language", pages: ["docs/language/README.md", "docs/language/*"] },
+    {
+        name: "Language",
+        pages: ["docs/language/README.md", "docs/language/*"],
+        asLinked: true, // in the order of the links of the first page
+    },
     {
         name: "How-to",
         pages: [
@@ -54,7 +58,20 @@ export const kSections = [
 ];
 
 // Shown in the navigation instead of a long heading.
-const kShort = { "README.md": "Overview", "docs/api/README.md": "Index", "docs/operators/README.md": "All operators", "docs/errors/README.md": "All errors", "docs/decisions/README.md": "All decisions", "docs/language/README.md": "The language", "docs/language/tutorial/README.md": "Tutorial" };
+const kShort = {
+    "README.md": "Overview",
+    "docs/api/README.md": "Index",
+    "docs/api/cpp/types.md": "Other types",
+    "docs/decisions/README.md": "All decisions",
+    "docs/errors/README.md": "All errors",
+    "docs/language/README.md": "The language",
+    "docs/language/coming-from.md": "From PyTorch, ONNX or Halide",
+    "docs/language/coming-from-nnef1.md": "From NNEF 1.0",
+    "docs/language/tutorial/README.md": "Tutorial",
+    "docs/operators/README.md": "All operators",
+    "editors/vim/README.md": "Vim and Neovim",
+    "editors/vscode/README.md": "VS Code",
+};
 
 export function titleOf(text, source) {
     const heading = /^# (.*)$/m.exec(text)?.[1];
@@ -90,6 +107,7 @@ export function navigation(pages) {
                 found.push(bySource.get(source));
             }
         if (section.last) found.sort((a, b) => section.last.test(a.source) - section.last.test(b.source));
+        if (section.asLinked) sortAsLinked(found);
         return { name: section.name, pages: found, groups: grouped(section, found) };
     });
     const lost = [...sources].filter((s) => s.startsWith("docs/") && !taken.has(s));
@@ -102,6 +120,15 @@ export function navigation(pages) {
             page.next = section.pages[i + 1];
         });
     return sections;
+}
+
+function sortAsLinked(pages) {
+    const [first] = pages;
+    const at = (page) => {
+        const found = first.text.indexOf(`](${page.source.slice(first.source.lastIndexOf("/") + 1)}`);
+        return page === first ? -1 : found < 0 ? Infinity : found;
+    };
+    pages.sort((a, b) => at(a) - at(b));
 }
 
 function grouped(section, pages) {

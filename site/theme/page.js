@@ -102,7 +102,8 @@ function result(hit, first) {
     const title = document.createElement("b");
     title.textContent = hit.title;
     const where = document.createElement("span");
-    where.textContent = hit.title === hit.page ? hit.section : `${hit.section} · ${hit.page}`;
+    const parts = [hit.section, hit.title === hit.page ? "" : hit.page];
+    where.textContent = [...new Set(parts.filter(Boolean))].join(" · ");
     a.append(title, where);
     item.append(a);
     return item;
