@@ -57,13 +57,16 @@ class Composer extends Simplifier {
         const attribute = (key) => t.attributes.find(([k]) => k === key)?.[1];
         if (kSigns[short] && args.length === 2) return op(kSigns[short], ...args);
         if (kFunctions.includes(short)) return { k: "call", v: short, args };
+        if (short === "_divide") return op("/", args[0], this.tree(attribute("count")));
+        if (short === "_abs_pow")
+            return op("**", { k: "call", v: "abs", args }, this.tree(attribute("p")));
         if (short === "neg") return { k: "neg", of: args[0] };
         if (short === "rcp") return op("/", { k: "num", v: "1" }, args[0]);
         if (kReductions[short])
             return { k: kReductions[short], over: [this.axes(attribute("axes"))], of: args[0] };
         if (short === "mean_reduce") {
             const mean = { k: "index", of: name("mean"), at: [name(this.axes(attribute("axes")))] };
-            return op("\u2061", mean, { k: "call", v: "", args });
+            return op("", mean, { k: "call", v: "", args });
         }
         if (/^real$|^int$/.test(t.v)) return args[0];
         const shown = t.attributes

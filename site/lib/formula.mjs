@@ -93,9 +93,8 @@ export class Simplifier {
     // An index of several cases gets a name.
     index(tree) {
         const of = this.integer(tree);
-        const plain = of.k !== "cases" && !(of.k === "index" && of.at.some((a) => a.v === "<-"));
-        if (plain) return of;
         const key = JSON.stringify(of);
+        if (!key.includes('"cases"')) return of;
         if (!this.lifted.has(key)) {
             const free = kFreeNames.find((n) => !this.taken.has(n));
             if (!free) throw new Unreadable("too many indices");
@@ -128,9 +127,10 @@ export class Simplifier {
                 if (!kFolds[t.v]) throw new Unreadable(`fold ${t.v}`);
                 return { k: kFolds[t.v], over: [], of: this.tree(t.of) };
             case "update": {
+                // `i[axes] <- e` is `e` along the axes and `i` along the others.
                 if (t.of.k !== "index") throw new Unreadable("update of a part");
-                const at = op("<-", this.integer(t.of.at[0]), this.integer(t.with));
-                return { k: "index", of: this.tree(t.of.of), at: [at] };
+                const among = op("in", name("its axis"), this.integer(t.of.at[0]));
+                return { k: "cases", arms: [[among, this.integer(t.with)], [null, this.tree(t.of.of)]] };
             }
             case "op":
                 return this.operation(t);

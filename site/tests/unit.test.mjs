@@ -39,6 +39,13 @@ test("an index of several cases gets a name", () => {
     assert.equal(formula.lets[0][0], "p");
 });
 
+test("an index that is replaced along some axes has two cases", () => {
+    const [formula] = lower("from = i[dims] <- i[dims] * 2, y[i..] = x[from..], i < n;");
+    const [[condition], [otherwise]] = formula.lets[0][1].arms;
+    assert.equal(condition.v, "in");
+    assert.equal(otherwise, null);
+});
+
 test("division of indices rounds down", () => {
     const [formula] = lower("y[i,] = x[i / 2,] / 2.0, i < n;");
     assert.equal(formula.tree.args[1].v, "/");
