@@ -29,7 +29,10 @@ if (problems.length) {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, "assets"), { recursive: true });
 process.chdir(here); // Eleventy takes paths from here
-const eleventy = new Eleventy("theme", relative(here, out), { configPath: "eleventy.config.mjs", quietMode: true });
+const eleventy = new Eleventy("theme", relative(here, out), {
+    configPath: "eleventy.config.mjs",
+    quietMode: true,
+});
 await eleventy.write();
 
 await build({

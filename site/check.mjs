@@ -8,7 +8,11 @@ import { fileURLToPath } from "node:url";
 const kTag = /<!--[\s\S]*?-->|<(script|style)\b[^>]*>[\s\S]*?<\/\1>|<[a-zA-Z][^>]*>/g;
 const kAttribute = /\s(href|src|id|srcset|poster|action)="([^"]*)"/g;
 const plain = (text) =>
-    text.replace(/&quot;/g, '"').replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+    text
+        .replace(/&quot;/g, '"')
+        .replace(/&lt;/g, "<")
+        .replace(/&gt;/g, ">")
+        .replace(/&amp;/g, "&");
 
 function filesBelow(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -7,7 +7,11 @@ import { join } from "node:path";
 import { introduction, itemsOf, membersOf, naming, publicPart, withoutBody } from "./headers.mjs";
 
 const slug = (text) =>
-    text.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").trim().replace(/ /g, "-");
+    text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_\- ]/gu, "")
+        .trim()
+        .replace(/ /g, "-");
 
 // Text of a comment as Markdown. Names of the API become links.
 function prose(comment, links) {
@@ -60,7 +64,9 @@ function cPage(root, header, links) {
 
 function cNames(root, header) {
     const text = readFileSync(join(root, "include/lemma", header), "utf8");
-    return itemsOf(publicPart(text)).filter((i) => i.code).map((i) => naming(i.code).name);
+    return itemsOf(publicPart(text))
+        .filter((i) => i.code)
+        .map((i) => naming(i.code).name);
 }
 
 function cPages(root) {
@@ -111,14 +117,25 @@ function cppPages(root) {
             const isClass = /^(class|struct)$/.test(kind) && item.code.includes("{");
             if (special) continue;
             if (isClass && membersOf(item.code).some((m) => m.kind === "function"))
-                pages.push({ path: `api/cpp/${name}.md`, name, kind, about: sentence(item.comment), page: cppClass(item, name, new Map(), header) });
+                pages.push({
+                    path: `api/cpp/${name}.md`,
+                    name,
+                    kind,
+                    about: sentence(item.comment),
+                    page: cppClass(item, name, new Map(), header),
+                });
             else small.push({ name, kind, item, header });
         }
     }
-    let page = "# Types and functions of C++\n\nThe smaller types of `lemma/lemma.hpp` and `lemma/tensor.hpp`.\n\n";
+    let page =
+        "# Types and functions of C++\n\nThe smaller types of `lemma/lemma.hpp` and `lemma/tensor.hpp`.\n\n";
     for (const { name, item } of small)
         page += `## ${name}\n\n${item.comment ? `${prose(item.comment, new Map())}\n\n` : ""}${code("cpp", withoutBody(item.code))}`;
-    const names = small.map(({ name, kind, item }) => ({ name, kind, about: sentence(item.comment) }));
+    const names = small.map(({ name, kind, item }) => ({
+        name,
+        kind,
+        about: sentence(item.comment),
+    }));
     return { pages, small: { path: "api/cpp/types.md", page, names } };
 }
 
@@ -160,8 +177,13 @@ function pythonPage(module, item) {
 }
 
 function pythonPages(root) {
-    const script = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "python_api.py");
-    const text = execFileSync("python3", [script, join(root, "python/lemma")], { encoding: "utf8" });
+    const script = join(
+        import.meta.dirname ?? new URL(".", import.meta.url).pathname,
+        "python_api.py",
+    );
+    const text = execFileSync("python3", [script, join(root, "python/lemma")], {
+        encoding: "utf8",
+    });
     return JSON.parse(text).map(({ name, doc, items }) => ({
         name,
         doc,
@@ -188,16 +210,19 @@ function indexPage(c, cpp, python) {
     page += "## Python\n\n";
     for (const module of python) {
         page += `### ${module.name}\n\n${table}`;
-        for (const p of module.pages) page += row(`[\`${p.name}\`](${p.path.slice(4)})`, p.kind, p.about);
+        for (const p of module.pages)
+            page += row(`[\`${p.name}\`](${p.path.slice(4)})`, p.kind, p.about);
         page += "\n";
     }
     page += `## C++\n\n${table}`;
     for (const p of cpp.pages) page += row(`[\`${p.name}\`](${p.path.slice(4)})`, p.kind, p.about);
-    for (const n of cpp.small.names) page += row(`[\`${n.name}\`](cpp/types.md#${slug(n.name)})`, n.kind, n.about);
+    for (const n of cpp.small.names)
+        page += row(`[\`${n.name}\`](cpp/types.md#${slug(n.name)})`, n.kind, n.about);
     page += "\n## C\n\n";
     for (const p of c) {
         page += `### [lemma/${p.path.slice(6, -3)}](${p.path.slice(4)})\n\n${table}`;
-        for (const n of p.names) page += row(`[\`${n.name}\`](${p.path.slice(4)}#${slug(n.name)})`, n.kind, n.about);
+        for (const n of p.names)
+            page += row(`[\`${n.name}\`](${p.path.slice(4)}#${slug(n.name)})`, n.kind, n.about);
         page += "\n";
     }
     return page;
@@ -210,7 +235,9 @@ export function apiPages(root) {
     const python = pythonPages(root);
     return [
         { path: "api/README.md", text: indexPage(c, cpp, python), group: "" },
-        ...python.flatMap((m) => m.pages.map((p) => ({ path: p.path, text: p.page, group: "Python" }))),
+        ...python.flatMap((m) =>
+            m.pages.map((p) => ({ path: p.path, text: p.page, group: "Python" })),
+        ),
         ...[...cpp.pages, cpp.small].map((p) => ({ path: p.path, text: p.page, group: "C++" })),
         ...c.map((p) => ({ path: p.path, text: p.page, group: "C" })),
     ];

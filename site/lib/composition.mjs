@@ -8,7 +8,12 @@ const name = (v) => ({ k: "name", v });
 const op = (v, ...args) => ({ k: "op", v, args });
 const kSigns = { add: "+", sub: "-", mul: "*", div: "/", pow: "**" };
 const kFunctions = ["min", "max", "sqr", "sqrt", "exp", "log", "abs"];
-const kReductions = { sum_reduce: "sum", prod_reduce: "prod", max_reduce: "max", min_reduce: "min" };
+const kReductions = {
+    sum_reduce: "sum",
+    prod_reduce: "prod",
+    max_reduce: "max",
+    min_reduce: "min",
+};
 
 // expr: `if` condition `then` expr {`elif` …} `else` expr | expr
 function readValue(reader) {
@@ -35,7 +40,10 @@ function readBlock(reader) {
     reader.expect(";");
     reader.expect("}");
     const value = results.length === 1 ? results[0] : { k: "list", items: results };
-    return steps.reduceRight((tree, { targets, value: by }) => replaced(tree, targets[0], by), value);
+    return steps.reduceRight(
+        (tree, { targets, value: by }) => replaced(tree, targets[0], by),
+        value,
+    );
 }
 
 function readStatements(reader) {
@@ -95,7 +103,8 @@ function replaced(tree, wanted, by) {
     return Object.fromEntries(Object.entries(tree).map(([k, v]) => [k, replaced(v, wanted, by)]));
 }
 
-const isShort = (tree) => JSON.stringify(tree).length < 420 && !JSON.stringify(tree).includes('"cases"');
+const isShort = (tree) =>
+    JSON.stringify(tree).length < 420 && !JSON.stringify(tree).includes('"cases"');
 
 // An equation for each step. Throws Unreadable if the text has what cannot be drawn.
 export function equationsOf(definition) {
@@ -120,9 +129,7 @@ export function equationsOf(definition) {
     }
     return steps.map(({ targets, value }) => {
         const left =
-            targets.length === 1
-                ? name(targets[0])
-                : { k: "call", v: "", args: targets.map(name) };
+            targets.length === 1 ? name(targets[0]) : { k: "call", v: "", args: targets.map(name) };
         return { tree: op("=", left, value), ranges: [], conditions: [], lets: [] };
     });
 }
@@ -130,7 +137,9 @@ export function equationsOf(definition) {
 // The operators that it calls, in order: `math.exp`, or `sum_pool` of the same module.
 export function callsOf(definition) {
     const text = blockOf(definition, "compose") + blockOf(definition, "update");
-    const found = [...text.matchAll(/([A-Za-z_][\w.]*)(?:<\w+>)?(?:\{[^{}]*\})?\(/g)].map((m) => m[1]);
+    const found = [...text.matchAll(/([A-Za-z_][\w.]*)(?:<\w+>)?(?:\{[^{}]*\})?\(/g)].map(
+        (m) => m[1],
+    );
     return [...new Set(found)].filter((n) => !["real", "int", "bool"].includes(n));
 }
 

@@ -12,8 +12,7 @@ export class Unreadable extends Error {}
 export function tokens(text) {
     const found = [];
     for (const match of text.matchAll(kTokens)) {
-        const [kind, value] =
-            Object.entries(match.groups).find(([, v]) => v !== undefined) ?? [];
+        const [kind, value] = Object.entries(match.groups).find(([, v]) => v !== undefined) ?? [];
         if (kind === "wrong") throw new Unreadable(`unexpected ${value}`);
         if (kind) found.push({ kind, value });
     }

@@ -4,7 +4,14 @@
 import { Reader, Unreadable } from "./expression.mjs";
 
 const kAssignments = ["=", "+=", "*=", "<=", ">=", "&=", "|=", ":="];
-const kReductions = { "+=": "sum", "*=": "prod", "<=": "min", ">=": "max", "&=": "all", "|=": "any" };
+const kReductions = {
+    "+=": "sum",
+    "*=": "prod",
+    "<=": "min",
+    ">=": "max",
+    "&=": "all",
+    "|=": "any",
+};
 const kCombined = { "+=": "+", "*=": "*", "&=": "&&", "|=": "||" };
 const kFolds = { "+": "sum", "*": "prod", "&&": "all", "||": "any", "<<": "min", ">>": "max" };
 const kFreeNames = ["p", "q", "r", "u", "v", "w", "g", "h"];
@@ -130,7 +137,13 @@ export class Simplifier {
                 // `i[axes] <- e` is `e` along the axes and `i` along the others.
                 if (t.of.k !== "index") throw new Unreadable("update of a part");
                 const among = op("in", name("its axis"), this.integer(t.of.at[0]));
-                return { k: "cases", arms: [[among, this.integer(t.with)], [null, this.tree(t.of.of)]] };
+                return {
+                    k: "cases",
+                    arms: [
+                        [among, this.integer(t.with)],
+                        [null, this.tree(t.of.of)],
+                    ],
+                };
             }
             case "op":
                 return this.operation(t);
@@ -143,7 +156,8 @@ export class Simplifier {
     operation(t) {
         const args = this.trees(t.args);
         if (t.v === "\\") return { k: "call", v: "ceil", args: [op("/", ...args)] };
-        if (t.v === "/" && this.integers) return { k: "call", v: "floor", args: [op("/", ...args)] };
+        if (t.v === "/" && this.integers)
+            return { k: "call", v: "floor", args: [op("/", ...args)] };
         if (t.v === "<<") return { k: "call", v: "min", args };
         if (t.v === ">>") return { k: "call", v: "max", args };
         if (t.v === "is") return op("==", ...args);
@@ -166,7 +180,10 @@ export class Simplifier {
                 if (!t.no) return this.tree(t.yes);
                 const rest = this.tree(t.no);
                 const first = [this.tree(t.condition), this.tree(t.yes)];
-                return { k: "cases", arms: [first, ...(rest.k === "cases" ? rest.arms : [[null, rest]])] };
+                return {
+                    k: "cases",
+                    arms: [first, ...(rest.k === "cases" ? rest.arms : [[null, rest]])],
+                };
             }
             case "otherwise":
                 return {
@@ -250,7 +267,11 @@ function drawnStatement(statement, simplifier, started) {
     }
     return {
         tree: op(sign, target, value),
-        ranges: statement.ranges.map(([i, b]) => [i, "0", spaced(boundText(simplifier.integer(b)))]),
+        ranges: statement.ranges.map(([i, b]) => [
+            i,
+            "0",
+            spaced(boundText(simplifier.integer(b))),
+        ]),
         conditions: statement.conditions.map((c) => simplifier.tree(c)),
         lets: statement.locals.map(([n, v]) => [n, simplifier.tree(v)]),
     };

@@ -28,7 +28,9 @@ export function itemsOf(text) {
             continue;
         }
         const code = declaration(rest);
-        const trailing = /^[ \t]*(?:\/\/[ \t]*([^\n]*)|\/\*([\s\S]*?)\*\/)/.exec(rest.slice(code.length));
+        const trailing = /^[ \t]*(?:\/\/[ \t]*([^\n]*)|\/\*([\s\S]*?)\*\/)/.exec(
+            rest.slice(code.length),
+        );
         at += code.length + (trailing?.[0].length ?? 0);
         const after = trailing ? [(trailing[1] ?? trailing[2]).trim()] : [];
         items.push({ comment: [...comment, ...after].join("\n"), code: code.trim(), joined });
@@ -60,7 +62,10 @@ function declaration(text) {
 // The text between `extern "C" {` or `namespace lemma {` and its end.
 export function publicPart(text) {
     const begin = /(?:extern "C" \{\n#endif|namespace lemma \{)\n/.exec(text);
-    const end = Math.max(text.lastIndexOf("}  // namespace lemma"), text.lastIndexOf("#ifdef __cplusplus"));
+    const end = Math.max(
+        text.lastIndexOf("}  // namespace lemma"),
+        text.lastIndexOf("#ifdef __cplusplus"),
+    );
     return text.slice(begin.index + begin[0].length, end);
 }
 
@@ -69,7 +74,12 @@ export function introduction(text) {
     const body = text.replace(/^\/\/ SPDX[^\n]*\n/, "");
     const block = /^\/\*([\s\S]*?)\*\//.exec(body);
     if (block) return block[1].replace(/^[ \t]*\*[ \t]?/gm, "").trim();
-    return /^(?:\/\/[^\n]*\n)+/.exec(body)?.[0].replace(/^\/\/ ?/gm, "").trim() ?? "";
+    return (
+        /^(?:\/\/[^\n]*\n)+/
+            .exec(body)?.[0]
+            .replace(/^\/\/ ?/gm, "")
+            .trim() ?? ""
+    );
 }
 
 // A function without its body and its list of initial values.
@@ -95,12 +105,22 @@ function bodyStart(code) {
 
 // What a declaration declares: { kind, name }.
 export function naming(code) {
-    const plain = code.replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, "").replace(/^template <[^>]*>\s*/, "");
+    const plain = code
+        .replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, "")
+        .replace(/^template <[^>]*>\s*/, "");
     const type = /^(?:typedef )?(enum class|enum|struct|class|using)\s+(\w+)/.exec(plain);
     const pointer = /^typedef [^;]*\(\*(\w+)\)/.exec(plain);
     if (pointer) return { kind: "type", name: pointer[1] };
     if (type && !/^(?:struct|enum) \w+\s*\*?\s*\w+\(/.test(plain))
-        return { kind: type[1] === "class" ? "class" : type[1] === "using" ? "type" : type[1].split(" ")[0], name: type[2] };
+        return {
+            kind:
+                type[1] === "class"
+                    ? "class"
+                    : type[1] === "using"
+                      ? "type"
+                      : type[1].split(" ")[0],
+            name: type[2],
+        };
     const call = /(~?\w+|operator\S+)\s*\(/.exec(plain.replace(/\bLEMMA_API\b/, ""));
     if (call) return { kind: "function", name: call[1] };
     return { kind: "field", name: /(\w+)\s*(?:=[^;]*|\{[^;]*)?;/.exec(plain)?.[1] ?? "" };

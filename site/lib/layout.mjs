@@ -8,7 +8,8 @@ const kIcons = {
     search: '<svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="8.5" cy="8.5" r="5"/><path d="m12.5 12.5 4.5 4.5"/></svg>',
     theme: '<svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="6.5"/><path d="M10 3.5a6.5 6.5 0 0 1 0 13z" class="half"/></svg>',
 };
-const kLogo = '<svg class="logo" viewBox="0 0 28 28" aria-hidden="true"><rect x="1" y="1" width="26" height="26" rx="7"/><path d="M9 7.2c2.6 0 3.4 1.3 4.2 3.3l4 10.3M13.9 12.6 9.2 20.8"/></svg>';
+const kLogo =
+    '<svg class="logo" viewBox="0 0 28 28" aria-hidden="true"><rect x="1" y="1" width="26" height="26" rx="7"/><path d="M9 7.2c2.6 0 3.4 1.3 4.2 3.3l4 10.3M13.9 12.6 9.2 20.8"/></svg>';
 
 const link = (page, to, text, more = "") =>
     `<a href="${relative(page.url, to.url)}"${to === page ? ' aria-current="page"' : ""}${more}>${escaped(text)}</a>`;
@@ -35,7 +36,10 @@ function contents(html) {
     const shown = found.length > 40 ? found.filter((h) => h[1] === "2") : found;
     if (shown.length < 2) return "";
     const items = shown.map(([, level, id, inner]) => {
-        const text = inner.replace(/<a class="anchor"[\s\S]*?<\/a>/, "").replace(/<\/?a\b[^>]*>/g, "").trim();
+        const text = inner
+            .replace(/<a class="anchor"[\s\S]*?<\/a>/, "")
+            .replace(/<\/?a\b[^>]*>/g, "")
+            .trim();
         return `<li class="level${level}"><a href="#${id}">${text}</a></li>`;
     });
     return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${items.join("")}</ul></nav>`;
@@ -43,7 +47,9 @@ function contents(html) {
 
 function around(page) {
     const side = (to, name, words) =>
-        to ? `<a class="${name}" href="${relative(page.url, to.url)}"><span>${words}</span>${escaped(to.short)}</a>` : "<span></span>";
+        to
+            ? `<a class="${name}" href="${relative(page.url, to.url)}"><span>${words}</span>${escaped(to.short)}</a>`
+            : "<span></span>";
     if (page.isSource || !page.section) return "";
     return `<nav class="around" aria-label="Neighbours">${side(page.previous, "previous", "Previous")}${side(page.next, "next", "Next")}</nav>`;
 }

@@ -7,7 +7,11 @@ import anchor from "markdown-it-anchor";
 import { createCssVariablesTheme, createHighlighter } from "shiki";
 
 export const slug = (text) =>
-    text.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").trim().replace(/ /g, "-");
+    text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_\- ]/gu, "")
+        .trim()
+        .replace(/ /g, "-");
 export const escaped = (text) =>
     text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
@@ -21,18 +25,39 @@ function grammar(root, language) {
 export async function loadHighlighter(root) {
     return createHighlighter({
         // One theme whose colours are variables: every text is read once, not once per theme.
-        themes: [createCssVariablesTheme({ name: "lemma", variablePrefix: "--code-", fontStyle: false })],
-        langs: [grammar(root, "sknd"), grammar(root, "nnef"), "json", "c", "cpp", "python", "bash", "lua", "diff", "cmake", "yaml", "toml", "vim", "xml", "javascript"],
+        themes: [
+            createCssVariablesTheme({ name: "lemma", variablePrefix: "--code-", fontStyle: false }),
+        ],
+        langs: [
+            grammar(root, "sknd"),
+            grammar(root, "nnef"),
+            "json",
+            "c",
+            "cpp",
+            "python",
+            "bash",
+            "lua",
+            "diff",
+            "cmake",
+            "yaml",
+            "toml",
+            "vim",
+            "xml",
+            "javascript",
+        ],
     });
 }
 
 // Commands behind `$ ` and their outputs.
 function consoleHtml(code) {
-    const lines = code.trimEnd().split("\n").map((line) =>
-        line.startsWith("$ ")
-            ? `<span class="prompt">$ </span><b>${escaped(line.slice(2))}</b>`
-            : `<span class="output">${escaped(line)}</span>`,
-    );
+    const lines = code
+        .trimEnd()
+        .split("\n")
+        .map((line) =>
+            line.startsWith("$ ")
+                ? `<span class="prompt">$ </span><b>${escaped(line.slice(2))}</b>`
+                : `<span class="output">${escaped(line)}</span>`,
+        );
     return `<pre class="console"><code>${lines.join("\n")}</code></pre>`;
 }
 
@@ -42,8 +67,10 @@ function codeHtml(highlighter, code, info) {
     const file = rest.find((r) => r.startsWith("file="))?.slice(5);
     const known = highlighter.getLoadedLanguages().includes(language);
     let html;
-    if (language === "console" || (language === "text" && /^\$ /m.test(code))) html = consoleHtml(code);
-    else if (!known || language === "text") html = `<pre class="plain"><code>${escaped(code)}</code></pre>`;
+    if (language === "console" || (language === "text" && /^\$ /m.test(code)))
+        html = consoleHtml(code);
+    else if (!known || language === "text")
+        html = `<pre class="plain"><code>${escaped(code)}</code></pre>`;
     else
         html = highlighter.codeToHtml(code.replace(/\n$/, ""), {
             lang: language,
@@ -56,8 +83,17 @@ function codeHtml(highlighter, code, info) {
 // env.page is the page; resolve(page, path, hash) gives the address of a link.
 export function makeMarkdown(highlighter, resolve) {
     const md = new MarkdownIt({ html: true, linkify: false, typographer: false });
-    md.use(anchor, { slugify: slug, permalink: anchor.permalink.linkInsideHeader({ symbol: "#", placement: "after", ariaHidden: true, class: "anchor" }) });
-    md.renderer.rules.fence = (tokens, i) => codeHtml(highlighter, tokens[i].content, tokens[i].info);
+    md.use(anchor, {
+        slugify: slug,
+        permalink: anchor.permalink.linkInsideHeader({
+            symbol: "#",
+            placement: "after",
+            ariaHidden: true,
+            class: "anchor",
+        }),
+    });
+    md.renderer.rules.fence = (tokens, i) =>
+        codeHtml(highlighter, tokens[i].content, tokens[i].info);
     md.renderer.rules.code_block = (tokens, i) => codeHtml(highlighter, tokens[i].content, "");
     md.renderer.rules.table_open = () => '<div class="table"><table>\n';
     md.renderer.rules.table_close = () => "</table></div>\n";
@@ -66,7 +102,11 @@ export function makeMarkdown(highlighter, resolve) {
             for (const token of tokens) {
                 for (const name of ["href", "src"]) {
                     const value = token.attrGet(name);
-                    if (value !== null && token.type !== "html_inline" && !token.meta?.isPermalinkSymbol)
+                    if (
+                        value !== null &&
+                        token.type !== "html_inline" &&
+                        !token.meta?.isPermalinkSymbol
+                    )
                         rewrite(token, name, value, state.env.lemma, resolve);
                 }
                 if (token.children) visit(token.children);

@@ -8,7 +8,13 @@ import { join } from "node:path";
 export const kSections = [
     {
         name: "Start",
-        pages: ["README.md", "docs/language/tutorial/README.md", "docs/language/tutorial/*", "CHANGELOG.md", "SECURITY.md"],
+        pages: [
+            "README.md",
+            "docs/language/tutorial/README.md",
+            "docs/language/tutorial/*",
+            "CHANGELOG.md",
+            "SECURITY.md",
+        ],
     },
     {
         name: "Language",
@@ -43,7 +49,10 @@ export const kSections = [
         ],
     },
     { name: "API", pages: ["docs/api/README.md", "docs/abi.md", "docs/api/**"], byFolder: true },
-    { name: "Architecture", pages: ["docs/architecture.md", "CONTRIBUTING.md", "tests/stdlib/README.md"] },
+    {
+        name: "Architecture",
+        pages: ["docs/architecture.md", "CONTRIBUTING.md", "tests/stdlib/README.md"],
+    },
     { name: "Performance", pages: ["docs/performance.md", "docs/numerics.md"] },
     {
         name: "Assurance",
@@ -82,7 +91,9 @@ export function titleOf(text, source) {
 function shortTitle(page) {
     if (kShort[page.source]) return kShort[page.source];
     const folder = /^docs\/operators\/\w+\//.exec(page.source);
-    return folder ? page.title.replace(/^\w+\./, "") : page.title.replace(/^(lemma::|lemma\.)(?=\w)/, "");
+    return folder
+        ? page.title.replace(/^\w+\./, "")
+        : page.title.replace(/^(lemma::|lemma\.)(?=\w)/, "");
 }
 
 function expanded(pattern, sources, taken) {
@@ -90,7 +101,10 @@ function expanded(pattern, sources, taken) {
     const folder = pattern.slice(0, pattern.indexOf("*"));
     const deep = pattern.endsWith("**");
     return [...sources].filter(
-        (s) => s.startsWith(folder) && !taken.has(s) && (deep || !s.slice(folder.length).includes("/")),
+        (s) =>
+            s.startsWith(folder) &&
+            !taken.has(s) &&
+            (deep || !s.slice(folder.length).includes("/")),
     );
 }
 
@@ -106,7 +120,8 @@ export function navigation(pages) {
                 taken.add(source);
                 found.push(bySource.get(source));
             }
-        if (section.last) found.sort((a, b) => section.last.test(a.source) - section.last.test(b.source));
+        if (section.last)
+            found.sort((a, b) => section.last.test(a.source) - section.last.test(b.source));
         if (section.asLinked) sortAsLinked(found);
         return { name: section.name, pages: found, groups: grouped(section, found) };
     });
@@ -125,7 +140,9 @@ export function navigation(pages) {
 function sortAsLinked(pages) {
     const [first] = pages;
     const at = (page) => {
-        const found = first.text.indexOf(`](${page.source.slice(first.source.lastIndexOf("/") + 1)}`);
+        const found = first.text.indexOf(
+            `](${page.source.slice(first.source.lastIndexOf("/") + 1)}`,
+        );
         return page === first ? -1 : found < 0 ? Infinity : found;
     };
     pages.sort((a, b) => at(a) - at(b));
@@ -142,4 +159,6 @@ function grouped(section, pages) {
 }
 
 export const version = (root) =>
-    /project\(\s*\w+\s+VERSION\s+([\d.]+)/.exec(readFileSync(join(root, "CMakeLists.txt"), "utf8"))?.[1] ?? "";
+    /project\(\s*\w+\s+VERSION\s+([\d.]+)/.exec(
+        readFileSync(join(root, "CMakeLists.txt"), "utf8"),
+    )?.[1] ?? "";

@@ -6,7 +6,19 @@ import { dirname, extname, join, posix } from "node:path";
 import { apiPages } from "./api.mjs";
 import { titleOf } from "./navigation.mjs";
 
-const kLanguages = { ".sknd": "sknd", ".nnef": "nnef", ".py": "python", ".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".json": "json", ".txt": "text", ".test": "text", "": "text" };
+const kLanguages = {
+    ".sknd": "sknd",
+    ".nnef": "nnef",
+    ".py": "python",
+    ".c": "c",
+    ".h": "c",
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".json": "json",
+    ".txt": "text",
+    ".test": "text",
+    "": "text",
+};
 const kMaxSource = 100_000; // larger files are listed without a page
 
 function markdownBelow(root, folder) {
@@ -27,7 +39,8 @@ export function urlOf(source) {
 }
 
 function decisionsIndex(root) {
-    let text = "# Decisions\n\nWhy things are as they are: half a page for each choice that others might undo.\n\n";
+    let text =
+        "# Decisions\n\nWhy things are as they are: half a page for each choice that others might undo.\n\n";
     for (const file of readdirSync(join(root, "docs/decisions")).sort())
         text += `- [${titleOf(readFileSync(join(root, "docs/decisions", file), "utf8"), file)}](${file})\n`;
     return text;
@@ -35,15 +48,25 @@ function decisionsIndex(root) {
 
 export function collectPages(root) {
     const sources = [
-        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
-        "editors/README.md", "editors/vim/README.md", "editors/vscode/README.md",
-        "python/README.md", "tests/stdlib/README.md",
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "editors/README.md",
+        "editors/vim/README.md",
+        "editors/vscode/README.md",
+        "python/README.md",
+        "tests/stdlib/README.md",
         ...readdirSync(join(root, "examples")).map((f) => `examples/${f}/README.md`),
         ...markdownBelow(root, "docs"),
     ].filter((s) => existsSync(join(root, s)));
-    const pages = sources.map((source) => ({ source, text: readFileSync(join(root, source), "utf8") }));
+    const pages = sources.map((source) => ({
+        source,
+        text: readFileSync(join(root, source), "utf8"),
+    }));
     pages.push({ source: "docs/decisions/README.md", text: decisionsIndex(root) });
-    for (const { path, text, group } of apiPages(root)) pages.push({ source: `docs/${path}`, text, group });
+    for (const { path, text, group } of apiPages(root))
+        pages.push({ source: `docs/${path}`, text, group });
     for (const page of pages) {
         page.url = urlOf(page.source);
         page.title = titleOf(page.text, page.source);
@@ -78,22 +101,39 @@ export class Sources {
             return undefined;
         }
         const code = readFileSync(join(this.root, path), "utf8");
-        const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map((m) => m[0].length + 1)));
-        return this.add(path, `source/${path}.html`, `${fence}${language}\n${code.trimEnd()}\n${fence}\n`);
+        const fence = "`".repeat(
+            Math.max(3, ...[...code.matchAll(/`+/g)].map((m) => m[0].length + 1)),
+        );
+        return this.add(
+            path,
+            `source/${path}.html`,
+            `${fence}${language}\n${code.trimEnd()}\n${fence}\n`,
+        );
     }
     addFolder(path) {
         this.found.set(path, { url: `source/${path}/index.html` });
         let text = "";
-        for (const entry of readdirSync(join(this.root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        for (const entry of readdirSync(join(this.root, path), { withFileTypes: true }).sort(
+            (a, b) => (a.name < b.name ? -1 : 1),
+        )) {
             if (entry.name === "__pycache__" || entry.name.startsWith(".")) continue;
             const name = entry.isDirectory() ? `${entry.name}/` : entry.name;
             const url = this.urlFor(posix.join(path, entry.name));
-            text += url ? `- [\`${name}\`](${posix.join("/", path, entry.name)})\n` : `- \`${name}\`\n`;
+            text += url
+                ? `- [\`${name}\`](${posix.join("/", path, entry.name)})\n`
+                : `- \`${name}\`\n`;
         }
         return this.add(path, `source/${path}/index.html`, text || "Empty.\n");
     }
     add(path, url, body) {
-        const page = { source: path, url, title: path, text: `# ${path}\n\n${body}`, section: "", isSource: true };
+        const page = {
+            source: path,
+            url,
+            title: path,
+            text: `# ${path}\n\n${body}`,
+            section: "",
+            isSource: true,
+        };
         this.found.set(path, page);
         return url;
     }

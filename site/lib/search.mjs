@@ -15,7 +15,10 @@ const plain = (html) =>
         .replace(/<math[\s\S]*?<\/math>/g, " ")
         .replace(/<a class="anchor"[\s\S]*?<\/a>/g, "")
         .replace(/<[^>]*>/g, " ")
-        .replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&")
+        .replace(/&lt;/g, "<")
+        .replace(/&gt;/g, ">")
+        .replace(/&quot;/g, '"')
+        .replace(/&amp;/g, "&")
         .replace(/\s+/g, " ")
         .trim();
 
@@ -28,7 +31,16 @@ function entriesOf(page) {
         const isPage = heading[1] === "1";
         if (!isPage && /^docs\/operators\//.test(page.source)) return [];
         const text = plain(part.slice(heading[0].length)).slice(0, kMaxText);
-        return [{ title, page: page.title, name: isPage ? page.title.replace(/[._-]/g, " ") : "", url: isPage ? page.url : `${page.url}#${heading[2]}`, section: page.section, text }];
+        return [
+            {
+                title,
+                page: page.title,
+                name: isPage ? page.title.replace(/[._-]/g, " ") : "",
+                url: isPage ? page.url : `${page.url}#${heading[2]}`,
+                section: page.section,
+                text,
+            },
+        ];
     });
 }
 

@@ -8,11 +8,20 @@ import { navigation, version } from "./navigation.mjs";
 import { isOperator, withFormula } from "./operator.mjs";
 import { collectPages, Sources } from "./pages.mjs";
 
-export const site = { pages: new Map(), sections: [], version: "", broken: [], images: new Map(), failed: [] };
+export const site = {
+    pages: new Map(),
+    sections: [],
+    version: "",
+    broken: [],
+    images: new Map(),
+    failed: [],
+};
 
 // The address of a link from a page, or nothing if what it leads to has no page.
 function resolve(page, path, isImage) {
-    const target = path.startsWith("/") ? path.slice(1) : posix.join(posix.dirname(page.source), path);
+    const target = path.startsWith("/")
+        ? path.slice(1)
+        : posix.join(posix.dirname(page.source), path);
     const image = /^docs\/(images\/[\w.-]+)$/.exec(target);
     if (image) {
         site.images.set(join(site.root, target), image[1]);
@@ -42,7 +51,7 @@ export async function loadSite(root) {
     const md = makeMarkdown(await loadHighlighter(root), resolve);
     // Links decide which sources have pages, so all pages are rendered before Eleventy writes them.
     for (const page of pages) page.html = md.render(page.text, { lemma: page });
-    for (let made = []; made.length < site.sources.made.length; ) {
+    for (let made = []; made.length < site.sources.made.length;) {
         made = [...site.sources.made];
         for (const page of made) page.html ??= md.render(page.text, { lemma: page });
     }

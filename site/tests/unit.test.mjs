@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { checkSite } from "../check.mjs";
 import { equationsOf } from "../lib/composition.mjs";
+import { exampleHtml } from "../lib/example.mjs";
 import { Reader, Unreadable } from "../lib/expression.mjs";
 import { formulasOf } from "../lib/formula.mjs";
 import { itemsOf, membersOf, naming, withoutBody } from "../lib/headers.mjs";
@@ -58,14 +59,25 @@ test("what cannot be read is said", () => {
 });
 
 test("steps of a composition that are used once stand where they are used", () => {
-    const text = "operator x {\n    @compose {\n        a = math.exp(x);\n        y = math.div(a, s);\n    }\n}";
+    const text =
+        "operator x {\n    @compose {\n        a = math.exp(x);\n        y = math.div(a, s);\n    }\n}";
     const equations = equationsOf(text);
     assert.equal(equations.length, 1);
     assert.equal(equations[0].tree.args[1].v, "/");
 });
 
+test("the numbers of an example are matrices, unless they have too many axes", () => {
+    const html = exampleHtml("case a\ninput x = [[[1, -2]], [[3, 4]]]\noutput y = 5\n");
+    assert.equal(html, "");
+    const small = exampleHtml("case a\ninput x = [[[1, -2], [3, 4]]]\noutput y = 5\n");
+    assert.equal(small.match(/<mtr>/g).length, 2);
+    assert.match(small, /<mn>−2<\/mn>/);
+});
+
 test("declarations have the comments above and behind them", () => {
-    const items = itemsOf("/* ---- Parts ---- */\n\n/* Makes one. */\nint make(void);\n\nint count; // of all\n");
+    const items = itemsOf(
+        "/* ---- Parts ---- */\n\n/* Makes one. */\nint make(void);\n\nint count; // of all\n",
+    );
     assert.deepEqual(items[0], { section: "Parts" });
     assert.equal(items[1].comment, "Makes one.");
     assert.equal(items[2].comment, "of all");
@@ -73,26 +85,39 @@ test("declarations have the comments above and behind them", () => {
 });
 
 test("members of a class have no bodies, and private ones are left out", () => {
-    const text = "class A {\npublic:\n    A() : b_(1) {}\n    // The b.\n    int b() const { return b_; }\n\nprivate:\n    int b_;\n};";
+    const text =
+        "class A {\npublic:\n    A() : b_(1) {}\n    // The b.\n    int b() const { return b_; }\n\nprivate:\n    int b_;\n};";
     const members = membersOf(text);
-    assert.deepEqual(members.map((m) => m.code), ["A();", "int b() const;"]);
+    assert.deepEqual(
+        members.map((m) => m.code),
+        ["A();", "int b() const;"],
+    );
     assert.equal(withoutBody("int f(int x = {}) { return x; }"), "int f(int x = {});");
 });
 
 test("the check of links finds dead ones", () => {
     const folder = mkdtempSync(join(tmpdir(), "lemma-site-"));
     mkdirSync(join(folder, "a"));
-    writeFileSync(join(folder, "index.html"), '<h1 id="x">X</h1><a href="a/b.html#y">1</a><a href="#z">2</a><a href="/c">3</a><a href="d.html">4</a><img src="e.png">');
-    writeFileSync(join(folder, "a/b.html"), '<p id="y"></p><p id="y"></p><a href="../index.html#x">ok</a><a href="../../f">5</a>');
+    writeFileSync(
+        join(folder, "index.html"),
+        '<h1 id="x">X</h1><a href="a/b.html#y">1</a><a href="#z">2</a><a href="/c">3</a><a href="d.html">4</a><img src="e.png">',
+    );
+    writeFileSync(
+        join(folder, "a/b.html"),
+        '<p id="y"></p><p id="y"></p><a href="../index.html#x">ok</a><a href="../../f">5</a>',
+    );
     const { pages, links, faults } = checkSite(folder);
     assert.equal(pages, 2);
     assert.equal(links, 7);
-    assert.deepEqual(faults.map((f) => f.split(": ").slice(1).join(": ")).sort(), [
-        "#z: there is no such anchor",
-        "../../f leads out of the site",
-        "/c does not work below another folder",
-        "d.html leads nowhere",
-        "e.png leads nowhere",
-        "the id `y` is there twice",
-    ].sort());
+    assert.deepEqual(
+        faults.map((f) => f.split(": ").slice(1).join(": ")).sort(),
+        [
+            "#z: there is no such anchor",
+            "../../f leads out of the site",
+            "/c does not work below another folder",
+            "d.html leads nowhere",
+            "e.png leads nowhere",
+            "the id `y` is there twice",
+        ].sort(),
+    );
 });

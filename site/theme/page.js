@@ -35,7 +35,9 @@ if (here) {
 const places = [...document.querySelectorAll("nav.contents a")];
 if (places.length) {
     const byId = new Map(places.map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
-    const headings = [...document.querySelectorAll("article h2[id], article h3[id]")].filter((h) => byId.has(h.id));
+    const headings = [...document.querySelectorAll("article h2[id], article h3[id]")].filter((h) =>
+        byId.has(h.id),
+    );
     const mark = () => {
         let current = headings[0];
         for (const h of headings) if (h.getBoundingClientRect().top < 120) current = h;
@@ -147,7 +149,8 @@ input.addEventListener("keydown", (event) => {
 });
 addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
-    const wanted = (event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey));
+    const wanted =
+        (event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey));
     if (!wanted || dialog.open) return;
     event.preventDefault();
     openSearch();
