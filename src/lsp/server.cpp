@@ -97,7 +97,7 @@ Answer Server::document_request(const Feature& feature, const Message& message, 
     if (document->language() == Language::None) return Json();
     const auto found = analyses_.find(uri);
     const Analysis* const analysis = found == analyses_.end() ? nullptr : found->second.get();
-    const Query query{workspace_, *document, analysis, message.params, views_};
+    const Query query{workspace_, *document, analysis, message.params, views_, tokens_};
     if (!feature.waits || query.fresh()) return feature.answer(query);
     if (waiting_.size() >= kMaxWaitingRequests)
         return refused(kRequestFailed, "too many requests are waiting");
@@ -119,7 +119,8 @@ void Server::answer_waiting(const std::string& uri) {
             answer(waiting.id, refused(kRequestFailed, "the text was closed"));
             continue;
         }
-        const Query query{workspace_, *document, analysis->second.get(), waiting.params, views_};
+        const Query query{
+            workspace_, *document, analysis->second.get(), waiting.params, views_, tokens_};
         answer(waiting.id, waiting.feature->answer(query));
     }
 }

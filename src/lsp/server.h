@@ -73,6 +73,7 @@ private:
     Surroundings around_;
     Workspace workspace_;
     Views views_;
+    TokenResults tokens_;
     std::map<std::string, std::shared_ptr<const Analysis>> analyses_;  // by address
     std::map<std::string, DiagnosticLists> found_;  // by the address of the analysed text
     std::vector<Waiting> waiting_;

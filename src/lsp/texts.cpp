@@ -85,6 +85,7 @@ void Server::did_close(const Json& params) {
     const std::string path = found->second.path();
     around_.drop(uri);
     analyses_.erase(uri);
+    tokens_.forget(uri);
     workspace_.documents.erase(found);
     answer_waiting(uri);
     set_diagnostics(uri, {});

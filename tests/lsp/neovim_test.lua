@@ -122,6 +122,26 @@ test("format", function()
     assert(line(12) == "        y = nn.relu(hidden);", line(12))
 end)
 
+-- The lines of the page for a Neovim without the plug-in.
+test("documented lines", function()
+    local here = debug.getinfo(1, "S").source:sub(2):match("(.*)/") or "."
+    local page = table.concat(vim.fn.readfile(here .. "/../../docs/howto/set-up-an-editor.md"), "\n")
+    local code
+    for block in page:gmatch("```lua\n(.-)```") do
+        if block:find("setfiletype", 1, true) then code = block end
+    end
+    vim.env.PATH = vim.fn.fnamemodify(lemma, ":p:h") .. ":" .. vim.env.PATH
+    assert(load(code))()
+    local changed = vim.deepcopy(lines)
+    changed[11] = "        h = nn.reli(x);"
+    vim.fn.writefile(changed, folder .. "/other.sknd")
+    vim.cmd("edit! " .. folder .. "/other.sknd")
+    assert(vim.bo.filetype == "sknd", vim.bo.filetype)
+    wait("its diagnostics", function() return #vim.diagnostic.get(0) == 1 end)
+    vim.lsp.stop_client(vim.lsp.get_active_clients())
+    vim.cmd("buffer! " .. buffer)
+end)
+
 vim.lsp.stop_client(client)
 wait("the end", function() return vim.lsp.client_is_stopped(client) end)
 io.stdout:write(passed .. " passed, " .. failed .. " failed\n")

@@ -90,6 +90,23 @@ let folder, cache, session, main, dense, nnef;
 // Without the warning about the import that nothing uses.
 const clean = (list) => list.filter((item) => !item.message.includes("`math`"));
 const labels = (list) => list.items.map((item) => item.label);
+// Semantic tokens as texts with their kinds.
+let legend;
+const decoded = (uri, data) => {
+  const tokens = [];
+  let line = 0, character = 0;
+  for (let i = 0; i < data.length; i += 5) {
+    character = data[i] === 0 ? character + data[i + 1] : data[i + 1];
+    line += data[i];
+    const range = { start: { line, character }, end: { line, character: character + data[i + 2] } };
+    tokens.push([session.slice(uri, range), legend.tokenTypes[data[i + 3]]]);
+  }
+  return tokens;
+};
+const hasTokens = (tokens, expected) => {
+  for (const [text, kind] of expected)
+    assert.ok(tokens.some((token) => token[0] === text && token[1] === kind), `${text} ${kind}`);
+};
 
 const tests = {
   async capabilities() {
@@ -299,33 +316,48 @@ const tests = {
   },
 
   async semanticTokens() {
-    const { capabilities } = await (async () => {
-      const other = new Session(lemma, [], cache);
-      const result = await other.start();
-      await other.end();
-      return result;
-    })();
-    const { legend } = capabilities.semanticTokensProvider;
-    const decode = ({ data }) => {
-      const tokens = [];
-      let line = 0, character = 0;
-      for (let i = 0; i < data.length; i += 5) {
-        character = data[i] === 0 ? character + data[i + 1] : data[i + 1];
-        line += data[i];
-        const range = { start: { line, character }, end: { line, character: character + data[i + 2] } };
-        tokens.push([session.slice(main, range), legend.tokenTypes[data[i + 3]]]);
-      }
-      return tokens;
+    const full = decoded(main, (await session.request(lsp.SemanticTokensRequest.type, main, null)).data);
+    hasTokens(full, [["# A small model.", "comment"], ["import", "keyword"], ["nn", "namespace"],
+      ["main", "class"], ["@compose", "macro"], ["real", "type"], ["size", "property"],
+      ["linear", "function"], ["factor", "property"], ["h", "variable"], ["x", "parameter"],
+      ["3.0", "number"]]);
+    const part = await session.request(lsp.SemanticTokensRangeRequest.type, main, null, {
+      range: { start: { line: 21, character: 0 }, end: { line: 21, character: 40 } } });
+    assert.deepStrictEqual(decoded(main, part.data).map((token) => token[0]), ["r", "=", "nn", "relu", "h"]);
+  },
+
+  async semanticTokensDelta() {
+    let last = await session.request(lsp.SemanticTokensRequest.type, main, null);
+    let data = last.data;
+    const delta = async (uri = main) => {
+      const answer = await session.request(lsp.SemanticTokensDeltaRequest.type, uri, null, {
+        previousResultId: last.resultId });
+      for (const edit of answer.edits ?? []) data.splice(edit.start, edit.deleteCount, ...(edit.data ?? []));
+      last = answer;
+      return answer;
     };
-    const full = decode(await session.request(lsp.SemanticTokensRequest.type, main, null));
-    for (const [text, kind] of [["# A small model.", "comment"], ["import", "keyword"],
-      ["nn", "namespace"], ["main", "class"], ["@compose", "macro"], ["real", "type"],
-      ["size", "property"], ["linear", "function"], ["factor", "property"], ["h", "variable"],
-      ["x", "parameter"], ["3.0", "number"]])
-      assert.ok(full.some((token) => token[0] === text && token[1] === kind), `${text} ${kind}`);
-    const part = decode(await session.request(lsp.SemanticTokensRangeRequest.type, main, null, {
-      range: { start: { line: 21, character: 0 }, end: { line: 21, character: 40 } } }));
-    assert.deepStrictEqual(part.map((token) => token[0]), ["r", "=", "nn", "relu", "h"]);
+    assert.deepStrictEqual((await delta()).edits, []);
+    const changes = [["r = nn.relu(h);", "rr = nn.relu(h);"], ["    @compose {", "    # more\n    @compose {"],
+      ["import math;\n", ""], ["rr = nn.relu(h);", ""], ["# A small model.", ""]];
+    for (const [before, after] of changes) {
+      session.edit(main, before, after);
+      const { edits } = await delta();
+      assert.strictEqual(edits.length, 1);
+      assert.ok(edits[0].deleteCount + (edits[0].data ?? []).length < data.length / 2, JSON.stringify(edits));
+      const whole = await session.request(lsp.SemanticTokensRequest.type, main, null);
+      assert.deepStrictEqual(data, whole.data);
+      last = whole;
+    }
+    // An answer that the server does not know brings all tokens.
+    last = { resultId: "of another session" };
+    assert.ok((await delta()).data.length > 0);
+    // So does one for a text that was closed.
+    session.close(main);
+    session.open(path.join(folder, "main.sknd"));
+    const again = await delta();
+    assert.strictEqual(again.edits, undefined);
+    assert.ok(again.resultId);
+    session.set(main, kMain);
   },
 
   async formatting() {
@@ -457,13 +489,83 @@ const tests = {
     assert.ok(session.applied(nnef, edits).includes("softmax(hidden)"));
     session.set(nnef, kNnef);
   },
+
+  async nnef1References() {
+    const of = async (pattern, includeDeclaration = true) =>
+      (await session.request(lsp.ReferencesRequest.type, nnef, pattern, { context: { includeDeclaration } }))
+        .map((place) => `${path.basename(place.uri)}:${place.range.start.line}`);
+    assert.deepStrictEqual(await of("|hidden = "), ["graph.nnef:15", "graph.nnef:16"]);
+    assert.deepStrictEqual(await of("|hidden = ", false), ["graph.nnef:16"]);
+    assert.deepStrictEqual(await of("fragment la|yer"), ["graph.nnef:5", "graph.nnef:15"]);
+    assert.deepStrictEqual(await of("slo|pe: scalar"), ["graph.nnef:5", "graph.nnef:8", "graph.nnef:15"]);
+    assert.deepStrictEqual(await of("graph net( in|put"),
+      ["graph.nnef:11", "graph.nnef:13", "graph.nnef:15"]);
+    // A parameter of a fragment is not the tensor of the graph with the same name.
+    assert.deepStrictEqual(await of("matmul(x, |w"), ["graph.nnef:5", "graph.nnef:7"]);
+    const marks = await session.request(lsp.DocumentHighlightRequest.type, nnef, "|hidden = ");
+    assert.deepStrictEqual(marks.map((mark) => mark.kind), [3, 2]);
+  },
+
+  async nnef1Folding() {
+    const folds = async () => (await session.request(lsp.FoldingRangeRequest.type, nnef, null))
+      .map((range) => [range.startLine, range.endLine, range.kind]);
+    assert.deepStrictEqual(await folds(), [[5, 8, undefined], [11, 16, undefined]]);
+    session.set(nnef, kNnef.replace("# A linear layer with relu.", "# A linear layer\n# with relu."));
+    assert.deepStrictEqual(await folds(), [[4, 5, "comment"], [6, 9, undefined], [12, 17, undefined]]);
+    session.set(nnef, kNnef);
+  },
+
+  async nnef1SemanticTokens() {
+    const { data, resultId } = await session.request(lsp.SemanticTokensRequest.type, nnef, null);
+    const tokens = decoded(nnef, data);
+    hasTokens(tokens, [["version", "keyword"], ["1.0", "number"], ["fragment", "keyword"],
+      ["# A linear layer with relu.", "comment"], ["layer", "function"], ["x", "parameter"],
+      ["slope", "property"], ["scalar", "type"], ["matmul", "function"], ["net", "class"],
+      ["input", "parameter"], ["hidden", "variable"], ["'weight'", "string"], ["shape", "property"]]);
+    const range = { start: { line: 16, character: 0 }, end: { line: 16, character: 40 } };
+    const part = await session.request(lsp.SemanticTokensRangeRequest.type, nnef, null, { range });
+    assert.deepStrictEqual(decoded(nnef, part.data).map((token) => token[0]),
+      ["output", "=", "softmax", "hidden"]);
+    session.edit(nnef, "softmax(hidden)", "relu(hidden)");
+    const delta = await session.request(lsp.SemanticTokensDeltaRequest.type, nnef, null, {
+      previousResultId: resultId });
+    assert.strictEqual(delta.edits.length, 1);
+    session.set(nnef, kNnef);
+  },
+
+  async nnef1CallHierarchy() {
+    const [item] = await session.request(lsp.CallHierarchyPrepareRequest.type, nnef, "= la|yer(");
+    assert.deepStrictEqual([item.name, item.uri], ["layer", nnef]);
+    const incoming = await session.connection.sendRequest(lsp.CallHierarchyIncomingCallsRequest.type, { item });
+    assert.deepStrictEqual(incoming.map((call) => call.from.name), ["net"]);
+    assert.deepStrictEqual(incoming[0].fromRanges.map((range) => range.start.line), [15]);
+    const inside = await session.connection.sendRequest(lsp.CallHierarchyOutgoingCallsRequest.type, { item });
+    assert.deepStrictEqual(inside.map((call) => call.to.name).sort(), ["leaky_relu", "matmul"]);
+    const [graph] = await session.request(lsp.CallHierarchyPrepareRequest.type, nnef, "graph n|et");
+    const outgoing = await session.connection.sendRequest(
+      lsp.CallHierarchyOutgoingCallsRequest.type, { item: graph });
+    assert.deepStrictEqual(outgoing.map((call) => call.to.name).sort(),
+      ["external", "layer", "softmax", "variable"]);
+  },
+
+  async nnef1InlayHints() {
+    const of = async (first, last) => (await session.request(lsp.InlayHintRequest.type, nnef, null, {
+      range: { start: { line: first, character: 0 }, end: { line: last, character: 99 } } }))
+      .map((hint) => [hint.position.line, hint.position.character, hint.label]);
+    assert.deepStrictEqual(await of(13, 14), [[13, 9, ": f32[1,8]"], [14, 10, ": f32[8,4]"]]);
+    // A fragment has no shapes of its own.
+    assert.deepStrictEqual(await of(5, 9), []);
+    session.edit(nnef, "shape = [1, 8]", "shape = [2, 8]");
+    assert.deepStrictEqual(await of(15, 16), [[15, 10, ": f32[2,4]"], [16, 10, ": f32[2,4]"]]);
+    session.set(nnef, kNnef);
+  },
 };
 
 (async () => {
   folder = makeFolder({ "main.sknd": kMain, "blocks/dense.sknd": kDense, "net/graph.nnef": kNnef });
   cache = makeFolder({});
   session = new Session(lemma, [folder], cache);
-  await session.start();
+  legend = (await session.start()).capabilities.semanticTokensProvider.legend;
   main = session.open(path.join(folder, "main.sknd"));
   dense = session.open(path.join(folder, "blocks/dense.sknd"));
   nnef = session.open(path.join(folder, "net/graph.nnef"));

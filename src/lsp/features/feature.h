@@ -3,8 +3,11 @@
 // requests.
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "lsp/analysis/analysis.h"
 #include "lsp/language/operators.h"
@@ -13,12 +16,32 @@
 
 namespace lemma::lsp {
 
+// The semantic tokens that the client has of each text, for answers with differences.
+class TokenResults {
+public:
+    // Null if the client has others.
+    const std::vector<uint32_t>* find(const std::string& uri, const std::string& id) const;
+    // The id of the result.
+    std::string keep(const std::string& uri, std::vector<uint32_t> data);
+    void forget(const std::string& uri) { results_.erase(uri); }
+
+private:
+    struct Result {
+        std::string id;
+        std::vector<uint32_t> data;
+    };
+    static constexpr size_t kMaxTexts = 64;
+    std::map<std::string, Result> results_;  // by address
+    uint64_t next_ = 1;
+};
+
 struct Query {
     const Workspace& workspace;
     const Document& document;
     const Analysis* analysis;  // the last one; it may be missing or of an older text
     const Json& params;
     Views& views;
+    TokenResults& tokens;
 
     std::shared_ptr<const View> view() const { return views.of(document); }
     // Whether the analysis is of this text.

@@ -10,7 +10,7 @@ namespace lemma::lsp {
 namespace {
 
 const char* language_name(const View& view) {
-    return view.language == Language::Nnef1 ? "nnef" : "skriptnd";
+    return view.language == Language::Nnef1 ? "nnef" : "sknd";
 }
 
 std::string code(const View& view, std::string_view text) {

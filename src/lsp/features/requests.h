@@ -21,6 +21,7 @@ Answer hover(const Query& query);
 Answer completion(const Query& query);
 Answer signature_help(const Query& query);
 Answer semantic_tokens(const Query& query);
+Answer semantic_tokens_delta(const Query& query);
 Answer semantic_tokens_range(const Query& query);
 Answer formatting(const Query& query);
 Answer range_formatting(const Query& query);

@@ -112,11 +112,11 @@ Style name_style(const Names& names, const Occurrence* occurrence) {
     return style;
 }
 
-Json tokens_in(const Query& query, TextSpan range) {
+std::vector<uint32_t> tokens_in(const Query& query, TextSpan range) {
     const auto view = query.view();
     const LineIndex& lines = query.document.lines();
     const Encoding encoding = query.workspace.encoding;
-    Json data = Json::array();
+    std::vector<uint32_t> data;
     Position last;
     for (const ViewToken& token : view->tokens) {
         if (token.place.end < range.begin) continue;
@@ -134,19 +134,64 @@ Json tokens_in(const Query& query, TextSpan range) {
         data.push_back(begin.line - last.line);
         data.push_back(same_line ? begin.character - last.character : begin.character);
         data.push_back(units(view->source(token.place), encoding));
-        data.push_back(style.kind);
-        data.push_back(style.modifiers);
+        data.push_back(static_cast<uint32_t>(style.kind));
+        data.push_back(static_cast<uint32_t>(style.modifiers));
         last = begin;
     }
-    return {{"data", std::move(data)}};
+    return data;
+}
+
+// One edit that makes the new numbers of the old ones; none if they are equal.
+Json edits_between(const std::vector<uint32_t>& before, const std::vector<uint32_t>& after) {
+    if (before == after) return Json::array();
+    const auto [left, right] = std::ranges::mismatch(before, after);
+    const auto begin = static_cast<size_t>(left - before.begin());
+    const size_t most = std::min(before.size(), after.size()) - begin;
+    size_t end = 0;
+    while (end < most && before[before.size() - 1 - end] == after[after.size() - 1 - end]) ++end;
+    const std::vector<uint32_t> data(right, after.end() - static_cast<std::ptrdiff_t>(end));
+    return Json::array(
+        {{{"start", begin}, {"deleteCount", before.size() - begin - end}, {"data", data}}});
 }
 
 }  // namespace
 
 Json semantic_legend() { return {{"tokenTypes", kKindNames}, {"tokenModifiers", kModifierNames}}; }
 
-Answer semantic_tokens(const Query& query) { return tokens_in(query, {0, UINT32_MAX}); }
+const std::vector<uint32_t>* TokenResults::find(const std::string& uri,
+                                                const std::string& id) const {
+    const auto found = results_.find(uri);
+    return found != results_.end() && found->second.id == id ? &found->second.data : nullptr;
+}
 
-Answer semantic_tokens_range(const Query& query) { return tokens_in(query, query.range()); }
+std::string TokenResults::keep(const std::string& uri, std::vector<uint32_t> data) {
+    if (results_.size() >= kMaxTexts && !results_.contains(uri)) results_.clear();
+    Result& result = results_[uri];
+    result = {std::to_string(next_++), std::move(data)};
+    return result.id;
+}
+
+Answer semantic_tokens(const Query& query) {
+    std::vector<uint32_t> data = tokens_in(query, {0, UINT32_MAX});
+    Json answer = {{"data", data}};
+    answer["resultId"] = query.tokens.keep(query.document.uri(), std::move(data));
+    return answer;
+}
+
+// Answers with all tokens if the client has those of another text.
+Answer semantic_tokens_delta(const Query& query) {
+    const std::string& uri = query.document.uri();
+    const auto* const before =
+        query.tokens.find(uri, text_of(member(query.params, "previousResultId")));
+    if (!before) return semantic_tokens(query);
+    std::vector<uint32_t> data = tokens_in(query, {0, UINT32_MAX});
+    Json answer = {{"edits", edits_between(*before, data)}};
+    answer["resultId"] = query.tokens.keep(uri, std::move(data));
+    return answer;
+}
+
+Answer semantic_tokens_range(const Query& query) {
+    return Json{{"data", tokens_in(query, query.range())}};
+}
 
 }  // namespace lemma::lsp

@@ -155,6 +155,7 @@ Answer folding_ranges(const Query& query) {
         result.push_back(std::move(range));
     };
     std::vector<uint32_t> open;
+    uint32_t before = 0;                                   // the line of the last token
     std::optional<std::pair<uint32_t, uint32_t>> comment;  // its lines so far
     for (const ViewToken& token : view->tokens) {
         const uint32_t line = lines.line_of(token.place.begin);
@@ -167,11 +168,12 @@ Answer folding_ranges(const Query& query) {
         if (comment) add(comment->first, comment->second, "comment");
         comment.reset();
         const std::string_view text = view->source(token.place);
-        if (text == "{") open.push_back(line);
+        if (text == "{") open.push_back(std::min(before, line));  // the line of its heading
         if (text == "}" && !open.empty()) {
             add(open.back(), line == 0 ? 0 : line - 1, nullptr);
             open.pop_back();
         }
+        before = line;
     }
     if (comment) add(comment->first, comment->second, "comment");
     const auto& imports = view->module.imports;

@@ -71,6 +71,8 @@ TokenClass class_of(nnef1::TokenKind kind) {
         case KwLengthOf:
         case KwRangeOf:
             return TokenClass::Builtin;
+        case Assign:
+            return TokenClass::Operator;
         case Bad:
         case FreeText:
             return TokenClass::Punctuation;
