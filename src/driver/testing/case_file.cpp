@@ -16,6 +16,10 @@ namespace lemma::driver {
 namespace {
 
 constexpr size_t kMaxCases = 100'000;
+// Of a case; each case has a copy of what stands above the first one.
+constexpr size_t kMaxTensors = 1000;
+constexpr size_t kMaxImports = 100;
+constexpr size_t kMaxPath = 4096;
 
 struct Line {
     size_t number = 0;
@@ -165,6 +169,8 @@ Result<void> add_tensor(std::string_view text, std::vector<TestTensor>& list) {
     LEMMA_TRY(TestTensor tensor, read_tensor(text));
     if (std::ranges::find(list, tensor.name, &TestTensor::name) != list.end())
         return std::unexpected(Error{fmt::format("`{}` has a value already", tensor.name)});
+    if (list.size() == kMaxTensors)
+        return std::unexpected(Error{fmt::format("more than {} tensors of a kind", kMaxTensors)});
     list.push_back(std::move(tensor));
     return {};
 }
@@ -218,12 +224,15 @@ Result<void> Reader::line(std::string_view word, std::string_view rest, size_t n
         return {};
     }
     if (word == "model") {
+        if (rest.size() > kMaxPath) return std::unexpected(Error{"the path is too long"});
         here.model = rest;
         return {};
     }
     if (word == "import") {
         std::string_view module = rest;
         if (module.ends_with(';')) module.remove_suffix(1);
+        if (here.imports.size() == kMaxImports || module.size() > kMaxPath)
+            return std::unexpected(Error{fmt::format("more than {} imports", kMaxImports)});
         here.imports.emplace_back(trimmed(module));
         return {};
     }

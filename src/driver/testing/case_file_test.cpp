@@ -55,5 +55,14 @@ TEST(CaseFile, RefusesHostileText) {
     EXPECT_NE(error_of(" \n \n\t"), "");
 }
 
+TEST(CaseFile, RefusesMoreThanACaseCanHave) {
+    std::string imports, inputs = "case a\noutput y = 1\n";
+    for (int i = 0; i <= 100; ++i) imports += "import nn\n";
+    for (int i = 0; i <= 1000; ++i) inputs += "input x" + std::to_string(i) + " = 1\n";
+    EXPECT_EQ(error_of(imports), "101: more than 100 imports");
+    EXPECT_EQ(error_of(inputs), "1003: more than 1000 tensors of a kind");
+    EXPECT_EQ(error_of("model " + std::string(5000, 'a')), "1: the path is too long");
+}
+
 }  // namespace
 }  // namespace lemma::driver

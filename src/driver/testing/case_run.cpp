@@ -91,13 +91,6 @@ std::string shape_of(const Array& array) {
     return "[" + text + "]";
 }
 
-// The graph leaves the shapes of outputs open, so that the operator must get them right.
-std::string open_shape(size_t rank) {
-    std::string text;
-    for (size_t i = 0; i < rank; ++i) text += i == 0 ? "~" : ", ~";
-    return "[" + text + "]";
-}
-
 std::string declaration(const TestCase& test, const TestTensor& tensor, const std::string& shape) {
     for (const std::string& declared : test.declared) {
         const std::string_view name = std::string_view(declared).substr(0, declared.find(':'));
@@ -111,8 +104,8 @@ std::string graph_text(const TestCase& test) {
     std::string inputs, outputs;
     for (const TestTensor& tensor : step.inputs)
         inputs += declaration(test, tensor, shape_of(tensor.values));
-    for (const TestTensor& tensor : step.outputs)
-        outputs += declaration(test, tensor, open_shape(tensor.values.shape.size()));
+    // The graph leaves the shapes of outputs open, so that the operator must get them right.
+    for (const TestTensor& tensor : step.outputs) outputs += declaration(test, tensor, "[~..]");
     std::string statements = test.call;
     if (!statements.ends_with(';')) statements += ";";
     return fmt::format("graph {} {{\n@input {{ {}}}\n@output {{ {}}}\n@compose {{\n{}\n}}\n}}\n",
