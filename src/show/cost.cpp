@@ -171,6 +171,11 @@ void CostModel::find_variables(const std::vector<ir::OpId>& ops, VariableSet& fo
         for (const ir::Port& port : op.compound() ? op.outputs : op.inputs) {
             find_variables(port.operand, found);
         }
+        // Variables of its own are no inputs.
+        for (const ir::Formula& formula : op.formulas) {
+            for (const ir::Access& access : formula.accesses)
+                find_variables(ir::Operand::single(access.tensor), found);
+        }
     }
 }
 

@@ -353,7 +353,7 @@ public:
     Result<int64_t> size(const std::string& name) const override;
     Result<std::string> read(const std::string& name, int64_t first_bytes) const override;
     std::string path_of(const std::string& name) const override {
-        return (folder_ / name).string();
+        return folder_ == "." ? name : (folder_ / name).string();
     }
 
 private:
