@@ -382,6 +382,10 @@ void DataCheck::report_missing(const Variable& variable) {
         others += fmt::format("{}`{}`", i == 1 ? "" : " or ", names[i]);
     }
     report.note(fmt::format("{} would do; `/` may stand for `.`", others));
+    if (wanted_.size() == 1)
+        report.note(
+            "`lemma run --random-weights` runs without data, `--weights=FILE.safetensors` "
+            "with that of a file");
 }
 
 void DataCheck::report_unused() {

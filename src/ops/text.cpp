@@ -72,9 +72,9 @@ std::string list_text(const std::vector<ModuleText>& modules) {
 }
 
 std::string operator_text(const OperatorText& op) {
-    std::string text = diag::wrapped(fmt::format("{} — {}", op.qualified(), op.summary),
-                                     {.columns = kColumns, .indent = 4}) +
-                       "\n" + "\n";
+    const std::string head =
+        op.summary.empty() ? op.qualified() : fmt::format("{} — {}", op.qualified(), op.summary);
+    std::string text = diag::wrapped(head, {.columns = kColumns, .indent = 4}) + "\n" + "\n";
     text += indented(call_text(op, kColumns - 4), 4);
     text += section("Types", params_text(op.types));
     text += section("Attributes", params_text(op.attributes));
@@ -86,7 +86,8 @@ std::string operator_text(const OperatorText& op) {
     text += section("Conditions", asserts_text(op.asserts));
     text += section(body_title(op.body), body_text(op));
     text += section("Updates", op.updates);
-    text += fmt::format("\nFrom module `{}`, {}:{}\n", op.module, op.file, op.line);
+    const std::string module = op.module.empty() ? "" : fmt::format("module `{}`, ", op.module);
+    text += fmt::format("\nFrom {}{}:{}\n", module, op.file, op.line);
     if (example_of(op.module, op.name) != nullptr) {
         text +=
             fmt::format("Example: lemma ops {} --examples=DIR && lemma test DIR\n", op.qualified());

@@ -30,6 +30,7 @@ public:
 private:
     Result<std::vector<NewFile>> files() const;
     std::vector<std::string> next_steps(const std::vector<NewFile>& files) const;
+    std::string use_in_model(const NewFile& file) const;
 
     std::string kind_, name_;
     std::optional<NewFormat> format_;
@@ -100,6 +101,18 @@ std::vector<std::string> New::next_steps(const std::vector<NewFile>& files) cons
             "lemma test " + folder};
 }
 
+// How a model calls the operator.
+std::string New::use_in_model(const NewFile& file) const {
+    if (kind_ == "model") return "";
+    const std::string module = fs::path(file.path).stem().string();
+    const std::string call = kind_ == "operator" ? module : "OPERATOR";
+    return fmt::format(
+        "\nA model in the same folder uses it so:\n    import {};\n    …\n    y = {}.{}(x);\n",
+        module,
+        module,
+        call);
+}
+
 Outcome New::run(Terminal, std::istream&) const {
     const auto made = files();
     if (!made) return {.status = model::kUnusable, .err = model::error_line(made.error())};
@@ -114,6 +127,7 @@ Outcome New::run(Terminal, std::istream&) const {
     const auto next = next_steps(*made);
     text += "\nNow try:\n";
     for (const std::string& line : next) text += "    " + line + "\n";
+    text += use_in_model(made->front());
     if (json_)
         return {.status = model::kGood,
                 .out = diag::json_text({{"files", std::move(paths)}, {"next", next}})};

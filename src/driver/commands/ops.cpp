@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "diag/render.h"
 #include "driver/commands/command.h"
 #include "model/files.h"
 #include "ops/examples.h"
@@ -35,6 +36,7 @@ public:
 private:
     Outcome explain(const std::vector<ModuleText>& library) const;
     Outcome write_examples(const std::vector<ModuleText>& library) const;
+    void add_file(const std::string& path, Outcome& outcome, std::vector<ModuleText>& chosen) const;
     Outcome compare_pages(const std::vector<Page>& pages) const;
 
     std::vector<std::string> names_;
@@ -45,8 +47,10 @@ private:
 };
 
 void Ops::declare(Arguments& arguments) {
-    arguments.optional_words(
-        "NAME", names_, "`nn.conv`, `relu`, a module, or a pattern such as `nn.*_pool`");
+    arguments.optional_words("NAME",
+                             names_,
+                             "`nn.conv`, `relu`, a module, or a pattern such as `nn.*_pool`; "
+                             "FILE.sknd: the operators of a file");
     arguments.flag("--all", all_, "include private operators, whose names begin with `_`");
     arguments.flag("--json", json_, "print one JSON document instead of text");
     arguments.text("--markdown", markdown_, "DIR", "write a page per operator, and an index");
@@ -63,6 +67,33 @@ void Ops::declare(Arguments& arguments) {
     arguments.example("lemma ops 'onnx.*'", "The operators of ONNX.");
     arguments.example("lemma ops nn.conv --examples=. && lemma test nn",
                       "A small model that calls the operator, with the numbers that come out.");
+    arguments.example("lemma ops my_ops.sknd", "The operators of a file.");
+}
+
+// All definitions of a file, in full.
+void Ops::add_file(const std::string& path,
+                   Outcome& outcome,
+                   std::vector<ModuleText>& chosen) const {
+    const auto text = model::read_text(path, FileKind::Regular);
+    if (!text) {
+        outcome.status = model::kUnusable;
+        outcome.err += model::error_line(text.error());
+        return;
+    }
+    diag::SourceMap sources;
+    Diagnostics diag;
+    ModuleText module = ops::describe_text(sources, sources.add(path, *text), diag);
+    if (diag.has_errors()) {
+        outcome.status = std::max<int>(outcome.status, model::kWrong);
+        outcome.err += diag::render(sources, diag, {});
+        return;
+    }
+    for (const ops::OperatorText& op : module.operators) {
+        if (json_) break;
+        if (!outcome.out.empty()) outcome.out += "\n";
+        outcome.out += model::safe_text(operator_text(op));
+    }
+    chosen.push_back(std::move(module));
 }
 
 // Each name separately: one operator in full, several as a list.
@@ -70,6 +101,10 @@ Outcome Ops::explain(const std::vector<ModuleText>& library) const {
     Outcome outcome;
     std::vector<ModuleText> chosen;
     for (const std::string& name : names_) {
+        if (name.ends_with(".sknd")) {
+            add_file(name, outcome, chosen);
+            continue;
+        }
         Result<Selection> selection = select_operators(library, name);
         if (!selection) {
             outcome.status = model::kWrong;

@@ -188,7 +188,9 @@ Outcome View::write(const view::ViewedModel& viewed) const {
     const auto page = view::offline_page(viewed.document);
     if (!page) return fail(page.error());
     if (auto done = tensor::write_file(html_, *page); !done) return fail(done.error());
-    return {.status = status};
+    if (status == model::kGood) return {};
+    return {.status = status,
+            .err = fmt::format("lemma: the model is wrong; `{}` shows how\n", html_)};
 }
 
 // ---- The server ---------------------------------------------------------------------------------

@@ -269,10 +269,17 @@ bool FormulaBuilder::add_writes(const LowerStmt& stmt, const CompileValue& value
     if (element->items.empty()) dropped_ = true;
     const auto* scalar = std::get_if<Scalar>(&value);
     const auto* pack = std::get_if<Pack>(&value);
-    if (pack && pack->items.empty()) return dropped_;
+    if (pack && pack->items.empty()) {
+        if (!dropped_) report_pack_index(*target);
+        return dropped_;
+    }
     for (size_t i = 0; i < element->items.size(); ++i) {
         const ir::TensorId tensor = element->items[i];
         auto indices = build_indices(target->indices, composer_.program_.tensors[tensor]);
+        if (indices && indices->packed && indices->variants.size() != 1) {
+            report_pack_index(*target);
+            return false;
+        }
         if (!indices || indices->variants.size() != 1) return false;
         auto& terms = indices->variants.front();
         if (!settle_indices(tensor, terms, expr(stmt.target).span)) return false;
@@ -280,6 +287,24 @@ bool FormulaBuilder::add_writes(const LowerStmt& stmt, const CompileValue& value
         formula_.writes.push_back({tensor, std::move(terms), composer_.to_sym(item)});
     }
     return true;
+}
+
+// `y[k]`, where `k` stands for several indices.
+void FormulaBuilder::report_pack_index(const Access& target) {
+    for (const ExprId id : target.indices) {
+        const auto value = evaluate(id);
+        const auto* pack = value ? std::get_if<Pack>(&*value) : nullptr;
+        if (!pack) continue;
+        const auto* name = std::get_if<Identifier>(&expr(id).node);
+        composer_
+            .inner_error(frame_,
+                         expr(id).span,
+                         DiagKind::BadLoweringTarget,
+                         fmt::format("this index is a pack of {}, expected a single one",
+                                     pack->items.size()))
+            .note(fmt::format("`..` behind it takes them all: `{}..`", name ? name->name : "i"));
+        return;
+    }
 }
 
 void FormulaBuilder::finish_statement(const LowerStmt& stmt) {

@@ -42,6 +42,7 @@ private:
     bool declare_bound(const LoopBound& bound);
     bool declare_locals(const LowerStmt& stmt);
     bool add_writes(const LowerStmt& stmt, const CompileValue& value);
+    void report_pack_index(const Access& target);
     bool add_condition(const LowerStmt& stmt);
     void finish_statement(const LowerStmt& stmt);
     void add_implicit_initializers();

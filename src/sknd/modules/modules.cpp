@@ -338,8 +338,13 @@ void Loader::report_missing(ModuleId importer, const std::string& name, Span spa
     if (!package_[importer].standard) {
         for (const LoadedModule& loaded : package_.modules) candidates.push_back(loaded.name);
     }
-    diag_.error(span, DiagKind::NoModule, fmt::format("no module `{}`", name))
-        .did_you_mean(span, diag::nearest_name(name, candidates));
+    const auto nearest = diag::nearest_name(name, candidates);
+    auto report = diag_.error(span, DiagKind::NoModule, fmt::format("no module `{}`", name));
+    report.did_you_mean(span, nearest);
+    if (!nearest.empty()) return;
+    std::string path = name;
+    std::ranges::replace(path, '.', '/');
+    report.note(fmt::format("a module of the model is a file in its folder: `{}.sknd`", path));
 }
 
 void Loader::report_graphs() {
@@ -370,7 +375,9 @@ void Loader::report_no_graph() {
         .error({loaded.module.file, 0, 0},
                DiagKind::NoGraph,
                fmt::format("the main module `{}` has no graph", loaded.name))
-        .note("`lemma check --module` checks a module of operators");
+        .note(
+            "a module of operators is checked by `lemma check --module` and run by `lemma test`; "
+            "a model imports it");
 }
 
 // The error is at the first import of the cycle, the notes at the others.

@@ -260,9 +260,11 @@ private:
     ExprId parse_named();
     ExprId parse_cast(const Token& type);
     ExprId parse_builtin_call(Name function);
+    ExprId parse_second_argument(const Name& function, const Token& open, ExprId first);
     bool at_call() const;
     ExprId parse_nested_call();
     void report_nested_call(const Invocation& call, Span span);
+    void report_operator(const Name& function, Span span, const std::vector<ExprId>& arguments);
 
     // ---- Strings ------------------------------------------------------------------------------
     // A text. It is a view of the source until other text is appended.

@@ -331,32 +331,6 @@ ExprId Parser::parse_cast(const Token& type) {
     return add(span_from(type.begin), std::move(cast));
 }
 
-// builtin-expr ::= BUILTIN "(" rvalue-expr ")"; called after the function
-ExprId Parser::parse_builtin_call(Name function) {
-    const uint32_t begin = function.span.begin;
-    const Token open = peek();
-    if (!expect(TokenKind::LParen)) return bad_expr();
-    if (at(TokenKind::RParen)) {
-        fail(span(peek()),
-             DiagKind::UnexpectedToken,
-             fmt::format("`{}` without an argument", function.text));
-    }
-    const ExprId operand = parse_expr();
-    close(open, TokenKind::RParen, false);
-    return add(span_from(begin), BuiltinCall{.function = std::move(function), .operand = operand});
-}
-
-// An operator call in a place that allows none: reported, and parsed as a whole.
-ExprId Parser::parse_nested_call() {
-    const Token first = peek();
-    const bool outer = std::exchange(in_nested_call_, true);
-    const Invocation call = parse_invocation();
-    in_nested_call_ = outer;
-    const bool maybe_cast = generics_broken_ && call.callee.parts.size() == 1;
-    if (!outer && !maybe_cast) report_nested_call(call, span_from(first.begin));
-    return add(span_from(first.begin), BadExpr{});
-}
-
 namespace {
 
 // The operator for a binary function of other languages; may be empty.
@@ -370,14 +344,65 @@ std::string_view operator_for(std::string_view function) {
 
 }  // namespace
 
+// builtin-expr ::= BUILTIN "(" rvalue-expr ")"; called after the function
+ExprId Parser::parse_builtin_call(Name function) {
+    const uint32_t begin = function.span.begin;
+    const Token open = peek();
+    if (!expect(TokenKind::LParen)) return bad_expr();
+    if (at(TokenKind::RParen)) {
+        fail(span(peek()),
+             DiagKind::UnexpectedToken,
+             fmt::format("`{}` without an argument", function.text));
+    }
+    const ExprId operand = parse_expr();
+    if (at(TokenKind::Comma)) return parse_second_argument(function, open, operand);
+    close(open, TokenKind::RParen, false);
+    return add(span_from(begin), BuiltinCall{.function = std::move(function), .operand = operand});
+}
+
+// Functions have one argument; what others do with two is an operator here.
+ExprId Parser::parse_second_argument(const Name& function, const Token& open, ExprId first) {
+    const std::string_view op = operator_for(function.text);
+    if (op.empty()) {
+        fail(span(peek()),
+             DiagKind::UnexpectedToken,
+             fmt::format("`{}` with two arguments, expected one", function.text));
+        return bad_expr();
+    }
+    advance();
+    const ExprId second = parse_expr();
+    close(open, TokenKind::RParen, false);
+    report_operator(function, span_from(function.span.begin), {first, second});
+    return add(span_from(function.span.begin), BadExpr{});
+}
+
+// An operator call in a place that allows none: reported, and parsed as a whole.
+ExprId Parser::parse_nested_call() {
+    const Token first = peek();
+    const bool outer = std::exchange(in_nested_call_, true);
+    const Invocation call = parse_invocation();
+    in_nested_call_ = outer;
+    const bool maybe_cast = generics_broken_ && call.callee.parts.size() == 1;
+    if (!outer && !maybe_cast) report_nested_call(call, span_from(first.begin));
+    return add(span_from(first.begin), BadExpr{});
+}
+
+// A function of two arguments that is an operator.
+void Parser::report_operator(const Name& function,
+                             Span span,
+                             const std::vector<ExprId>& arguments) {
+    const std::string_view op = operator_for(function.text);
+    const auto argument = [&](size_t i) { return module_.exprs[arguments[i]].span; };
+    report(function.span, DiagKind::NestedCall, fmt::format("no function `{}`", function.text))
+        .note(fmt::format("write `({} {} {})`", shown(argument(0)), op, shown(argument(1))))
+        .fix(span, fmt::format("({} {} {})", text(argument(0)), op, text(argument(1))));
+}
+
 void Parser::report_nested_call(const Invocation& call, Span span) {
     const std::string name = call.callee.text();
     const std::string_view op = operator_for(name);
     if (!op.empty() && call.arguments.size() == 2) {
-        const auto argument = [&](size_t i) { return module_.exprs[call.arguments[i]].span; };
-        report(call.callee.span, DiagKind::NestedCall, fmt::format("no function `{}`", name))
-            .note(fmt::format("write `({} {} {})`", shown(argument(0)), op, shown(argument(1))))
-            .fix(span, fmt::format("({} {} {})", text(argument(0)), op, text(argument(1))));
+        report_operator({call.callee.parts.front().text, call.callee.span}, span, call.arguments);
         return;
     }
     diag::Report result = report(

@@ -87,6 +87,17 @@ constexpr std::array<std::string_view, 20> kRealFunctions = {
     "sqrt", "exp",  "log",   "sin",   "cos",   "tan", "asin",  "acos",  "atan", "sinh",
     "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "round", "floor", "ceil", "frac"};
 
+// What functions of other languages are here; may be empty.
+std::string_view expression_for(std::string_view function) {
+    if (function == "clamp" || function == "clip") return "`(x >> low) << high`";
+    if (function == "relu") return "`x >> 0.0`";
+    if (function == "sigmoid") return "`1.0 / (1.0 + `exp`(-x))`";
+    if (function == "rsqrt") return "`1.0 / `sqrt`(x)`";
+    if (function == "square") return "`x * x`";
+    if (function == "neg") return "`-x`";
+    return {};
+}
+
 bool is_division(BinaryOp op) {
     return op == BinaryOp::Div || op == BinaryOp::CeilDiv || op == BinaryOp::Mod;
 }
@@ -635,10 +646,15 @@ Type DefinitionChecker::type_builtin(ExprId, const BuiltinCall& node) {
     if (!known) {
         std::vector<std::string_view> names(kRealFunctions.begin(), kRealFunctions.end());
         names.insert(names.end(), {"abs", "sign"});
-        error(node.function.span,
-              DiagKind::NoFunction,
-              fmt::format("no built-in function `{}`", name))
-            .did_you_mean(node.function.span, diag::nearest_name(name, names));
+        auto report = error(node.function.span,
+                            DiagKind::NoFunction,
+                            fmt::format("no built-in function `{}`", name));
+        const std::string_view instead = expression_for(name);
+        if (!instead.empty()) {
+            report.note(fmt::format("write {}", instead));
+        } else {
+            report.did_you_mean(node.function.span, diag::nearest_name(name, names));
+        }
         return Type{};
     }
     const bool fits = takes_int ? numeric(type) : same_base(type, scalar_type(BaseType::Real));
