@@ -88,12 +88,12 @@ TEST(EngineDevice, LayersAndEpilogues) {
 graph G {
     @input { x: real[2, 3, 9, 9]; }
     @output { y: real[2, 7]; }
-    @variable { w: real[5, 3, 3, 3]; b: real[1, 5]; v: real[7, 5]; c: real[1, 7]; }
+    @variable { w: real[5, 3, 3, 3]; b: real[5]; v: real[5, 7]; }
     @compose {
         a = nn.conv{stride=[2, 2], padding=[1, 1, 1, 1]}(x, w, b);
         d = nn.relu(a);
         f = math.mean_reduce{axes=[2, 3], squeeze=true}(d);
-        g = linalg.linear(f, v, c);
+        g = linalg.matmul(f, v);
         y = nn.softmax{axes=[1]}(g);
     }
 })");

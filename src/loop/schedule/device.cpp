@@ -11,7 +11,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kFewElements = int64_t{1} << 14;  // fewer threads leave a device idle
-constexpr int64_t kLeastShared = 2 * kDeviceSumGroup;
+constexpr int64_t kLeastShared = kDeviceSumGroup / 2;
 
 bool needs_library(const Expr& e) {
     return e.op == Op::Library && (e.type.kind != Kind::F32 || !is_expanded(e.name));
@@ -63,6 +63,7 @@ void schedule_threads(const NestContext& context,
         result.schedule = "run-time extents, threads";
         return loops.as_pieces(piece, function.body, element);
     }
+    if (schedule_device_tile(context, shape, steps, result, lower)) return;
     const VarId shared = shared_reduction(context, shape);
     if (!shared.valid()) {
         function.group = kDeviceGroup;

@@ -167,6 +167,13 @@ public:
     // From now on the items of a group share the steps of the reduction: each takes every n-th,
     // for n items. `thread` is the number of the item in its group.
     void share(VarId reduction, VarId thread);
+    // The buffers of all tensors, before memory of a group.
+    void add_arguments();
+    // Whether an index may leave its tensor.
+    bool may_fail() { return step_fault().valid(); }
+    ExprId holds(const StageGuard& guard);
+    // Stores an element of a reduction, without its initial value so far.
+    void store_total(ExprId sum, Block& out);
     // The loops in the order of the formula, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
@@ -198,7 +205,6 @@ private:
     void on_condition(Block& out, const NestBody& body);
     void where(ExprId condition, Block& out, const NestBody& body);
     ExprId extent_of_guard(const StageGuard& guard);
-    ExprId holds(const StageGuard& guard);
     std::vector<StageGuard> active_guards() const;
     BufferId flag();  // receives faults
     void report(ExprId fault, Block& out);
@@ -235,6 +241,12 @@ void schedule_threads(const NestContext& context,
                       ScheduledKernel& result,
                       Lowering& lower,
                       ExprId piece);
+// The loops of a sum of products with a tile for each group; false if that does not pay.
+bool schedule_device_tile(const NestContext& context,
+                          const NestShape& shape,
+                          NestSteps& steps,
+                          ScheduledKernel& result,
+                          Lowering& lower);
 inline constexpr int64_t kDeviceGroup = 256;     // items of a group, one for each element
 inline constexpr int64_t kDeviceSumGroup = 128;  // that share a reduction; a power of two
 inline constexpr int64_t kDeviceLoopGroup = 64;  // with run-time extents, where items are few

@@ -353,7 +353,10 @@ ExprId NestSteps::finished(ExprId total, Block& out) {
 void NestSteps::share(VarId reduction, VarId thread) {
     shared_ = reduction;
     thread_ = thread;
-    // Arguments come before the memory of the group.
+    add_arguments();
+}
+
+void NestSteps::add_arguments() {
     for_each_value(stage_, [&](ExprId id) {
         pool_.visit_reads(id, [&](ExprId at, const Expr& e) {
             if (at != stage_.total) lower_.buffer(tensor_of(e), false);
@@ -361,6 +364,15 @@ void NestSteps::share(VarId reduction, VarId thread) {
     });
     lower_.buffer(stage_.writes[0].tensor, true);
     if (step_fault().valid()) flag();
+}
+
+void NestSteps::store_total(ExprId sum, Block& out) {
+    lower_.forget_values();
+    const ExprId start = build_.cast(starting_value(), build_.type(sum).kind);
+    const Expr& e = build_[start];
+    const bool zero = e.op == Op::Constant && e.real == 0;
+    const ExprId total = zero ? sum : build_.make(Op::Add, {start, sum});
+    store(stage_.writes[0], finished(total, out), out);
 }
 
 // Adds the parts of all items by halves: the first half of them takes those of the second.
