@@ -188,6 +188,11 @@ TEST(GroupEvaluator, TilesOfProducts) {
         R"(graph G { @input { a: real[1000, 16]; b: real[16, 1030]; } @output { y: real[1000, 1030]; }
     @compose { y = linalg.matmul(a, b); } })",
         "tile 64x64 of threads");
+    // Few tiles: slices share a sum.
+    check_tiles(
+        R"(graph G { @input { a: real[128, 70]; b: real[70, 190]; } @output { y: real[128, 190]; }
+    @compose { y = linalg.matmul(a, b); } })",
+        "tile 32x32 of threads, 2 slices");
 }
 
 TEST(GroupEvaluator, TilesOfConvolutions) {
