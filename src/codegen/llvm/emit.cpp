@@ -545,6 +545,12 @@ Value* Emitter::compute(const loop::Expr& e) {
         case Op::Xor:
             return b_.CreateXor(v[0], v[1]);
         case Op::Not:
+            // One comparison, so that the result can be a mask.
+            if (auto* const compared = llvm::dyn_cast<llvm::FCmpInst>(v[0])) {
+                return b_.CreateFCmp(compared->getInversePredicate(),
+                                     compared->getOperand(0),
+                                     compared->getOperand(1));
+            }
             return b_.CreateNot(v[0]);
         case Op::Library:
             return library(e, v);
@@ -644,7 +650,7 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
         case Op::CopySign:
             return call(intrinsic::copysign, t, v);
         case Op::Scale:
-            return emit_scale(b_, v[0], v[1]);
+            return emit_scale(b_, v[0], v[1], options_);
         case Op::Exponent:
         case Op::Mantissa: {
             llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), e.type.lanes);

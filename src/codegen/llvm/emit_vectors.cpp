@@ -101,6 +101,28 @@ Value* emit_dot_bytes(llvm::IRBuilder<>& b,
     return total;
 }
 
+// Without an instruction in two halves, because 2^n may underflow or overflow where the product
+// does not. The first product is exact, so that both ways round once.
+Value* emit_scale(llvm::IRBuilder<>& b, Value* x, Value* n, const EmitOptions& options) {
+    llvm::Type* const t = x->getType();
+    const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);
+    const unsigned lanes = vector ? vector->getNumElements() : 1;
+    if (options.has_scale && lanes == 16) {
+        Value* const all = b.getInt16(0xFFFF);
+        Value* const rounding = b.getInt32(4);  // as the processor is set
+        return b.CreateIntrinsic(
+            intrinsic::x86_avx512_mask_scalef_ps_512, {}, {x, n, x, all, rounding});
+    }
+    llvm::Type* const ints = vector_of(b.getInt32Ty(), lanes);
+    Value* const whole = b.CreateFreeze(b.CreateFPToSI(n, ints));
+    Value* const half = b.CreateAShr(whole, 1);
+    const auto power = [&](Value* k) {
+        Value* const biased = b.CreateAdd(k, llvm::ConstantInt::get(ints, 127));
+        return b.CreateBitCast(b.CreateShl(biased, 23), t);
+    };
+    return b.CreateFMul(b.CreateFMul(x, power(half)), power(b.CreateSub(whole, half)));
+}
+
 // The 64 bytes that describe the tile registers: palette 1, then the bytes of a row of each tile
 // from byte 16 on, and the rows of each from byte 48 on.
 void configure_tiles(llvm::IRBuilder<>& b, const std::vector<loop::TileRegister>& tiles) {

@@ -22,6 +22,11 @@ llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,
                             int64_t signs,
                             const EmitOptions& options);
+// loop::Op::Scale: x * 2^n.
+llvm::Value* emit_scale(llvm::IRBuilder<>& b,
+                        llvm::Value* x,
+                        llvm::Value* n,
+                        const EmitOptions& options);
 
 // At the beginning and at the end of a function with tiles.
 void configure_tiles(llvm::IRBuilder<>& b, const std::vector<loop::TileRegister>& tiles);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of floats as a few operations each, with the same results on every machine.
 // docs/numerics.md lists their largest errors, tests/engine_test.cpp measures them. The
-// coefficients are Chebyshev fits of the named parts.
+// coefficients are minimax fits of the named parts.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
 #include "loop/schedule/lowering.h"
+#include "loop/stage/powers.h"
 
 namespace lemma::loop {
 
@@ -23,6 +24,7 @@ public:
     ExprId pow(ExprId y);
 
 private:
+    ExprId nearest(ExprId x, double factor);
     ExprId small_exp(ExprId r);
     ExprId wide_log(ExprId size);
     ExprId number(double value) { return b_.real(value, Kind::F32); }
@@ -43,30 +45,30 @@ private:
     ExprId x_;
 };
 
+// The nearest integer, of |x| < 2^22: the sum with the large number has no digits behind the point.
+ExprId Math::nearest(ExprId x, double factor) {
+    const ExprId large = number(12582912);  // 1.5 * 2^23
+    const ExprId sum = factor == 1 ? add(x, large) : fma(x, number(factor), large);
+    return b_.make(Op::Sub, {sum, large});
+}
+
 // e^r with |r| <= ln(2) / 2.
 ExprId Math::small_exp(ExprId r) {
-    const ExprId p = polynomial(r,
-                                {0.0001989126851,
-                                 0.001393390005,
-                                 0.008333310675,
-                                 0.04166646267,
-                                 0.1666666668,
-                                 0.5000000014});
-    return add(fma(mul(r, r), p, r), number(1));
+    return polynomial(
+        r, {0.001381431744, 0.008368851036, 0.04166840113, 0.1666651952, 0.4999999337, 1, 1});
 }
 
 // 2^n * e^r with |r| <= ln(2) / 2; beyond the limits the result is 0 or infinity. Scaling does not
 // produce the zero: it would pass through subnormal numbers, which slow a processor down a hundred
-// times, and attention masks are full of them.
+// times, and attention masks are full of them. Nan counts.
 ExprId Math::exp(ExprId x) {
-    const ExprId vanishes = less(x, -103.97208);  // below half of the smallest number
-    x = b_.make(Op::Min, {x, number(89)});
-    x = b_.select(vanishes, number(0), x);
-    const ExprId n = b_.make(Op::Rint, {mul(x, number(1.44269504088896341))});
+    const ExprId counts =
+        b_.make(Op::Not, {less(x, -103.97208)});  // not below half of the smallest number
+    x = b_.select(counts, b_.make(Op::Min, {x, number(89)}), number(0));
+    const ExprId n = nearest(x, 1.44269504088896341);
     ExprId r = fma(n, number(-0.693359375), x);
     r = fma(n, number(2.12194440054690583e-4), r);
-    const ExprId value = small_exp(r);
-    return b_.select(vanishes, number(0), b_.make(Op::Scale, {value, n}));
+    return b_.select(counts, b_.make(Op::Scale, {small_exp(r), n}), number(0));
 }
 
 // e * ln(2) + ln(1 + f); subnormal numbers are first multiplied by 2^23.
@@ -99,50 +101,49 @@ ExprId Math::log() {
     return b_.select(b_.make(Op::And, {finite, positive}), value, other);
 }
 
+// x + x^3 * p(x²) near zero, 1 - 2 / (exp(2 * |x|) + 1) beyond. From 9.1 on the result is 1.
 ExprId Math::tanh() {
     const ExprId size = b_.make(Op::Abs, {x_});
     const ExprId square = mul(x_, x_);
-    const ExprId p = polynomial(square,
-                                {0.00222088801,
-                                 -0.008278154461,
-                                 0.02174806416,
-                                 -0.05395659826,
-                                 0.1333329188,
-                                 -0.3333333309});
+    const ExprId p = polynomial(
+        square, {-0.00570498947, 0.02063908952, -0.0537397158, 0.1333144221, -0.3333328194});
     const ExprId small = fma(mul(x_, square), p, x_);
-    const ExprId raised = add(exp(add(size, size)), number(1));
-    const ExprId quotient = b_.make(Op::Div, {number(-2), raised});
+    const ExprId limited = b_.make(Op::Min, {size, number(9.1)});
+    const ExprId n = nearest(limited, 2.88539008177792681);
+    const ExprId r = fma(n, number(-0.34657359027997264), limited);
+    const ExprId raised =
+        polynomial(r, {0.08839788327, 0.2677995276, 0.6666947336, 1.333321638, 1.999999734, 2, 1});
+    const ExprId divisor = add(b_.make(Op::Scale, {raised, n}), number(1));
+    const ExprId quotient = b_.make(Op::Div, {number(-2), divisor});
     const ExprId large = b_.make(Op::CopySign, {add(quotient, number(1)), x_});
     return b_.select(less(size, 0.625), small, large);
 }
 
-// x * p(x²) near zero, 1 - exp(q(|x|)) beyond.
+// x + x * p(x²) near zero, 1 - 2^q(|x|) beyond. From 4 on the result is 1.
 ExprId Math::erf() {
-    const ExprId size = b_.make(Op::Min, {b_.make(Op::Abs, {x_}), number(4.1)});
-    const ExprId square = mul(x_, x_);
-    const ExprId p = polynomial(square,
-                                {-9.667044571e-6,
-                                 0.0001126595903,
-                                 -0.0008484080406,
-                                 0.005221031808,
-                                 -0.02686543073,
-                                 0.112837825,
-                                 -0.3761263847,
-                                 0.1283791671});
+    const ExprId size = b_.make(Op::Min, {b_.make(Op::Abs, {x_}), number(4)});
+    const ExprId p = polynomial(mul(x_, x_),
+                                {-0.000586207995,
+                                 0.004967506294,
+                                 -0.02674886381,
+                                 0.1128132067,
+                                 -0.3761244593,
+                                 0.1283791423});
     const ExprId small = fma(x_, p, x_);
     const ExprId q = polynomial(size,
-                                {1.596136339e-6,
-                                 -4.52721028e-5,
-                                 0.0005903968305,
-                                 -0.004730605344,
-                                 0.02634170539,
-                                 -0.1099453165,
-                                 -0.6319641689,
-                                 -1.130155305,
-                                 0.00030145982});
-    const ExprId rest = b_.make(Op::Neg, {exp(q)});
-    const ExprId large = b_.make(Op::CopySign, {add(rest, number(1)), x_});
-    return b_.select(less(size, 1), small, large);
+                                {0.0002776097499,
+                                 -0.004340379252,
+                                 0.0318656441,
+                                 -0.149521207,
+                                 -0.9197428229,
+                                 -1.626602457,
+                                 -0.0003530737871});
+    const ExprId n = nearest(q, 1);
+    const ExprId power = polynomial(
+        b_.make(Op::Sub, {q, n}),
+        {0.001341009768, 0.00967610605, 0.05550297023, 0.2402210607, 0.6931472256, 1.000000076});
+    const ExprId rest = b_.make(Op::Sub, {number(1), b_.make(Op::Scale, {power, n})});
+    return b_.select(less(size, 0.95), small, b_.make(Op::CopySign, {rest, x_}));
 }
 
 // In doubles, to 2^-35: e * ln(2) + 2 * atanh((m - 1) / (m + 1)), of a positive, finite number.
@@ -162,6 +163,9 @@ ExprId Math::wide_log(ExprId size) {
 
 // e^(y * ln|x|) with the exponent in doubles, then the cases of signs and of the ends of the range.
 ExprId Math::pow(ExprId y) {
+    if (const Expr& e = b_[y]; e.op == Op::Constant) {
+        if (const ExprId simple = simple_power(b_, x_, e.real); simple.valid()) return simple;
+    }
     const auto equal = [&](ExprId a, ExprId b) { return b_.make(Op::Equal, {a, b}); };
     const auto both = [&](ExprId a, ExprId b) { return b_.make(Op::And, {a, b}); };
     const auto wide = [&](double value) { return b_.real(value, Kind::F64); };

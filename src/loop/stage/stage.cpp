@@ -13,6 +13,7 @@
 #include "loop/ir/layout.h"
 #include "loop/stage/dynamic.h"
 #include "loop/stage/index_fit.h"
+#include "loop/stage/powers.h"
 
 namespace lemma::loop {
 
@@ -430,20 +431,9 @@ ExprId StageMaker::power(ExprId base, ExprId exponent, ir::SymId exponent_id) {
     if (const Expr& e = pool_[exponent]; e.op == Op::Constant && e.type.real()) constant = e.real;
     if (pool_.strict) constant.reset();
     const Kind kind = build_.type(base).kind;
-    if (constant == 1) return base;
-    if (constant == 2) return build_.make(Op::Mul, {base, base});
-    if (constant == 3) return build_.make(Op::Mul, {build_.make(Op::Mul, {base, base}), base});
-    if (constant == -1) return build_.make(Op::Div, {build_.real(1, kind), base});
-    if (constant == 0.5) return build_.make(Op::Sqrt, {base});
-    const double quarters = constant ? std::fabs(*constant) : 0;
-    if (kind == Kind::F32 && (quarters == 0.5 || quarters == 0.75 || quarters == 0.25)) {
-        const ExprId half = build_.make(Op::Sqrt, {base});
-        const ExprId quarter = build_.make(Op::Sqrt, {half});
-        ExprId result = quarters == 0.25  ? quarter
-                        : quarters == 0.5 ? half
-                                          : build_.make(Op::Mul, {half, quarter});
-        if (*constant < 0) result = build_.make(Op::Div, {build_.real(1, kind), result});
-        return result;
+    if (constant) {
+        const ExprId simple = simple_power(build_, base, *constant);
+        if (simple.valid()) return simple;
     }
     if (kind == Kind::F32) exponent = build_.cast(exponent, Kind::F32);
     if (kind == Kind::F64 && build_.type(exponent).kind == Kind::F32) {

@@ -157,8 +157,11 @@ bool Fuser::is_read_at_end(const Stage& stage, ir::TensorId id) const {
 }
 
 bool Fuser::pays(const FusionGroup& producer, const FusionGroup& consumer) const {
-    if (producer.once != consumer.once) return false;
     const ExprId value = producer.stages[0].writes[0].value;
+    // A literal may decide how the consumer computes: an exponent, for example.
+    const bool literal = pool_[value].op == Op::Constant &&
+                         tensor::volume(graph_.shapes.at(producer.writes[0])) == 1;
+    if (producer.once != consumer.once && !literal) return false;
     const Cost price = cost(value);
     if (price.operations > kMostFused) return false;
     const bool copy = pool_[value].op == Op::Read && !price.gathers;  // at an affine index
